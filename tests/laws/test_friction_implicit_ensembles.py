@@ -10,6 +10,7 @@ import pytest
 
 import articulon as ar
 from articulon import molecules
+from articulon.ensembles import state_ensemble
 from articulon.forces.sites import site_evaluation
 from articulon.forces.sites.neighbours import VECTOR
 from articulon.lanes import WIDTH
@@ -178,3 +179,114 @@ def test_what_does_not_go_together_is_said() -> None:
     with pytest.raises(ar.ModelError, match=r"forces\[0\].damping: 'friction-implicit' steps solve for the damping"):
         ar.Ensemble(damped, q, u).advance(1, H, RULE)
     ar.Ensemble(damped, q, u).advance(1, H, "rk4")
+
+
+def test_a_number_of_steps_may_be_cut_where_forces_depend_on_time() -> None:
+    table = F.JointActuation(body="arm-0", times=(0.0, 0.3, 1.0), values=(0.0, 5.0, -5.0), interpolation="linear")
+    model, langevin = jointed(table), ar.thermostats.Langevin(HOT, friction=2.0)
+    q, u = states(model, 3)
+    whole = ends(ar.Ensemble(model, q, u, seeds=range(3), thermostat=langevin), 60)
+    parts = ar.Ensemble(model, q, u, seeds=range(3), thermostat=langevin)
+    for count in (7, 20, 1, 32):
+        last = ends(parts, count)
+    assert (last == whole).all()
+
+
+def test_what_a_run_refuses_an_ensemble_refuses() -> None:
+    langevin = ar.thermostats.Langevin(HOT, friction=2.0)
+    model = jointed()
+    q, u = states(model, 3)
+    scaled = ar.Ensemble(model, q, u, seeds=range(3), thermostat=langevin, scaling=ar.scaling.Constant(0.5))
+    with pytest.raises(ar.ModelError, match=r"advance: .*a policy scales forces, and 'langevin' is none"):
+        scaled.advance(1, H, RULE)
+    gradient = F.StokesDrag(translational=0.3, rotational=0.2, velocity_gradient=((0, 0, 1), (0, 0, 0), (0, 0, 0)))
+    flowing = jointed(gradient)
+    with pytest.raises(ar.ModelError, match="would take speeds of bodies that follow the flow for heat"):
+        ar.Ensemble(flowing, q, u, seeds=range(3), thermostat=langevin).advance(1, H, RULE)
+    held = tree(window=0.05)
+    q, u = states(held, 3)
+    with pytest.raises(ar.ModelError, match=r"hold Brownian forces for one step, 0\.01, and forces\.brownian\.window"):
+        ar.Ensemble(held, q, u, seeds=range(3)).advance(1, H, RULE)
+    with pytest.raises(ar.ModelError, match=r"hold Brownian forces for one step, 0\.01, and held was given"):
+        ar.Ensemble(tree(window=None), q, u, seeds=range(3), held=0.05).advance(1, H, RULE)
+    box = ar.Box(lengths=(3.0, 3.0, 3.0), boundaries=("reflecting",) * 3)
+    builder = ar.ModelBuilder(units="lj", box=box)
+    builder.add_particles(2, mass=1.0, positions=[[1, 1, 1], [2, 2, 2]], kind="A")
+    builder.add_force(F.LennardJones(parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}, cutoff=1.2))
+    walls = builder.build()
+    for rule in (RULE, "rk4"):
+        with pytest.raises(ar.ModelError, match="reflect"):
+            ar.Ensemble(walls, walls.q0[None], walls.u0).advance(1, 0.001, rule)
+
+
+def test_what_was_refused_or_took_no_step_binds_no_noise() -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    base = builder.add_body("base", mass=1, inertia=0.2, joint=ar.Free())
+    builder.add_body("arm", parent=base, mass=0.7, inertia=0.1, com=(0, 0, 0.3), joint=ar.Revolute((0, 1, 0)))
+    builder.add_force(F.StokesDrag(translational=0.3, rotational=0.2))
+    builder.add_force(F.Brownian(HOT))
+    between = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)
+    builder.add_force(F.PointSpring(bodies=("base", "ground"), points=between, stiffness=1.0, damping=0.1))
+    model = builder.build()
+    ensemble = ar.Ensemble(model, model.q0[None], model.u0, seeds=[1])
+    with pytest.raises(ar.ModelError, match="take an explicit rule"):
+        ensemble.advance(1, H, RULE)
+    ensemble.advance(1, H, "rk4")
+    model = tree(window=None)
+    noisy = ar.Ensemble(model, *states(model, 1), seeds=[1])
+    noisy.advance(0, H, "rk4")
+    noisy.advance(1, H, RULE)
+
+
+def liquid(count: int = 27) -> Any:
+    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(3.7, 3.7, 3.7)))
+    places = 1.2 * np.stack(np.meshgrid(*3 * [np.arange(3)]), axis=-1).reshape(-1, 3)[:count]
+    builder.add_particles(count, mass=1.0, positions=places, kind="A")
+    builder.add_force(F.LennardJones(parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}, cutoff=1.5))
+    return builder.build()
+
+
+def test_free_particles_in_a_periodic_box_go_the_ways_of_runs() -> None:
+    model = liquid()
+    check_beside_runs(model, "steady", ar.thermostats.Langevin(1.0, friction=1.0), step=0.002)
+
+
+def test_a_state_that_goes_through_half_of_the_box_is_told_and_holds_no_other_up() -> None:
+    model = liquid()
+    q, u = np.tile(model.q0, (3, 1)), np.zeros((3, model.nu))
+    u[1, 0] = 1000.0
+    ensemble = ar.Ensemble(model, q, u)
+    with pytest.raises(ar.DivergenceError, match=r"state 1: a step is too long: in it a body goes .*half of the"):
+        ensemble.advance(2, 0.005, RULE)
+    assert ensemble.steps == 2
+    q[2, :3] = q[2, 3:6] + 1e-4  # two on each other, thrown beyond all digits of their places
+    with pytest.raises(ar.DivergenceError, match="state 2"):
+        ar.Ensemble(model, q, np.zeros((3, model.nu))).advance(20, 0.005, RULE)
+
+
+def test_an_interruption_leaves_steps_time_and_states_at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, langevin = jointed(), ar.thermostats.Langevin(HOT, friction=2.0)
+    q, u = states(model, 2)
+    whole = ends(ar.Ensemble(model, q, u, seeds=range(2), thermostat=langevin), 30)
+    stopped = ar.Ensemble(model, q, u, seeds=range(2), thermostat=langevin)
+    stopped.advance(5, H, RULE)
+    take = stopped._engine.take
+
+    def interrupted(*arguments: Any) -> None:
+        take(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stopped._engine, "take", interrupted)
+    monkeypatch.setattr(state_ensemble, "PLAN", 8)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.advance(25, H, RULE)
+    monkeypatch.undo()
+    assert 5 < stopped.steps < 30 and stopped.time == pytest.approx(H * stopped.steps)
+    assert (ends(stopped, 30 - stopped.steps) == whole).all()
+
+
+def test_seeds_that_are_no_list_are_refused() -> None:
+    model = tree(window=None)
+    for strange in (np.array(5), {1, 2}, {1: 2, 3: 4}, np.zeros((2, 1), dtype=int)):
+        with pytest.raises(ar.ModelError, match="seeds: expected a whole number for each of the 2 states"):
+            ar.Ensemble(model, *states(model, 2), seeds=strange)

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.forces.sites.cells import IMAGES
 from articulon.forces.sites.pair_sums import PARALLEL_SITES
+from articulon.forces.sites.site_evaluation import SiteForces
 from articulon.integrate.particle_passes import PARALLEL_PARTICLES
 from tests.support.pair_sums import (
     Potential,
@@ -415,3 +417,36 @@ def test_a_list_is_renewed_whichever_particle_alone_has_gone_too_far(runner):
     assert np.ptp(done.kinetic_energy) > 1.0  # it did
     energy = done.kinetic_energy + done.potential_energy
     assert np.ptp(energy) < 1e-3
+
+
+@pytest.mark.parametrize("far", [1e17, 3e20, 1.7e25])
+def test_a_site_beyond_all_digits_of_the_box_ends_no_list(far: float) -> None:
+    rng = np.random.default_rng(3)
+    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(6.0, 6.6, 7.0), tilts=(2.0, -1.7, 2.4)))
+    positions = 6.0 * rng.random((50, 3))
+    builder.add_particles(50, mass=1.0, positions=positions, kind="A")
+    builder.add_force(fluid())
+    terms = SiteForces(builder.build())
+    positions[7] *= far
+    terms.evaluate(positions)
+    assert terms.system.particles.counts[IMAGES] < 50 * 27
+
+
+@pytest.mark.parametrize(
+    ("lengths", "skin", "count"),
+    [((0.001, 200.0, 200.0), 40.0, 2), ((0.1, 0.1, 1000.0), 2.5, 20)],
+    ids=["many of a site", "many blocks"],
+)
+def test_thin_boxes_with_long_skins_have_all_their_images(lengths: Any, skin: float, count: int) -> None:
+    """More images of a site across one axis than a short integer counts, and more blocks of images than cells."""
+    rng = np.random.default_rng(1)
+    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=lengths))
+    x = rng.random((count, 3)) * lengths
+    x[1] = x[0] + [0.0003, 0.0, 0.0]
+    builder.add_particles(count, mass=1.0, positions=x, kind="A")
+    parameters = {"A": {"epsilon": 0.1, "sigma": 0.0001}}
+    builder.add_force(ar.forces.LennardJones(parameters=parameters, cutoff=0.0004, skin=skin))
+    terms = SiteForces(builder.build())
+    forces = terms.evaluate(x)
+    assert np.isfinite(forces).all() and forces[0, 0] != 0.0
+    assert np.abs(forces.sum(axis=0)).max() <= 1e-12 * np.abs(forces).max()

@@ -5,14 +5,21 @@ from typing import Any
 import numpy as np
 
 from articulon.dynamics.state_rows import rows_of
-from articulon.errors import ModelError
+from articulon.errors import CaseError, ModelError
 from articulon.forces.brownian import brownian_of, fastest_relaxation
 from articulon.inputs import SEEDS, number, shown, whole
+from articulon.integrate.combination import Combination, resists
+from articulon.integrate.compatibility import check
 from articulon.model import CHANNELS, Model
 from articulon.model.body_checks import UNIT_TOLERANCE
 from articulon.scaling import NoScaling
 from articulon.scaling.base import INPUTS, ScalingPolicy
+from articulon.sizes import check_size
+from articulon.thermostats.base import BaseThermostat
 from articulon.thermostats.langevin import Langevin
+
+COPIES = 8
+"""How often the numbers of a state lie in memory at least."""
 
 
 def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarray, np.ndarray]:
@@ -27,6 +34,7 @@ def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarr
     found = rows_of(("Q", Q, (model.nq,)), ("U", U, (model.nu,)))
     if not found.states:
         raise ModelError("Q: there is no state among these rows; give one at least")
+    check_size(found.states, COPIES * 8 * (model.nq + model.nu), "states", "Q", error=ModelError)
     q, u = (np.array(np.broadcast_to(one, (found.states, one.shape[1]))) for one in found.rows)
     for start, link in zip(*model.euler_parameters, strict=True):
         norm = np.linalg.norm(q[:, start : start + 4], axis=1)
@@ -80,7 +88,7 @@ def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
             f"{where}: seeds: there is noise, and without a seed for each state all would get the same; give seeds, "
             "such as range(N)"
         )
-    if isinstance(seeds, str | bytes) or not hasattr(seeds, "__len__"):
+    if not isinstance(seeds, list | tuple | range | np.ndarray) or np.ndim(seeds) != 1:
         raise ModelError(f"{where}: seeds: expected a whole number for each of the {states} states, got {shown(seeds)}")
     if len(seeds) != states:
         raise ModelError(f"{where}: seeds: expected one for each of the {states} states, got {len(seeds)}")
@@ -94,9 +102,36 @@ def check_thermostat(model: Model, thermostat: Any, where: str) -> None:
     if thermostat is None:
         return
     if not isinstance(thermostat, Langevin):
-        kind = getattr(thermostat, "kind", type(thermostat).__name__)
+        expected = f"{where}: thermostat: expected articulon.thermostats.Langevin"
+        if isinstance(thermostat, BaseThermostat):
+            kind = getattr(thermostat, "kind", type(thermostat).__name__)
+            raise ModelError(f"{expected}, got {kind}, which follows the kinetic energy of a run; simulate one by one")
+        raise ModelError(f"{expected}, got {shown(thermostat)}")
+    try:
+        thermostat.check(model, f"{where}: thermostat")
+    except CaseError as failure:
+        raise ModelError(str(failure)) from failure
+
+
+def check_combination(model: Model, integrator: Any, policy: ScalingPolicy | None, thermostat: Any, where: str) -> None:
+    """Raises ModelError for what does not go together in a run (``integrate/compatibility.py``)."""
+    chosen = Combination(model, integrator, policy or NoScaling(), thermostat, resists=resists(model))
+    try:
+        check(chosen)
+    except CaseError as failure:
+        raise ModelError(f"{where}: {failure}") from failure
+
+
+def check_windows(model: Model, step: float, held: bool, where: str) -> None:
+    """Raises ModelError where noise is to be held for another time than the step [time] of a rule that holds it for
+    one; ``held`` is whether a time was given beside the model's."""
+    force = brownian_of(model)
+    if force is None:
+        return
+    window = None if force.window is None else float(force.window) * force.average
+    if held or (window is not None and abs(window - step) > 1e-9 * step):
+        what = "held was given" if held else f"forces.brownian.window times average is {window:.9g}"
         raise ModelError(
-            f"{where}: thermostat: expected articulon.thermostats.Langevin, got {kind}; others follow the kinetic "
-            "energy of a run, so simulate one by one"
+            f"{where}: step_size: 'friction-implicit' steps hold Brownian forces for one step, {step:.9g}, and {what}; "
+            "leave it out, or make them equal"
         )
-    thermostat.check(model, f"{where}: thermostat")

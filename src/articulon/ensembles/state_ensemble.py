@@ -1,20 +1,31 @@
 """An ensemble: many states of one model that a fixed-step rule advances together."""
 
+from time import perf_counter
 from typing import Any, ClassVar, Protocol, get_args
 
 import numpy as np
 
 from articulon.dynamics.multibody_functions import body_poses, check_model, kinetic_energy
-from articulon.ensembles.given_states import check_thermostat, held_window, seeds_of, standing_factors, states_of
+from articulon.ensembles.given_states import (
+    check_combination,
+    check_thermostat,
+    check_windows,
+    held_window,
+    seeds_of,
+    standing_factors,
+    states_of,
+)
 from articulon.errors import DivergenceError, ModelError
 from articulon.forces.brownian import brownian_of
+from articulon.forces.sites.nearest_images import widths
 from articulon.forces.state_forces import check_side_by_side
 from articulon.inputs import number, shown, whole
-from articulon.integrate.integrators import FrictionImplicit
+from articulon.integrate.integrators import Explicit, FrictionImplicit
 from articulon.integrate.lane_blocks import Steps
 from articulon.integrate.lane_engine import LaneEngine, LaneSettings
 from articulon.integrate.lane_friction_implicit import check_in_lanes
 from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.status import leap
 from articulon.integrate.tableaux import Tableau
 from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy
@@ -24,7 +35,9 @@ IMPLICIT = "friction-implicit"
 DRIFTS = get_args(FrictionImplicit.model_fields["drift"].annotation)
 """How bodies move between kicks; the first by default."""
 PLAN = 4096
-"""Steps that are planned at once."""
+"""Steps that are taken at once at most."""
+PATIENCE = 0.3
+"""Time after which they should end, so that they can be interrupted [s]."""
 _SAME = 1e-9
 """Relative difference of times that are the same but for rounding."""
 
@@ -44,6 +57,14 @@ class Engine(Protocol):
     def failed(self) -> np.ndarray:
         """The step after which each state was no longer finite, 0 where it is, shape (N,)."""
 
+    @property
+    def lost(self) -> np.ndarray:
+        """Whether a state failed because its free flight was not found, shape (N,)."""
+
+    @property
+    def taken(self) -> int:
+        """Steps that have been taken."""
+
     def take(self, rule: Tableau | str, steps: Steps) -> None:
         """Takes steps of an explicit rule, or friction-implicit ones with a drift of this name."""
 
@@ -59,14 +80,15 @@ class Ensemble:
     ----------
     model
         The model: rigid bodies on joints of any kind, without loops and driven joints. Its forces may be gravity,
-        Stokes drag, Brownian forces, springs, position restraints, Fixman's potential, and all forces between sites
-        but those that a user writes and those of other libraries.
+        Stokes drag, Brownian forces, springs, position restraints, damping, friction and tables of forces on joints,
+        Fixman's potential, and all forces between sites but those of Python functions and other libraries.
     Q, U
         Coordinates (N, nq) and speeds (N, nu) at time zero; what has no leading axis is the same for all states.
     seeds
         Seed of each state's noise, (N,); needed where the model has Brownian forces, or there is a thermostat.
     held
-        How long Brownian forces are held in explicit steps [time]; by default ``window`` times ``average`` of the
+        How long Brownian forces are held in explicit steps [time]; friction-implicit ones hold them for one step, and
+        take none. By default ``window`` times ``average`` of the
         Brownian forces, or else a quarter of the fastest relaxation time, divided by the policy's factor of the drag.
         Steps end on the boundaries of these windows.
     scaling
@@ -111,6 +133,7 @@ class Ensemble:
         thermostat: BaseThermostat | None = None,
     ) -> None:
         check_model(model, "Ensemble")
+        self.thermostat, self._policy, self._given_hold = thermostat, scaling, held is not None
         if not model.nu:
             raise ModelError("Ensemble: nothing moves in this model: all its bodies are welded to the ground")
         q, u = states_of(model, Q, U)
@@ -119,12 +142,12 @@ class Ensemble:
         check_thermostat(model, thermostat, "Ensemble")
         noisy = brownian_of(model) is not None
         given = seeds_of(seeds, len(q), "Ensemble", noisy or thermostat is not None)
-        self.model, self.thermostat = model, thermostat
+        self.model = model
         self.time = 0.0
         """[time]."""
         self.steps = 0
         """Steps taken."""
-        self._window, self._held, self._noise_of = 0, window if noisy else 0.0, ""
+        self._window, self._held, self._noise_of, self._pace = 0, window if noisy else 0.0, "", np.inf
         self._engine: Any = self._made(q, u, factor, window, given)
 
     def _made(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray, window: float, seeds: np.ndarray) -> Engine:
@@ -201,20 +224,28 @@ class Ensemble:
         length = number(step_size, "advance: step_size")
         if not length > 0.0:
             raise ModelError(f"advance: step_size: must be above 0, got {length:g}")
-        taken = self._rule(rule, drift)
+        taken = self._rule(rule, drift, length)
         before, first, ends = self.diverged, self.steps, []
         while count:
-            plan = self._plan(min(count, PLAN), length, isinstance(taken, str))
+            self._noise_of = IMPLICIT if isinstance(taken, str) else "explicit"
+            soon = max(1, int(PATIENCE / self._pace)) if np.isfinite(self._pace) else 1
+            plan = self._plan(min(count, PLAN, soon), length, isinstance(taken, str))
             ends.append(plan.ends)
-            self._engine.take(taken, plan)
-            self.steps += plan.lengths.size
+            began = perf_counter()
+            try:
+                self._engine.take(taken, plan)
+            finally:  # an interruption may come when all has been done
+                if self._engine.taken == plan.first + plan.lengths.size:
+                    self.steps = self._engine.taken
+                    self.time, self._window = float(plan.ends[-1]), self._next_window(plan, isinstance(taken, str))
+            self._pace = (perf_counter() - began) / plan.lengths.size
             count -= plan.lengths.size
-        self._check(before, first, ends)
+        self._check(before, first, ends, length)
         return self.Q, self.U
 
-    def _rule(self, rule: Any, drift: Any) -> Tableau | str:
-        """The formula of an explicit rule, or the drift of friction-implicit steps."""
-        implicit = self.implicit and rule == IMPLICIT
+    def _rule(self, rule: Any, drift: Any, length: float) -> Tableau | str:
+        """The formula of an explicit rule, or the drift of friction-implicit steps of a length [time]."""
+        implicit = isinstance(rule, str) and self.implicit and rule == IMPLICIT
         if not implicit and (not isinstance(rule, str) or rule not in EXPLICIT):
             others = f", or '{IMPLICIT}'" if self.implicit else ""
             raise ModelError(
@@ -222,55 +253,57 @@ class Ensemble:
                 f"got {shown(rule)}"
             )
         drifts = DRIFTS if implicit else DRIFTS[:1]
-        if drift not in drifts:
+        if not isinstance(drift, str) or drift not in drifts:
             expected = " or ".join(f"'{one}'" for one in drifts)
             raise ModelError(f"advance: drift: expected {expected} with the rule '{rule}', got {shown(drift)}")
         if self.thermostat is not None and not implicit:
             raise ModelError(
                 f"advance: rule: the thermostat's friction and noise are a part of '{IMPLICIT}' steps, got '{rule}'"
             )
-        kind = IMPLICIT if implicit else "explicit"
-        if brownian_of(self.model) is not None:
-            if self._noise_of not in ("", kind):
-                raise ModelError(
-                    f"advance: rule: the steps before were {self._noise_of} ones, whose windows of noise are others "
-                    f"than those of '{rule}'; go on as before, or begin another ensemble at Q and U with other seeds"
-                )
-            self._noise_of = kind
+        if brownian_of(self.model) is not None and self._noise_of not in ("", IMPLICIT if implicit else "explicit"):
+            raise ModelError(
+                f"advance: rule: the steps before were {self._noise_of} ones, whose windows of noise are others "
+                f"than those of '{rule}'; go on as before, or begin another ensemble at Q and U with other seeds"
+            )
+        declared = FrictionImplicit(step=length, drift=drift) if implicit else Explicit(rule=rule, step=length)
+        check_combination(self.model, declared, self._policy, self.thermostat, "advance")
         if implicit:
             check_in_lanes(self.model, "advance")
+            check_windows(self.model, length, self._given_hold, "advance")
         return str(drift) if implicit else EXPLICIT[rule]
 
     def _plan(self, count: int, length: float, implicit: bool) -> Steps:
-        """The next steps; moves the time to their end.
+        """The next steps.
 
         An explicit step ends on every boundary of a window, exactly, as in ``integrate/explicit_runge_kutta.py``; a
         friction-implicit one is a window."""
-        if implicit:
-            ends = self.time + length * np.arange(1, count + 1)
-            windows = np.arange(self._window, self._window + count)
-            self.time, self._window = float(ends[-1]), self._window + count
-            return Steps(np.full(count, length), ends, windows, self.steps)
-        held = self._held
-        lengths, windows, times = np.empty(count), np.empty(count, dtype=np.int64), np.empty(count)
+        lengths, windows, times = np.full(count, length), np.empty(count, dtype=np.int64), np.empty(count + 1)
+        times[0], window, held = self.time, self._window, self._held
         for k in range(count):
-            windows[k] = self._window
-            boundary = (self._window + 1) * held if held else np.inf
-            left = boundary - self.time
+            windows[k] = window
+            boundary = (window + 1) * held if held and not implicit else np.inf
+            left = boundary - times[k]
             lands = length * (1.0 + _SAME) >= left
             lengths[k] = left if lands else length
-            self.time = boundary if lands else self.time + length
-            if held and self.time >= boundary - _SAME * held:
-                self._window += 1
-            times[k] = self.time
-        return Steps(lengths, times, windows, self.steps)
+            times[k + 1] = boundary if lands else times[k] + length
+            window += implicit or times[k + 1] >= boundary - _SAME * held
+        return Steps(lengths, times[:-1].copy(), times[1:].copy(), windows, self.steps)
 
-    def _check(self, before: np.ndarray, first: int, ends: list[np.ndarray]) -> None:
+    def _next_window(self, plan: Steps, implicit: bool) -> int:
+        """The window of noise after some steps."""
+        last = int(plan.windows[-1])
+        if implicit:
+            return last + 1
+        return last + bool(self._held and plan.ends[-1] >= (last + 1) * self._held - _SAME * self._held)
+
+    def _check(self, before: np.ndarray, first: int, ends: list[np.ndarray], length: float) -> None:
         """Raises DivergenceError for states that have become no numbers since ``before``, when ``first`` steps had been
-        taken; ``ends`` are the times at which the steps since then ended."""
+        taken, or that go through half of a periodic box in a step of a length [time]; ``ends`` are the times at which
+        the steps since then ended."""
         failed = self.diverged
         new = np.flatnonzero((failed > 0) & (before == 0))
         if not new.size:
+            self._check_leaps(length, failed)
             return
         s = int(new[np.argmin(failed[new])])
         rows = np.flatnonzero(~np.isfinite(self._engine.y[s]))
@@ -278,17 +311,37 @@ class Ensemble:
         forest, nq = self.model.forest, self.model.nq
         start = forest.q_start if row < nq else forest.u_start
         link = int(np.searchsorted(start, row if row < nq else row - nq, side="right")) - 1
+        which = f"state {s} is" if new.size == 1 else f"state {s} and {new.size - 1} more of {failed.size} are"
+        advice = "Take shorter steps, or look at where this state began: sites that overlap there, or a force law with "
+        advice += "the wrong sign or unit."
+        if self._engine.lost[s]:
+            which, advice = f"the free flight of the bodies is not found: {which}", "Take shorter steps."
+        raise self._divergence(f"{which} not finite any more", int(failed[s]), first, ends, link, advice)
+
+    def _check_leaps(self, length: float, failed: np.ndarray) -> None:
+        """Raises DivergenceError for a state whose bodies go through half of a periodic box in a step."""
+        if not np.isfinite(widths(self.model)).any():
+            return
+        for s, u in enumerate(self.U):
+            found = None if failed[s] else leap(self.model, u, length)
+            if found is not None:
+                reason, advice = f"state {s}: {found[0]}", "Take shorter steps, or look at where this state began."
+                raise self._divergence(reason, self.steps, self.steps - 1, [np.array([self.time])], found[1], advice)
+
+    def _divergence(
+        self, reason: str, step: int, first: int, ends: list[np.ndarray], link: int, advice: str
+    ) -> DivergenceError:
+        """What is raised about a link of a state after a step, where ``first`` had been taken before ``ends``."""
         body = int(self.model.head[max(link, 0)])
-        others = "" if new.size == 1 else f", and {new.size - 1} more of {failed.size}"
-        raise DivergenceError(
-            f"state {s}{others} is not finite any more",
-            time=float(np.concatenate(ends)[int(failed[s]) - 1 - first]),
-            step=int(failed[s]),
+        others = " All other states have taken all steps." if len(self.diverged) > 1 else ""
+        return DivergenceError(
+            reason,
+            time=float(np.concatenate(ends)[step - 1 - first]),
+            step=step,
             body=self.model.names[body],
             joint=self.model.joint_name(body),
             channel="",
             checkpoint="",
             time_unit=self.model.units.symbols[2],
-            advice="Take shorter steps, or look at where this state began: sites that overlap there, or a force law "
-            "with the wrong sign or unit. The other states have taken all steps.",
+            advice=advice + others,
         )

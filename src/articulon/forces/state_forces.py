@@ -53,8 +53,8 @@ def check_side_by_side(model: Model, where: str) -> None:
     """Raises ModelError, naming it, for what does not move side by side; forces between sites do, state by state."""
     if model.loops.kind.size:
         raise ModelError(
-            f"{where}: {model.loop_name(0)} is kept by iteration, which ends after another number of steps in each "
-            "state; simulate one by one"
+            f"{where}: {model.loop_name(0)}: loops and driven joints are kept by iteration, which ends after another "
+            "number of steps in each state; simulate one by one"
         )
     reason = why_apart(model, between_sites=True)
     if reason is not None:

@@ -145,6 +145,13 @@ class DeviceEngine:
         self._failed = wp.zeros(batch.states, dtype=wp.int64, device=at)
         self._quaternions = integers(batch.model.euler_parameters[0].tolist(), at)
         self._rules: dict[int, _Rule] = {}
+        self.taken = 0
+        """Steps that have been taken."""
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Whether a state failed because its free flight was not found, as in no explicit step, (N,)."""
+        return np.zeros(self._batch.states, dtype=bool)
 
     @property
     def name(self) -> str:
@@ -175,6 +182,7 @@ class DeviceEngine:
         self._at.assign(np.array([0, steps.first], dtype=np.int64))
         for _ in range(count):
             self._take(formula)
+        self.taken = steps.first + count
 
     def _rule(self, tableau: Tableau) -> _Rule:
         """A formula on the device; those of ``EXPLICIT`` stay where they are."""

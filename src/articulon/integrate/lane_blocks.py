@@ -21,9 +21,13 @@ class Blocks(NamedTuple):
     """The first step after which a state was not finite, 0 where it is, shape (blocks, width)."""
     quaternions: np.ndarray
     """First of each set of four Euler parameters."""
+    lost: np.ndarray
+    """1 where a state failed because its free flight was not found, shape (blocks, width)."""
+    taken: np.ndarray
+    """Steps that have been taken, shape (1,)."""
 
 
-def blocks_of(q: np.ndarray, u: np.ndarray, seeds: np.ndarray, quaternions: np.ndarray) -> Blocks:
+def in_blocks(q: np.ndarray, u: np.ndarray, seeds: np.ndarray, quaternions: np.ndarray) -> Blocks:
     """Blocks of states: coordinates (N, nq), speeds (N, nu) and seeds (N,)."""
     count = -(-len(q) // WIDTH)
     chosen = np.minimum(np.arange(count * WIDTH), len(q) - 1).reshape(count, WIDTH)
@@ -31,7 +35,23 @@ def blocks_of(q: np.ndarray, u: np.ndarray, seeds: np.ndarray, quaternions: np.n
     y, acceleration = LaneArray.zeros((count, nq + nu)).numbers, LaneArray.zeros((count, nu)).numbers
     y[:] = np.hstack([q, u])[chosen].swapaxes(1, 2)
     failed = np.zeros((count, WIDTH), dtype=np.int64)
-    return Blocks(y, acceleration, np.ascontiguousarray(seeds[chosen]), failed, quaternions.copy())
+    arrays = np.ascontiguousarray(seeds[chosen]), failed, quaternions.copy(), np.zeros_like(failed)
+    return Blocks(y, acceleration, *arrays, np.zeros(1, dtype=np.int64))
+
+
+class Steps(NamedTuple):
+    """Steps to be taken."""
+
+    lengths: np.ndarray
+    """[time], shape (steps,)."""
+    starts: np.ndarray
+    """When they begin [time], shape (steps,)."""
+    ends: np.ndarray
+    """When they end [time], shape (steps,)."""
+    windows: np.ndarray
+    """Their windows of noise, shape (steps,)."""
+    first: int
+    """How many have been taken before."""
 
 
 class Present(NamedTuple):
@@ -46,7 +66,8 @@ class Present(NamedTuple):
     """Of the block, shape (threads, width)."""
 
 
-WINDOW, STEP, DRAWN, BLOCK = range(4)
+WINDOW, STEP, DRAWN, BLOCK_NUMBER = range(4)
+"""Places in ``Present.number``."""
 
 
 def present(threads: int) -> Present:
@@ -58,7 +79,7 @@ def present(threads: int) -> Present:
 @jit
 def begin_block(present, blocks, t, b):
     """Thread t turns to block b."""
-    present.number[t, DRAWN], present.number[t, BLOCK] = -1, b
+    present.number[t, DRAWN], present.number[t, BLOCK_NUMBER] = -1, b
     for lane in range(present.seeds.shape[1]):
         present.seeds[t, lane] = blocks.seeds[b, lane]
 
@@ -67,22 +88,9 @@ def begin_block(present, blocks, t, b):
 def begin_step(present, t, steps, n):
     """Thread t begins step n of a plan; the forces that it finds are those at the end."""
     h = steps.lengths[n]
-    present.time[t, 0], present.time[t, 1], present.time[t, 2] = steps.ends[n], steps.ends[n] - h, h
+    present.time[t, 0], present.time[t, 1], present.time[t, 2] = steps.ends[n], steps.starts[n], h
     present.time[t, 3] = 0.5 * h
     present.number[t, WINDOW], present.number[t, STEP] = steps.windows[n], steps.first + n
-
-
-class Steps(NamedTuple):
-    """Steps to be taken."""
-
-    lengths: np.ndarray
-    """[time], shape (steps,)."""
-    ends: np.ndarray
-    """When they end [time], shape (steps,)."""
-    windows: np.ndarray
-    """Their windows of noise, shape (steps,)."""
-    first: int
-    """How many have been taken before."""
 
 
 @jit

@@ -7,7 +7,7 @@ import numpy as np
 
 from articulon.forces.lane_tables import LaneTables
 from articulon.forces.sites.state_sites import StateSites
-from articulon.integrate.lane_blocks import BLOCK, DRAWN, Blocks, Present, Steps, blocks_of
+from articulon.integrate.lane_blocks import BLOCK_NUMBER, DRAWN, Blocks, Present, Steps, in_blocks
 from articulon.integrate.lane_explicit import ExplicitLanes
 from articulon.integrate.lane_friction_implicit import FrictionImplicitLanes
 from articulon.integrate.tableaux import Tableau
@@ -50,7 +50,7 @@ class LaneEngine:
         self, model: Model, q: np.ndarray, u: np.ndarray, seeds: np.ndarray, settings: LaneSettings, where: str
     ) -> None:
         self.model, self.states, self._settings = model, len(q), settings
-        self._blocks = blocks_of(q, u, seeds, model.euler_parameters[0])
+        self._blocks = in_blocks(q, u, seeds, model.euler_parameters[0])
         self._sites = StateSites(model, self._blocks.failed.size, where)
         self._explicit: ExplicitLanes | None = None
         self._implicit: dict[str, FrictionImplicitLanes] = {}
@@ -72,6 +72,16 @@ class LaneEngine:
         """The step after which each state was no longer finite, 0 where it is, shape (N,)."""
         return self._blocks.failed.reshape(-1)[: self.states].copy()
 
+    @property
+    def lost(self) -> np.ndarray:
+        """Whether a state failed because its free flight was not found, shape (N,)."""
+        return self._blocks.lost.reshape(-1)[: self.states] > 0
+
+    @property
+    def taken(self) -> int:
+        """Steps that have been taken."""
+        return int(self._blocks.taken[0])
+
     def take(self, rule: Tableau | str, steps: Steps) -> None:
         """Takes steps of an explicit rule, or friction-implicit ones with a drift of this name."""
         threads = min(threads_to_share(), len(self._blocks.y))
@@ -90,7 +100,7 @@ class LaneEngine:
         """Tables of a thread."""
         number, set_to = now.number, self._settings
         own: dict[str, Any] = {"window": set_to.window, "average": set_to.average, "thermostat": set_to.thermostat}
-        drawn, block = number[DRAWN : DRAWN + 1], number[BLOCK : BLOCK + 1]
+        drawn, block = number[DRAWN : DRAWN + 1], number[BLOCK_NUMBER:]
         return LaneTables(self.model, self._sites, thread, block, now.seeds, drawn, **own)
 
     def _explicitly(self, threads: int, stages: int) -> ExplicitLanes:

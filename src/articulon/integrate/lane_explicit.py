@@ -90,6 +90,7 @@ def advance_blocks(code, scratch, now, tableau, steps, blocks):
     for t in prange(threads):
         for b in range(t * count // threads, (t + 1) * count // threads):
             take_steps(code[t], scratch, now, tableau, steps, blocks, t, b)
+    blocks.taken[0] = steps.first + steps.lengths.size
 
 
 @kernel
@@ -97,6 +98,7 @@ def advance_blocks_alone(code, scratch, now, tableau, steps, blocks):
     """The same on one thread."""
     for b in range(blocks.y.shape[0]):
         take_steps(code[0], scratch, now, tableau, steps, blocks, 0, b)
+    blocks.taken[0] = steps.first + steps.lengths.size
 
 
 class ExplicitLanes:

@@ -94,6 +94,7 @@ def fly_states(forest, q, u, span, ws, flight, no_torque, status):
     lost = choose(moving > 0.0, np.nan, 0.0)
     for k in range(q.shape[0]):
         q[k] += lost
+    status[0] = choose(moving > 0.0, 1.0, status[0])
 
 
 def scratch_in_lanes(tables: LaneTables, now: Present) -> Scratch:
@@ -105,14 +106,14 @@ def scratch_in_lanes(tables: LaneTables, now: Present) -> Scratch:
     flight: dict[str, Any] = {name: LaneArray.zeros(one.shape) for name, one in flights if name not in UNIFORM}
     flight["length"].numbers[:] = plain.flight.length[:, None]
     times = {"time": now.time[:1], "clock": now.time[1:3], "span": now.time[3:]}
-    numbers = {"window": now.number[:1], "number": now.number[1:2], "status": np.zeros(1, dtype=np.int64)}
+    numbers = {"window": now.number[:1], "number": now.number[1:2]}
     own = {"position": tables.ws.position, "rotation": tables.ws.rotation}
     draw, flying = in_lanes(plain.draw), plain.flight._replace(**flight)
     return plain._replace(**(lanes | times | numbers | own), draw=draw, flight=flying)
 
 
 def programs_of(
-    tables: LaneTables, factor: np.ndarray, flight: bool, state: tuple[LaneArray, LaneArray], now: Present
+    tables: LaneTables, factor: np.ndarray, flight: bool, state: tuple[LaneArray, LaneArray, LaneArray], now: Present
 ) -> tuple[Program, Program, Program]:
     """What brings forces up to date with (q, u), what then finds the first accelerations, and a step.
 
@@ -125,12 +126,12 @@ def programs_of(
     flight
         Whether bodies drift along geodesic lines.
     state
-        Coordinates and speeds (nq + nu,), and accelerations (nu,).
+        Coordinates and speeds (nq + nu,), accelerations (nu,), and whether a free flight was not found (1,).
     now
         The row of the thread.
     """
-    nq, (y, acceleration) = tables.model.nq, state
-    held: dict[str, Any] = {"q": y[:nq], "u": y[nq:], "acceleration": acceleration, "factor": factor}
+    nq, (y, acceleration, lost) = tables.model.nq, state
+    held: dict[str, Any] = {"q": y[:nq], "u": y[nq:], "acceleration": acceleration, "factor": factor, "status": lost}
     arrays = scratch_in_lanes(tables, now)._replace(**held)
     part = parts(tables, arrays, flight, fly_states)
     u, half, whole = arrays.u, arrays.span, arrays.clock[1:]
@@ -158,6 +159,9 @@ def stirring(tables: LaneTables, arrays: Scratch, now: Present) -> list[Bound]:
 def take_steps(codes, state, now, steps, fresh, blocks, t, b):
     """Steps of block b by thread t; ``fresh`` where no such step has been taken just before."""
     y, acceleration, own_y, own_acceleration = blocks.y[b], blocks.acceleration[b], state[0][t], state[1][t]
+    own_lost = state[2][t]
+    for lane in range(own_lost.shape[1]):
+        own_lost[0, lane] = 0.0
     begin_block(now, blocks, t, b)
     copy_lanes(own_y, y)
     copy_lanes(own_acceleration, acceleration)
@@ -170,6 +174,9 @@ def take_steps(codes, state, now, steps, fresh, blocks, t, b):
         begin_step(now, t, steps, n)
         run(codes[2][t])
         find_failed(own_y, blocks.failed[b], steps.first + n + 1)
+        for lane in range(own_lost.shape[1]):
+            if blocks.failed[b, lane] == steps.first + n + 1 and own_lost[0, lane] > 0.0:
+                blocks.lost[b, lane] = 1
     copy_lanes(y, own_y)
     copy_lanes(acceleration, own_acceleration)
 
@@ -189,6 +196,7 @@ def advance_blocks(codes, state, now, steps, fresh, blocks):
     for t in prange(threads):
         for b in range(t * count // threads, (t + 1) * count // threads):
             take_steps(codes, state, now, steps, fresh, blocks, t, b)
+    blocks.taken[0] = steps.first + steps.lengths.size
 
 
 @kernel
@@ -196,6 +204,7 @@ def advance_blocks_alone(codes, state, now, steps, fresh, blocks):
     """The same on one thread."""
     for b in range(blocks.y.shape[0]):
         take_steps(codes, state, now, steps, fresh, blocks, 0, b)
+    blocks.taken[0] = steps.first + steps.lengths.size
 
 
 class FrictionImplicitLanes:
@@ -224,9 +233,10 @@ class FrictionImplicitLanes:
             tables = make_tables(t, now)
             if not t:
                 nq, nu = tables.model.nq, tables.model.nu
-                y, acceleration = LaneArray.zeros((threads, nq + nu)), LaneArray.zeros((threads, nu))
-                self._state = y.numbers, acceleration.numbers
-            self._programs.append(programs_of(tables, factor, flight, (y[t], acceleration[t]), now))
+                lanes = [LaneArray.zeros((threads, size)) for size in (nq + nu, nu, 1)]
+                self._state = lanes[0].numbers, lanes[1].numbers, lanes[2].numbers
+            own = lanes[0][t], lanes[1][t], lanes[2][t]
+            self._programs.append(programs_of(tables, factor, flight, own, now))
             self._noise.append(tables.system.forces.noise)
 
     def take(self, threads: int, steps: Steps, fresh: bool, blocks: Blocks) -> None:

@@ -48,7 +48,7 @@ X, Y, Z, SUMS = range(ROWS, ROWS + 4)
 """Further rows of the table: positions, and those of the first share's sums."""
 SUM, OF_X, OF_Y, OF_Z, KINDS_OF_SUMS = range(5)
 """What each share sums over pairs: Σ 2 I and then Σ −2 B dU/dB, and forces."""
-FAR = 1e15
+OUTSIDE = 1e15
 """Where places are that fill groups up [length]: far, and its square a number of single precision."""
 
 
@@ -58,7 +58,7 @@ def rows_for(sites: int) -> np.ndarray:
     shares = min(-(-sites // BLOCK), MOST_SHARES)
     rows = np.zeros((SUMS + KINDS_OF_SUMS * shares, -(-(sites + 1) // WIDTH) * WIDTH))
     rows[[OFFSET, BORN, INVERSE]] = 1.0
-    rows[X : Z + 1] = FAR
+    rows[X : Z + 1] = OUTSIDE
     return rows
 
 

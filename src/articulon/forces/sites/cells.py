@@ -42,7 +42,8 @@ def grid(sites: int, images: int, reach: float, skin: float, later: bool = False
         np.zeros(images, dtype=np.int32),
         np.zeros((3, max(sites, images))),
         np.zeros(((sites + BLOCK - 1) // BLOCK, 7)),
-        np.zeros((sites + images, 2), dtype=np.int16),
+        np.zeros((sites + images, 2), dtype=np.int32),
+        np.zeros((sites + images) // BLOCK + 1, dtype=np.int64),
     )
 
 
@@ -184,7 +185,9 @@ def permute_sites(particles, grid, kinds, charges):
 
 @jit
 def count_block(cell, particles, grid, axis, block, end):
-    """How many images the sites of a block, and images behind them, have across an axis, of each and in all."""
+    """How many images the sites of a block, and images behind them, have across an axis, of each and in all.
+
+    A site that is so far away that its place in the box has no digits left has none."""
     inverse, n, found = cell.inverse, particles.order.size, 0
     margin = grid.reach[0] * math.sqrt(inverse[0, axis] ** 2 + inverse[1, axis] ** 2 + inverse[2, axis] ** 2)
     for q in range(BLOCK * block, min(BLOCK * block + BLOCK, end)):
@@ -195,13 +198,14 @@ def count_block(cell, particles, grid, axis, block, end):
         f = fractions(cell, x, y, z)
         along = f[0] if axis == 0 else f[1] if axis == 1 else f[2]
         below, above = 0, 0
-        while along - (below + 1) >= -margin:
-            below += 1
-        while along + (above + 1) <= 1.0 + margin:
-            above += 1
+        if along > -1.0 and along < 2.0:
+            while along - (below + 1) >= -margin:
+                below += 1
+            while along + (above + 1) <= 1.0 + margin:
+                above += 1
         grid.images[q, 0], grid.images[q, 1] = below, above
         found += below + above
-    grid.image_start[block] = found
+    grid.blocks[block] = found
 
 
 def count_images(cell, particles, grid, axis, before):
@@ -213,9 +217,9 @@ def count_images(cell, particles, grid, axis, before):
 
 @jit
 def make_block(cell, particles, grid, axis, block, end):
-    """Makes the images of the sites of a block, and of images behind them, from where ``image_start`` says."""
+    """Makes the images of the sites of a block, and of images behind them, from where ``blocks`` says."""
     n, made, parent, shift, vectors = particles.order.size, grid.made, grid.made_parent, grid.made_shift, cell.vectors
-    at = int(grid.image_start[block])
+    at = int(grid.blocks[block])
     for q in range(BLOCK * block, min(BLOCK * block + BLOCK, end)):
         below, above = grid.images[q, 0], grid.images[q, 1]
         if below + above == 0:
@@ -330,21 +334,22 @@ def sort_sites(cell, particles, grid, kinds, charges):
     start[0] = 0
     PERMUTE(particles, grid, kinds, charges)
     # Images of the sites across a, then of all of these across b, then across c, in the order of what they are of.
-    start, total = grid.image_start, 0
+    total = 0
     for axis in range(3):
         if periodic[axis] == 0:
             continue
         before = total
         COUNT_IMAGES(cell, particles, grid, axis, before)
         for block in range((n + before + BLOCK - 1) // BLOCK):
-            found = int(start[block])
-            start[block] = total
+            found = grid.blocks[block]
+            grid.blocks[block] = total
             total += found
         if total > room:
             counts[OVERFLOW] = 1
             return
         MAKE_IMAGES(cell, particles, grid, axis, before)
     NUMBER_IMAGES(grid, total)
+    start = grid.image_start
     for c in range(cells + 1):
         start[c] = 0
     for m in range(total):

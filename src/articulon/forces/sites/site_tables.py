@@ -154,6 +154,8 @@ class Grid(NamedTuple):
     images: np.ndarray
     """Images that each site, and each image made before, has across an axis, below and above, shape (sites + images,
     2)."""
+    blocks: np.ndarray
+    """How many those of blocks of sites have, and then where theirs begin, shape (blocks,)."""
 
 
 class SiteSystem(NamedTuple):

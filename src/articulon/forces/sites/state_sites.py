@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from articulon.errors import ModelError
 from articulon.forces.sites.site_evaluation import SiteForces
 from articulon.model import Model, Workspace, workspace
 from articulon.passes import Bound, Pass, Program, pass_of, run
@@ -60,7 +61,8 @@ class StateSites:
         self.model, self.states = model, states
         self._all = [self.first]
         if self.listed:
-            check_size(states, size_of(self.first), "states with lists of neighbours", where)
+            each = size_of(self.first) + 8 * 18 * model.forest.mass.size
+            check_size(states, each, "states with lists of neighbours", where, error=ModelError)
             self._all += [self.first.another() for _ in range(states - 1)]
         self._bound: list[tuple[Bound, int, tuple[Any, ...]]] = []
         self._ready: dict[int, tuple[Program, tuple[np.ndarray, ...]]] = {}
