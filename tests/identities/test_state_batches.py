@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.forces.evaluation import Evaluator, own_forces
 from articulon.lanes import WIDTH, LaneArray, load_rows, sine_and_cosine, total
 from articulon.passes import Program, pass_of
 from tests.support import bounds
@@ -328,3 +329,30 @@ def test_own_forces_and_energies_of_each_state(kind: str) -> None:
         alone = ar.forward_dynamics(model, q[k], u[k], tau[k], forces=True)
         assert np.abs(moving[k] - alone).max() <= 1e-12 * np.abs(alone).max()
         assert np.abs(needed[k] - tau[k]).max() <= 1e-11 * np.abs(forces[k]).max()
+
+
+def test_forces_on_joints_and_fixmans_potential_side_by_side() -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    last = builder.add_body("base", mass=1, inertia=0.2, joint=ar.Free())
+    for k, joint in enumerate((ar.Revolute((0, 1, 0)), ar.Spherical(), ar.Prismatic((1, 0, 0)))):
+        form: dict[str, Any] = {"mass": 0.7, "inertia": (0.1, 0.1, 0.05), "com": (0, 0, 0.3), "joint": joint}
+        last = builder.add_body(f"arm-{k}", parent=last, position=(0, 0, 0.5), **form)
+    builder.add_force(ar.forces.Fixman(0.02 / 1.380649e-23))
+    builder.add_force(ar.forces.JointDamping(translational=0.1))
+    builder.add_force(ar.forces.JointFriction(rotational=0.3, rotational_speed=0.1))
+    times, values = (0.0, 0.1, 0.2), (0.0, 5.0, -5.0)
+    builder.add_force(ar.forces.JointActuation(body="arm-0", times=times, values=values, interpolation="linear"))
+    model = builder.build()
+    rng = np.random.default_rng(5)
+    Q, U = np.tile(model.q0, (11, 1)), rng.normal(size=(11, model.nu))
+    Q[:, 7] = rng.normal(size=11)
+    U[3] = 0.0  # at rest friction is a quotient of zeros
+    found, energies = ar.generalized_forces(model, Q, U, time=0.15), ar.potential_energy(model, Q)
+    for q, u, force, energy in zip(Q, U, found, energies, strict=True):
+        one = ar.generalized_forces(model, q, u, time=0.15)
+        assert np.abs(force - one).max() <= 1e-13 * max(1.0, np.abs(one).max())
+        assert abs(energy - ar.potential_energy(model, q)) <= 1e-14
+    evaluator = Evaluator(model)
+    for q, u, force in zip(Q, U, found, strict=True):
+        assert np.abs(force - own_forces(evaluator, q, u, 0.15)).max() <= 1e-13 * max(1.0, np.abs(force).max())
+    assert np.isfinite(found).all() and np.ptp(energies) > 1e-4

@@ -31,6 +31,8 @@ EVERY = (1 << WIDTH) - 1
 """Bits of all lanes."""
 MOST_SHARES = 32
 """More threads have nothing to do."""
+MOST_NUMBERS = 4_000_000
+"""In the rows of all kinds with all sites: 32 MB."""
 X, Y, Z, CHARGE, KEPT = range(5)
 """Rows of what is kept of the sites."""
 WIDTH_OF_LAW, KINDS, COULOMB, SITES_AT, FORCES_AT, ROWS_AT = range(6)
@@ -200,10 +202,12 @@ def once_kernel(laws: Combination, parallel: bool) -> Any:
     return specialised(forces_of_pairs, name, parallel=parallel, called="value", cached=laws.cached, TAKE_SHARE=taking)
 
 
-def goes_once(laws: tuple[PairTerm | None, ...], charged_rows: np.ndarray) -> bool:
-    """Whether pairs under one law, or two, can be met once: the laws take lanes, and that of charges is one for all
-    kinds."""
-    return all(law is None or law.side_by_side for law in laws) and bool((charged_rows == charged_rows[:1]).all())
+def goes_once(laws: tuple[PairTerm | None, ...], rows: np.ndarray, charged_rows: np.ndarray, sites: int) -> bool:
+    """Whether pairs under one law, or two, are met once: the laws take lanes, that of charges is one for all kinds, and
+    the rows (kinds², width) of the other, one for each kind and site, are not too many."""
+    numbers = round(len(rows) ** 0.5) * sites * rows.shape[1]
+    one = bool((charged_rows == charged_rows[:1]).all())
+    return all(law is None or law.side_by_side for law in laws) and one and numbers <= MOST_NUMBERS
 
 
 def once_table(table: SiteTable, kinds: np.ndarray) -> SiteTable:

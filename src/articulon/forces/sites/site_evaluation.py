@@ -225,7 +225,7 @@ class SiteForces:
             packed = packed and all(term is None or term.side_by_side for term in (plain, charged))
             both = Combination(names, laws, kinds == 1, self.listing.everything)
             table = pair_table(first, second, self.model.units.coulomb)
-            if self.listing.everything and goes_once((plain, charged), second):
+            if self.listing.everything and goes_once((plain, charged), first, second, self.sites):
                 forces.append(prepare(once_kernel(both, self.parallel), FORCES))
                 table = once_table(table, self.kinds)
             else:
