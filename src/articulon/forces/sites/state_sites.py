@@ -7,7 +7,7 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.forces.sites.site_evaluation import SiteForces
-from articulon.model import Model, Workspace, workspace
+from articulon.model import Model, Workspace, kernel_tables, workspace
 from articulon.passes import Bound, Pass, Program, pass_of, run
 from articulon.sizes import check_size
 
@@ -95,7 +95,7 @@ class StateSites:
         self._all += [self.first.another() for _ in range(first + 1 - len(self._all))]
         some, links = self._all[first:] if self.listed else self._all[first : first + 1], self.model.forest.mass.size
         plain = tuple(np.zeros((len(some), *shape)) for shape in ((links, 3), (links, 9), (1, links, 6)))
-        like, bounds = workspace(self.model.forest), []
+        like, bounds = workspace(kernel_tables(self.model).forest), []
         for k, sites in enumerate(some):
             others = like._replace(position=plain[0][k], rotation=plain[1][k]), plain[2][k]
             bounds.append(which.bind(sites.system, *sites.bound_functions, *others))
