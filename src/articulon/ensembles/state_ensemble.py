@@ -87,10 +87,9 @@ class Ensemble:
     seeds
         Seed of each state's noise, (N,); needed where the model has Brownian forces, or there is a thermostat.
     held
-        How long Brownian forces are held in explicit steps [time]; friction-implicit ones hold them for one step, and
-        take none. By default ``window`` times ``average`` of the
-        Brownian forces, or else a quarter of the fastest relaxation time, divided by the policy's factor of the drag.
-        Steps end on the boundaries of these windows.
+        How long explicit steps hold Brownian forces [time]; friction-implicit ones hold them for one step, and refuse
+        another time. By default ``window`` times ``average`` of the Brownian forces, or else a quarter of the fastest
+        relaxation time, divided by the policy's factor of the drag. Steps end on the boundaries of these windows.
     scaling
         A policy whose factors stand, such as ``ar.scaling.Constant(0.01)``; none by default.
     thermostat
@@ -148,6 +147,7 @@ class Ensemble:
         self.steps = 0
         """Steps taken."""
         self._window, self._held, self._noise_of, self._pace = 0, window if noisy else 0.0, "", np.inf
+        self._agreed: set[tuple[str, str]] = set()
         self._engine: Any = self._made(q, u, factor, window, given)
 
     def _made(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray, window: float, seeds: np.ndarray) -> Engine:
@@ -228,7 +228,7 @@ class Ensemble:
         before, first, ends = self.diverged, self.steps, []
         while count:
             self._noise_of = IMPLICIT if isinstance(taken, str) else "explicit"
-            soon = max(1, int(PATIENCE / self._pace)) if np.isfinite(self._pace) else 1
+            soon = max(1, int(PATIENCE / self._pace))
             plan = self._plan(min(count, PLAN, soon), length, isinstance(taken, str))
             ends.append(plan.ends)
             began = perf_counter()
@@ -265,10 +265,13 @@ class Ensemble:
                 f"advance: rule: the steps before were {self._noise_of} ones, whose windows of noise are others "
                 f"than those of '{rule}'; go on as before, or begin another ensemble at Q and U with other seeds"
             )
-        declared = FrictionImplicit(step=length, drift=drift) if implicit else Explicit(rule=rule, step=length)
-        check_combination(self.model, declared, self._policy, self.thermostat, "advance")
+        if (rule, drift) not in self._agreed:
+            declared = FrictionImplicit(step=length, drift=drift) if implicit else Explicit(rule=rule, step=length)
+            check_combination(self.model, declared, self._policy, self.thermostat, "advance")
+            if implicit:
+                check_in_lanes(self.model, "advance")
+            self._agreed.add((rule, drift))
         if implicit:
-            check_in_lanes(self.model, "advance")
             check_windows(self.model, length, self._given_hold, "advance")
         return str(drift) if implicit else EXPLICIT[rule]
 

@@ -1,7 +1,6 @@
 """A model's own forces and its potential energy as functions of many states side by side."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from articulon.forces.lane_tables import tables_in_lanes
 from articulon.forces.linear_flow import flowing
 from articulon.forces.model_tables import force_tables
 from articulon.forces.stokes_drag import StokesDrag
-from articulon.lanes import LaneArray
 from articulon.model import Model
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 from articulon.passes import Bound, pass_of
@@ -94,60 +92,30 @@ def add_weights(forest, gravity, factor, ws, wrench):
     gravity_wrenches(forest, (s * gravity[0], s * gravity[1], s * gravity[2]), ws, wrench)
 
 
-class StateForces:
-    """The forces of a state, or of several side by side, and where they are written.
-
-    Parameters
-    ----------
-    model
-        The model.
-    zeros
-        Makes an array of a shape, or lanes.
-    ws
-        Scratch of the dynamics, likewise.
-    q, u
-        Coordinates and speeds, likewise.
-    time, number
-        Time, and number of the window of noise, shape (1,) each.
-    """
-
-    def __init__(
-        self, model: Model, zeros: Callable[..., Any], ws: Any, q: Any, u: Any, time: Any, number: Any
-    ) -> None:
-        tables = self._tables = ModelTables(model)
-        if isinstance(q, LaneArray):
-            tables.system = tables.system._replace(forces=tables_in_lanes(tables.system.forces))
-        self.forces, links, none = tables.system.forces, model.forest.mass.size, np.zeros(0)
-        wrench, joint = zeros((8, links, 6)), zeros((8, model.nu))
-        self.wrench, self.joint = zeros((links, 6)), zeros((model.nu,))
-        """Sums of the channels times their factors, shapes (links, 6) and (nu,)."""
-        self._channels = ChannelForces(wrench, joint, none, self.wrench, self.joint, none, none, none)
-        friction = wrench[DAMPING], wrench[STOCHASTIC]
-        self.at = At(tables.system.forest, ws, q, u, time, number, self._channels, *friction)
-        """What they are evaluated at."""
-
-    def passes(self, factor: np.ndarray) -> Iterator[Bound]:
-        """Place and move the links, and sum the forces of all channels times their factors (8,), but for gravity and
-        noise."""
-        at, forces = self.at, self.forces
-        yield place_links.bind(at.forest, at.q, at.ws)
-        yield move_links.bind(at.forest, at.u, at.ws)
-        yield from filling(self._tables, at)
-        if forces.drag.link.size:
-            yield fill_drag.bind(forces.drag, at.ws, at.damping)
-        yield from flowing(self._tables.linear_flow, at.ws, at.damping)
-        yield from scaling(self._tables, self._channels, factor)
-
-
 def _forcing(at: StateAt) -> Iterator[Bound]:
     """The generalised forces of all channels times their factors, but for Brownian ones."""
-    q, u = at.given
-    own = StateForces(at.model, at.zeros, at.ws, q, u, at.shared.time, np.zeros(1, dtype=np.int64))
-    yield from own.passes(at.shared.factor)
-    if own.forces.gravity.any():
-        yield add_weights.bind(at.forest, own.forces.gravity, at.shared.factor[EXTERNAL:], at.ws, own.wrench)
-    yield project_on_joints.bind(at.forest, at.ws, own.wrench, at.found[0])
-    yield add_numbers.bind(own.joint, at.found[0])
+    model, forest, ws, (q, u), shared = at.model, at.forest, at.ws, at.given, at.shared
+    links, nu = forest.mass.size, model.nu
+    tables = ModelTables(model)
+    if at.in_lanes:
+        tables.system = tables.system._replace(forces=tables_in_lanes(tables.system.forces))
+    forces = tables.system.forces
+    wrench, joint, none = at.zeros((8, links, 6)), at.zeros((8, nu)), np.zeros(0)
+    total, whole = at.zeros((links, 6)), at.zeros((nu,))
+    channels = ChannelForces(wrench, joint, none, total, whole, none, none, none)
+    window = np.zeros(1, dtype=np.int64)
+    where = At(forest, ws, q, u, shared.time, window, channels, wrench[DAMPING], wrench[STOCHASTIC])
+    yield place_links.bind(forest, q, ws)
+    yield move_links.bind(forest, u, ws)
+    yield from filling(tables, where)
+    if forces.drag.link.size:
+        yield fill_drag.bind(forces.drag, ws, where.damping)
+    yield from flowing(tables.linear_flow, ws, where.damping)
+    yield from scaling(tables, channels, shared.factor)
+    if forces.gravity.any():
+        yield add_weights.bind(forest, forces.gravity, shared.factor[EXTERNAL:], ws, total)
+    yield project_on_joints.bind(forest, ws, total, at.found[0])
+    yield add_numbers.bind(whole, at.found[0])
 
 
 def _storing(at: StateAt) -> Iterator[Bound]:

@@ -48,16 +48,17 @@ def take_rates(moving, h, arrays):
     coordinates in a time h, as ``canonical.keep_rates`` measures it."""
     q, turning, fresh, rate_q, rate_p = arrays.q, arrays.turning, arrays.fresh, arrays.rate_q[0], arrays.rate_p[0]
     length = arrays.length[0]
-    turn, shift = 0.0 * length, 0.0 * length
+    turn, shift, lost = 0.0 * length, 0.0 * length, 0.0 * length
     for v in range(q.size):
         change = h * abs(fresh[v] - rate_q[v])
+        lost += 0.0 * change  # no comparison would let what is not a number into the largest
         if turning[v]:
             turn = larger(turn, change)
         else:
             shift, length = larger(shift, change), larger(length, larger(abs(q[v]), h * abs(fresh[v])))
         rate_q[v] = choose(moving > 0.0, fresh[v], rate_q[v])
         rate_p[v] = choose(moving > 0.0, arrays.fresh_p[v], rate_p[v])
-    return larger(turn, choose(shift > 0.0, shift / length, 0.0))
+    return larger(turn, choose(shift > 0.0, shift / length, 0.0)) + lost
 
 
 @jit

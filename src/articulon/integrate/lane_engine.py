@@ -90,7 +90,7 @@ class LaneEngine:
         else:
             go = partial(self._implicitly(threads, rule).take, threads, steps, self._latest != rule)
         self._latest = rule if isinstance(rule, str) else ""
-        kept: Blocks = Blocks(*(one.copy() for one in self._blocks))
+        kept = Blocks(*(one.copy() for one in self._blocks)) if self._sites.listed else self._blocks
         self._sites.keep()
         while not self._sites.attempt(partial(go, self._blocks)):
             for one, before in zip(self._blocks, kept, strict=True):

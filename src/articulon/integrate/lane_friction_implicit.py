@@ -15,9 +15,8 @@ from articulon.dynamics.momentum_sampling import draw_normals, find_random_speed
 from articulon.dynamics.state_batches import in_lanes
 from articulon.errors import ModelError
 from articulon.forces.lane_tables import LaneTables
-from articulon.forces.model_tables import force_tables
-from articulon.forces.point_springs import damped_springs
 from articulon.integrate import friction_implicit_scratch, geodesic
+from articulon.integrate.combination import resists
 from articulon.integrate.friction_implicit_passes import parts
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.integrate.lane_blocks import (
@@ -45,7 +44,7 @@ UNIFORM = {"turning", "quaternion"}
 
 def check_in_lanes(model: Model, where: str) -> None:
     """Raises ModelError for forces that friction-implicit steps solve for state by state."""
-    if damped_springs(force_tables(model).terms) is not None:
+    if any(kind.resistance == "dashpots" for kind in resists(model)):
         k = next(k for k, force in enumerate(model.forces) if getattr(force, "resistance", "") == "dashpots")
         raise ModelError(
             f"{where}: forces[{k}].damping: 'friction-implicit' steps solve for the damping of springs with a matrix "

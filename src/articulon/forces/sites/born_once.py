@@ -38,6 +38,7 @@ from articulon.forces.sites.pairs_once import (
     blocks_of,
     groups_to_meet,
     later,
+    push_apart,
     shares_of,
 )
 from articulon.kernel_variants import leaf_variant, specialised
@@ -106,11 +107,8 @@ def charge_site(i, first, last, own, at, table):
         _, f, v = screened(r2, b * kept[BORN, g], b1 * kept[INVERSE, g], qq, constants)
         pull += v
         kept[at + SUM, g] += v
-        ax, ay, az = f * dx, f * dy, f * dz
+        ax, ay, az = push_apart(f, dx, dy, dz, kept, at + OF_X, g)
         fx, fy, fz = fx + ax, fy + ay, fz + az
-        kept[at + OF_X, g] -= ax
-        kept[at + OF_Y, g] -= ay
-        kept[at + OF_Z, g] -= az
     rows[at + SUM, i] += folded(pull)
     rows[at + OF_X, i] += folded(fx)
     rows[at + OF_Y, i] += folded(fy)
@@ -140,11 +138,8 @@ def react_site(i, first, last, own, at, table):
             slope = c * shade_slope(r, r1, o, sj, constants) + cj * shade_slope(r, r1, oj, s, constants)
             f = choose(near, -slope * r1, f)
         f = choose(mask, f, 0.0)
-        ax, ay, az = f * dx, f * dy, f * dz
+        ax, ay, az = push_apart(f, dx, dy, dz, kept, at + OF_X, g)
         fx, fy, fz = fx + ax, fy + ay, fz + az
-        kept[at + OF_X, g] -= ax
-        kept[at + OF_Y, g] -= ay
-        kept[at + OF_Z, g] -= az
     rows[at + OF_X, i] += folded(fx)
     rows[at + OF_Y, i] += folded(fy)
     rows[at + OF_Z, i] += folded(fz)

@@ -79,6 +79,16 @@ def later(i):
     return EVERY & ~((2 << (i % WIDTH)) - 1)
 
 
+@jit
+def push_apart(f, dx, dy, dz, found, first, g):
+    """The force f (dx, dy, dz) on a site; the group that it comes from gets the opposite, in three rows."""
+    fx, fy, fz = f * dx, f * dy, f * dz
+    found[first, g] -= fx
+    found[first + 1, g] -= fy
+    found[first + 2, g] -= fz
+    return fx, fy, fz
+
+
 LAW = CHARGED_LAW = no_law
 CHARGED = ONE_KIND = False
 
@@ -96,11 +106,7 @@ def force_of_group(g, mask, masked, one, rows, table, kept, found):
         f += CHARGED_LAW(r2, table.rows[:, int(table.constants[WIDTH_OF_LAW]) :], 0, qq)[1]
     if masked:
         f = choose(mask, f, 0.0)
-    fx, fy, fz = f * dx, f * dy, f * dz
-    found[0, g] -= fx
-    found[1, g] -= fy
-    found[2, g] -= fz
-    return fx, fy, fz
+    return push_apart(f, dx, dy, dz, found, 0, g)
 
 
 @jit
