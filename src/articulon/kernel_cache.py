@@ -29,6 +29,7 @@ _FLOORS = (
         "columns.py",
         "kernels.py",
         "kernel_variants.py",
+        "lane_registers.py",
         "lanes.py",
         "passes.py",
         "rng.py",

@@ -25,7 +25,6 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.core.typing.templates import signature as signature_of
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
-from numba.np.arrayobj import populate_array
 
 from articulon.kernels import LEAF, jit
 
@@ -74,38 +73,39 @@ class Choices(types.Type):
         return self.width
 
 
-def _vector(number: Any, width: int) -> Any:
+def vector_type(number: Any, width: int) -> Any:
+    """LLVM's type of a register of so many numbers."""
     return ir.VectorType(number, width)
 
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Lanes) -> None:
-        super().__init__(manager, kind, _vector(ir.DoubleType(), kind.width))
+        super().__init__(manager, kind, vector_type(ir.DoubleType(), kind.width))
 
 
 @register_model(Choices)
 class _ChoicesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Choices) -> None:
-        super().__init__(manager, kind, _vector(ir.IntType(1), kind.width))
+        super().__init__(manager, kind, vector_type(ir.IntType(1), kind.width))
 
 
-def _splat(builder: Any, number: Any, width: int) -> Any:
+def splat(builder: Any, number: Any, width: int) -> Any:
     """A number in all lanes."""
-    kind = _vector(number.type, width)
+    kind = vector_type(number.type, width)
     first = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.IntType(32)(0))
-    order = ir.Constant(_vector(ir.IntType(32), width), [0] * width)
+    order = ir.Constant(vector_type(ir.IntType(32), width), [0] * width)
     return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), order)
 
 
 def _constant(value: float, width: int) -> Any:
-    return ir.Constant(_vector(ir.DoubleType(), width), [float(value)] * width)
+    return ir.Constant(vector_type(ir.DoubleType(), width), [float(value)] * width)
 
 
 @lower_cast(types.Float, Lanes)
 @lower_cast(types.Integer, Lanes)
 def _to_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
-    return _splat(builder, context.cast(builder, value, given, types.float64), wanted.width)
+    return splat(builder, context.cast(builder, value, given, types.float64), wanted.width)
 
 
 def _lanes_among(arguments: Any) -> Any:
@@ -158,7 +158,7 @@ def _intrinsic_of(name: str) -> Callable[..., Any]:
     """A call of one of LLVM's operations on vectors of floats."""
 
     def generate(builder: Any, width: int, *values: Any) -> Any:
-        kind = _vector(ir.DoubleType(), width)
+        kind = vector_type(ir.DoubleType(), width)
         function = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(kind, [kind] * len(values)), f"llvm.{name}.v{width}f64"
         )
@@ -236,70 +236,6 @@ def _with_lane(typingctx: Any, x: Any, k: Any, value: Any) -> Any:
     return x(x, types.int32, types.float64), generate
 
 
-@intrinsic
-def load_rows(typingctx: Any, like: Any, table: Any, numbers: Any, at: Any) -> Any:
-    """Rows of a table (n, 4), as many as ``like`` has lanes, whose numbers (uint32) follow each other from an index on,
-    as four lanes: what stands in each column. A row comes in one piece, where a column would take an address for each
-    lane; columns are then made by moves among registers."""
-    width = like.width
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        rows_of, numbers_of = (
-            context.make_array(kind)(context, builder, value).data
-            for kind, value in zip(signature.args[1:3], values[1:3], strict=True)
-        )
-        four, long = _vector(ir.DoubleType(), 4), ir.IntType(64)
-        base, first = builder.bitcast(rows_of, four.as_pointer()), builder.gep(numbers_of, [values[3]])
-        rows = []
-        for lane in range(width):
-            number = builder.zext(builder.load(builder.gep(first, [ir.Constant(long, lane)])), long)
-            rows.append(builder.load(builder.gep(base, [number]), align=32))
-
-        def mixed(a: Any, b: Any, order: list[int]) -> Any:
-            return builder.shuffle_vector(a, b, ir.Constant(_vector(ir.IntType(32), len(order)), order))
-
-        # Four registers, each with row m and, where there are eight, row m + 4 behind it; then pairs of columns.
-        if width == 8:
-            rows = [mixed(rows[m], rows[m + 4], list(range(8))) for m in range(4)]
-        starts = range(0, width, 4)
-        even = [k for h in starts for k in (h, width + h, h + 2, width + h + 2)]
-        odd = [k + 1 for k in even]
-        low, high = ([mixed(rows[0], rows[1], by), mixed(rows[2], rows[3], by)] for by in (even, odd))
-        front = [k for h in starts for k in (h, h + 1, width + h, width + h + 1)]
-        back = [k + 2 for k in front]
-        pairs = [(low, front), (high, front), (low, back), (high, back)]
-        columns = [mixed(halves[0], halves[1], order) for halves, order in pairs]
-        return context.make_tuple(builder, signature.return_type, columns)
-
-    return types.UniTuple(like, 4)(like, table, numbers, types.int64), generate
-
-
-@intrinsic
-def in_all(typingctx: Any, x: Any, width: Any) -> Any:
-    """A number in all of so many lanes; how many is a constant of the kernel."""
-    if not isinstance(width, types.IntegerLiteral):
-        return None
-    lanes = Lanes(width.literal_value)
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return _splat(builder, values[0], lanes.width)
-
-    return lanes(types.float64, width), generate
-
-
-@intrinsic
-def total(typingctx: Any, x: Any) -> Any:
-    """The sum of the lanes, in order."""
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        found = builder.extract_element(values[0], ir.IntType(32)(0))
-        for lane in range(1, x.width):
-            found = builder.fadd(found, builder.extract_element(values[0], ir.IntType(32)(lane)))
-        return found
-
-    return types.float64(x), generate
-
-
 def any_of(condition: Any) -> Any:
     """Whether a condition holds in any lane; of one state, whether it holds."""
     return condition
@@ -344,64 +280,13 @@ def _both(a, b):
     return lambda a, b: a and b
 
 
-@intrinsic
-def some_lanes(typingctx: Any, bits: Any) -> Any:
-    """A condition that holds in the lanes whose bits are set in a whole number."""
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        truth = builder.trunc(values[0], ir.IntType(WIDTH))
-        return builder.bitcast(truth, _vector(ir.IntType(1), WIDTH))
-
-    return Choices(WIDTH)(types.int64), generate
-
-
-@intrinsic
-def lanes_of(typingctx: Any, numbers: Any, start: Any, rows: Any, columns: Any) -> Any:
-    """Numbers of a flat array from an index on as an array of lanes (rows, columns). They begin at an address that is a
-    multiple of the size of a register."""
-    kind = types.Array(Lanes(WIDTH), 2, "C")
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        long, size = ir.IntType(64), 8 * WIDTH
-        given = context.make_array(signature.args[0])(context, builder, values[0])
-        found = context.make_array(kind)(context, builder)
-        data = builder.bitcast(builder.gep(given.data, [values[1]]), context.get_data_type(kind.dtype).as_pointer())
-        count = builder.mul(values[2], values[3])
-        strides = [builder.mul(values[3], long(size)), long(size)]
-        itemsize = context.get_constant(types.intp, size)
-        populate_array(found, data, [values[2], values[3]], strides, itemsize, meminfo=None, parent=None)
-        found.nitems = count
-        return found._getvalue()
-
-    return kind(numbers, types.int64, types.int64, types.int64), generate
-
-
-@intrinsic
-def folded(typingctx: Any, x: Any) -> Any:
-    """The sum of the lanes, halves upon each other."""
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        found, width = values[0], x.width
-        while width > 1:
-            width //= 2
-            nothing, numbers = ir.Constant(found.type, ir.Undefined), _vector(ir.IntType(32), width)
-            low, high = (
-                builder.shuffle_vector(found, nothing, ir.Constant(numbers, list(range(begin, begin + width))))
-                for begin in (0, width)
-            )
-            found = builder.fadd(low, high)
-        return builder.extract_element(found, ir.IntType(32)(0))
-
-    return types.float64(x), generate
-
-
 def _single(function: str) -> Any:
     """1/x or 1/√x of lanes in single precision."""
 
     @intrinsic
     def rough(typingctx: Any, x: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            short, long = _vector(ir.FloatType(), x.width), _vector(ir.DoubleType(), x.width)
+            short, long = vector_type(ir.FloatType(), x.width), vector_type(ir.DoubleType(), x.width)
             number = builder.fptrunc(values[0], short)
             if function == "root":
                 kind = ir.FunctionType(short, [short])

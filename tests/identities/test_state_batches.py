@@ -11,7 +11,8 @@ import pytest
 
 import articulon as ar
 from articulon.forces.evaluation import Evaluator, own_forces
-from articulon.lanes import WIDTH, LaneArray, load_rows, sine_and_cosine, total
+from articulon.lane_registers import load_rows, total
+from articulon.lanes import WIDTH, LaneArray, sine_and_cosine
 from articulon.passes import Program, pass_of
 from tests.support import bounds
 from tests.support.flexible_models import FlexibleCase

@@ -23,6 +23,7 @@ FLOORS = (
     ("kernels",),
     ("kernel_variants",),
     ("lanes",),
+    ("lane_registers",),
     ("passes", "columns"),
     ("algebra",),
     (

@@ -43,7 +43,8 @@ from articulon.forces.sites.pairs_once import (
 )
 from articulon.kernel_variants import leaf_variant, specialised
 from articulon.kernels import jit
-from articulon.lanes import WIDTH, any_of, both, choose, folded, in_all, lanes_of, some_lanes
+from articulon.lane_registers import folded, in_all, lanes_of, some_lanes
+from articulon.lanes import WIDTH, any_of, both, choose
 
 X, Y, Z, SUMS = range(ROWS, ROWS + 4)
 """Further rows of the table: positions, and those of the first share's sums."""

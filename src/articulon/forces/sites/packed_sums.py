@@ -14,7 +14,8 @@ from articulon.forces.sites.neighbours import padded
 from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.kernel_variants import leaf_variant, specialised
 from articulon.kernels import jit
-from articulon.lanes import WIDTH, choose, in_all, load_rows, total
+from articulon.lane_registers import in_all, load_rows, total
+from articulon.lanes import WIDTH, choose
 
 ROWS_AHEAD, SITES_AHEAD = 16, 8
 """How many sites before they are needed the rows of the list, and the last positions that they name, are asked for."""

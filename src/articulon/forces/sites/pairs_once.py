@@ -21,7 +21,8 @@ from articulon.forces.sites.site_tables import SiteTable
 from articulon.forces.sites.site_terms import PairTerm
 from articulon.kernel_variants import leaf_variant, specialised
 from articulon.kernels import jit
-from articulon.lanes import WIDTH, choose, folded, in_all, lanes_of, some_lanes
+from articulon.lane_registers import folded, in_all, lanes_of, some_lanes
+from articulon.lanes import WIDTH, choose
 
 BLOCK = 64
 """Sites in a block, a multiple of the lanes of every processor."""
