@@ -10,6 +10,7 @@ from articulon.errors import ModelError
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.inputs import finite, floats, shown, words
 from articulon.model import Free, Model, Revolute, Spherical, Xyz
+from articulon.model.atoms import Atoms
 from articulon.model.joints import Joint
 from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.elements import van_der_waals_radii
@@ -108,10 +109,32 @@ def populate(
     names = structure.elements if kinds is None else words(kinds, "kinds")
     if len(names) != len(structure):
         raise ModelError(f"kinds: expected {len(structure)}, one for each atom, got {len(names)}")
+    first = builder._site_count
     for a, k in enumerate(articulation.cluster.tolist()):
         place = frames[k].T @ (x[a] - origins[k])
         builder.add_site(bodies.start + k, position=place, charge=amounts[a], kind=names[a], group="atoms")
+    builder.add_atoms(_atoms(structure, articulation, first, bodies.start))
     return bodies
+
+
+def _atoms(structure: Structure, articulation: Articulation, site: int, body: int) -> Atoms:
+    """What the sites from ``site`` on are called, on bodies from ``body`` on."""
+    residues, torsions = structure.residues, articulation.torsions
+    return Atoms(
+        site=np.arange(site, site + len(structure)),
+        names=structure.names,
+        elements=structure.elements,
+        masses=structure.masses.copy(),
+        residue=structure.residue.copy(),
+        residue_names=tuple(residue.name for residue in residues),
+        residue_numbers=tuple(residue.number for residue in residues),
+        insertions=tuple(residue.insertion for residue in residues),
+        chains=tuple(residue.chain for residue in residues),
+        residue_kinds=tuple(residue.kind for residue in residues),
+        bonds=structure.bonds.copy(),
+        torsions={body + turn.child: f"{turn.name}:{residues[turn.residue].label}" for turn in torsions},
+        dihedrals={body + turn.child: turn.towards_child(articulation.cluster) for turn in torsions},
+    )
 
 
 def check_cut(structure: Structure, articulation: Articulation, where: str) -> None:
