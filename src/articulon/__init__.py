@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from articulon import adaptive as adaptive
     from articulon import analysis as analysis
+    from articulon import barostats as barostats
     from articulon import forces as forces
     from articulon import gpu as gpu
     from articulon import modes as modes
@@ -122,6 +123,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _SUBPACKAGES = {
     "adaptive": "adaptive",
     "analysis": "analysis",
+    "barostats": "barostats",
     "forces": "forces",
     "gpu": "gpu",
     "modes": "modes",

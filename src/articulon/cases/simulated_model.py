@@ -10,6 +10,7 @@ import numpy as np
 
 from articulon.adaptive import Adaptive, Group, Schedule
 from articulon.announcements import announcing_to_the_terminal
+from articulon.barostats.base import BaseBarostat
 from articulon.building import cartesian
 from articulon.building.closing import checked_state
 from articulon.cases.case import Case
@@ -71,6 +72,7 @@ def simulated(
     coordinates: str = "relative",
     scaling: ScalingPolicy | None = None,
     thermostat: BaseThermostat | None = None,
+    barostat: BaseBarostat | None = None,
     adaptive: Adaptive | None = None,
     seed: int = 1,
     q: Sequence[float] | np.ndarray | None = None,
@@ -92,6 +94,7 @@ def simulated(
         )
     policy = _resolved(scaling, ScalingPolicy, "scaling", "a policy of articulon.scaling", model.units) or NoScaling()
     thermostat = _resolved(thermostat, BaseThermostat, "thermostat", "one of articulon.thermostats", model.units)
+    barostat = _resolved(barostat, BaseBarostat, "barostat", "one of articulon.barostats", model.units)
     adaptive = _resolved(adaptive, Adaptive, "adaptive", "an articulon.adaptive.Adaptive", model.units)
     seed = checked_seed(seed, "simulate: seed", CaseError)
     word(coordinates, ("relative", "cartesian"), "simulate: unknown coordinates", CaseError)
@@ -125,13 +128,14 @@ def simulated(
             title="Simulation of a model made in Python",
             cite=(),
             notes=(),
-            plugins=Plugins(files=files_in_use((*model.forces, policy, thermostat, integrator, adaptive))),
+            plugins=Plugins(files=files_in_use((*model.forces, policy, thermostat, barostat, integrator, adaptive))),
             model_declaration=GivenModel(model),
             box=model.box,
             forces=model.forces,
             dynamics=Dynamics(solver=solver, rotations=rotations),
             scaling=policy,
             thermostat=thermostat,
+            barostat=barostat,
             integrator=integrator,
             adaptive=adaptive,
             run=settings,

@@ -102,6 +102,8 @@ def checked(case: Description, windows: Windows | None = None, model: Model | No
     _drag_of_core(case, model)
     try:
         check_thermostat(case.thermostat, case.integrator, policy, model, duration)
+        if case.barostat is not None:
+            case.barostat.check(model, case.thermostat)
     except CaseError as error:
         raise CaseError(f"{case.source}: {error}") from None
     windows = windows_of(case, model) if windows is None else windows
@@ -212,9 +214,13 @@ def prepare(
             dynamics.rotations,
             case.thermostat,
             policy.target_factor(),
+            case.barostat is not None,
         )
         try:
-            problem = Problem(evaluator, integrator, policy, scaling.damping, case.run.device, case.run.precision)
+            settings = case.run
+            problem = Problem(
+                evaluator, integrator, policy, scaling.damping, case.barostat, settings.device, settings.precision
+            )
             blank = evaluator.initial_state()
             adaptive = AdaptiveDriver(problem, blank, case.adaptive, case.run.seed) if adapts else None
             advance: Driver = driver_of(problem, blank) if adaptive is None else adaptive

@@ -21,6 +21,7 @@ from articulon.forces.sites.ewald_waves import (
 )
 from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb, check_charges
 from articulon.forces.sites.laws.cutoffs import check_cutoff
+from articulon.forces.sites.site_tables import SiteTable
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.kernels import jit
 from articulon.model import Model
@@ -154,6 +155,13 @@ class Ewald(Declaration):
         if self.surface_permittivity != "infinite":
             surface = constant * 4.0 * math.pi / ((2.0 * float(self.surface_permittivity) + 1.0) * volume)
         waves = wave_table(np.linalg.inv(model.box.vectors), columns, found.damping, constant * 4.0 * math.pi / volume)
+
+        def in_box(edges: np.ndarray) -> tuple[SiteTable, tuple[float, float]]:
+            """The same waves, by their indices, of another box."""
+            other = float(np.linalg.det(edges))
+            anew = wave_table(np.linalg.inv(edges), columns, found.damping, constant * 4.0 * math.pi / other)
+            return reciprocal_table(sites, anew, found.damping, surface * volume / other), (0.0, 0.0)
+
         parallel = sites.size * waves.number >= PARALLEL_WORK
         reciprocal = SumTerm(
             reciprocal_forces_parallel if parallel else reciprocal_forces,
@@ -161,6 +169,7 @@ class Ewald(Declaration):
             reciprocal_table(sites, waves, found.damping, surface),
             level="long",
             alone=(reciprocal_forces, reciprocal_measure),
+            in_box=in_box,
         )
         factor = 1.0 / float(self.relative_permittivity)
         return [real, reciprocal, *exclusion_terms(model, found.damping, factor)]
