@@ -286,7 +286,7 @@ def _check_duration(case: Any, model: Model, end: float, where: str) -> None:
     check_motions(model, end)
     check_durations(model, end)
     try:
-        check_thermostat(case.thermostat, case.integrator, case.scaling, model, end)
+        check_thermostat(case.thermostat, case.integrator, case.scaling, model, end, case.barostat)
     except CaseError as error:
         raise CaseError(f"{where}: {error}") from None
 

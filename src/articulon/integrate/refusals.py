@@ -231,6 +231,17 @@ FLOWING_VOLUMES = Refusal(
     "barostat",
     "a flow with a velocity gradient does work for ever, and what it drives has no ensemble of constant pressure",
     "leave out [barostat], or the gradient",
+    elsewhere=True,
+)
+TIED_VOLUMES = Refusal(
+    "barostat",
+    "molecules move with the box as wholes, and what follows a given motion does not",
+    "leave out [barostat], or the drive",
+)
+WALLED_VOLUMES = Refusal(
+    "barostat",
+    "only a box that is periodic in all three directions can change its size",
+    "make all of box.boundaries periodic, or leave out [barostat]",
 )
 DEVICE_VOLUMES = Refusal(
     "run.device",

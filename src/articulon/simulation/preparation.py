@@ -101,9 +101,7 @@ def checked(case: Description, windows: Windows | None = None, model: Model | No
         raise CaseError(f"{case.source}: {error}") from None
     _drag_of_core(case, model)
     try:
-        check_thermostat(case.thermostat, case.integrator, policy, model, duration)
-        if case.barostat is not None:
-            case.barostat.check(model, case.thermostat)
+        check_thermostat(case.thermostat, case.integrator, policy, model, duration, case.barostat)
     except CaseError as error:
         raise CaseError(f"{case.source}: {error}") from None
     windows = windows_of(case, model) if windows is None else windows

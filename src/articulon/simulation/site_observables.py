@@ -74,7 +74,8 @@ class SiteObserver:
         self.not_defined = why_not_defined(model)
         box, particles = model.box, bool((model.forest.kind == XYZ).all()) and not (model.forest.parent >= 0).any()
         has_volume = box is not None and box.periodic.all() and without_virial(model) is None
-        has_volume = has_volume and why_not_free(model) is None and not model.loops.kind.size
+        has_volume = has_volume and bool(evaluator.sites.sites) and not model.loops.kind.size
+        has_volume = has_volume and why_not_free(model) is None
         self.volume = box.volume if box is not None and has_volume else None
         # What turns has kinetic energy that is no pressure, and forces within a molecule are none.
         whole = has_volume and not (particles and not _several_sites(model))
