@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from articulon.runs.entry import resume as resume
     from articulon.runs.entry import run as run
     from articulon.runs.entry import simulate as simulate
+    from articulon.runs.replica_exchange import replica_exchange as replica_exchange
     from articulon.runs.run import Run as Run
     from articulon.simulation.minimisation import minimise as minimise
     from articulon.transitions import Reservoir as Reservoir
@@ -105,6 +106,7 @@ _HOMES = {
     "articulon.cases.plugins": ("load_plugin",),
     "articulon.ensembles": ("Ensemble",),
     "articulon.runs.entry": ("simulate", "resume", "run", "open_run"),
+    "articulon.runs.replica_exchange": ("replica_exchange",),
     "articulon.runs.run": ("Run",),
     "articulon.comparisons.comparison": ("compare",),
     "articulon.advice.advising": ("advise",),

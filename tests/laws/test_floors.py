@@ -231,7 +231,7 @@ def test_the_public_names_are_those_of_the_contract():
         *("potential_energy", "generalized_forces", "virial", "pressure", "configurational_laplacian"),
         *("forces", "thermostats", "barostats", "scaling", "adaptive", "analysis", "modes", "molecules", "gpu"),
         *("lock", "release", "Transition", "Reservoir"),
-        *("load_case", "load_plugin", "run", "open_run", "Run", "compare", "Ensemble", "advise"),
+        *("load_case", "load_plugin", "run", "open_run", "Run", "compare", "Ensemble", "advise", "replica_exchange"),
         *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError", "TransitionError"),
         "__version__",
     }
