@@ -4,6 +4,7 @@ from articulon.forces.sites.site_positions import site_positions
 from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.force_field import ForceField, force_field, from_system, openmm_system
 from articulon.molecules.hydrogen_mass import heavier_hydrogens
+from articulon.molecules.locked_parts import locked_bodies
 from articulon.molecules.molecular_model import populate, stokes_drag
 from articulon.molecules.openmm_exchange import from_openmm, to_openmm
 from articulon.molecules.peptides import peptide
@@ -25,6 +26,7 @@ __all__ = [
     "from_openmm",
     "from_system",
     "heavier_hydrogens",
+    "locked_bodies",
     "openmm_system",
     "peptide",
     "perceive",

@@ -45,8 +45,8 @@ class Molecule(BaseBuilder):
     sha256: str | None = None
     """Of the file, so that a run does not go on with another; found when the case is read."""
     level: Level = "all-atom-torsion"
-    """What is rigid: only rings and double bonds; each backbone too (``side-chains``); each ``residue``; or the given
-    domains (``domain``)."""
+    """What is rigid: only rings and double bonds; each backbone too (``side-chains``); each side chain
+    (``rigid-side-chains``); each ``residue``; or the given domains (``domain``)."""
     omega: Literal["rigid", "free"] = "rigid"
     """Whether peptide bonds turn."""
     disulfides: Literal["loops", "welds"] = "loops"
@@ -55,6 +55,9 @@ class Molecule(BaseBuilder):
     """Chains and ranges of residue numbers, such as ``"A:1-29,68-117"``."""
     rings: Literal["refuse", "rigid", "loops"] = "refuse"
     """What is done with a ring of more than eight atoms that would have to be cut."""
+    locked: tuple[str, ...] = ()
+    """What does not turn in this run: ``"side-chains"``, ``"backbone"``, a chain ``"A"``, residues ``"A:10-20"``,
+    ``"residue LIG"``, or ``"domain A:1-29,60-117"`` as one rigid body."""
     model_number: Whole | None = None
     """The model to take, where the file has several."""
     altloc: str | None = None
@@ -146,6 +149,7 @@ class Molecule(BaseBuilder):
             disulfides=self.disulfides,
             domains=self.domains,
             rings=self.rings,
+            locked=self.locked,
         )
         return structure, articulation
 
