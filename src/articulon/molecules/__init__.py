@@ -2,7 +2,7 @@
 
 from articulon.forces.sites.site_positions import site_positions
 from articulon.molecules.articulation import Articulation, Torsion
-from articulon.molecules.force_field import ForceField, force_field, from_system, openmm_system
+from articulon.molecules.force_field import ForceField, force_field, from_system
 from articulon.molecules.hydrogen_mass import heavier_hydrogens
 from articulon.molecules.locked_parts import locked_bodies
 from articulon.molecules.molecular_model import populate, stokes_drag
@@ -12,6 +12,7 @@ from articulon.molecules.perception import perceive
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.structure_reading import read_structure
 from articulon.molecules.structure_writing import write_structure
+from articulon.molecules.system_making import openmm_system
 from articulon.molecules.whole_models import build, force_field_model
 
 __all__ = [

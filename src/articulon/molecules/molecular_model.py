@@ -29,7 +29,7 @@ def assembled(
     forces: Sequence[Any] = (),
 ) -> Model:
     """The model of a structure under given forces; see :func:`build`."""
-    builder = ModelBuilder(units=UNITS)
+    builder = ModelBuilder(units=UNITS, box=structure.box)
     populate(builder, structure, articulation, charges=charges, kinds=kinds)
     for force in forces:
         builder.add_force(force)

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from articulon.errors import ModelError
+from articulon.errors import ArticulonError, ModelError
+from articulon.model.box import Box
 from articulon.molecules.elements import masses
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.templates import kind_and_template
@@ -36,12 +37,14 @@ def to_openmm(structure: Structure) -> tuple[Any, Any]:
             atoms.append(topology.addAtom(structure.names[k], element, group))
     for a, b in structure.bonds.tolist():
         topology.addBond(atoms[a], atoms[b])
+    if structure.box is not None:
+        topology.setPeriodicBoxVectors(unit.Quantity([openmm.Vec3(*row) for row in structure.box.vectors], unit.nanometer))
     places = [openmm.Vec3(*place) for place in structure.positions.tolist()]
     return topology, unit.Quantity(places, unit.nanometer)
 
 
 def from_openmm(topology: Any, positions: Any, source: str = "topology", inferred: tuple[str, ...] = ()) -> Structure:
-    """The structure of OpenMM's topology and positions; massless sites are refused."""
+    """The structure of OpenMM's topology and positions, with its periodic box; massless sites are refused."""
     from openmm import unit
 
     names: list[str] = []
@@ -78,4 +81,15 @@ def from_openmm(topology: Any, positions: Any, source: str = "topology", inferre
         masses(elements),
         np.array(sorted(set(pairs)), dtype=np.int64).reshape(-1, 2),
         inferred,
+        box_of(vectors.value_in_unit(unit.nanometer)) if (vectors := topology.getPeriodicBoxVectors()) else None,
     )
+
+
+def box_of(vectors: Any) -> Box:
+    """The box of three edges [nm] in OpenMM's reduced form; raises ModelError for one that is none."""
+    edges = np.array([list(row) for row in vectors], dtype=float)
+    lengths, tilts = np.diag(edges).tolist(), (edges[1, 0], edges[2, 0], edges[2, 1])
+    try:
+        return Box(lengths=tuple(lengths), tilts=tuple(float(tilt) for tilt in tilts))
+    except ArticulonError as error:
+        raise ModelError(f"box: {error}") from None

@@ -8,6 +8,7 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.inputs import shown
+from articulon.model.box import Box
 
 Kind = Literal["amino-acid", "cap", "nucleotide", "water", "ion", "ligand"]
 
@@ -59,6 +60,8 @@ class Structure:
     """Pairs of atoms, the smaller first, sorted, shape (bonds, 2)."""
     inferred: tuple[str, ...] = ()
     """What the file does not say and was found otherwise, a line each."""
+    box: Box | None = None
+    """The periodic box [nm]; None for a molecule in open space."""
 
     def __len__(self) -> int:
         return len(self.names)

@@ -7,7 +7,7 @@ from articulon.errors import ModelError
 from articulon.inputs import shown
 from articulon.model import Model
 from articulon.molecules.articulation import Articulation
-from articulon.molecules.force_field import ForceFieldName, Solvent
+from articulon.molecules.force_field_files import ForceFieldName, Solvent
 from articulon.molecules.force_field import force_field as parameters
 from articulon.molecules.molecular_model import assembled, check_cut
 from articulon.molecules.structure import Structure
@@ -20,6 +20,7 @@ def build(
     force_field: str | None = None,
     solvent: str = "vacuum",
     cutoff: float | str | None = None,
+    files: Sequence[str] = (),
     charges: Any = 0.0,
     kinds: Sequence[str] | None = None,
     forces: Sequence[Any] = (),
@@ -36,7 +37,7 @@ def build(
         From :func:`read_structure`.
     articulation
         From :func:`perceive`, of the same structure.
-    force_field, solvent, cutoff
+    force_field, solvent, cutoff, files
         Of :func:`force_field`, ``"amber14"`` in ``"obc2"`` say, or none; it chooses charges and kinds.
     charges
         Of the sites [charge], one for all or shape (atoms,).
@@ -54,7 +55,7 @@ def build(
     if not isinstance(forces, Sequence) or isinstance(forces, str):
         raise ModelError(f"build, forces: expected a list of forces, got {shown(forces)}")
     if force_field is not None:
-        options: dict[str, Any] = {"solvent": solvent, "cutoff": cutoff, "articulation": articulation}
+        options: dict[str, Any] = {"solvent": solvent, "cutoff": cutoff, "articulation": articulation, "files": files}
         found = parameters(structure, force_field, **options)  # type: ignore[arg-type]
         charges, kinds, forces = found.charges, found.kinds, (*found.forces, *forces)
     return assembled(structure, articulation, charges=charges, kinds=kinds, forces=forces)
@@ -67,8 +68,9 @@ def force_field_model(
     *,
     solvent: Solvent = "vacuum",
     cutoff: float | str | None = None,
+    files: Sequence[str] = (),
     forces: Sequence[Any] = (),
 ) -> Model:
     """The model of :func:`build` under a force field, and further forces."""
-    found = parameters(structure, name, solvent=solvent, cutoff=cutoff, articulation=articulation)
+    found = parameters(structure, name, solvent=solvent, cutoff=cutoff, articulation=articulation, files=files)
     return build(structure, articulation, charges=found.charges, kinds=found.kinds, forces=(*found.forces, *forces))

@@ -12,7 +12,8 @@ from articulon.errors import CaseError, ModelError
 from articulon.forces.sites.openmm_force import OpenMM, Precision
 from articulon.forces.sites.openmm_system import check_platform, openmm_package
 from articulon.molecules.articulation import Articulation, Level
-from articulon.molecules.force_field import ForceFieldName, Solvent, force_field, openmm_system
+from articulon.molecules.force_field import force_field, of_system
+from articulon.molecules.force_field_files import ForceFieldName, Solvent
 from articulon.molecules.hydrogen_mass import heavier_hydrogens
 from articulon.molecules.molecular_model import UNITS, populate, stokes_drag
 from articulon.molecules.peptides import peptide
@@ -20,6 +21,7 @@ from articulon.molecules.perception import perceive
 from articulon.molecules.structure import Structure
 from articulon.molecules.structure_faults import FAULTS
 from articulon.molecules.structure_reading import read_structure
+from articulon.molecules.system_making import openmm_system
 from articulon.units import UnitSystem
 
 
