@@ -9,10 +9,12 @@ from articulon.molecules.molecular_model import populate, stokes_drag
 from articulon.molecules.openmm_exchange import from_openmm, to_openmm
 from articulon.molecules.peptides import peptide
 from articulon.molecules.perception import perceive
+from articulon.molecules.solvation import solvate
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.structure_reading import read_structure
 from articulon.molecules.structure_writing import write_structure
 from articulon.molecules.system_making import openmm_system
+from articulon.molecules.water_geometry import as_water_model
 from articulon.molecules.whole_models import build, force_field_model
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "Residue",
     "Structure",
     "Torsion",
+    "as_water_model",
     "build",
     "force_field",
     "force_field_model",
@@ -34,6 +37,7 @@ __all__ = [
     "populate",
     "read_structure",
     "site_positions",
+    "solvate",
     "stokes_drag",
     "to_openmm",
     "write_structure",

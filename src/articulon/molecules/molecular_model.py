@@ -53,39 +53,29 @@ def populate(
     if builder.units.name != UNITS:
         raise ModelError(f"molecules are built in the units '{UNITS}', not '{builder.units.name}'")
     check_cut(structure, articulation, "molecules")
-    x, members = structure.positions, articulation.members
-    count = len(members)
-    origins, frames = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
-    position, rotation = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
-    mass, com, inertia = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3, 3))
-    joints: list[Joint] = []
-    q: list[float] = []
-    for k, atoms in enumerate(members):
-        weights = structure.masses[atoms]
-        mass[k] = weights.sum()
-        centre = weights @ x[atoms] / mass[k]
-        parent = articulation.parent[k]
-        if parent < 0:
-            origins[k] = centre
-            joints.append(Xyz() if articulation.joint[k] == "xyz" else Free())
-            q.extend(centre if articulation.joint[k] == "xyz" else (*centre, 1.0, 0.0, 0.0, 0.0))
-        else:
-            joint_frame, angle = np.eye(3), 0.0
-            if articulation.joint[k] == "revolute":
-                torsion = articulation.torsions[articulation.torsion[k]]
-                joint_frame, frames[k], angle = _frames(x, torsion.towards_child(articulation.cluster))
-                joints.append(Revolute(axis=AXIS))
-                q.append(angle)
-            else:
-                joints.append(Spherical())
-                q.extend((1.0, 0.0, 0.0, 0.0))
-            origins[k] = x[articulation.axis[k, 1]]
-            position[k] = frames[parent].T @ (origins[k] - origins[parent])
-            rotation[k] = frames[parent].T @ joint_frame
-        com[k] = frames[k].T @ (centre - origins[k])
-        arms = (x[atoms] - centre) @ frames[k]
-        squares = (arms**2).sum(axis=1)
-        inertia[k] = weights @ squares * np.eye(3) - np.einsum("a,ai,aj->ij", weights, arms, arms)
+    x, home = structure.positions, articulation.cluster
+    count = len(articulation.parent)
+    mass = np.bincount(home, structure.masses, count)
+    centres = _sums(home, structure.masses[:, None] * x, count) / mass[:, None]
+    parents = articulation.parent
+    roots = parents < 0
+    origins, frames = np.where(roots[:, None], centres, x[articulation.axis[:, 1]]), np.tile(np.eye(3), (count, 1, 1))
+    joint_frames, angles = frames.copy(), np.zeros(count)
+    for torsion in articulation.torsions:
+        k = torsion.child
+        joint_frames[k], frames[k], angles[k] = _frames(x, torsion.towards_child(home))
+    # The ground's frame is the world's, and a root's joint frame too.
+    behind = np.where(roots, 0, parents)
+    turned = np.swapaxes(frames[behind], 1, 2)
+    offset = np.einsum("kij,kj->ki", turned, origins - origins[behind])
+    position = np.where(roots[:, None], 0.0, offset)
+    rotation = np.where(roots[:, None, None], np.eye(3), turned @ joint_frames)
+    com = np.einsum("kji,kj->ki", frames, centres - origins)
+    arms = np.einsum("aji,aj->ai", frames[home], x - centres[home])
+    outer = arms[:, :, None] * arms[:, None, :]
+    spread = np.trace(outer, axis1=1, axis2=2)[:, None, None] * np.eye(3) - outer
+    inertia = _sums(home, (structure.masses[:, None, None] * spread).reshape(-1, 9), count).reshape(-1, 3, 3)
+    joints, q = _joints(articulation, centres, angles)
     bodies = builder.add_bodies(
         count,
         mass=mass,
@@ -95,7 +85,7 @@ def populate(
         parents=np.where(articulation.parent < 0, -1, articulation.parent + len(builder._names)),
         position=position,
         rotation=_quaternions(rotation),
-        q=np.array(q),
+        q=q,
         names=body_names(structure, articulation),
     )
     for loop in articulation.loops:
@@ -108,10 +98,27 @@ def populate(
     names = structure.elements if kinds is None else words(kinds, "kinds")
     if len(names) != len(structure):
         raise ModelError(f"kinds: expected {len(structure)}, one for each atom, got {len(names)}")
-    for a, k in enumerate(articulation.cluster.tolist()):
-        place = frames[k].T @ (x[a] - origins[k])
-        builder.add_site(bodies.start + k, position=place, charge=amounts[a], kind=names[a], group="atoms")
+    places = np.einsum("aji,aj->ai", frames[home], x - origins[home])
+    builder.add_sites(bodies.start + home, positions=places, charge=amounts, kind=list(names), group="atoms")
     return bodies
+
+
+def _sums(home: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """Sum of the rows of each cluster's atoms, shape (clusters, columns)."""
+    return np.stack([np.bincount(home, column, count) for column in rows.T], axis=1)
+
+
+def _joints(articulation: Articulation, centres: np.ndarray, angles: np.ndarray) -> tuple[list[Joint], np.ndarray]:
+    """The joint of each cluster, and their coordinates one after the other."""
+    made: dict[str, Joint] = {"xyz": Xyz(), "free": Free(), "spherical": Spherical(), "revolute": Revolute(axis=AXIS)}
+    q: list[float] = []
+    for kind, centre, angle in zip(articulation.joint, centres.tolist(), angles.tolist(), strict=True):
+        if kind == "revolute":
+            q.append(angle)
+        else:
+            q.extend(() if kind == "spherical" else centre)
+            q.extend(() if kind == "xyz" else (1.0, 0.0, 0.0, 0.0))
+    return [made[kind] for kind in articulation.joint], np.array(q)
 
 
 def check_cut(structure: Structure, articulation: Articulation, where: str) -> None:

@@ -1,5 +1,6 @@
 """From bonds to a tree of rigid clusters on torsions, at the resolution that is asked for."""
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -22,6 +23,8 @@ NO_OMEGA = {
     "residue": "the spherical joint between two residues turns about their peptide bond too",
 }
 """Levels at which there is nothing to choose about peptide bonds, and why."""
+ON_LINE = 1e-4
+"""How near a line an atom counts as on it [nm]."""
 HEAVY_SHARE = 0.25
 """A cluster with more of a molecule's mass is its root; else the middle of the tree is, which keeps it shallow."""
 
@@ -221,9 +224,21 @@ def _refuse_lines(structure: Structure, atoms: list[int], clusters: int) -> None
     """A molecule of atoms on one line has no inertia about it."""
     if clusters > 1 or len(atoms) == 1:
         return
-    x = structure.positions[atoms]
-    if np.linalg.matrix_rank(x - x.mean(axis=0), tol=1e-4) < 2:
+    if _on_one_line(structure.positions[atoms].tolist()):
         raise ModelError(
             f"{structure.source}: {structure.residues[structure.residue[atoms[0]]].label}: its atoms lie on one line, "
             "about which it cannot turn; leave it out, or build it by hand"
         )
+
+
+def _on_one_line(x: list[list[float]]) -> bool:
+    """Whether all places lie within a ten-thousandth of a nanometre of a line through two of them."""
+    first = x[0]
+    arms = [[c - o for c, o in zip(place, first, strict=True)] for place in x[1:]]
+    along = max(arms, key=lambda arm: sum(c * c for c in arm))
+    length = math.hypot(*along)
+    return length == 0.0 or all(math.hypot(*_cross(arm, along)) < ON_LINE * length for arm in arms)
+
+
+def _cross(a: list[float], b: list[float]) -> tuple[float, float, float]:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

@@ -40,7 +40,7 @@ class Residue(NamedTuple):
         return f"{self.chain}:{place}" if self.chain else place
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Structure:
     """Atoms and bonds in the order of the file. Lengths are in nm, masses in Da."""
 
@@ -65,6 +65,11 @@ class Structure:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __repr__(self) -> str:
+        """In one line: how much there is of it."""
+        edges = "" if self.box is None else f", box {' x '.join(f'{float(a):.4g}' for a in self.box.lengths)} nm"
+        return f"Structure({self.source!r}: {len(self)} atoms in {len(self.residues)} residues{edges})"
 
     @cached_property
     def residue(self) -> np.ndarray:
