@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from articulon.errors import ArticulonError, ModelError
-from articulon.model.box import Box
+from articulon.errors import ModelError
+from articulon.molecules.boxes import box_of
 from articulon.molecules.elements import masses
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.templates import kind_and_template
@@ -97,13 +97,3 @@ def from_openmm(
         inferred,
         box_of(vectors.value_in_unit(unit.nanometer)) if (vectors := topology.getPeriodicBoxVectors()) else None,
     )
-
-
-def box_of(vectors: Any) -> Box:
-    """The box of three edges [nm] in OpenMM's reduced form; raises ModelError for one that is none."""
-    edges = np.array([list(row) for row in vectors], dtype=float)
-    lengths, tilts = np.diag(edges).tolist(), (edges[1, 0], edges[2, 0], edges[2, 1])
-    try:
-        return Box(lengths=tuple(lengths), tilts=tuple(float(tilt) for tilt in tilts))
-    except ArticulonError as error:
-        raise ModelError(f"box: {error}") from None

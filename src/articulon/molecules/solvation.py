@@ -3,7 +3,6 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from articulon.errors import ArticulonError, ModelError
 from articulon.inputs import flag, shown, whole, word
 from articulon.model.box import Box
+from articulon.molecules.boxes import check_images, shown_box
 from articulon.molecules.force_field_files import WATERS, check_words, reader
 from articulon.molecules.openmm_exchange import from_openmm, openmm_app, to_openmm
 from articulon.molecules.structure import Structure, check_structure
@@ -22,8 +22,6 @@ SHAPES = ("cube", "octahedron", "dodecahedron")
 POSITIVE = ("Cs+", "K+", "Li+", "Na+", "Rb+")
 NEGATIVE = ("Br-", "Cl-", "F-", "I-")
 """Ions that OpenMM's modeller adds."""
-APART = 0.3
-"""Nearest that atoms of a solute may come to one of its periodic images [nm]: less than a molecule of water is wide."""
 MOST = 3_000_000
 """Atoms of a box; more would take days to set up."""
 PER_VOLUME = 100.0
@@ -130,40 +128,14 @@ def solvate(
     return as_water_model(whole_box, water, force_field=force_field, added=True)
 
 
-def check_images(structure: Structure, count: int | None = None) -> None:
-    """Raises ModelError, naming two atoms, where the solute, the first atoms, comes near a periodic image of itself."""
-    from scipy.spatial import cKDTree
-
-    assert structure.box is not None
-    x = structure.positions[:count]
-    vectors = structure.box.vectors
-    tree = cKDTree(x)
-    for shift in product((-1, 0, 1), repeat=3):
-        if shift <= (0, 0, 0):
-            continue
-        away = np.array(shift) @ vectors
-        near, _ = tree.query(x + away, distance_upper_bound=APART)
-        if np.isfinite(near).any():
-            k = int(np.argmin(near))
-            raise ModelError(
-                f"{structure.source}: the box of {_shown(structure.box)} is too small: {structure.label(k)} is "
-                f"{near[k]:.3f} nm from a periodic image of the same molecules, nearer than {APART} nm; give a larger "
-                "box, or padding"
-            )
-
-
 def check_size_of(box: Box, structure: Structure) -> None:
     """Raises ModelError for a box that would hold more atoms than can be set up."""
     atoms = box.volume * PER_VOLUME
     if atoms > MOST:
         raise ModelError(
-            f"{structure.source}: a box of {_shown(box)} would hold about {atoms:.2g} atoms of water, and {MOST} are the "
+            f"{structure.source}: a box of {shown_box(box)} would hold about {atoms:.2g} atoms of water, and {MOST} are the "
             "most; give a smaller padding or box"
         )
-
-
-def _shown(box: Box) -> str:
-    return " x ".join(f"{float(length):.3g}" for length in box.lengths) + " nm"
 
 
 def _strength(value: Any) -> float:
@@ -181,6 +153,8 @@ def _size(structure: Structure, padding: Any, box: Any, shape: str) -> Box:
     units = unit_system(UNITS)
     try:
         if padding is None:
+            if isinstance(box, str | bytes):
+                raise ModelError(f"solvate, box: expected three lengths or an ar.Box, got {shown(box)}")
             made = box if isinstance(box, Box) else Box(lengths=tuple(box))
             made = made.resolved(units, "solvate, box")
             if not made.periodic.all():
@@ -255,6 +229,6 @@ def _joined(structure: Structure, modeller: Any, box: Box, water: str) -> Struct
         inferred=(
             *structure.inferred,
             f"{number['water']} molecules of {water} and {number['ion']} ions were added by OpenMM's modeller in a box of "
-            f"{_shown(box)}, {box.volume:.4g} nm³",
+            f"{shown_box(box)}, {box.volume:.4g} nm³",
         ),
     )

@@ -5,13 +5,14 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.inputs import clipped, flag, path_of, shown, whole, words
+from articulon.inputs import clipped, flag, path_of, shown, whole, word, words
 from articulon.molecules.bond_perception import bonded
+from articulon.molecules.boxes import box_of_file, check_overlaps
 from articulon.molecules.elements import ANGSTROM, gemmi, masses
 from articulon.molecules.sequences import unresolved
 from articulon.molecules.structure import Residue, Structure
@@ -37,6 +38,7 @@ def read_structure(
     leave_out: Sequence[str] = (),
     add_missing: bool = False,
     accept: Sequence[str] = (),
+    box: Literal["file"] | None = None,
     limit: int = LIMIT,
 ) -> Structure:
     """The structure in a PDB or mmCIF file, which may be compressed (``.gz``).
@@ -60,6 +62,9 @@ def read_structure(
     accept
         Kinds of faults to list instead of refusing: "missing-atoms", "missing-hydrogens", "extra-hydrogens",
         "missing-ends", "gaps", "bond-lengths" or "clashes".
+    box
+        ``"file"`` for the periodic box that the file has in its CRYST1 record or cell: that of a simulation, with all
+        that is in it. By default a molecule is in open space.
     limit
         Most bytes to read, after decompression.
 
@@ -75,10 +80,14 @@ def read_structure(
         raise ModelError(f"{path}: altloc: expected a letter or 'highest', got {shown(altloc)}")
     chains = None if chains is None else words(chains, f"{path}: chains")
     leave_out, accept = words(leave_out, f"{path}: leave_out"), accepted(accept, str(path))
+    if box is not None:
+        word(box, ("file",), f"{path}: box")
     limit, add_missing = whole(limit, f"{path}: limit", least=1), flag(add_missing, f"{path}: add_missing")
     file = _parsed(path, _content(path, limit))
     chosen = _model(path, file, model)
     structure, serials = _atoms(path, chosen, altloc, chains, leave_out)
+    if box is not None:
+        structure = replace(structure, box=box_of_file(file, str(path)))
     structure = bonded(structure, _records(file, structure, serials))
     absent, ends = unresolved(file, structure)
     structure = replace(structure, inferred=(*structure.inferred, *ends))
@@ -88,7 +97,10 @@ def read_structure(
 
         structure = with_missing_added(structure, found)
         found = faults_of(structure, absent)
-    return refuse(structure, found, accept, add_missing)
+    whole_file = refuse(structure, found, accept, add_missing)
+    if whole_file.box is not None and "clashes" not in accept:
+        check_overlaps(whole_file)
+    return whole_file
 
 
 def _content(path: Path, limit: int) -> bytes:
