@@ -2,7 +2,7 @@
 
 import gzip
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,11 +13,13 @@ from articulon.errors import ModelError
 from articulon.inputs import clipped, flag, path_of, shown, whole, word, words
 from articulon.molecules.bond_perception import bonded
 from articulon.molecules.boxes import box_of_file, check_overlaps
-from articulon.molecules.elements import ANGSTROM, gemmi, masses
+from articulon.molecules.elements import ANGSTROM, gemmi, masses, metal
+from articulon.molecules.ligand_hydrogens import checked_ligands
+from articulon.molecules.protonation import checked_protonation
 from articulon.molecules.sequences import unresolved
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.structure_faults import accepted, faults_of, refuse
-from articulon.molecules.templates import ATOM_NAMES, kind_and_template
+from articulon.molecules.templates import ATOM_NAMES, ION_NAMES, kind_and_template
 
 PLACES = slice(30, 38), slice(38, 46), slice(46, 54)
 """Where a line of a PDB file has x, y and z."""
@@ -39,6 +41,8 @@ def read_structure(
     add_missing: bool = False,
     accept: Sequence[str] = (),
     box: Literal["file"] | None = None,
+    protonation: Mapping[str, str] | None = None,
+    ligands: Mapping[str, str] | None = None,
     limit: int = LIMIT,
 ) -> Structure:
     """The structure in a PDB or mmCIF file, which may be compressed (``.gz``).
@@ -58,13 +62,20 @@ def read_structure(
     leave_out
         Residue names to leave out, such as ``("HOH", "SO4")``.
     add_missing
-        Whether to add hydrogens by OpenMM's modeller and the second oxygen of the last residue of a chain.
+        Whether to add heavy atoms that residues lack, by PDBFixer (``pip install 'articulon[completion]'``), the second
+        oxygen of the last residue of a chain, and hydrogens, by OpenMM's modeller at pH 7.
     accept
         Kinds of faults to list instead of refusing: "missing-atoms", "missing-hydrogens", "extra-hydrogens",
         "missing-ends", "gaps", "bond-lengths" or "clashes".
     box
         ``"file"`` for the periodic box that the file has in its CRYST1 record or cell: that of a simulation, with all
         that is in it. By default a molecule is in open space.
+    protonation
+        With ``add_missing``, states that are not to be chosen by pH, such as ``{"A:HIS12": "HID", "A:CYS5": "CYM"}``.
+        Cysteine and histidine beside a metal are deprotonated where it is without being told.
+    ligands
+        With ``add_missing``, SMILES of residues, such as ``{"BNZ": "c1ccccc1"}``, which get their hydrogens by RDKit
+        (``pip install 'articulon[ligands]'``).
     limit
         Most bytes to read, after decompression.
 
@@ -80,6 +91,10 @@ def read_structure(
         raise ModelError(f"{path}: altloc: expected a letter or 'highest', got {shown(altloc)}")
     chains = None if chains is None else words(chains, f"{path}: chains")
     leave_out, accept = words(leave_out, f"{path}: leave_out"), accepted(accept, str(path))
+    protonation, ligands = checked_protonation(protonation, str(path)), checked_ligands(ligands, str(path))
+    if (protonation or ligands) and not add_missing:
+        key = "protonation" if protonation else "ligands"
+        raise ModelError(f"{path}: {key} says which hydrogens are added; give add_missing = true too, or leave it out")
     if box is not None:
         word(box, ("file",), f"{path}: box")
     limit, add_missing = whole(limit, f"{path}: limit", least=1), flag(add_missing, f"{path}: add_missing")
@@ -95,7 +110,7 @@ def read_structure(
     if add_missing:
         from articulon.molecules.added_atoms import with_missing_added
 
-        structure = with_missing_added(structure, found)
+        structure = with_missing_added(structure, found, protonation=protonation, ligands=ligands)
         found = faults_of(structure, absent)
     whole_file = refuse(structure, found, accept, add_missing)
     if whole_file.box is not None and "clashes" not in accept:
@@ -230,7 +245,7 @@ def _atoms(
             if several:
                 undecided.append(f"{residue.label} ({', '.join(several)})")
             for atom in atoms:
-                element = _element(atom, kind)
+                element = _ion(group.name, atom.name, len(members)) or _element(atom, kind)
                 if element == "X" and kind == "water" and atom.name[:1] in "ME":
                     line = f"{atom.name} of {residue.name} is a site without mass, left out"
                     inferred.setdefault(line, []).append(residue.label)
@@ -307,6 +322,20 @@ def _conformer(group: list[Any], altloc: str | None) -> tuple[list[Any], list[st
         # A residue that has not this alternative is taken in its first, as it is where nothing else is offered.
         chosen = altloc if altloc in letters else letters[0]
     return [atom for atom in group if not atom.has_altloc() or atom.altloc == chosen], []
+
+
+def _ion(residue: str, atom: str, count: int) -> str:
+    """Chemical symbol of an ion by its names, whatever column these stand in; empty for what is none: the NA of a
+    residue NA is sodium, and SOD is."""
+    if count != 1:
+        return ""
+    for name in (residue, atom):
+        word = name.strip().upper().rstrip("+-0123456789")
+        if (symbol := ION_NAMES.get(name.strip().upper()) or ION_NAMES.get(word)) is not None:
+            return symbol
+    symbol = word.capitalize()
+    same = residue.strip().upper().rstrip("+-0123456789") == word
+    return symbol if same and len(word) == 2 and (metal(symbol) or symbol in ("Cl", "Br")) else ""
 
 
 def _element(atom: Any, kind: str) -> str:

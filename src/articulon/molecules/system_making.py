@@ -139,7 +139,7 @@ def _with_sites(topology: Any, places: Any, known: Reader, structure: Structure,
     except Exception as error:
         if not _of_openmm(error):
             raise
-        raise _explained(error, known, Captured(), structure, topology, name) from None
+        raise _explained(error, known, Captured(), structure, topology, name, sites=True) from None
     return modeller.topology
 
 
@@ -162,10 +162,19 @@ def _ions(structure: Structure, topology: Any, known: Reader) -> dict[Any, str]:
 
 
 def _explained(
-    error: Exception, known: Reader, captured: Captured, structure: Structure, topology: Any, name: str
+    error: Exception,
+    known: Reader,
+    captured: Captured,
+    structure: Structure,
+    topology: Any,
+    name: str,
+    *,
+    sites: bool = False,
 ) -> ModelError:
-    """What OpenMM could not do, by chain, residue and atom."""
+    """What OpenMM could not do, by chain, residue and atom; water that lacks its sites is not what it is about."""
     lost = unmatched(known, topology)
+    if sites:
+        lost = [k for k in lost if structure.residues[k].kind != "water"]
     if lost:
         return ModelError(described(known, structure, lost, name))
     try:

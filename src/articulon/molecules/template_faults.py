@@ -77,9 +77,9 @@ def _line(structure: Structure, k: int, templates: dict[str, Any], name: str) ->
         return f"{residue.label}: {name} has no template of this residue, and none like it"
     template, differences = nearest
     known = residue.name in (template.name, template.name[1:])
-    like = f"the template {template.name}" if known else f"{template.name}, the template most like it,"
+    like = f"the template {template.name}" if known else f"{template.name}, the template most like it"
     if not differences:
-        return f"{residue.label}: has the atoms of {like} and other bonds to the next residues"
+        return f"{residue.label}: has the atoms of {template.name} and other bonds to the next residues"
     return f"{residue.label}: differs from {like}: {'; '.join(differences)}"
 
 

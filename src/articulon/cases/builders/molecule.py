@@ -150,11 +150,10 @@ class Molecule(BaseBuilder):
                     raise ValueError(f"{key} chooses parameters, and there is a system, which has its own; leave it out")
             return
         if self.force_field is None:
-            given = {"solvent": self.solvent != "vacuum", "cutoff": self.cutoff, "files": self.force_field_files}
-            if any(given.values()):
-                raise ValueError(
-                    "solvent, cutoff and force_field_files are of a force_field: choose one, 'amber14' or 'charmm36'"
-                )
+            if self.solvent != "vacuum" or self.cutoff is not None:
+                raise ValueError("solvent and cutoff are of a force_field: choose one, 'amber14' or 'charmm36'")
+            if self.force_field_files:
+                raise ValueError("force_field_files are added to a force_field: choose one, 'amber14' or 'charmm36'")
             if self.evaluate == "openmm":
                 raise ValueError("evaluate = 'openmm' is of a force_field: choose one, 'amber14' or 'charmm36'")
 
