@@ -4,6 +4,7 @@ from articulon.forces.sites.site_positions import site_positions
 from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.force_field import ForceField, force_field, from_system
 from articulon.molecules.hydrogen_mass import heavier_hydrogens
+from articulon.molecules.ligand_parameters import write_ligand_parameters
 from articulon.molecules.locked_parts import locked_bodies
 from articulon.molecules.molecular_model import populate, stokes_drag
 from articulon.molecules.openmm_exchange import from_openmm, to_openmm
@@ -40,5 +41,6 @@ __all__ = [
     "solvate",
     "stokes_drag",
     "to_openmm",
+    "write_ligand_parameters",
     "write_structure",
 ]
