@@ -73,7 +73,12 @@ class Molecule(BaseBuilder):
     leave_out: tuple[str, ...] = ()
     """Names of residues to leave out."""
     add_missing: Flag = False
-    """Whether OpenMM's modeller adds hydrogens, and last residues get their second oxygen."""
+    """Whether PDBFixer adds the heavy atoms that residues lack, OpenMM's modeller hydrogens, and last residues get their
+    second oxygen."""
+    protonation: dict[str, str] = {}
+    """States of protonation of added hydrogens, such as ``{"A:HIS12" = "HID"}``; by pH 7 and metals nearby otherwise."""
+    ligands: dict[str, str] = {}
+    """SMILES by the name of the residue, for the hydrogens of ligands and modified residues."""
     accept: tuple[str, ...] = ()
     """Kinds of faults of the structure to go on with."""
     force_field: ForceFieldName | None = None
@@ -128,7 +133,7 @@ class Molecule(BaseBuilder):
         if (self.structure is None) == (self.sequence is None):
             raise ValueError("give either a structure, a file, or a sequence of residues")
         given = {key: getattr(self, key) for key in ("sha256", "model_number", "altloc", "chains")}
-        given |= {"leave_out": self.leave_out or None, "add_missing": self.add_missing or None}
+        given |= {key: getattr(self, key) or None for key in ("leave_out", "add_missing", "protonation", "ligands")}
         unused = [key for key, value in given.items() if value is not None]
         if self.sequence is not None and unused:
             raise ValueError(f"{unused[0]} says what to read of a structure, and there is a sequence; leave it out")
@@ -208,6 +213,8 @@ class Molecule(BaseBuilder):
                 add_missing=self.add_missing,
                 accept=self.accept,
                 box="file" if self.box == "file" else None,
+                protonation=self.protonation,
+                ligands=self.ligands,
             )
         structure = self._solvated(structure)
         if self.hydrogen_mass is not None:
