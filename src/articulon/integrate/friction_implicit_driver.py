@@ -73,6 +73,6 @@ class FrictionImplicitDriver(FixedStepDriver):
         result = copy.copy(self)
         result.problem, result.evaluator = replace(self.problem, evaluator=evaluator), evaluator
         result.bind_law()
-        result.scratch = friction_implicit_scratch.scratch(evaluator, None if self.flight else self.scratch.flight)
+        result.scratch = friction_implicit_scratch.scratch(evaluator)
         result.passes, result.kept = friction_implicit_passes.passes(evaluator, result.scratch, self.flight)
         return result

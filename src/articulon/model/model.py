@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon.model.atoms import Atoms
 from articulon.model.box import Box
 from articulon.model.forest_tables import Forest, KernelTables, Loops, Motions
 from articulon.model.freezing import Frozen, read_only
@@ -110,6 +111,8 @@ class Model(Frozen):
     """Sites on nodes of flexible bodies, with the links that these are."""
     closing: Closing = OPEN
     """How the loops were closed when the model was built."""
+    atoms: Atoms | None = None
+    """Which sites are atoms, and what they are called; None where there are no molecules."""
 
     def __repr__(self) -> str:
         words = self._words()

@@ -10,10 +10,12 @@ from articulon.errors import ModelError
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.inputs import finite, floats, shown, words
 from articulon.model import Free, Model, Revolute, Spherical, Xyz
+from articulon.model.atoms import Atoms
 from articulon.model.joints import Joint
 from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.elements import van_der_waals_radii
 from articulon.molecules.structure import Structure, check_structure
+from articulon.molecules.system_sites import SystemSites
 
 UNITS = "Da-nm-ps"
 AXIS = (0.0, 0.0, 1.0)
@@ -27,10 +29,11 @@ def assembled(
     charges: Any = 0.0,
     kinds: Sequence[str] | None = None,
     forces: Sequence[Any] = (),
+    sites: SystemSites | None = None,
 ) -> Model:
     """The model of a structure under given forces; see :func:`build`."""
     builder = ModelBuilder(units=UNITS, box=structure.box)
-    populate(builder, structure, articulation, charges=charges, kinds=kinds)
+    populate(builder, structure, articulation, charges=charges, kinds=kinds, sites=sites)
     for force in forces:
         builder.add_force(force)
     return builder.build()
@@ -43,10 +46,12 @@ def populate(
     *,
     charges: Any = 0.0,
     kinds: Sequence[str] | None = None,
+    sites: SystemSites | None = None,
 ) -> range:
     """Add bodies, loops and sites of a structure to a builder whose units are Da, nm and ps; see :func:`build`.
 
-    Returns the indices of the bodies; those of the sites have the same first atom first.
+    ``sites`` are those of an OpenMM System that has more particles than atoms, as those of four-site water; without them
+    site k is atom k. Returns the indices of the bodies; those of the sites have the same first atom first.
     """
     if not isinstance(builder, ModelBuilder):
         raise ModelError(f"populate: expected a ModelBuilder, got {shown(builder)}")
@@ -90,18 +95,42 @@ def populate(
     )
     for loop in articulation.loops:
         _add_loop(builder, structure, articulation, loop, bodies.start, origins, frames)
+    at, points = (home, x) if sites is None else (sites.cluster, sites.positions)
     try:
-        amounts = np.broadcast_to(floats(charges), (len(structure),))
+        amounts = np.broadcast_to(floats(charges), (len(at),))
     except ValueError as reason:
-        raise ModelError(f"charges: expected one for all or {len(structure)} of them: {reason}") from None
+        raise ModelError(f"charges: expected one for all or {len(at)} of them: {reason}") from None
     finite(amounts, "charges")
-    names = structure.elements if kinds is None else words(kinds, "kinds")
-    if len(names) != len(structure):
-        raise ModelError(f"kinds: expected {len(structure)}, one for each atom, got {len(names)}")
-    places = np.einsum("aji,aj->ai", frames[home], x - origins[home])
-    builder.add_sites(bodies.start + home, positions=places, charge=amounts, kind=list(names), group="atoms")
+    names = np.array(structure.elements, dtype=object) if kinds is None else words(kinds, "kinds")
+    if kinds is None and sites is not None:
+        names = np.where(sites.atom < 0, "site", names[sites.atom])
+    if len(names) != len(at):
+        raise ModelError(f"kinds: expected {len(at)}, one for each atom, got {len(names)}")
+    places = np.einsum("aji,aj->ai", frames[at], points - origins[at])
+    made = builder.add_sites(bodies.start + at, positions=places, charge=amounts, kind=list(names), group="atoms")
+    on = np.arange(len(structure)) if sites is None else sites.of_atoms
+    builder.add_atoms(_atoms(structure, articulation, made.start + on, bodies.start))
     return bodies
 
+
+def _atoms(structure: Structure, articulation: Articulation, site: np.ndarray, body: int) -> Atoms:
+    """What the sites of the atoms are called, on bodies from ``body`` on."""
+    residues, torsions = structure.residues, articulation.torsions
+    return Atoms(
+        site=site,
+        names=structure.names,
+        elements=structure.elements,
+        masses=structure.masses.copy(),
+        residue=structure.residue.copy(),
+        residue_names=tuple(residue.name for residue in residues),
+        residue_numbers=tuple(residue.number for residue in residues),
+        insertions=tuple(residue.insertion for residue in residues),
+        chains=tuple(residue.chain for residue in residues),
+        residue_kinds=tuple(residue.kind for residue in residues),
+        bonds=structure.bonds.copy(),
+        torsions={body + turn.child: f"{turn.name}:{residues[turn.residue].label}" for turn in torsions},
+        dihedrals={body + turn.child: turn.towards_child(articulation.cluster) for turn in torsions},
+    )
 
 def _sums(home: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     """Sum of the rows of each cluster's atoms, shape (clusters, columns)."""
