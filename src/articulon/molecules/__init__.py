@@ -11,6 +11,7 @@ from articulon.molecules.perception import perceive
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.structure_reading import read_structure
 from articulon.molecules.structure_writing import write_structure
+from articulon.molecules.system_models import model_from_system
 from articulon.molecules.whole_models import build, force_field_model
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "from_openmm",
     "from_system",
     "heavier_hydrogens",
+    "model_from_system",
     "openmm_system",
     "peptide",
     "perceive",

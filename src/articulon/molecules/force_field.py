@@ -13,11 +13,14 @@ from articulon.forces.evaluation import potential_energy
 from articulon.forces.sites.constant_energy import ConstantEnergy
 from articulon.forces.sites.generalized_born import GeneralizedBorn
 from articulon.inputs import shown
+from articulon.model.box import Box
 from articulon.molecules import force_field_terms as terms
 from articulon.molecules.articulation import Articulation
 from articulon.molecules.molecular_model import UNITS, assembled
 from articulon.molecules.openmm_exchange import openmm_app, to_openmm
+from articulon.molecules.periodic_terms import periodic_box
 from articulon.molecules.structure import Structure, check_structure
+from articulon.molecules.virtual_sites import check_virtual_sites
 from articulon.units import unit_system
 
 ForceFieldName = Literal["amber14", "charmm36"]
@@ -41,6 +44,8 @@ class ForceField:
     terms: Mapping[str, tuple[int, int]]
     """By the name of a bonded term, how many there are, and how many of them can change: the others lie within one
     rigid body, so that no forces come from them."""
+    box: Box | None = None
+    """The periodic box that the forces are of [nm]; None in open space."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -128,15 +133,18 @@ def _reader(*files: str) -> Any:
 
 
 def from_system(system: Any, articulation: Articulation | None = None) -> ForceField:
-    """The forces of an OpenMM System, whose constraints and virtual sites are left aside, and so are energies of what
-    cannot change.
+    """The forces of an OpenMM System, periodic or not, whose constraints are left aside, and so are energies of what
+    cannot change. Virtual sites are sites of the body that carries the atoms that they are made of.
 
     Raises
     ------
     ModelError
-        For a kind of force that has no counterpart here, and for periodic ones.
+        For a kind of force that has no counterpart here, for implicit solvents in a periodic box, and for a virtual site
+        whose atoms do not lie in one rigid body with it.
     """
     count = system.getNumParticles()
+    if articulation is not None and len(articulation.cluster) == count:
+        check_virtual_sites(system, articulation.cluster)
     rigid = Rigid(count, articulation)
     kinds, charges = ("A",) * count, np.zeros(count)
     forces: list[Any] = []
@@ -145,7 +153,7 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
         kind = type(force).__name__
         if kind in ("CMMotionRemover", "MonteCarloBarostat", "AndersenThermostat"):
             continue
-        if force.usesPeriodicBoundaryConditions():
+        if kind in terms.IMPLICIT and force.usesPeriodicBoundaryConditions():
             raise ModelError(f"model.force_field: OpenMM's {kind} is periodic; make the system without a periodic box")
         if kind in terms.BONDED:
             name, found, number = terms.BONDED[kind](force, rigid.can_change)
@@ -159,7 +167,7 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
     if between is not None:
         kinds, charges = between.kinds, between.charges
         forces.extend(between.forces)
-    return ForceField(kinds, charges, tuple(forces), given)
+    return ForceField(kinds, charges, tuple(forces), given, periodic_box(system))
 
 
 class Rigid:
