@@ -84,8 +84,9 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
     """The particle-mesh sum of a NonbondedForce: its own damping and mesh where it says them, else what its tolerance
     asks for.
 
-    OpenMM's tolerance δ gives the damping by erfc(α r_c) ≈ 2δ, α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5); ours then
-    is the precision that this leaves of the real part, and the mesh is as precise.
+    OpenMM's tolerance δ gives the damping by α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5). The precision that this
+    leaves of the real part is asked of ours, and the mesh is as precise; its damping and cutoff are the cheapest for it,
+    since they divide one sum in two and change nothing of what is summed.
     """
     from openmm import unit
 
@@ -98,7 +99,7 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
     vectors = box.resolved(unit_system(UNITS)).vectors
     squares = charge**2
     found = MeshCharges(int((charge != 0.0).sum()), float(squares.sum()), vectors, float(squares @ squares))
-    return ParticleMeshEwald(cutoff=cutoff, precision=min(found.real_error(alpha, cutoff) / MARGIN, 0.5))
+    return ParticleMeshEwald(precision=min(found.real_error(alpha, cutoff) / MARGIN, 0.5))
 
 
 def tails(force: Any) -> dict[str, bool]:

@@ -22,12 +22,15 @@ from articulon.forces.sites.ewald_waves import (
 from articulon.forces.sites.lattice_sums import check_damping, check_lattice_sum, own_energy, surface_constant
 from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb
 from articulon.forces.sites.laws.cutoffs import check_cutoff
+from articulon.forces.sites.quotients import inverse_root
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.kernels import jit
 from articulon.model import Model
 
 PARALLEL_WORK = 2_000_000
 """Charges times waves from which on the threads share the reciprocal part."""
+SPARE = 1e6
+"""How much less than the sum's the errors of the polynomials are."""
 MOST_COLUMNS = 1e6
 """Columns of waves along the third reciprocal edge."""
 
@@ -139,11 +142,17 @@ class Ewald(Declaration):
 
 
 def real_part(
-    model: Model, damping: float, cutoff: float, relative_permittivity: float, skin: float | str | None
+    model: Model,
+    damping: float,
+    cutoff: float,
+    relative_permittivity: float,
+    skin: float | str | None,
+    precision: float = 0.0,
 ) -> PairTerm:
-    """The sum of erfc(αr)/r over neighbours, with the charges' own energy."""
+    """The sum of erfc(αr)/r over neighbours, with the charges' own energy. What takes the place of erf is ``SPARE``
+    times as precise as the sum."""
     factor = 1.0 / relative_permittivity
-    polynomials = coefficients(damping, cutoff, "ewald")
+    polynomials = coefficients(damping, cutoff, "ewald", precision / SPARE)
     rows = np.tile(np.concatenate([[cutoff**2, factor], polynomials]), (len(model.sites.kinds) ** 2, 1))
     terms = number_of_terms(polynomials)
     return PairTerm(
@@ -154,6 +163,7 @@ def real_part(
         charged=True,
         constant=(own_energy(model, damping, factor * model.units.coulomb), 0.0),
         skin=None if skin is None else float(skin),
+        side_by_side=True,
     )
 
 
@@ -166,8 +176,7 @@ def ewald_law(terms: int) -> Any:
     def law(r2, rows, k, charges):
         q = charges * rows[0, 1]
         E, G, H = smooth(r2, rows)
-        inverse2 = 1.0 / r2
-        inverse = np.sqrt(inverse2)
-        return q * (inverse - E), q * (inverse2 * inverse - G), q * H
+        inverse = inverse_root(r2)
+        return q * (inverse - E), q * (inverse * inverse * inverse - G), q * H
 
     return law

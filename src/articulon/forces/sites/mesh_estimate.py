@@ -29,9 +29,9 @@ ALIASES = 3
 """Waves on either side of a wave of the mesh, along each edge, that are counted."""
 MARGIN = math.sqrt(0.5)
 """Of each part, so that both together keep to the precision."""
-PAIR_COST, POINT_COST, SPREAD_COST, CHARGE_COST = 1.2, 14.0, 0.9, 60.0
-"""What a neighbour, a point of the mesh, a row of points that a charge is spread over and a charge cost [ns, of one
-core]; only their ratios matter, and no run measures them, so that every machine chooses alike."""
+PAIR_COST, POINT_COST, SPREAD_COST = 4.5, 9.0, 7.0
+"""What a neighbour within the cutoff, a point of the mesh, and a row of points that a charge is spread over cost [ns, of
+one core]; only their ratios matter, and no run measures them, so that every machine chooses alike."""
 _CHOICES = 40
 _TABLE = 32
 """Points of the mesh of the universal function."""
@@ -200,16 +200,9 @@ def choose_mesh(
     damping: float | None,
     mesh: tuple[int, int, int] | None,
     order: int | None,
-    longest: float | None,
     where: str,
 ) -> tuple[float, float, tuple[int, int, int], int]:
     """α, cutoff, mesh and order, of which some may be given; the cheapest that are precise enough.
-
-    Parameters
-    ----------
-    longest
-        Longest cutoff of other laws between the sites, whose neighbours are listed in any case; None where there are
-        none [length].
 
     Raises
     ------
@@ -230,7 +223,7 @@ def choose_mesh(
         alpha = charges.damping_for(one, error) if damping is None else damping
         for p in orders:
             found = mesh if mesh is not None else charges.mesh_for(alpha, error, p)
-            cost = _cost(charges, one, found, p, longest)
+            cost = _cost(charges, one, found, p)
             if mesh is not None:
                 # The mesh costs what it costs; the order is the lowest that will do.
                 cost = charges.mesh_error(alpha, found, p) if order is None else 0.0
@@ -248,12 +241,11 @@ def choose_mesh(
     return alpha, cutoff, found, p
 
 
-def _cost(charges: MeshCharges, cutoff: float, mesh: tuple[int, int, int], order: int, longest: float | None) -> float:
+def _cost(charges: MeshCharges, cutoff: float, mesh: tuple[int, int, int], order: int) -> float:
     """Of neighbours, which grow with the cube of the cutoff, and of the mesh, for each charge."""
-    reach = cutoff if longest is None else max(cutoff, longest)
-    pairs = 4.0 / 3.0 * math.pi * reach**3 * charges.number / charges.volume
+    pairs = 4.0 / 3.0 * math.pi * cutoff**3 * charges.number / charges.volume
     points = float(np.prod(np.array(mesh, dtype=float))) / charges.number
-    return PAIR_COST * pairs + POINT_COST * points + 2.0 * SPREAD_COST * order**2 + CHARGE_COST
+    return PAIR_COST * pairs + POINT_COST * points + SPREAD_COST * order**2
 
 
 def _damping_of(charges: MeshCharges, mesh: tuple[int, int, int], order: int, error: float) -> float:

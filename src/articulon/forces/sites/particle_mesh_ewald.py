@@ -99,10 +99,8 @@ class ParticleMeshEwald(Declaration):
         number = int((charge != 0.0).sum())
         charges = MeshCharges(number, float(squares.sum()), model.box.vectors, float(squares @ squares))
         cutoff, damping = (None if value is None else float(value) for value in (self.cutoff, self.damping))
-        others = [force for force in model.forces if force.kind != self.kind]
-        reaches = [float(force.cutoff) for force in others if getattr(force, "cutoff", None) is not None]
         damping, cutoff, mesh, order = choose_mesh(
-            charges, float(self.precision), cutoff, damping, self.mesh, self.order, max(reaches, default=None), where
+            charges, float(self.precision), cutoff, damping, self.mesh, self.order, where
         )
         return MeshEwaldParameters(
             damping,
@@ -120,7 +118,9 @@ class ParticleMeshEwald(Declaration):
         assert model.box is not None
         found = self.parameters(model, self.kind)
         constant = model.units.coulomb / float(self.relative_permittivity)
-        real = real_part(model, found.damping, found.cutoff, float(self.relative_permittivity), self.skin)
+        permittivity = float(self.relative_permittivity)
+        precise = min(float(self.precision), found.error)
+        real = real_part(model, found.damping, found.cutoff, permittivity, self.skin, precise)
         front = constant * 4.0 * math.pi / model.box.volume
         surface = surface_constant(model, self.surface_permittivity, constant)
         vectors, sites = model.box.vectors, model.sites.charge.size
