@@ -15,6 +15,7 @@ from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.structure_reading import read_structure
 from articulon.molecules.structure_writing import write_structure
 from articulon.molecules.system_making import openmm_system
+from articulon.molecules.system_models import model_from_system
 from articulon.molecules.water_geometry import as_water_model
 from articulon.molecules.whole_models import build, force_field_model
 
@@ -32,6 +33,7 @@ __all__ = [
     "from_system",
     "heavier_hydrogens",
     "locked_bodies",
+    "model_from_system",
     "openmm_system",
     "peptide",
     "perceive",

@@ -12,12 +12,16 @@ from articulon.forces.evaluation import potential_energy
 from articulon.forces.sites.constant_energy import ConstantEnergy
 from articulon.forces.sites.generalized_born import GeneralizedBorn
 from articulon.inputs import shown
+from articulon.model.box import Box
 from articulon.molecules import force_field_terms as terms
 from articulon.molecules.articulation import Articulation
 from articulon.molecules.force_field_files import ForceFieldName, Solvent
 from articulon.molecules.molecular_model import UNITS, assembled
+from articulon.molecules.periodic_terms import periodic_box
 from articulon.molecules.structure import Structure
 from articulon.molecules.system_making import openmm_system
+from articulon.molecules.system_sites import SystemSites, of_particles, sites_of
+from articulon.molecules.virtual_sites import check_virtual_sites
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,10 @@ class ForceField:
     terms: Mapping[str, tuple[int, int]]
     """By the name of a bonded term, how many there are, and how many of them can change: the others lie within one
     rigid body, so that no forces come from them."""
+    box: Box | None = None
+    """The periodic box that the forces are of [nm]; None in open space."""
+    sites: SystemSites | None = None
+    """Where the sites are, if there are more of them than atoms; site k is atom k without it."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -84,8 +92,13 @@ def force_field(
 
 
 def of_system(system: Any, structure: Structure, articulation: Articulation | None) -> ForceField:
-    """The forces of an OpenMM System, and what of its energy is constant, for the atoms of a structure."""
-    found = from_system(system, articulation)
+    """The forces of an OpenMM System, and what of its energy is constant, for the atoms of a structure.
+
+    Raises ModelError for a system of other particles, and as :func:`from_system`.
+    """
+    sites = sites_of(system, structure, articulation)
+    cut = articulation if sites is None or articulation is None else of_particles(articulation, sites)
+    found = replace(from_system(system, cut), sites=sites)
     if articulation is None:
         return found
     constant = ConstantEnergy(energy=_constant(structure, articulation, from_system(system), found))
@@ -93,15 +106,18 @@ def of_system(system: Any, structure: Structure, articulation: Articulation | No
 
 
 def from_system(system: Any, articulation: Articulation | None = None) -> ForceField:
-    """The forces of an OpenMM System, whose constraints and virtual sites are left aside, and so are energies of what
-    cannot change.
+    """The forces of an OpenMM System, periodic or not, whose constraints are left aside, and so are energies of what
+    cannot change. Virtual sites are sites of the body that carries the atoms that they are made of.
 
     Raises
     ------
     ModelError
-        For a kind of force that has no counterpart here, and for periodic ones.
+        For a kind of force that has no counterpart here, for implicit solvents in a periodic box, and for a virtual site
+        whose atoms do not lie in one rigid body with it.
     """
     count = system.getNumParticles()
+    if articulation is not None and len(articulation.cluster) == count:
+        check_virtual_sites(system, articulation.cluster)
     rigid = Rigid(count, articulation)
     kinds, charges = ("A",) * count, np.zeros(count)
     forces: list[Any] = []
@@ -110,7 +126,7 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
         kind = type(force).__name__
         if kind in ("CMMotionRemover", "MonteCarloBarostat", "AndersenThermostat"):
             continue
-        if force.usesPeriodicBoundaryConditions():
+        if kind in terms.IMPLICIT and force.usesPeriodicBoundaryConditions():
             raise ModelError(f"model.force_field: OpenMM's {kind} is periodic; make the system without a periodic box")
         if kind in terms.BONDED:
             name, found, number = terms.BONDED[kind](force, rigid.can_change)
@@ -124,7 +140,7 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
     if between is not None:
         kinds, charges = between.kinds, between.charges
         forces.extend(between.forces)
-    return ForceField(kinds, charges, tuple(forces), given)
+    return ForceField(kinds, charges, tuple(forces), given, periodic_box(system))
 
 
 class Rigid:
@@ -161,13 +177,12 @@ class Rigid:
 
 def _constant(structure: Structure, articulation: Articulation, every: ForceField, kept: ForceField) -> float:
     """Energy of what acts within rigid bodies: what free atoms have more of than bodies, in the given places."""
+    places = structure.positions if kept.sites is None else kept.sites.positions
     builder = ModelBuilder(units=UNITS, box=structure.box)
-    builder.add_particles(
-        len(structure), mass=1.0, positions=structure.positions, kind=every.kinds, charge=every.charges
-    )
+    builder.add_particles(len(places), mass=1.0, positions=places, kind=every.kinds, charge=every.charges)
     for force in _pairwise(every.forces):
         builder.add_force(force)
-    tree = assembled(structure, articulation, charges=kept.charges, kinds=kept.kinds, forces=_pairwise(kept.forces))
+    tree = assembled(structure, articulation, charges=kept.charges, kinds=kept.kinds, forces=_pairwise(kept.forces), sites=kept.sites)
     atoms = builder.build()
     energy = potential_energy(atoms, atoms.q0) - potential_energy(tree, tree.q0)
     if not np.isfinite(energy):

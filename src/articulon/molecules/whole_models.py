@@ -54,11 +54,13 @@ def build(
     check_cut(structure, articulation, "build")
     if not isinstance(forces, Sequence) or isinstance(forces, str):
         raise ModelError(f"build, forces: expected a list of forces, got {shown(forces)}")
+    sites = None
     if force_field is not None:
         options: dict[str, Any] = {"solvent": solvent, "cutoff": cutoff, "articulation": articulation, "files": files}
         found = parameters(structure, force_field, **options)  # type: ignore[arg-type]
         charges, kinds, forces = found.charges, found.kinds, (*found.forces, *forces)
-    return assembled(structure, articulation, charges=charges, kinds=kinds, forces=forces)
+        sites = found.sites
+    return assembled(structure, articulation, charges=charges, kinds=kinds, forces=forces, sites=sites)
 
 
 def force_field_model(
@@ -73,4 +75,7 @@ def force_field_model(
 ) -> Model:
     """The model of :func:`build` under a force field, and further forces."""
     found = parameters(structure, name, solvent=solvent, cutoff=cutoff, articulation=articulation, files=files)
-    return build(structure, articulation, charges=found.charges, kinds=found.kinds, forces=(*found.forces, *forces))
+    every = (*found.forces, *forces)
+    return assembled(
+        structure, articulation, charges=found.charges, kinds=found.kinds, forces=every, sites=found.sites
+    )

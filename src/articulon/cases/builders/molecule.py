@@ -25,6 +25,7 @@ from articulon.molecules.structure import Structure
 from articulon.molecules.structure_faults import FAULTS
 from articulon.molecules.structure_reading import read_structure
 from articulon.molecules.system_making import openmm_system
+from articulon.molecules.system_sites import sites_of
 from articulon.molecules.water_geometry import as_water_model
 from articulon.units import UnitSystem
 
@@ -239,20 +240,21 @@ class Molecule(BaseBuilder):
                 raise ModelError("box: the structure has a box of its own, and there is a section [box]; leave one out")
             builder.box = structure.box
         charges: Any = 0.0
-        kinds = None
+        kinds = sites = None
         if self.force_field is not None or self.system is not None:
             system = self._system(structure)
             if self.evaluate == "openmm":
                 openmm_package("model.evaluate")
                 check_platform(self.platform, self.precision, {}, "model")
+                sites = sites_of(system, structure, articulation)
                 builder.add_force(OpenMM(system=system, platform=self.platform, precision=self.precision))
             else:
                 found = of_system(system, structure, articulation)
-                charges, kinds = found.charges, found.kinds
+                charges, kinds, sites = found.charges, found.kinds, found.sites
                 for force in found.forces:
                     builder.add_force(force)
                 self._inferred += found.left_out
-        populate(builder, structure, articulation, charges=charges, kinds=kinds)
+        populate(builder, structure, articulation, charges=charges, kinds=kinds, sites=sites)
         if self.viscosity is not None:
             builder.add_force(stokes_drag(structure, articulation, self.viscosity))
 
@@ -280,13 +282,7 @@ class Molecule(BaseBuilder):
     def _system(self, structure: Structure) -> Any:
         """OpenMM's system of the structure, made or given."""
         if self.system is not None:
-            system = system_of(self.system, self.system_sha256, "model.system")
-            if system.getNumParticles() != len(structure):
-                raise ModelError(
-                    f"model.system: has {system.getNumParticles()} particles, and {structure.source} has "
-                    f"{len(structure)} atoms; make it of these atoms, in their order"
-                )
-            return system
+            return system_of(self.system, self.system_sha256, "model.system")
         assert self.force_field is not None
         cutoff = None if self.cutoff is None else float(self.cutoff)
         options: dict[str, Any] = {"solvent": self.solvent, "cutoff": cutoff, "files": self.force_field_files}
