@@ -7,11 +7,13 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.inputs import words
+from articulon.model import Model
+from articulon.model.atoms import Atoms
 from articulon.molecules.articulation import Articulation
 from articulon.molecules.domains import domain_atoms, residues_in
 from articulon.molecules.molecular_model import body_names, check_cut
 from articulon.molecules.polymer_parts import backbone, side_chain
-from articulon.molecules.structure import Structure
+from articulon.molecules.structure import Residue, Structure
 
 KNOWN = (
     "'side-chains', 'backbone', a chain such as 'A', a range of residue numbers such as 'A:10-20' or '10-20', "
@@ -71,17 +73,74 @@ def locked_bodies(structure: Structure, articulation: Articulation, locked: str 
     names, found = body_names(structure, articulation), np.zeros(len(axis), dtype=bool)
     for part in parts:
         held = np.array([k >= 0 and bool(part.bonds[k]) for k in axis], dtype=bool)
-        homes = [set(articulation.cluster[list(atoms)].tolist()) for atoms in part.rigid]
-        if not held.any() and all(len(home) < 2 for home in homes):
+        if not held.any():
             raise ModelError(f"locked_bodies, locked: '{part.word}': nothing of it turns in this model; leave it out")
-        for home in homes:
-            if sum(int(articulation.parent[k]) not in home or not held[k] for k in home) > 1:
-                raise ModelError(
-                    f"locked_bodies, locked: '{part.word}': its segments are held together by no joint of their own; "
-                    "give it to perceive, which makes one rigid body of them"
-                )
+        _check_segments(structure, part, "locked_bodies, locked")
         found |= held
     return tuple(name for name, chosen in zip(names, found, strict=True) if chosen)
+
+
+def bodies_of_words(model: Model, locked: Sequence[str], where: str) -> tuple[str, ...]:
+    """Names of bodies, where a model is of molecules and words say what of them is locked; others are left as they are.
+
+    A name of a body, or a beginning of one with a star, is itself. Raises ModelError as :func:`locked_bodies`.
+    """
+    atoms = model.atoms
+    if atoms is None:
+        return tuple(locked)
+    named = set(model.names)
+    given = [text for text in locked if text in named or text.endswith("*")]
+    said = [text for text in locked if text not in given]
+    structure = _structure_of(atoms) if said else None
+    for text in said:
+        assert structure is not None
+        part = _part(structure, text.strip(), where)
+        bonds = {(a, b) for a, b in structure.bonds[part.bonds].tolist()}
+        turning = {body: (min(four[1:3]), max(four[1:3])) for body, four in atoms.dihedrals.items()}
+        chosen = [body for body, bond in turning.items() if bond in bonds]
+        if not chosen:
+            raise ModelError(f"{where}: '{text}': nothing of it turns in this model; leave it out")
+        _check_segments(structure, part, where)
+        given.extend(model.names[body] for body in sorted(chosen))
+    return tuple(dict.fromkeys(given))
+
+
+def _check_segments(structure: Structure, part: Locked, where: str) -> None:
+    """Raises ModelError for a rigid body of several segments: no joint within it holds these together."""
+    if not part.rigid:
+        return
+    inside = {a for atoms in part.rigid for a in atoms}
+    start = next(iter(inside))
+    seen, front = {start}, [start]
+    while front:
+        front = [b for a in front for b in structure.neighbours[a] if b in inside and b not in seen]
+        front = list(dict.fromkeys(front))
+        seen.update(front)
+    if seen != inside:
+        raise ModelError(
+            f"{where}: '{part.word}': its segments are held together by no joint of their own; give it to perceive, or to "
+            "model.locked of a case, which make one rigid body of them"
+        )
+
+
+def _structure_of(atoms: Atoms) -> Structure:
+    """What words are about, of the atoms of a model."""
+    stops = atoms.first.tolist()
+    residues = tuple(
+        Residue(name, number, insertion, chain, kind, "", stops[k], stops[k + 1])  # type: ignore[arg-type]
+        for k, (name, number, insertion, chain, kind) in enumerate(
+            zip(
+                atoms.residue_names,
+                atoms.residue_numbers,
+                atoms.insertions,
+                atoms.chains,
+                atoms.residue_kinds,
+                strict=True,
+            )
+        )
+    )
+    places = np.zeros((len(atoms), 3))
+    return Structure("the model", atoms.names, atoms.elements, residues, places, atoms.masses, atoms.bonds)
 
 
 def _part(structure: Structure, text: str, where: str) -> Locked:
