@@ -99,7 +99,9 @@ def _with_heavy_atoms(structure: Structure) -> Structure:
             lost = known.atoms - known.optional - set(structure.names[residue.start : residue.stop])
             if lost:
                 lacking[k] = sorted(lost)
-    fixer = PDBFixer(pdbfile=io.StringIO("ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.00           C"))
+    fixer = PDBFixer(
+        pdbfile=io.StringIO("ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.00           C")
+    )
     named = replace(
         structure,
         residues=tuple(
@@ -120,7 +122,9 @@ def _with_heavy_atoms(structure: Structure) -> Structure:
     found = {residue.index: {atom.name for atom in atoms} for residue, atoms in wanted.items()}
     left = [structure.residues[k].label for k, names in lacking.items() if set(names) - found.get(k, set())]
     if left:
-        raise ModelError(f"{structure.source}: {', '.join(left)}: PDBFixer does not know the atoms that are missing there")
+        raise ModelError(
+            f"{structure.source}: {', '.join(left)}: PDBFixer does not know the atoms that are missing there"
+        )
     fixer.addMissingAtoms(seed=SEED)
     places = np.array(fixer.positions.value_in_unit(fixer.positions.unit), dtype=float)
     added: dict[int, list[NewAtom]] = {}

@@ -71,8 +71,7 @@ def _modified(structure: Structure, found: set[tuple[int, int]], inferred: list[
         int(structure.residue[atom])
         for pair in found
         for atom in pair
-        if structure.residue[pair[0]] != structure.residue[pair[1]]
-        and {structure.names[a] for a in pair} == {"C", "N"}
+        if structure.residue[pair[0]] != structure.residue[pair[1]] and {structure.names[a] for a in pair} == {"C", "N"}
     }
     for k in sorted(joined):
         residue = residues[k]

@@ -117,7 +117,9 @@ def check_overlaps(structure: Structure) -> None:
         if len(found) > SHOWN:
             lines.append(f"{structure.source}: and {len(found) - SHOWN} more")
         raise ModelError(
-            "\n".join([*lines, f"the box of {shown_box(structure.box)} is too small for what is in it; correct the box"])
+            "\n".join(
+                [*lines, f"the box of {shown_box(structure.box)} is too small for what is in it; correct the box"]
+            )
         )
 
 

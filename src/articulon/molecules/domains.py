@@ -37,8 +37,7 @@ def residues_in(structure: Structure, text: str, where: str) -> list[int]:
     found = [
         k
         for k, residue in enumerate(structure.residues)
-        if (chain is None or residue.chain == chain)
-        and any(first <= residue.number <= last for first, last in ranges)
+        if (chain is None or residue.chain == chain) and any(first <= residue.number <= last for first, last in ranges)
     ]
     if not found:
         raise ModelError(f"{where}: '{text}': the structure has no such residues")

@@ -23,9 +23,7 @@ class NewAtom(NamedTuple):
     """Names of the atoms of the residue that it is bonded to; those that there are not are passed over."""
 
 
-def edited(
-    structure: Structure, added: Mapping[int, Sequence[NewAtom]], gone: Sequence[int] = ()
-) -> Structure:
+def edited(structure: Structure, added: Mapping[int, Sequence[NewAtom]], gone: Sequence[int] = ()) -> Structure:
     """A copy with atoms at the end of residues, by the residue's index, and without some others."""
     without = set(gone)
     names: list[str] = []

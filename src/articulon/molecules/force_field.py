@@ -16,10 +16,10 @@ from articulon.model.box import Box
 from articulon.molecules import force_field_terms as terms
 from articulon.molecules.articulation import Articulation
 from articulon.molecules.force_field_files import ForceFieldName, Solvent
-from articulon.molecules.molecular_model import UNITS, assembled
+from articulon.molecules.molecular_model import UNITS, assembled, check_cut
 from articulon.molecules.periodic_terms import periodic_box
-from articulon.molecules.structure import Structure
-from articulon.molecules.system_making import openmm_system
+from articulon.molecules.structure import Structure, check_structure
+from articulon.molecules.system_making import check_openmm_system, openmm_system
 from articulon.molecules.system_sites import SystemSites, of_particles, sites_of
 from articulon.molecules.virtual_sites import check_virtual_sites
 
@@ -88,7 +88,11 @@ def force_field(
     ModelError
         Naming each residue that the force field has no parameters for, and what differs from those that it knows.
     """
-    return of_system(openmm_system(structure, name, solvent=solvent, cutoff=cutoff, files=files), structure, articulation)
+    if articulation is not None:
+        check_cut(structure, articulation, "force_field")
+    return of_system(
+        openmm_system(structure, name, solvent=solvent, cutoff=cutoff, files=files), structure, articulation
+    )
 
 
 def of_system(system: Any, structure: Structure, articulation: Articulation | None) -> ForceField:
@@ -96,6 +100,10 @@ def of_system(system: Any, structure: Structure, articulation: Articulation | No
 
     Raises ModelError for a system of other particles, and as :func:`from_system`.
     """
+    check_openmm_system(system, "force_field")
+    check_structure(structure, "force_field")
+    if articulation is not None:
+        check_cut(structure, articulation, "force_field")
     sites = sites_of(system, structure, articulation)
     cut = articulation if sites is None or articulation is None else of_particles(articulation, sites)
     found = replace(from_system(system, cut), sites=sites)
@@ -115,6 +123,14 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
         For a kind of force that has no counterpart here, for implicit solvents in a periodic box, and for a virtual site
         whose atoms do not lie in one rigid body with it.
     """
+    check_openmm_system(system, "from_system")
+    if articulation is not None and not isinstance(articulation, Articulation):
+        raise ModelError(f"from_system: expected an articulation, as perceive gives it, got {shown(articulation)}")
+    return forces_of_system(system, articulation)
+
+
+def forces_of_system(system: Any, articulation: Any = None) -> ForceField:
+    """As :func:`from_system`, of whatever says which particles do not move against each other."""
     count = system.getNumParticles()
     if articulation is not None and len(articulation.cluster) == count:
         check_virtual_sites(system, articulation.cluster)
@@ -182,7 +198,9 @@ def _constant(structure: Structure, articulation: Articulation, every: ForceFiel
     builder.add_particles(len(places), mass=1.0, positions=places, kind=every.kinds, charge=every.charges)
     for force in _pairwise(every.forces):
         builder.add_force(force)
-    tree = assembled(structure, articulation, charges=kept.charges, kinds=kept.kinds, forces=_pairwise(kept.forces), sites=kept.sites)
+    tree = assembled(
+        structure, articulation, charges=kept.charges, kinds=kept.kinds, forces=_pairwise(kept.forces), sites=kept.sites
+    )
     atoms = builder.build()
     energy = potential_energy(atoms, atoms.q0) - potential_energy(tree, tree.q0)
     if not np.isfinite(energy):

@@ -13,9 +13,7 @@ from articulon.molecules.openmm_exchange import openmm_app
 from articulon.molecules.structure import Structure
 
 ForceFieldName = Literal["amber14", "charmm36"]
-Solvent = Literal[
-    "vacuum", "obc2", "tip3p", "tip3pfb", "spce", "opc3", "tip4pew", "tip4pfb", "opc", "tip4p2005"
-]
+Solvent = Literal["vacuum", "obc2", "tip3p", "tip3pfb", "spce", "opc3", "tip4pew", "tip4pfb", "opc", "tip4p2005"]
 FILES: Mapping[str, tuple[str, ...]] = {"amber14": ("amber14-all.xml",), "charmm36": ("charmm36.xml",)}
 """OpenMM's files of each force field."""
 IMPLICIT: Mapping[str, tuple[str, ...]] = {"vacuum": (), "obc2": ("implicit/obc2.xml",)}
@@ -143,7 +141,9 @@ def _content(path: Path) -> str:
     if _STRANGE.search(text):
         raise ModelError(f"{where}: declares a type of document or an entity, which no force field needs; leave it out")
     if _INCLUDE.search(text):
-        raise ModelError(f"{where}: includes another file; name that one in force_field_files too, and leave <Include> out")
+        raise ModelError(
+            f"{where}: includes another file; name that one in force_field_files too, and leave <Include> out"
+        )
     _parsed(where, text)
     return text
 

@@ -32,7 +32,9 @@ def checked_ligands(given: Any, where: str) -> dict[str, str]:
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
-        raise ModelError(f"{where}: ligands: expected SMILES by residue name, as {{'BNZ': 'c1ccccc1'}}, got {shown(given)}")
+        raise ModelError(
+            f"{where}: ligands: expected SMILES by residue name, as {{'BNZ': 'c1ccccc1'}}, got {shown(given)}"
+        )
     return dict(given)
 
 

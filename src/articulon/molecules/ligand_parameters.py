@@ -102,7 +102,12 @@ def ligand_parameters(structure: Structure, name: str, smiles: str, charges: str
             place,
             where,
         )
-        _run("parmchk2", ["-i", "ligand.mol2", "-f", "mol2", "-o", "ligand.frcmod", "-s", "gaff2", "-a", "Y"], place, where)
+        _run(
+            "parmchk2",
+            ["-i", "ligand.mol2", "-f", "mol2", "-o", "ligand.frcmod", "-s", "gaff2", "-a", "Y"],
+            place,
+            where,
+        )
         return _written(place, name, charge, charges)
 
 
@@ -182,4 +187,6 @@ def _check_substitutes(text: str, name: str) -> None:
     """Raises ModelError for parameters that parmchk2 could not even guess."""
     bad = [line.split("  ")[0].strip() for line in text.splitlines() if "ATTN" in line]
     if bad:
-        raise ModelError(f"{name}: GAFF2 has no parameters for {', '.join(bad[:8])}, nor like ones; bring them yourself")
+        raise ModelError(
+            f"{name}: GAFF2 has no parameters for {', '.join(bad[:8])}, nor like ones; bring them yourself"
+        )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from articulon.building import ModelBuilder
-from articulon.errors import ModelError
+from articulon.errors import CaseError, ModelError
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.inputs import finite, floats, shown, words
 from articulon.model import Free, Model, Revolute, Spherical, Xyz
@@ -16,6 +16,7 @@ from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.elements import van_der_waals_radii
 from articulon.molecules.structure import Structure, check_structure
 from articulon.molecules.system_sites import SystemSites
+from articulon.units import unit_system
 
 UNITS = "Da-nm-ps"
 AXIS = (0.0, 0.0, 1.0)
@@ -95,6 +96,8 @@ def populate(
     )
     for loop in articulation.loops:
         _add_loop(builder, structure, articulation, loop, bodies.start, origins, frames)
+    if sites is not None and not isinstance(sites, SystemSites):
+        raise ModelError(f"populate, sites: expected those of a force field, got {shown(sites)}")
     at, points = (home, x) if sites is None else (sites.cluster, sites.positions)
     try:
         amounts = np.broadcast_to(floats(charges), (len(at),))
@@ -131,6 +134,7 @@ def _atoms(structure: Structure, articulation: Articulation, site: np.ndarray, b
         torsions={body + turn.child: f"{turn.name}:{residues[turn.residue].label}" for turn in torsions},
         dihedrals={body + turn.child: turn.towards_child(articulation.cluster) for turn in torsions},
     )
+
 
 def _sums(home: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     """Sum of the rows of each cluster's atoms, shape (clusters, columns)."""
@@ -193,6 +197,12 @@ def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any
     """Stokes drag on each body as on a sphere of its size (:func:`body_radii`), in a medium of a viscosity
     [mass/(length time)]. Bodies do not shield each other (free draining)."""
     check_cut(structure, articulation, "stokes_drag")
+    try:
+        value = unit_system(UNITS).value(viscosity, "viscosity", "stokes_drag, viscosity")
+    except CaseError as error:
+        raise ModelError(str(error)) from None
+    if not value > 0.0:
+        raise ModelError(f"stokes_drag, viscosity: must be positive, got {shown(viscosity)}")
     radii = body_radii(structure, articulation).tolist()
     return StokesDrag(viscosity=viscosity, radius=dict(zip(body_names(structure, articulation), radii, strict=True)))
 

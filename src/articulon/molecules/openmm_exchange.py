@@ -38,7 +38,9 @@ def to_openmm(structure: Structure) -> tuple[Any, Any]:
     for a, b in structure.bonds.tolist():
         topology.addBond(atoms[a], atoms[b])
     if structure.box is not None:
-        topology.setPeriodicBoxVectors(unit.Quantity([openmm.Vec3(*row) for row in structure.box.vectors], unit.nanometer))
+        topology.setPeriodicBoxVectors(
+            unit.Quantity([openmm.Vec3(*row) for row in structure.box.vectors], unit.nanometer)
+        )
     places = [openmm.Vec3(*place) for place in structure.positions.tolist()]
     return topology, unit.Quantity(places, unit.nanometer)
 

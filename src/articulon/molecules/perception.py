@@ -84,7 +84,9 @@ def perceive(
     if (level == "domain") != bool(domains):
         raise ModelError("domains: the level 'domain' needs a list of them, and no other level takes one")
     if omega == "free" and level in NO_OMEGA:
-        raise ModelError(f"perceive, omega: 'free' has no effect at the level '{level}': {NO_OMEGA[level]}; leave it out")
+        raise ModelError(
+            f"perceive, omega: 'free' has no effect at the level '{level}': {NO_OMEGA[level]}; leave it out"
+        )
     parts = locked_parts(structure, words(locked, "perceive, locked"), "perceive, locked")
     known = rigidity(structure, omega)
     inferred = [*structure.inferred, *known.inferred]
@@ -137,7 +139,9 @@ def _held(structure: Structure, parts: Sequence[Locked], turns: np.ndarray, leve
     for part in parts:
         here = part.bonds & turns
         if not here.any():
-            raise ModelError(f"perceive, locked: '{part.word}': nothing of it turns at the level '{level}'; leave it out")
+            raise ModelError(
+                f"perceive, locked: '{part.word}': nothing of it turns at the level '{level}'; leave it out"
+            )
         held |= here
     return held
 

@@ -27,7 +27,9 @@ def checked_protonation(given: Any, where: str) -> dict[str, str]:
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
-        raise ModelError(f"{where}: protonation: expected states by residue, as {{'A:HIS12': 'HID'}}, got {shown(given)}")
+        raise ModelError(
+            f"{where}: protonation: expected states by residue, as {{'A:HIS12': 'HID'}}, got {shown(given)}"
+        )
     return dict(given)
 
 
@@ -64,7 +66,9 @@ def _by_metals(structure: Structure) -> dict[int, str]:
         return {}
     found = {}
     for k, residue in enumerate(structure.residues):
-        for name, state in {"CYS": {"SG": "CYM"}, "HIS": {"ND1": "HIE", "NE2": "HID"}}.get(residue.standard, {}).items():
+        for name, state in {"CYS": {"SG": "CYM"}, "HIS": {"ND1": "HIE", "NE2": "HID"}}.get(
+            residue.standard, {}
+        ).items():
             atom = structure.atom(k, name)
             if atom < 0 or any(structure.elements[b] == "H" for b in structure.neighbours[atom]):
                 continue

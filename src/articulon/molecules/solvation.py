@@ -15,7 +15,7 @@ from articulon.molecules.force_field_files import WATERS, check_words, reader
 from articulon.molecules.openmm_exchange import from_openmm, openmm_app, to_openmm
 from articulon.molecules.structure import Structure, check_structure
 from articulon.molecules.system_making import UNITS, openmm_system, total_charge
-from articulon.molecules.water_geometry import as_water_model
+from articulon.molecules.water_geometry import with_geometry
 from articulon.units import unit_system
 
 SHAPES = ("cube", "octahedron", "dodecahedron")
@@ -125,7 +125,7 @@ def solvate(
     )
     whole_box = _joined(structure, filled, size, water)
     check_images(whole_box, len(structure))
-    return as_water_model(whole_box, water, force_field=force_field, added=True)
+    return with_geometry(whole_box, water, force_field, said=False)
 
 
 def check_size_of(box: Box, structure: Structure) -> None:
@@ -141,7 +141,7 @@ def check_size_of(box: Box, structure: Structure) -> None:
 def _strength(value: Any) -> float:
     try:
         strength = float(value) if not isinstance(value, str | bool) else np.nan
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         strength = np.nan
     if not 0.0 <= strength <= 10.0:
         raise ModelError(f"solvate, ionic_strength: expected mol/l from 0 to 10, a number, got {shown(value)}")
@@ -168,7 +168,10 @@ def _size(structure: Structure, padding: Any, box: Any, shape: str) -> Box:
         a = max(2.0 * radius + width, 2.0 * width)
         edges = {
             "cube": ((a, a, a), (0.0, 0.0, 0.0)),
-            "octahedron": ((a, a * np.sqrt(8.0) / 3.0, a * np.sqrt(6.0) / 3.0), (a / 3.0, -a / 3.0, a * np.sqrt(2.0) / 3.0)),
+            "octahedron": (
+                (a, a * np.sqrt(8.0) / 3.0, a * np.sqrt(6.0) / 3.0),
+                (a / 3.0, -a / 3.0, a * np.sqrt(2.0) / 3.0),
+            ),
             "dodecahedron": ((a, a, a * np.sqrt(0.5)), (0.0, 0.5 * a, 0.5 * a)),
         }
         lengths, tilts = edges[shape]

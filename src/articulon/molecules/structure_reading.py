@@ -212,6 +212,16 @@ def _atoms(
     absent = [chain for chain in chains or () if chain not in known]
     if absent:
         raise ModelError(f"{path}: there is no chain '{absent[0]}' (there are: {', '.join(known)})")
+    present = list(dict.fromkeys(group.name for chain in model for group in chain))
+    absent = [name for name in leave_out if name not in present]
+    if absent:
+        raise ModelError(
+            f"{path}: leave_out: there is no residue '{clipped(absent[0])}' (there are: {', '.join(present[:40])})"
+        )
+    letters = sorted({atom.altloc for chain in model for group in chain for atom in group if atom.has_altloc()})
+    if altloc not in (None, "highest", *letters):
+        have = f"there are: {', '.join(letters)}" if letters else "it has one location of each atom: leave altloc out"
+        raise ModelError(f"{path}: altloc: there is no alternative '{clipped(altloc)}' ({have})")
     names: list[str] = []
     elements: list[str] = []
     places: list[list[float]] = []

@@ -57,9 +57,7 @@ def openmm_system(
     captured = Captured()
     known.force_field.getGenerators().insert(0, captured)
     try:
-        system = known.force_field.createSystem(
-            topology, residueTemplates=_ions(structure, topology, known), **options
-        )
+        system = known.force_field.createSystem(topology, residueTemplates=_ions(structure, topology, known), **options)
     except TypeError as error:  # an option that there is not
         raise ModelError(f"openmm_system: {clipped(error)}") from None
     except Exception as error:
@@ -72,6 +70,15 @@ def openmm_system(
     if structure.box is not None:
         check_neutral(system, structure.source)
     return system
+
+
+def check_openmm_system(system: Any, where: str) -> None:
+    """Raises ModelError for what is no System of OpenMM."""
+    openmm_app()
+    from openmm import System
+
+    if not isinstance(system, System):
+        raise ModelError(f"{where}, system: expected an openmm.System, got {shown(system)}")
 
 
 def check_neutral(system: Any, source: str) -> None:

@@ -138,7 +138,17 @@ NUCLEOTIDES = {
 WATERS = frozenset(("HOH", "WAT", "SOL", "DOD", "TIP", "TIP3", "TIP3P", "TP3", "SPC", "SPCE", "H2O", "T3P"))
 
 ION_NAMES = {
-    **{"SOD": "Na", "CLA": "Cl", "POT": "K", "CES": "Cs", "LIT": "Li", "RUB": "Rb", "CAL": "Ca", "BAR": "Ba", "CAD": "Cd"},
+    **{
+        "SOD": "Na",
+        "CLA": "Cl",
+        "POT": "K",
+        "CES": "Cs",
+        "LIT": "Li",
+        "RUB": "Rb",
+        "CAL": "Ca",
+        "BAR": "Ba",
+        "CAD": "Cd",
+    },
     **{"IOD": "I", "CIO": "Cs", "CU1": "Cu", "FE2": "Fe", "FE3": "Fe", "ZN2": "Zn", "MG2": "Mg"},
 }
 """Chemical symbols of ions by the names that CHARMM and the PDB have for them."""

@@ -17,9 +17,7 @@ FAR = 0.02
 """Of a hydrogen from where the model has it, above which a molecule is no water that was meant so [nm]."""
 
 
-def as_water_model(
-    structure: Structure, water: str, *, force_field: str = "amber14", added: bool = False
-) -> Structure:
+def as_water_model(structure: Structure, water: str, *, force_field: str = "amber14") -> Structure:
     """The structure with every molecule of water as a model of it is: hydrogens are moved along and across its axis.
 
     Rigid water keeps the geometry that it is given, and its dipole depends on that; coordinates in files are rounded,
@@ -33,8 +31,6 @@ def as_water_model(
         The model: ``tip3p``, ``spce``, ``tip4pew`` ...
     force_field
         Whose parameters of it.
-    added
-        Whether the water has just been filled in, so that nothing needs to be said of it.
 
     Raises
     ------
@@ -45,6 +41,11 @@ def as_water_model(
     check_structure(structure, "as_water_model")
     word(water, tuple(WATERS), "as_water_model, water")
     check_words(force_field, water)
+    return with_geometry(structure, water, force_field, said=True)
+
+
+def with_geometry(structure: Structure, water: str, force_field: str, *, said: bool) -> Structure:
+    """As :func:`as_water_model`; where it is not to be ``said`` in ``inferred``, the water has just been filled in."""
     molecules = [residue for residue in structure.residues if residue.kind == "water"]
     if not molecules:
         return structure
@@ -73,7 +74,7 @@ def as_water_model(
         f"{len(molecules)} molecules of water have the geometry of {water}, O-H of {bond:.5g} nm; their hydrogens were "
         f"moved by at most {moved.max():.2g} nm"
     )
-    return replace(structure, positions=places, inferred=structure.inferred if added else (*structure.inferred, line))
+    return replace(structure, positions=places, inferred=(*structure.inferred, line) if said else structure.inferred)
 
 
 def _atoms(structure: Structure, residue: Residue) -> tuple[int, int, int]:

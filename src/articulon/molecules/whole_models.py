@@ -55,7 +55,14 @@ def build(
     if not isinstance(forces, Sequence) or isinstance(forces, str):
         raise ModelError(f"build, forces: expected a list of forces, got {shown(forces)}")
     sites = None
-    if force_field is not None:
+    if force_field is None:
+        given = {"solvent": (solvent, "vacuum"), "cutoff": (cutoff, None), "files": (files, ())}
+        for key, (value, none) in given.items():
+            if not (type(value) is type(none) and value == none):
+                raise ModelError(
+                    f"build, {key}: {shown(value)} is of a force field: give force_field, 'amber14' say, too"
+                )
+    else:
         options: dict[str, Any] = {"solvent": solvent, "cutoff": cutoff, "articulation": articulation, "files": files}
         found = parameters(structure, force_field, **options)  # type: ignore[arg-type]
         charges, kinds, forces = found.charges, found.kinds, (*found.forces, *forces)
@@ -74,8 +81,9 @@ def force_field_model(
     forces: Sequence[Any] = (),
 ) -> Model:
     """The model of :func:`build` under a force field, and further forces."""
+    check_cut(structure, articulation, "force_field_model")
+    if not isinstance(forces, Sequence) or isinstance(forces, str | bytes):
+        raise ModelError(f"force_field_model, forces: expected a list of forces, got {shown(forces)}")
     found = parameters(structure, name, solvent=solvent, cutoff=cutoff, articulation=articulation, files=files)
     every = (*found.forces, *forces)
-    return assembled(
-        structure, articulation, charges=found.charges, kinds=found.kinds, forces=every, sites=found.sites
-    )
+    return assembled(structure, articulation, charges=found.charges, kinds=found.kinds, forces=every, sites=found.sites)

@@ -153,7 +153,9 @@ class Molecule(BaseBuilder):
         if self.system is not None:
             for key in ("force_field", "cutoff", "force_field_files"):
                 if getattr(self, key):
-                    raise ValueError(f"{key} chooses parameters, and there is a system, which has its own; leave it out")
+                    raise ValueError(
+                        f"{key} chooses parameters, and there is a system, which has its own; leave it out"
+                    )
             return
         if self.force_field is None:
             if self.solvent != "vacuum" or self.cutoff is not None:
@@ -307,7 +309,9 @@ def _marked_files(declaration: Molecule, source: str) -> Molecule:
             paths.append(file)
             found.append("")
             continue
-        one = marked(_File(path=file, sha256=marks[k] if marks and marks[k] else None), "path", source, f"model.{where}")
+        one = marked(
+            _File(path=file, sha256=marks[k] if marks and marks[k] else None), "path", source, f"model.{where}"
+        )
         paths.append(one.path)
         found.append(one.sha256 or "")
     return declaration.model_copy(update={"force_field_files": tuple(paths), "force_field_sha256": tuple(found)})
