@@ -231,5 +231,7 @@ def marked(declaration: D, key: str, source: str, where: str, mark_key: str = "s
         why = getattr(error, "strerror", None) or str(error)
         raise CaseError(f"{source}: {where}.{key}: {clipped(path)} cannot be read: {why}") from None
     if mark not in (None, found):
-        raise CaseError(f"{source}: {where}.{key}: {path} is not the file that {where}.{mark_key} says; leave that key out")
+        raise CaseError(
+            f"{source}: {where}.{key}: {path} is not the file that {where}.{mark_key} says; leave that key out"
+        )
     return declaration.model_copy(update={key: str(path.resolve()), mark_key: found})

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -76,7 +77,7 @@ def _modified(structure: Structure, found: set[tuple[int, int]], inferred: list[
     for k in sorted(joined):
         residue = residues[k]
         backbone = [structure.atom(k, name) for name in ("N", "CA", "C")]
-        if residue.kind == "ligand" and all(_pair(a, b) in found for a, b in zip(backbone, backbone[1:], strict=False)):
+        if residue.kind == "ligand" and all(_pair(a, b) in found for a, b in pairwise(backbone)):
             residues[k] = residue._replace(kind="amino-acid")
             inferred.append(f"{residue.label}: a modified amino acid, by its N, CA and C in a chain")
     return tuple(residues)

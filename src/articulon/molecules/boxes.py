@@ -42,14 +42,14 @@ def box_of_file(file: Any, source: str) -> Box:
     lengths = np.array([cell.a, cell.b, cell.c]) * ANGSTROM
     if not cell.is_crystal() or (lengths <= 0.1001).all():
         raise ModelError(
-            f"{source}: box: the file has no CRYST1 record or cell that says how large its box is; give its lengths, or "
-            "padding"
+            f"{source}: box: the file has no CRYST1 record or cell that says how large its box is; give its lengths, "
+            "or padding"
         )
     group = str(file.spacegroup_hm or "P 1").replace(" ", "").upper()
     if group not in ("P1", "1"):
         raise ModelError(
-            f"{source}: box: the cell is that of a crystal ({file.spacegroup_hm}), which holds copies by symmetry that are "
-            "not in the file; give padding, or a box"
+            f"{source}: box: the cell is that of a crystal ({file.spacegroup_hm}), which holds copies by symmetry that "
+            "are not in the file; give padding, or a box"
         )
     return box_of(np.array(cell.orth.mat.tolist()).T * ANGSTROM)
 
@@ -111,7 +111,8 @@ def check_overlaps(structure: Structure) -> None:
                     found[pair] = min(apart, found.get(pair, apart))
     if found:
         lines = [
-            f"{structure.source}: {structure.label(a)} and a periodic image of {structure.label(b)} are {apart:.3f} nm apart"
+            f"{structure.source}: {structure.label(a)} and a periodic image of {structure.label(b)} are {apart:.3f} nm "
+            "apart"
             for (a, b), apart in sorted(found.items())[:SHOWN]
         ]
         if len(found) > SHOWN:

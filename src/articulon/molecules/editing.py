@@ -31,7 +31,8 @@ def edited(structure: Structure, added: Mapping[int, Sequence[NewAtom]], gone: S
     weights: list[float] = []
     places: list[np.ndarray] = []
     moved = np.full(len(structure), -1, dtype=np.int64)
-    residues, bonds = [], []
+    residues = []
+    bonds: list[tuple[int, int]] = []
     for k, residue in enumerate(structure.residues):
         start = len(names)
         for a in range(residue.start, residue.stop):

@@ -120,8 +120,8 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
     Raises
     ------
     ModelError
-        For a kind of force that has no counterpart here, for implicit solvents in a periodic box, and for a virtual site
-        whose atoms do not lie in one rigid body with it.
+        For a kind of force that has no counterpart here, for implicit solvents in a periodic box, and for a virtual
+        site whose atoms do not lie in one rigid body with it.
     """
     check_openmm_system(system, "from_system")
     if articulation is not None and not isinstance(articulation, Articulation):

@@ -150,11 +150,11 @@ def _content(path: Path) -> str:
 
 def _parsed(where: str, text: str) -> None:
     """Raises ModelError for what OpenMM could not read by itself."""
-    import xml.etree.ElementTree as tree
+    from xml.etree import ElementTree
 
     try:
-        root = tree.fromstring(text)
-    except tree.ParseError as error:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
         raise ModelError(f"{where}: is no XML: {error}") from None
     if root.tag != "ForceField":
         raise ModelError(f"{where}: its first element is <{root.tag}>; expected OpenMM's <ForceField>")

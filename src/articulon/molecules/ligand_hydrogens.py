@@ -20,10 +20,10 @@ MISSING = "this needs RDKit: pip install 'articulon[ligands]'"
 def rdkit_chemistry() -> Any:
     """RDKit's module of molecules; raises ModelError with what to install."""
     try:
-        from rdkit import Chem, RDLogger
+        from rdkit import Chem, rdBase
     except ImportError:
         raise ModelError(MISSING) from None
-    RDLogger.DisableLog("rdApp.*")
+    rdBase.DisableLog("rdApp.*")
     return Chem
 
 

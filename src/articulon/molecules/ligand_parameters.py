@@ -4,9 +4,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as tree
 from pathlib import Path
 from typing import Any, Literal
+from xml.etree import ElementTree
 
 from articulon.announcements import announce
 from articulon.errors import ModelError
@@ -156,15 +156,15 @@ def _written(folder: Path, name: str, charge: int, method: str) -> str:
         atom.charge += rest
     known.residues[molecule.name] = molecule
     known.write(str(folder / "ligand.xml"), write_unused=False)
-    root = tree.parse(folder / "ligand.xml").getroot()
+    root = ElementTree.parse(folder / "ligand.xml").getroot()
     for info in root.findall("Info"):
         root.remove(info)
-    root.insert(0, tree.Comment(f" {name}: GAFF2 by AmberTools, charges by {method} "))
+    root.insert(0, ElementTree.Comment(f" {name}: GAFF2 by AmberTools, charges by {method} "))
     for residue in root.iter("Residue"):
         residue.set("name", name)
     _prefixed(root, f"{name}-")
-    tree.indent(root)
-    return tree.tostring(root, encoding="unicode") + "\n"
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
 def _prefixed(root: Any, prefix: str) -> None:

@@ -118,8 +118,8 @@ def _check_segments(structure: Structure, part: Locked, where: str) -> None:
         seen.update(front)
     if seen != inside:
         raise ModelError(
-            f"{where}: '{part.word}': its segments are held together by no joint of their own; give it to perceive, or to "
-            "model.locked of a case, which make one rigid body of them"
+            f"{where}: '{part.word}': its segments are held together by no joint of their own; give it to perceive, or "
+            "to model.locked of a case, which make one rigid body of them"
         )
 
 

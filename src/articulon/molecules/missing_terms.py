@@ -1,8 +1,8 @@
 """Terms that a user's force field leaves out: OpenMM goes on without a bond, an angle or a torsion of unknown types."""
 
-import xml.etree.ElementTree as tree
 from collections.abc import Iterable, Iterator
 from typing import Any
+from xml.etree import ElementTree
 
 from articulon.errors import ModelError
 from articulon.molecules.force_field_files import Reader
@@ -66,7 +66,7 @@ class _Terms:
         self.force_field, self.data, self.structure = reader.force_field, data, structure
         self.types = [data.atomType.get(atom) for atom in data.atoms]
         self.place = _places(data, structure)
-        brought = {one.get("name") for text in reader.brought for one in tree.fromstring(text).iter("Residue")}
+        brought = {one.get("name") for text in reader.brought for one in ElementTree.fromstring(text).iter("Residue")}
         self.asked: set[int] = set()
         for residue in dict.fromkeys(atom.residue for atom in data.atoms):
             template, _ = self.force_field._getResidueTemplateMatches(residue, data.bondedToAtom)

@@ -51,8 +51,8 @@ def populate(
 ) -> range:
     """Add bodies, loops and sites of a structure to a builder whose units are Da, nm and ps; see :func:`build`.
 
-    ``sites`` are those of an OpenMM System that has more particles than atoms, as those of four-site water; without them
-    site k is atom k. Returns the indices of the bodies; those of the sites have the same first atom first.
+    ``sites`` are those of an OpenMM System that has more particles than atoms, as those of four-site water; without
+    them site k is atom k. Returns the indices of the bodies; those of the sites have the same first atom first.
     """
     if not isinstance(builder, ModelBuilder):
         raise ModelError(f"populate: expected a ModelBuilder, got {shown(builder)}")

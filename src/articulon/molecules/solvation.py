@@ -53,7 +53,7 @@ def solvate(
     Parameters
     ----------
     structure
-        With all its atoms, hydrogens too, and all its residues known to the force field. Water and ions that it has stay.
+        With all its atoms, hydrogens too, and all its residues known to the force field. Its water and ions stay.
     water
         The model of water: ``tip3p``, ``tip3pfb``, ``spce``, ``opc3``, ``tip4pew``, ``tip4pfb``, ``opc`` or
         ``tip4p2005``.
@@ -107,8 +107,8 @@ def solvate(
     charge = total_charge(openmm_system(bare, force_field, solvent=water, files=files))
     if not neutralise and abs(charge) > 0.5:
         raise ModelError(
-            f"solvate, neutralise: {structure.source} has a charge of {charge:+.0f} e, and a periodic box must have none; "
-            "leave neutralise out"
+            f"solvate, neutralise: {structure.source} has a charge of {charge:+.0f} e, and a periodic box must have "
+            "none; leave neutralise out"
         )
     modeller = openmm_app().Modeller(*to_openmm(bare))
     filled = _filled(
@@ -133,8 +133,8 @@ def check_size_of(box: Box, structure: Structure) -> None:
     atoms = box.volume * PER_VOLUME
     if atoms > MOST:
         raise ModelError(
-            f"{structure.source}: a box of {shown_box(box)} would hold about {atoms:.2g} atoms of water, and {MOST} are the "
-            "most; give a smaller padding or box"
+            f"{structure.source}: a box of {shown_box(box)} would hold about {atoms:.2g} atoms of water, and {MOST} are "
+            "the most; give a smaller padding or box"
         )
 
 
@@ -231,7 +231,7 @@ def _joined(structure: Structure, modeller: Any, box: Box, water: str) -> Struct
         box=box,
         inferred=(
             *structure.inferred,
-            f"{number['water']} molecules of {water} and {number['ion']} ions were added by OpenMM's modeller in a box of "
-            f"{shown_box(box)}, {box.volume:.4g} nm³",
+            f"{number['water']} molecules of {water} and {number['ion']} ions were added by OpenMM's modeller in a box "
+            f"of {shown_box(box)}, {box.volume:.4g} nm³",
         ),
     )

@@ -86,8 +86,8 @@ def check_neutral(system: Any, source: str) -> None:
     total = total_charge(system)
     if abs(total) > NEUTRAL:
         raise ModelError(
-            f"{source}: the box has a charge of {total:+.3g} e, and an infinite lattice of it has no finite energy: add "
-            "counter-ions (neutralise = true), or correct states of protonation"
+            f"{source}: the box has a charge of {total:+.3g} e, and an infinite lattice of it has no finite energy: "
+            "add counter-ions (neutralise = true), or correct states of protonation"
         )
 
 

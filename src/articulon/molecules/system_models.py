@@ -25,7 +25,7 @@ def model_from_system(system: Any, positions: Any) -> Model:
     system
         The ``openmm.System``, periodic or not. What its thermostats and barostats would do is left out.
     positions
-        Of all particles [nm], shape (particles, 3), or a quantity of OpenMM. Virtual sites are put where OpenMM has them.
+        Of all particles [nm], shape (particles, 3), or a quantity of OpenMM. Virtual sites go where OpenMM has them.
 
     Raises
     ------

@@ -1,6 +1,7 @@
 """Residues that a force field has no parameters for, by chain and number, each with what differs from what it knows."""
 
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 from articulon.molecules.force_field_files import Reader, fresh
@@ -21,10 +22,9 @@ def unmatched(reader: Reader, topology: Any) -> list[int]:
     """
     force_field = fresh(reader.own, reader.brought)
     force_field.registerTemplateGenerator(_taken_up)
-    try:
+    # Templates without parameters end in an error; all residues have been met by then.
+    with suppress(Exception):
         force_field.createSystem(topology)
-    except Exception:  # what templates without parameters end in; all residues have been met by then
-        pass
     bonded = force_field._buildBondedToAtomList(topology)
     found = []
     for residue in topology.residues():

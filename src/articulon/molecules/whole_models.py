@@ -7,8 +7,8 @@ from articulon.errors import ModelError
 from articulon.inputs import shown
 from articulon.model import Model
 from articulon.molecules.articulation import Articulation
-from articulon.molecules.force_field_files import ForceFieldName, Solvent
 from articulon.molecules.force_field import force_field as parameters
+from articulon.molecules.force_field_files import ForceFieldName, Solvent
 from articulon.molecules.molecular_model import assembled, check_cut
 from articulon.molecules.structure import Structure
 

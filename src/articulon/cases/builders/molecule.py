@@ -74,10 +74,10 @@ class Molecule(BaseBuilder):
     leave_out: tuple[str, ...] = ()
     """Names of residues to leave out."""
     add_missing: Flag = False
-    """Whether PDBFixer adds the heavy atoms that residues lack, OpenMM's modeller hydrogens, and last residues get their
-    second oxygen."""
+    """Whether PDBFixer adds the heavy atoms that residues lack, OpenMM's modeller hydrogens, and last residues get the
+    oxygen of their end."""
     protonation: dict[str, str] = {}
-    """States of protonation of added hydrogens, such as ``{"A:HIS12" = "HID"}``; by pH 7 and metals nearby otherwise."""
+    """States of protonation, such as ``{"A:HIS12" = "HID"}``; by pH 7 and metals nearby otherwise."""
     ligands: dict[str, str] = {}
     """SMILES by the name of the residue, for the hydrogens of ligands and modified residues."""
     accept: tuple[str, ...] = ()
