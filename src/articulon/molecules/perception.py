@@ -93,7 +93,7 @@ def perceive(
     turns = known.turns.copy()
     pieces = domain_atoms(structure, domains)
     bridges = disulfides_of(structure)
-    turns = _at_level(structure, level, turns, bridges)
+    turns = _at_level(structure, level, turns, bridges if disulfides == "loops" else [])
     if disulfides == "welds":
         turns &= ~_of_bridges(structure, bridges)
     turns &= ~_held(structure, parts, turns, level)

@@ -133,8 +133,8 @@ def check_size_of(box: Box, structure: Structure) -> None:
     atoms = box.volume * PER_VOLUME
     if atoms > MOST:
         raise ModelError(
-            f"{structure.source}: a box of {shown_box(box)} would hold about {atoms:.2g} atoms of water, and {MOST} are "
-            "the most; give a smaller padding or box"
+            f"{structure.source}: a box of {shown_box(box)} would hold about {atoms:.2g} atoms, and {MOST} are the "
+            "most; give a smaller padding or box"
         )
 
 

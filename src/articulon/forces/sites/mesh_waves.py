@@ -36,7 +36,7 @@ from articulon.forces.sites.mesh_charges import (
     share_out,
     spread_share,
 )
-from articulon.forces.sites.mesh_splines import LANES
+from articulon.forces.sites.mesh_splines import LANES, moduli
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ
 from articulon.kernels import kernel, routine_that_allocates
 

@@ -28,7 +28,7 @@ from articulon.forces.sites.cells import (
     sort_sites,
     wrap_sites,
 )
-from articulon.forces.sites.site_tables import EXAMPLE_TYPES, pack
+from articulon.forces.sites.site_tables import EXAMPLE_TYPES, Grid, pack
 from articulon.forces.sites.vector_appending import append_near
 from articulon.kernel_variants import part, specialised
 from articulon.kernels import jit, kernel
