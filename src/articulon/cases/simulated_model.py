@@ -21,7 +21,7 @@ from articulon.declaration import Declaration
 from articulon.dynamics.loops.given_motions import check_motions
 from articulon.dynamics.multibody_functions import check_model
 from articulon.dynamics.solvers import ROTATIONS, SOLVERS
-from articulon.errors import CaseError
+from articulon.errors import CaseError, ModelError
 from articulon.forces.base import check_durations
 from articulon.forces.brownian import brownian_of
 from articulon.inputs import flag, shown, word, words
@@ -31,6 +31,7 @@ from articulon.integrate.problem import CPU
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import one_blas_thread
 from articulon.model import Model
+from articulon.molecules.locked_parts import bodies_of_words
 from articulon.scaling import NoScaling
 from articulon.scaling.base import ScalingPolicy
 from articulon.simulation.frame_times import (
@@ -240,6 +241,10 @@ def _with_locked(model: Model, adaptive: Adaptive | None, locked: Any, end: floa
     names = words(locked, "simulate: locked", CaseError)
     if not names:
         return adaptive
+    try:
+        names = bodies_of_words(model, names, "simulate: locked")
+    except ModelError as error:
+        raise CaseError(str(error)) from None
     if adaptive is not None and not adaptive.on:
         raise CaseError("simulate: locked: adaptive.on is False, which frees every joint; leave one of the two out")
     group = Group(name="locked", bodies=names, lock=Schedule(times=(0.0,))).resolved(model.units, "simulate: locked")

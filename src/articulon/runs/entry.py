@@ -92,7 +92,8 @@ def simulate(
 
     locked
         Bodies whose joints are locked from the first step to the last, by the impulse that takes their relative speeds;
-        a name that ends in ``*`` stands for all that begin so.
+        a name that ends in ``*`` stands for all that begin so. Of molecules words do too: ``"side-chains"``,
+        ``"backbone"``, ``"A:10-20"``, ``"residue LIG"``; see :func:`articulon.molecules.locked_bodies`.
     speeds
         ``"thermal"`` draws the initial speeds at the temperature of the thermostat or of the Brownian forces.
     minimise

@@ -15,16 +15,15 @@ from articulon.forces.capacity import with_capacity
 from articulon.forces.sites.between import class_rows, classes_of
 from articulon.forces.sites.cells import FAR, LOST, OVERFLOW, grid
 from articulon.forces.sites.exclusions import exclusion_table
+from articulon.forces.sites.kind_lists import refresh_by_kind, with_sorts
 from articulon.forces.sites.list_sizes import has_site_forces, listing_of, room_for, terms_of
 from articulon.forces.sites.nearest_images import cell_of
 from articulon.forces.sites.neighbours import (
     REFRESH,
     VECTOR,
-    refresh_by_kind,
     refresh_parallel,
     refresh_places,
     refresh_serial,
-    with_choice,
 )
 from articulon.forces.sites.pair_loops import pair_loop
 from articulon.forces.sites.pair_sums import (
@@ -182,7 +181,7 @@ class SiteForces:
     def refresh(self) -> Any:
         """What brings the lists up to date, compiled."""
         how = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
-        if self.listed and self.listing.some:
+        if self.listed and self.listing.sorts is not None:
             how = refresh_by_kind(self.parallel)
         return prepare(how, REFRESH)
 
@@ -221,16 +220,17 @@ class SiteForces:
             )
             names = tuple("none" if term is None else term.name for term in (plain, charged))
             laws = tuple(None if term is None else term.law for term in (plain, charged))
-            packed = kinds == 1 and not self.listing.everything
+            packed = not self.listing.everything and bool((second == second[:1]).all())
             packed = packed and all(term is None or term.side_by_side for term in (plain, charged))
-            both = Combination(names, laws, kinds == 1, self.listing.everything)
+            by_kind = packed and self.listing.sorts is not None
+            both = Combination(names, laws, kinds == 1, self.listing.everything, by_kind)
             table = pair_table(first, second, self.model.units.coulomb)
             if self.listing.everything and goes_once((plain, charged), first, second, self.sites):
                 forces.append(prepare(once_kernel(both, self.parallel), FORCES))
                 table = once_table(table, self.kinds)
             else:
                 forces.append(forces_kernel(both, self.parallel, LANES_OF[pair_loop()] if packed else 0))
-            measures.append(measure_kernel(both))
+            measures.append(measure_kernel(both._replace(by_kind=False)))
             tables.append(table)
             levels.append(next(term.level for term in (plain, charged) if term is not None))
         for term in terms:
@@ -255,7 +255,7 @@ class SiteForces:
         self._room = images, neighbours
         self._programs: dict[Pass, Program] = {}
         particles = empty_particles(self.sites, images, LANES)
-        cutoff, skin = self.listing.cutoff, self.listing.skin
+        cutoff, skin, sorts = self.listing.cutoff, self.listing.skin, self.listing.sorts
         finite = bool(self.listed) and np.isfinite(cutoff)
         reach = cutoff + skin if finite else 1e75
         lists = empty_neighbours(self.sites, neighbours)._replace(
@@ -266,7 +266,7 @@ class SiteForces:
             self.cell,
             particles,
             lists,
-            with_choice(cells, self.classes.wanted) if self.listing.some else cells,
+            cells if sorts is None else with_sorts(cells, sorts, skin, particles.x.size),
             self.kinds,
             self.charges,
             self.link,

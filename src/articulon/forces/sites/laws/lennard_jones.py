@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from articulon.declaration import Flag
 from articulon.errors import ModelError
-from articulon.forces.sites.between import BetweenGroups
+from articulon.forces.sites.between import NEVER, BetweenGroups
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
 from articulon.forces.sites.mixing import (
     Groups,
@@ -114,6 +114,7 @@ def power_term(
     constant = power_tails(model, ((12, A), (6, -B)), rc, start, groups) if tails else (0.0, 0.0)
     leaf, name = LEAVES[truncation]
     rows = cut_rows(powers, rc, truncation, start, energy, slope)
+    rows[~powers.any(axis=1), 0] = NEVER
     in_box = tails_in_box(model, constant) if tails else None
     return PairTerm(
         leaf, name, rows, rc, constant=constant, skin=skin, between=groups, in_box=in_box, side_by_side=True
