@@ -133,8 +133,9 @@ def test_a_run_goes_on_to_the_same_bits(barostat, tmp_path) -> None:
     np.testing.assert_array_equal(part.observables["volume"], whole.observables["volume"])
 
 
-def test_tails_and_waves_follow_the_box() -> None:
-    """Ewald's sum and tail corrections in a box that has changed are those of a model built in it."""
+@pytest.mark.parametrize("sum_of", ["ewald", "mesh"])
+def test_tails_and_waves_follow_the_box(sum_of: str) -> None:
+    """Sums over waves and tail corrections in a box that has changed are those of a model built in it."""
     from dataclasses import replace
 
     from articulon.forces.evaluation import Evaluator
@@ -144,8 +145,11 @@ def test_tails_and_waves_follow_the_box() -> None:
     builder.add_particles(20, mass=1.0, positions=places, kind="A", charge=[1.0, -1.0] * 10)
     parameters = {"A": {"epsilon": 1.0, "sigma": 0.3}}
     builder.add_force(ar.forces.LennardJones(parameters=parameters, cutoff=2.0, tail_correction=True))
-    # Enough waves for rounding in both boxes: which ones there are follows from the box that is built.
-    builder.add_force(ar.forces.Ewald(cutoff=2.0, damping=2.5, waves=(12, 12, 12)))
+    if sum_of == "ewald":
+        # Enough waves for rounding in both boxes: which ones there are follows from the box that is built.
+        builder.add_force(ar.forces.Ewald(cutoff=2.0, damping=2.5, waves=(12, 12, 12)))
+    else:
+        builder.add_force(ar.forces.ParticleMeshEwald(cutoff=2.0, damping=2.5, mesh=(20, 20, 20), order=6))
     model = builder.build()
     box = ar.Box((5.1,) * 3)
     other = replace(model, box=box)
