@@ -53,6 +53,7 @@ FLOORS = (
     ("fidelity",),
     ("storage",),
     ("time_scales",),
+    ("conformations",),
     ("simulation",),
     ("molecules",),
     ("cases",),
