@@ -75,7 +75,7 @@ def distances(seen: Conformations, by: Measure) -> np.ndarray:
 
 
 def write_clusters(run: Run, found: Clusters, folder: str | Path) -> list[Path]:
-    """Write the frame in the middle of each cluster as ``cluster-1.pdb``, ``cluster-2.pdb`` …, each laid upon the first.
+    """Write the frame in the middle of each cluster as ``cluster-1.pdb`` and so on, laid upon the first.
 
     Parameters
     ----------

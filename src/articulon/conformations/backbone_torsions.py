@@ -1,4 +1,4 @@
-"""φ and ψ of peptides, the classes of residues that have Ramachandran plots of their own, and any torsion of a model."""
+"""φ and ψ of peptides, the classes of residues with Ramachandran plots of their own, and any torsion of a model."""
 
 from typing import NamedTuple
 

@@ -44,7 +44,9 @@ def hydrogen_bonds(atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: 
     from MDAnalysis.analysis.hydrogenbonds.hbond_analysis import HydrogenBondAnalysis
 
     partners = _partners(atoms)
-    donors = [a for a, e in enumerate(atoms.elements) if e in GIVING and any(_is_hydrogen(atoms, b) for b in partners[a])]
+    donors = [
+        a for a, e in enumerate(atoms.elements) if e in GIVING and any(_is_hydrogen(atoms, b) for b in partners[a])
+    ]
     hydrogens = sorted({b for a in donors for b in partners[a] if _is_hydrogen(atoms, b)})
     acceptors = [a for a, e in enumerate(atoms.elements) if e in TAKING and _can_take(atoms, a, partners[a])]
     nothing = HydrogenBonds(times, np.zeros(len(times), int), np.zeros((0, 3), int), (), np.zeros(0))
@@ -74,10 +76,6 @@ def hydrogen_bonds(atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: 
 
 def _numbers(atoms: list[int]) -> str:
     return "index " + " ".join(str(a) for a in atoms)
-
-
-def _is_hydrogen(atoms: Atoms, atom: int) -> bool:
-    return atoms.elements[atom] == "H"
 
 
 def _can_take(atoms: Atoms, atom: int, partners: list[int]) -> bool:
