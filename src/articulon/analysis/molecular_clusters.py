@@ -68,7 +68,7 @@ def distances(seen: Conformations, by: Measure) -> np.ndarray:
     if by == "rmsd":
         return seen.deviations(np.arange(len(seen.frames)))
     found = seen.backbone_torsions
-    angles = seen.joint_torsions[1] if found is None else np.concatenate([found.phi, found.psi], axis=1)
+    angles = seen.joint_torsions.angles if found is None else np.concatenate([found.phi, found.psi], axis=1)
     if not np.isfinite(angles).all(axis=0).any():
         raise ArticulonError("clusters: there are no torsions; take by='rmsd'")
     return torsion_distances(angles)
@@ -121,7 +121,7 @@ def structure_of(atoms: Atoms, positions: np.ndarray) -> Structure:
     """Atoms at positions [nm] as a structure that can be written."""
     first = atoms.first.tolist()
     residues = tuple(
-        Residue(name, number, insertion, chain, kind, "", start, stop)  # type: ignore[arg-type]
+        Residue(name, number, insertion, chain, kind, "", start, stop)
         for name, number, insertion, chain, kind, start, stop in zip(
             atoms.residue_names,
             atoms.residue_numbers,

@@ -106,11 +106,13 @@ def ramachandran(
 
 
 def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
-    """Autocorrelation of e^{iφ} of every torsion that is a coordinate and moves, with integrated correlation times and
+    """Autocorrelation of e^{inφ} of every torsion that is a coordinate and moves, with integrated correlation times and
     effective sample sizes.
 
-    The torsions are the coordinates themselves. For arguments see :func:`backbone_torsions`; raises ArticulonError also
-    where no torsion moves, there are fewer than three frames, or these are not equally far apart.
+    The torsions are the coordinates themselves; n is 3 for methyl and ammonium groups and 2 for carboxylates and the
+    rings of Phe and Tyr, which look the same so often in a full turn, and 1 for all others. For arguments see
+    :func:`backbone_torsions`; raises ArticulonError also where no torsion moves, there are fewer than three frames, or
+    these are not equally far apart.
     """
     check_run(run)
     model = model_of(run)
@@ -121,8 +123,7 @@ def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
     steps = np.diff(times[late])
     if steps.size and np.ptp(steps) > 1e-6 * steps[0]:
         raise ArticulonError("torsion_correlation: the frames are not equally far apart in time")
-    names, angles = joint_torsions(model, np.asarray(run.q)[late])
-    found = torsion_memory(names, times[late], angles)
+    found = torsion_memory(times[late], joint_torsions(model, np.asarray(run.q)[late]))
     if found is None:
         raise ArticulonError("torsion_correlation: there are fewer than three frames, or no torsion that moves")
     return found

@@ -37,7 +37,7 @@ def reference_positions(atoms: Atoms, reference: str | Path | Structure, where: 
     structure = reference if isinstance(reference, Structure) else _read(path_of(reference, where, ArticulonError))
     chains, theirs = set(atoms.chains), {residue.chain for residue in structure.residues}
     by_chain = bool(chains & theirs) or max(len(chains), len(theirs)) > 1
-    place = {}
+    place: dict[tuple[str, int, str, str], int] = {}
     for residue in structure.residues:
         key = (residue.chain if by_chain else "", residue.number, residue.insertion)
         for a in range(residue.start, residue.stop):

@@ -11,6 +11,8 @@ from articulon.model.atoms import Atoms
 CLASSES = ("general", "glycine", "proline", "pre-proline")
 """Classes of residues by what φ and ψ they may have (Lovell et al., Proteins 50, 437, 2003); what comes before a
 proline is pre-proline unless it is glycine or proline itself."""
+TWOFOLD = {("PHE", "chi2"), ("TYR", "chi2"), ("ASP", "chi2"), ("GLU", "chi3")}
+"""Residues and their torsions that look the same after half a turn."""
 
 
 class BackboneTorsions(NamedTuple):
@@ -66,11 +68,34 @@ def dihedrals(positions: np.ndarray, fours: np.ndarray) -> np.ndarray:
     return np.where(known, angles, np.nan)
 
 
-def joint_torsions(model: Model, q: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names and angles [rad] (frames, torsions) of all torsions that are coordinates of a model, in the order of the
-    residues; the angles are the coordinates themselves, which are not wrapped."""
+class JointTorsions(NamedTuple):
+    """Torsions that are coordinates of a model, in the order of the residues."""
+
+    names: tuple[str, ...]
+    """Such as ``phi:A:TRP2`` or ``CB-OG:A:SER1``."""
+    angles: np.ndarray
+    """The coordinates themselves, which are not wrapped [rad], shape (frames, torsions)."""
+    folds: np.ndarray
+    """How often each comes to where it looks the same in a full turn: 3 for methyl and ammonium groups, 2 for
+    carboxylates and the rings of Phe and Tyr, else 1, shape (torsions,)."""
+
+
+def joint_torsions(model: Model, q: np.ndarray) -> JointTorsions:
+    """The torsions that are coordinates of a model with atoms, at coordinates (frames, nq)."""
     atoms = model.atoms
     assert atoms is not None
     bodies = sorted(atoms.torsions, key=lambda body: int(atoms.residue[atoms.dihedrals[body][1]]))
     columns = [int(model.forest.q_start[model.link[body]]) for body in bodies]
-    return tuple(atoms.torsions[body] for body in bodies), np.asarray(q)[:, columns]
+    hydrogens = np.zeros(len(atoms), dtype=int)
+    for a, b in atoms.bonds.tolist():
+        hydrogens[a] += atoms.elements[b] == "H"
+        hydrogens[b] += atoms.elements[a] == "H"
+    folds = []
+    for body in bodies:
+        _, j, k, _ = atoms.dihedrals[body]
+        name = atoms.torsions[body].partition(":")[0]
+        residue = atoms.residue_names[int(atoms.residue[j])]
+        folds.append(3 if max(hydrogens[j], hydrogens[k]) == 3 else 2 if (residue, name) in TWOFOLD else 1)
+    return JointTorsions(
+        tuple(atoms.torsions[body] for body in bodies), np.asarray(q)[:, columns], np.array(folds, dtype=int)
+    )

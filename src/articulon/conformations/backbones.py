@@ -62,7 +62,7 @@ def backbone_of(atoms: Atoms) -> Backbone:
     table = np.array(rows, dtype=np.int64).reshape(-1, 8)
     entry = {residue: k for k, residue in enumerate(table[:, 0].tolist())}
     following = [NONE if a == NONE else entry.get(int(atoms.residue[a]), NONE) for a in table[:, 7].tolist()]
-    return Backbone(*table.T, np.array(following, dtype=np.int64))
+    return Backbone(*(np.ascontiguousarray(column) for column in (*table.T, np.array(following, dtype=np.int64))))
 
 
 def alignment_atoms(atoms: Atoms) -> np.ndarray:

@@ -27,7 +27,7 @@ def chosen_atoms(atoms: Atoms, chosen: np.ndarray) -> Atoms:
     bonds = new[atoms.bonds]
     kept = {b: four for b, four in atoms.dihedrals.items() if (new[list(four)] >= 0).all()}
 
-    def of_residues(values: tuple) -> tuple:  # type: ignore[type-arg]
+    def of_residues(values: tuple) -> tuple:
         return tuple(values[r] for r in residues.tolist())
 
     return Atoms(
@@ -43,7 +43,7 @@ def chosen_atoms(atoms: Atoms, chosen: np.ndarray) -> Atoms:
         residue_kinds=of_residues(atoms.residue_kinds),
         bonds=bonds[(bonds >= 0).all(axis=1)].reshape(-1, 2),
         torsions={b: name for b, name in atoms.torsions.items() if b in kept},
-        dihedrals={b: tuple(new[list(four)].tolist()) for b, four in kept.items()},  # type: ignore[misc]
+        dihedrals={b: tuple(new[list(four)].tolist()) for b, four in kept.items()},
     )
 
 

@@ -139,8 +139,8 @@ class Conformations:
         return torsions.backbone_torsions(self.atoms, self.backbone, self.times, self.positions)
 
     @cached_property
-    def joint_torsions(self) -> tuple[tuple[str, ...], np.ndarray]:
-        """Names and angles [rad] (looked at, torsions) of the torsions that are coordinates."""
+    def joint_torsions(self) -> torsions.JointTorsions:
+        """The torsions that are coordinates."""
         return torsions.joint_torsions(self.model, np.asarray(self._q)[self.frames])
 
     @cached_property

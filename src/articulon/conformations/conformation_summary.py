@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from articulon.conformations.backbone_torsions import joint_torsions
+from articulon.conformations.backbone_torsions import JointTorsions, joint_torsions
 from articulon.conformations.conformation_record import Conformations
 from articulon.conformations.time_correlation import inefficiency, normalised_autocorrelations
 from articulon.conformations.torsion_memory import torsion_memory
@@ -44,7 +44,7 @@ def molecular_figures(
     seen = Conformations(model, times, q)
     if not len(seen.atoms) or len(times) == 0:
         return found
-    names, angles = joint_torsions(model, np.asarray(q)[int(SETTLED * len(times)) :])
+    settled = slice(int(SETTLED * len(times)), None)
     found |= {
         "frames": len(seen.frames),
         "atoms": len(seen.atoms),
@@ -53,7 +53,7 @@ def molecular_figures(
         "radius_of_gyration": mean_and_last(seen.radius_of_gyration),
         "end_to_end_distance": mean_and_last(seen.end_to_end),
         "native_contacts": _contacts(seen),
-        "slowest_torsion": _slowest(names, times[int(SETTLED * len(times)) :], angles),
+        "slowest_torsion": _slowest(times[settled], joint_torsions(model, np.asarray(q)[settled])),
     }
     not_computed: dict[str, str] = {}
     sample = seen if len(seen.frames) <= SAMPLED else Conformations(model, times, q, most=SAMPLED)
@@ -106,9 +106,9 @@ def _contacts(seen: Conformations) -> dict[str, Any] | None:
     return None if kept is None else {"contacts": len(kept.pairs), **(mean_and_last(kept.values) or {})}
 
 
-def _slowest(names: tuple[str, ...], times: np.ndarray, angles: np.ndarray) -> dict[str, Any] | None:
+def _slowest(times: np.ndarray, torsions: JointTorsions) -> dict[str, Any] | None:
     """The torsion with the fewest effective samples; None where none moves."""
-    memory = torsion_memory(names, times, angles)
+    memory = torsion_memory(times, torsions)
     if memory is None:
         return None
     k = memory.slowest

@@ -44,10 +44,9 @@ def hydrogen_bonds(atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: 
     from MDAnalysis.analysis.hydrogenbonds.hbond_analysis import HydrogenBondAnalysis
 
     partners = _partners(atoms)
-    donors = [
-        a for a, e in enumerate(atoms.elements) if e in GIVING and any(_is_hydrogen(atoms, b) for b in partners[a])
-    ]
-    hydrogens = sorted({b for a in donors for b in partners[a] if _is_hydrogen(atoms, b)})
+    carried = {a: [b for b in partners[a] if atoms.elements[b] == "H"] for a in range(len(atoms))}
+    donors = [a for a, e in enumerate(atoms.elements) if e in GIVING and carried[a]]
+    hydrogens = sorted({b for a in donors for b in carried[a]})
     acceptors = [a for a, e in enumerate(atoms.elements) if e in TAKING and _can_take(atoms, a, partners[a])]
     nothing = HydrogenBonds(times, np.zeros(len(times), int), np.zeros((0, 3), int), (), np.zeros(0))
     if not donors or not acceptors or not len(positions):

@@ -55,8 +55,8 @@ def torsion_map(
 
 
 def _counts(phi: np.ndarray, psi: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    wrapped = [np.clip(wrap(angles), edges[0], edges[-1]) for angles in (phi, psi)]
-    return np.histogram2d(*wrapped, bins=[edges, edges])[0]
+    one, other = (np.clip(wrap(angles), edges[0], edges[-1]) for angles in (phi, psi))
+    return np.asarray(np.histogram2d(one, other, bins=(edges, edges))[0])
 
 
 def wrap(angles: np.ndarray) -> np.ndarray:

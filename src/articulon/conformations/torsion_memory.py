@@ -4,21 +4,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.conformations.backbone_torsions import JointTorsions
 from articulon.conformations.time_correlation import inefficiency, normalised_autocorrelations
 
 MOVES = 1e-3
-"""Least spread √(1 − |⟨e^{iφ}⟩|²) of a torsion that moves."""
+"""Least spread √(1 − |⟨e^{inφ}⟩|²) of a torsion that moves."""
 
 
 class TorsionMemory(NamedTuple):
-    """Autocorrelation of the e^{iφ} of torsions."""
+    """Autocorrelation of the e^{inφ} of torsions, with n how often each looks the same in a full turn."""
 
     names: tuple[str, ...]
     """Of the torsions, such as ``phi:A:TRP2``."""
     times: np.ndarray
     """Lags, up to half of what was looked at [time], shape (lags,)."""
     values: np.ndarray
-    """C(t) = Re⟨δz*(s) δz(s + t)⟩/⟨|δz|²⟩ of z = e^{iφ}, shape (torsions, lags)."""
+    """C(t) = Re⟨δz*(s) δz(s + t)⟩/⟨|δz|²⟩ of z = e^{inφ}, shape (torsions, lags)."""
     correlation_times: np.ndarray
     """Integrated correlation times τ = Δt (½ + Σ (1 − t/n) C) up to where C first falls below zero [time], shape
     (torsions,)."""
@@ -31,19 +32,19 @@ class TorsionMemory(NamedTuple):
         return int(np.argmin(self.effective_samples))
 
 
-def torsion_memory(names: tuple[str, ...], times: np.ndarray, angles: np.ndarray) -> TorsionMemory | None:
-    """The memory of torsions at angles (frames, torsions) [rad], equally far apart in time.
+def torsion_memory(times: np.ndarray, torsions: JointTorsions) -> TorsionMemory | None:
+    """The memory of torsions in frames equally far apart in time.
 
     A torsion that stays where it is has none, and is left out; None where there are fewer than three frames, or none
     moves.
     """
-    if len(times) < 3 or not angles.size:
+    if len(times) < 3 or not torsions.angles.size:
         return None
-    z = np.exp(1j * angles)
+    z = np.exp(1j * torsions.folds * torsions.angles)
     moving = np.sqrt(np.maximum(0.0, 1.0 - np.abs(z.mean(axis=0)) ** 2)) > MOVES
     if not moving.any():
         return None
-    z, kept = z[:, moving], tuple(name for name, moves in zip(names, moving, strict=True) if moves)
+    z, kept = z[:, moving], tuple(name for name, moves in zip(torsions.names, moving, strict=True) if moves)
     values = normalised_autocorrelations(z).T
     interval = float(times[1] - times[0])
     factors = np.array([inefficiency(row) for row in values])
