@@ -74,7 +74,10 @@ def left_out(view: View) -> tuple[str, ...]:
     """Figures of other runs that are not drawn of this one."""
     if not view.molecular:
         return ()
-    return LEFT_OUT if view.case.scaling.scales else LEFT_OUT + LEFT_OUT_UNSCALED
+    if view.case.scaling.scales:
+        return LEFT_OUT
+    # What is beside the thermostat's energies, the works of single forces, is of those who study their scaling.
+    return LEFT_OUT + LEFT_OUT_UNSCALED + (() if view.case.thermostat is None else ("energies",))
 
 
 def more_words(name: str, view: View) -> str:
