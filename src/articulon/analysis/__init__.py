@@ -18,6 +18,7 @@ from articulon.analysis.expected_temperatures import (
     temperature_spread,
 )
 from articulon.analysis.molecular_clusters import clusters, write_clusters
+from articulon.analysis.molecular_results import MoleculeAnalysis, analyse_molecules
 from articulon.analysis.molecular_runs import Series
 from articulon.analysis.molecular_shape import (
     Fluctuations,
@@ -63,6 +64,7 @@ __all__ = [
     "Fluctuations",
     "HydrogenBonds",
     "MeanTemperature",
+    "MoleculeAnalysis",
     "NativeContacts",
     "RadialDistribution",
     "RelaxationAnalysis",
@@ -72,6 +74,7 @@ __all__ = [
     "TorsionMap",
     "TorsionMemory",
     "analyse_contacts",
+    "analyse_molecules",
     "analyse_relaxation",
     "analyse_thermostat",
     "average",

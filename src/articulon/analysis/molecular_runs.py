@@ -32,16 +32,23 @@ def conformations_of(
 ) -> Conformations:
     """The molecules of a run in its frames; raises ArticulonError for a run without molecules besides water and
     ions."""
-    check_run(run)
+    check_molecular(run, where)
     model = model_of(run)
-    if model.atoms is None:
-        raise ArticulonError(f"{where}: the model of this run has no atoms; only those made from structures have")
+    assert model.atoms is not None
     chosen = solute(model.atoms)
-    if not chosen.size:
-        raise ArticulonError(f"{where}: this run has no molecules besides water and ions")
     places = None if reference is None else reference_positions(chosen_atoms(model.atoms, chosen), reference, where)
     first = first_frame(len(run.times), skip)
     return Conformations(model, run.times, run.q, reference=places, first=first, most=most)
+
+
+def check_molecular(run: Run, where: str) -> None:
+    """Raises ArticulonError for what is no run, and for one without molecules besides water and ions."""
+    check_run(run)
+    atoms = model_of(run).atoms
+    if atoms is None:
+        raise ArticulonError(f"{where}: the model of this run has no atoms; only those made from structures have")
+    if not solute(atoms).size:
+        raise ArticulonError(f"{where}: this run has no molecules besides water and ions")
 
 
 def needs_mdanalysis(where: str) -> ArticulonError:

@@ -68,19 +68,20 @@ class Conformations:
         self.frames = some_frames(len(times), first, min(fitting, most or fitting))
         """Numbers of the frames, shape (looked at,)."""
         self.times = np.asarray(times, dtype=float)[self.frames]
-        self._q, self._given = q, reference
+        self.all_times, self.all_q = times, q
+        self._given = reference
 
     @cached_property
     def positions(self) -> np.ndarray:
         """[nm], shape (looked at, atoms, 3)."""
-        return positions_of(self.model, np.asarray(self._q)[self.frames], self.atoms.site)
+        return positions_of(self.model, np.asarray(self.all_q)[self.frames], self.atoms.site)
 
     @cached_property
     def reference(self) -> np.ndarray:
         """What structures are compared with [nm], shape (atoms, 3)."""
         if self._given is not None:
             return self._given
-        return positions_of(self.model, np.asarray(self._q)[:1], self.atoms.site)[0]
+        return positions_of(self.model, np.asarray(self.all_q)[:1], self.atoms.site)[0]
 
     @cached_property
     def backbone(self) -> Backbone:
@@ -141,7 +142,7 @@ class Conformations:
     @cached_property
     def joint_torsions(self) -> torsions.JointTorsions:
         """The torsions that are coordinates."""
-        return torsions.joint_torsions(self.model, np.asarray(self._q)[self.frames])
+        return torsions.joint_torsions(self.model, np.asarray(self.all_q)[self.frames])
 
     @cached_property
     def native_contacts(self) -> NativeContacts | None:

@@ -24,6 +24,8 @@ from articulon.storage.atomic_writing import write_text
 __all__ = ["figures", "write_report"]
 
 FILE = "report.html"
+LONGEST_CASE = 200_000
+"""Characters of a case that are shown."""
 THERMAL = ("temperature", "configurational_temperature", "thermostat_energies", "thermostat_phase")
 """Figures of temperatures and thermostats."""
 LEDGER_WORDS = {
@@ -150,11 +152,14 @@ def report(view: View) -> str:
 
 
 def _case_text(case: Case) -> str:
-    """The case as a file; where no file can hold it, why."""
+    """The case as a file; where no file can hold it, or it would be most of the page, why not."""
     try:
-        return case.to_toml()
+        text = case.to_toml()
     except CaseError as error:
         return str(error)
+    if len(text) > LONGEST_CASE:
+        return f"It has {len(text.splitlines())} lines, for the model is written out in it: run.save(folder) writes it."
+    return text
 
 
 def _figures(drawn: Mapping[str, str], captions: Mapping[str, str], *names: str) -> list[str]:
