@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from articulon.conformations.backbones import heavy_atoms
 from articulon.model.atoms import Atoms
@@ -33,6 +32,8 @@ class NativeContacts(NamedTuple):
 def native_pairs(atoms: Atoms, reference: np.ndarray) -> np.ndarray:
     """Pairs of heavy atoms within :data:`CUTOFF` of each other in a structure (atoms, 3), of different chains or of
     residues more than :data:`APART` places apart, shape (contacts, 2)."""
+    from scipy.spatial import cKDTree
+
     heavy = heavy_atoms(atoms)
     heavy = heavy[np.isfinite(reference[heavy]).all(axis=1)]
     if heavy.size < 2:
