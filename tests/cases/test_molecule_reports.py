@@ -18,6 +18,7 @@ import articulon as ar
 from articulon import cli, molecules
 from articulon.molecules.structure import Structure
 from articulon.report.html import figures
+from articulon.report.molecule_words import molecule_words
 from tests.cases.test_analysis_of_runs import ON_MOLECULES
 from tests.support.peptide_frames import peptide_model, short_run
 
@@ -166,6 +167,8 @@ def test_the_summary_has_what_the_analyses_find(peptide: ar.Run) -> None:
     assert found["temperature"]["mean"] == pytest.approx(heat.mean())
     assert found["temperature"]["degrees_of_freedom"] == peptide.model.degrees_of_freedom
     assert found["temperature"]["target"] == 300.0
+    line = molecule_words(found)
+    assert line.startswith("RMSD ") and f"of {found['slowest_torsion']['name']}, the slowest" in line
 
 
 @pytest.mark.slow

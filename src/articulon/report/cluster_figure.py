@@ -17,6 +17,8 @@ from articulon.report.view import View
 
 SHOWN = 4
 """Clusters that are drawn."""
+DOTS = 220
+"""Of pictures of large molecules [1/inch]."""
 SMALL = 12
 """Atoms of a backbone below which clusters are those of torsions: so few are always alike once superposed."""
 
@@ -54,12 +56,13 @@ def clusters(view: View) -> Figure | None:
     half = wide, max(high, 0.45 * wide)
     structure = secondary_structure_of(view)
     several = len(middles) > 1
-    side = (style.WIDTH - 0.2) / max(shown, 3)
+    places = max(shown, 3) if several else 2
+    side = (style.WIDTH - 0.2) / places
     tall = side * half[1] / wide
     inches = tall + 0.4 + (1.35 if several else 0.05)
-    figure = Figure(figsize=(style.WIDTH, inches))
+    figure = Figure(figsize=(style.WIDTH, inches), dpi=DOTS)
     for k in range(shown):
-        left = (0.1 + k * side + 0.5 * side * (max(shown, 3) - shown)) / style.WIDTH
+        left = (0.1 + k * side + 0.5 * side * (places - shown)) / style.WIDTH
         axes = figure.add_axes((left, 1.0 - (tall + 0.22) / inches, side / style.WIDTH, tall / inches))
         codes = residue_codes(structure, int(middles[k]), len(seen.atoms.residue_names))
         draw_pieces(axes, pieces_of(seen.atoms, laid[k], codes), half)

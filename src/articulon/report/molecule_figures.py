@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from articulon.conformations.conformation_record import Conformations
 from articulon.conformations.hydrogen_bonds import HydrogenBonds
@@ -43,17 +43,14 @@ def molecule_shape(view: View) -> Figure | None:
             window = np.ones(width) / width
             axes.plot(np.convolve(t, window, "valid"), np.convolve(values, window, "valid"), color=colour)
         axes.set_ylabel(label)
-        axes.yaxis.set_major_locator(_few())
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.yaxis.set_major_formatter(style.PlainTicks(useOffset=False))
+        if label == "$Q$":
+            axes.set_ylim(min(0.9, 0.98 * float(values.min())), 1.02)
     figure.align_ylabels(all_axes)
     figure.subplots_adjust(right=0.98)
     over_time(all_axes[-1], view)
     return figure
-
-
-def _few() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(4)
 
 
 def _lines(view: View, seen: Conformations) -> Iterator[tuple[str, np.ndarray, str]]:
@@ -101,8 +98,9 @@ def fluctuations(view: View) -> Figure | None:
     all_axes = figure.subplots(len(heights), 1, sharex="col", height_ratios=heights, squeeze=False)[:, 0]
     figure.subplots_adjust(left=0.75 / style.WIDTH, right=0.98, bottom=0.62 / style.HEIGHT, top=0.94, hspace=0.06)
     axes, place = all_axes[0], np.arange(len(seen.rmsf))
+    size = 3.0 if place.size <= 60 else 0.0
     for own in chains_of(seen):
-        axes.plot(place[own], seen.rmsf[own], "-o", color=style.BLUE, markersize=3.0, linewidth=1.1)
+        axes.plot(place[own], seen.rmsf[own], "-o", color=style.BLUE, markersize=size, linewidth=1.1)
     axes.set_ylabel(style.label("RMSF", view.case.units, "length"))
     axes.set_ylim(bottom=0.0)
     axes.set_xlim(-0.7, len(place) - 0.3)
@@ -161,7 +159,8 @@ def _ticks(seen: Conformations, chosen: np.ndarray | None, most: int) -> tuple[l
     residues = np.arange(len(seen.atoms.residue_names)) if chosen is None else chosen
     several = len({seen.atoms.chains[r] for r in residues.tolist()}) > 1
     stride = next((s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500) if residues.size <= s * most), 1000)
-    places = list(range(0, residues.size, stride))
+    numbers = [seen.atoms.residue_numbers[r] for r in residues.tolist()]
+    places = [k for k, number in enumerate(numbers) if number % stride == 0] or [0]
     names = [seen.atoms.residue_label(int(residues[k])) for k in places]
     return places, names if several else [name.rpartition(":")[2] for name in names]
 

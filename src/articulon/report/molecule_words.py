@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
@@ -159,6 +160,20 @@ def molecule_rows(view: View) -> Iterator[tuple[str, str]]:
         )
 
 
+def molecule_words(found: Mapping[str, Any]) -> str:
+    """The section "molecules" of a summary in a line; lengths are in nm, as always of molecules."""
+    said = []
+    for key, name in (("rmsd", "RMSD"), ("radius_of_gyration", "Rg")):
+        if found.get(key):
+            said.append(f"{name} {value_text(found[key], 'nm')}")
+    if found.get("temperature"):
+        said.append(value_text(found["temperature"], "K"))
+    slowest = found.get("slowest_torsion")
+    if slowest:
+        said.append(f"{number(slowest['effective_samples'], 2)} independent samples of {slowest['name']}, the slowest")
+    return ", ".join(said)
+
+
 def density_rows(view: View) -> Iterator[tuple[str, str]]:
     """Size of the box and the density of what is in it."""
     atoms, box = view.model.atoms, view.model.box
@@ -178,8 +193,6 @@ def value_text(found: Mapping[str, Any], unit: str) -> str:
     mean, error = found["mean"], found.get("error")
     if not error or not mean:
         return with_unit(mean, unit, 4)
-    import math
-
     digits = max(1, min(6, 2 + math.floor(math.log10(abs(mean))) - math.floor(math.log10(error))))
     return f"{number(mean, digits)} ± {with_unit(error, unit, 2)}"
 

@@ -46,7 +46,8 @@ def ramachandran(view: View) -> Figure | None:
         image = draw_map(axes, made, narrow=columns > 2)
         own = [k for k, c in enumerate(found.classes) if c == kind]
         for frame, look in ((-1, END), (0, START)):
-            axes.plot(np.degrees(found.phi[frame, own]), np.degrees(found.psi[frame, own]), **look)
+            smaller = {"markersize": 0.6 * look["markersize"]} if len(own) > 30 else {}
+            axes.plot(np.degrees(found.phi[frame, own]), np.degrees(found.psi[frame, own]), **{**look, **smaller})
         axes.set_title(kind, fontsize=8.5, loc="left")
         axes.set_xlabel("φ (°)")
     all_axes[0].set_ylabel("ψ (°)")
@@ -64,9 +65,16 @@ def class_map(found: BackboneTorsions, kind: str) -> TorsionMap | None:
 
 def draw_map(axes: Axes, made: TorsionMap, narrow: bool = False) -> Any:
     """A map of free energies on axes in degrees; what was never visited is white."""
-    edges = np.degrees(made.edges)
-    image = axes.pcolormesh(
-        edges, edges, made.free_energy.T, cmap="viridis", vmin=0.0, vmax=DEEPEST, rasterized=False, zorder=1
+    # A picture of so many dots: as many squares would be most of the page.
+    image = axes.imshow(
+        made.free_energy.T,
+        cmap="viridis",
+        vmin=0.0,
+        vmax=DEEPEST,
+        origin="lower",
+        interpolation="nearest",
+        extent=(-180.0, 180.0, -180.0, 180.0),
+        zorder=1,
     )
     axes.set_aspect("equal")
     axes.set(xlim=(-180.0, 180.0), ylim=(-180.0, 180.0))

@@ -18,6 +18,8 @@ FINE = 12
 """Pieces of a tube from one residue to the next."""
 WIDTHS, STICK = (2.4, 5.0, 4.4), 1.8
 """Of tubes of loops, helices and strands, and of sticks [points]."""
+MOST_LINES = 1200
+"""Pieces from which they are a picture of dots on the page, which a long list of lines would swell."""
 ELEMENTS = {"N": style.BLUE, "O": style.VERMILION, "S": style.ORANGE, "P": style.ORANGE, "C": "#6e6e6e"}
 """Colours of sticks."""
 FADED = 0.55
@@ -108,7 +110,9 @@ def draw_pieces(axes: Axes, pieces: Pieces, half: tuple[float, float]) -> None:
     lines = np.stack(layers, axis=1)[order].reshape(-1, 2, 2)
     colours = np.stack([0.45 * faded, faded, 1.0 - 0.55 * (1.0 - faded)], axis=1)[order].reshape(-1, 3)
     widths = np.stack([pieces.widths + 1.2, pieces.widths, 0.3 * pieces.widths], axis=1)[order].reshape(-1)
-    axes.add_collection(LineCollection(list(lines), colors=colours, linewidths=widths, capstyle="butt"))
+    drawn = LineCollection(list(lines), colors=colours, linewidths=widths, capstyle="butt")
+    drawn.set_rasterized(len(depth) > MOST_LINES)
+    axes.add_collection(drawn)
     axes.set_aspect("equal")
     axes.set(xlim=(-half[0], half[0]), ylim=(-half[1], half[1]))
     axes.set_axis_off()
