@@ -54,6 +54,7 @@ FLOORS = (
     ("fidelity",),
     ("storage",),
     ("time_scales",),
+    ("conformations",),
     ("simulation",),
     ("molecules",),
     ("cases",),
