@@ -9,7 +9,7 @@ from articulon.analysis.run_models import case_of
 from articulon.cases.case import Case
 from articulon.cases.simulated_model import longer_case, resumed
 from articulon.errors import ArticulonError, CaseError, DivergenceError
-from articulon.inputs import path_of
+from articulon.inputs import path_of, shown, whole
 from articulon.model.state import STEPS
 from articulon.notebook_table import table_of_words
 from articulon.runs.progress import shown_by
@@ -36,7 +36,7 @@ class Run(results.Run):
         made.__dict__.update(run.__dict__)
         return made
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, folder: str | Path, *, atoms: str | None = None, atoms_every: int = 1) -> Path:
         """Write the run into a folder: case, frames, state, figures and report, as :func:`articulon.run` writes them.
 
         A run in memory goes on there, by :meth:`extend` of what :func:`articulon.open_run` gives, or by ``articulon run
@@ -46,6 +46,11 @@ class Run(results.Run):
         ----------
         folder
             A folder that holds no run; it is made where it is missing.
+        atoms
+            Which atoms the trajectory holds, in MDAnalysis's language, or ``"none"``; all by default, where the model
+            has atoms.
+        atoms_every
+            Atoms are in each frame whose number is a multiple of this.
 
         Returns
         -------
@@ -55,7 +60,8 @@ class Run(results.Run):
         Raises
         ------
         CaseError
-            For a model that no case file can hold: flexible bodies, or forces and motions that are Python functions.
+            For a model that no case file can hold: flexible bodies, or forces and motions that are Python functions;
+            for a selection of no atoms.
         ArticulonError
             For a folder that holds a run, for a run that is in a folder already, one whose frames are not equally far
             apart, and for a full disk.
@@ -66,7 +72,9 @@ class Run(results.Run):
         if self.memory is None:
             raise ArticulonError(f"{self.folder}: this run is in its folder already; copy the folder")
         place = path_of(folder, "run.save, folder", CaseError)
-        save(self, place)
+        if atoms is not None and not isinstance(atoms, str):
+            raise CaseError(f"run.save, atoms: expected a selection, such as 'protein', got {shown(atoms)}")
+        save(self, place, atoms, whole(atoms_every, "run.save, atoms_every", least=1, error=CaseError))
         write_report_of(self, place / REPORT)
         return place
 

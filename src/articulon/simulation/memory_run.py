@@ -10,7 +10,7 @@ from articulon.model import Model, State
 from articulon.simulation.deformation_notes import deformation_notes
 from articulon.simulation.frame_times import FrameTimes
 from articulon.simulation.frames import Frames
-from articulon.simulation.observers import poses_at
+from articulon.simulation.observers import poses_of
 from articulon.simulation.preparation import Prepared, Scaling, prepare
 from articulon.simulation.run_notes import notes_at
 from articulon.simulation.run_request import Description
@@ -143,8 +143,7 @@ class Memory:
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Positions (frames, bodies, 3) [length] and Euler parameters (frames, bodies, 4) of the bodies."""
-        positions, rotations = zip(*(poses_at(self.model, row.q) for row in self.rows), strict=True)
-        return np.array(positions), np.array(rotations)
+        return poses_of(self.model, self.q())
 
     def said(self, run: Frames) -> list[str]:
         """What is to be known of it."""

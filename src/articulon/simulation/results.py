@@ -8,8 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from articulon.errors import ArticulonError
+from articulon.forces.sites.atom_positions import atom_positions, atoms_of
 from articulon.model import CHANNELS, Model, State
 from articulon.simulation.memory_run import Memory
+from articulon.simulation.observers import poses_of
+from articulon.sizes import NUMBER, check_size
 from articulon.storage.file_reading import read_summary
 from articulon.storage.trajectory import TrajectoryReader
 
@@ -111,12 +114,27 @@ class Run:
     @cached_property
     def positions(self) -> np.ndarray:
         """Origins of the bodies, world frame [length], shape (frames, bodies, 3)."""
-        return self._poses[0] if self.memory is not None else self._read(lambda reader: reader.positions)
+        return self._poses[0]
 
     @cached_property
     def rotations(self) -> np.ndarray:
         """Euler parameters, scalar first, body to world, shape (frames, bodies, 4)."""
-        return self._poses[1] if self.memory is not None else self._read(lambda reader: reader.rotations)
+        return self._poses[1]
+
+    def atoms_at(self, frame: int) -> np.ndarray:
+        """Places of the model's atoms at a frame, world frame [length], shape (atoms, 3).
+
+        They are computed in double precision from the coordinates, whichever atoms the trajectory holds; molecules are
+        whole. Raises ModelError for a model without atoms, and IndexError for a frame that there is not.
+        """
+        return atom_positions(self.model, self.q[frame])
+
+    @cached_property
+    def atom_positions(self) -> np.ndarray:
+        """The same at all frames, shape (frames, atoms, 3)."""
+        count = len(atoms_of(self.model, "run.atom_positions"))
+        check_size(len(self.q), 3 * NUMBER * count, "frames", "run.atom_positions", "take frame by frame: run.atoms_at")
+        return np.array([self.atoms_at(k) for k in range(len(self.q))]).reshape(len(self.q), count, 3)
 
     @cached_property
     def q(self) -> np.ndarray:
@@ -182,8 +200,10 @@ class Run:
 
     @cached_property
     def _poses(self) -> tuple[np.ndarray, np.ndarray]:
-        assert self.memory is not None
-        return self.memory.poses()
+        if self.memory is not None:
+            return self.memory.poses()
+        kept = self._read(lambda r: (r.positions, r.rotations) if r.layout.atoms is None else None)
+        return poses_of(self.model, self.q) if kept is None else kept
 
     def _by_channel(self, kind: str) -> np.ndarray:
         """Observables of all channels, 0 where nothing acts, shape (frames, 8)."""

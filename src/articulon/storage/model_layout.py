@@ -8,8 +8,13 @@ import numpy as np
 
 from articulon import __version__
 from articulon.dynamics import body_poses
+from articulon.forces.sites.atom_positions import atom_positions
 from articulon.model import Model
+from articulon.model.atoms import torsion_names
+from articulon.model.box import Box
 from articulon.model.joints import BY_KIND
+from articulon.storage.atom_columns import AtomColumns
+from articulon.storage.atom_topology import write_atom_topology
 from articulon.storage.topology import write_topology
 from articulon.storage.trajectory import TrajectoryLayout
 from articulon.units import UnitSystem
@@ -29,6 +34,10 @@ def file_units(units: UnitSystem) -> tuple[tuple[str, float] | None, tuple[str, 
     return ("nm", length), ("ns", time)
 
 
+RATE = ".rate"
+"""Ends the name of the speed of a torsion."""
+
+
 def label(units: UnitSystem, dimension: str) -> str:
     """Label of a dimension's unit, empty where it has none."""
     if not dimension or dimension == "dimensionless" or (units.mass is None and dimension != "angle"):
@@ -36,17 +45,21 @@ def label(units: UnitSystem, dimension: str) -> str:
     return units.label(dimension)
 
 
-def trajectory_layout(model: Model, observables: dict[str, str], case: str) -> TrajectoryLayout:
-    """The layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` the digest of the case."""
-    units, forest = model.units, model.forest
+def trajectory_layout(
+    model: Model, observables: dict[str, str], case: str, atoms: AtomColumns | None = None
+) -> TrajectoryLayout:
+    """The layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` the digest of the case,
+    ``atoms`` those that are kept in place of bodies."""
+    units, forest, box = model.units, model.forest, model.box if atoms is not None else None
+    torsions = {} if model.atoms is None else torsion_names(model.atoms)
     names: list[list[str]] = [[""] * model.nq, [""] * model.nu]
     labels: list[list[str]] = [[""] * model.nq, [""] * model.nu]
     for i, kind in enumerate(forest.kind.tolist()):
         head = model.names[int(model.head[i])]
-        joint = BY_KIND[kind]
+        joint, torsion = BY_KIND[kind], torsions.get(int(model.head[i]))
         for side, (start, named) in enumerate(((forest.q_start, joint.coordinates), (forest.u_start, joint.speeds))):
             for k, (name, dimension) in enumerate(named, start=int(start[i])):
-                names[side][k] = f"{head}.{name}"
+                names[side][k] = f"{head}.{name}" if torsion is None else f"{torsion}{RATE if side else ''}"
                 labels[side][k] = label(units, dimension)
     length, time = file_units(units)
     for body, shapes in model.modes.items():
@@ -75,14 +88,26 @@ def trajectory_layout(model: Model, observables: dict[str, str], case: str) -> T
         sphere_bodies=model.sites.body[spheres] if spheres.size else None,
         sphere_positions=model.sites.position[spheres] if spheres.size else None,
         sphere_radii=model.sites.radius[spheres] if spheres.size else None,
+        box_edges=None if box is None else box.vectors,
+        boundaries=("periodic", "periodic", "periodic") if box is None else _boundaries(box),
+        atoms=atoms,
         author=os.environ.get("USER") or os.environ.get("LOGNAME") or "unknown",
         creator_version=__version__,
         case=case,
     )
 
 
-def write_model_topology(path: Path, model: Model, title: str) -> None:
-    """The bodies as they are at time zero, in the trajectory's unit of length."""
+def _boundaries(box: Box) -> tuple[str, str, str]:
+    """What H5MD calls what a box is like along its edges."""
+    x, y, z = ("periodic" if repeats else "none" for repeats in box.periodic.tolist())
+    return x, y, z
+
+
+def write_model_topology(path: Path, model: Model, title: str, atoms: AtomColumns | None = None) -> None:
+    """The atoms that are kept, or the bodies, as they are at time zero, in the trajectory's unit of length."""
+    if atoms is not None:
+        write_atom_topology(path, model, atoms.atom, atom_positions(model, model.q0)[atoms.atom], title)
+        return
     length, _ = file_units(model.units)
     unit, factor = (None, 1.0) if length is None else length
     positions, _ = body_poses(model, model.q0)
