@@ -8,8 +8,8 @@ import numpy as np
 
 from articulon.cases.builders.explicit_joints import GROUND
 from articulon.model import Model
-from articulon.model.atoms import Atoms
 from articulon.model.array_rotations import matrices
+from articulon.model.atoms import Atoms
 from articulon.model.joints.axis import AxisJoint
 
 

@@ -128,8 +128,8 @@ class RunSettings(Section):
     stop: Stop | None = None
     """What ends the run before its duration is over."""
     atoms: str | None = None
-    """Which atoms the trajectory holds, in MDAnalysis's language: ``"protein"``, ``"name CA"``; ``"none"`` for the bodies
-    in their place. All by default, where the model has atoms."""
+    """Which atoms the trajectory holds, in MDAnalysis's language: ``"protein"``, ``"name CA"``; ``"none"`` for
+    bodies in their place. All by default, where the model has atoms."""
     atoms_every: Annotated[Whole, Field(ge=1)] = 1
     """Atoms are in each frame whose number is a multiple of this."""
     gsd: Flag | None = None

@@ -156,26 +156,6 @@ def report(
     echo(write_report(folder))
 
 
-@app.command()
-def export(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
-    gsd: Annotated[bool, typer.Option("--gsd", help="The contact spheres, for OVITO, freud and HOOMD-blue.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The file; by default spheres.gsd in the folder.")
-    ] = None,
-) -> None:
-    """Write the results of a run in a format of other programs."""
-    from articulon.simulation.results import check_run
-
-    check_run(folder)
-    if not gsd:
-        raise ArticulonError("say which format: --gsd writes the contact spheres")
-
-    from articulon.runs.gsd_export import write_gsd
-
-    echo(write_gsd(folder, out))
-
-
 def check_folder(folder: Path, case: Case, resume: bool) -> None:
     """Raises unless a folder is free for a run, or holds the one that is to be continued."""
     held = [name for name in WRITTEN_BY_A_RUN if os.path.lexists(folder / name)]

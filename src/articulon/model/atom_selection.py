@@ -27,7 +27,9 @@ def mdanalysis(what: str) -> Any:
     return MDAnalysis
 
 
-def universe(atoms: Atoms, positions: np.ndarray, what: str, charges: np.ndarray | None = None) -> Any:
+def universe(
+    atoms: Atoms, positions: np.ndarray, what: str, charges: np.ndarray | None = None, bonds: np.ndarray | None = None
+) -> Any:
     """The atoms as an MDAnalysis Universe, in ångström, with names, elements, masses, residues, chains and bonds.
 
     Parameters
@@ -40,6 +42,8 @@ def universe(atoms: Atoms, positions: np.ndarray, what: str, charges: np.ndarray
         What MDAnalysis is needed for; a message begins with it where it is not installed.
     charges
         [e], shape (atoms,); left out where they are not known.
+    bonds
+        Pairs of atoms that are bonds, shape (bonds, 2); all that there are by default.
     """
     package = mdanalysis(what)
     # Runs of equal names are segments: a chain whose waters follow other chains has two.
@@ -77,7 +81,7 @@ def universe(atoms: Atoms, positions: np.ndarray, what: str, charges: np.ndarray
             **({} if charges is None else {"charges": charges}),
         }.items():
             made.add_TopologyAttr(name, values)
-        made.add_TopologyAttr("bonds", [tuple(pair) for pair in atoms.bonds.tolist()])
+        made.add_TopologyAttr("bonds", [tuple(pair) for pair in (atoms.bonds if bonds is None else bonds).tolist()])
         made.atoms.positions = ANGSTROM * np.asarray(positions)
     return made
 
@@ -118,8 +122,8 @@ def selected_atoms(
         raise ModelError(f"{where}: cannot understand the selection {selection!r}: {reason}") from None
     if not len(found):
         raise ModelError(
-            f"{where}: {selection!r} selects nothing of the model's {len(atoms)} atoms; words are MDAnalysis's, such as "
-            "'protein', 'name CA' or 'resid 10:20'"
+            f"{where}: {selection!r} selects nothing of the model's {len(atoms)} atoms; words are MDAnalysis's, "
+            "such as 'protein', 'name CA' or 'resid 10:20'"
         )
     return np.asarray(found.indices, dtype=np.int64)
 

@@ -8,16 +8,13 @@ import numpy as np
 
 from articulon.model import Model
 
-ATOMIC_NUMBERS = {
-    symbol: number
-    for number, symbol in enumerate(
-        """H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr
-        Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt
-        Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv
-        Ts Og""".split(),
-        start=1,
-    )
-}
+_SYMBOLS = """
+    H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y
+    Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re
+    Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg
+    Cn Nh Fl Mc Lv Ts Og
+"""
+ATOMIC_NUMBERS = {symbol: number for number, symbol in enumerate(_SYMBOLS.split(), start=1)}
 """By chemical symbol."""
 
 
@@ -52,8 +49,11 @@ class AtomColumns:
             return NotImplemented
         for name in self.__dataclass_fields__:
             mine, theirs = getattr(self, name), getattr(other, name)
-            same = np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine is theirs or mine == theirs
-            if not (same if isinstance(same, bool) else bool(np.all(same))):
+            if isinstance(mine, np.ndarray) or isinstance(theirs, np.ndarray):
+                same = mine is not None and theirs is not None and np.array_equal(mine, theirs)
+            else:
+                same = mine == theirs
+            if not same:
                 return False
         return True
 

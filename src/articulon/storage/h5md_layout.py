@@ -28,6 +28,7 @@ A model of molecules has its atoms there in place of its bodies, whose places fo
                                                      number, charge is there where the model knows charges
     /particles/atoms/{residue_name,residue_number,chain}    constant, of each atom
     /articulon/bodies/{mass,name,radius}             as above
+    /articulon/box/edges/{step,time,value}           of every frame, if periodic
 
 All elements share one `step` and one `time` dataset through hard links; atoms that are kept in fewer frames have their
 own. No edge of a box jumps: it is that of the moment, where a barostat changes it.
@@ -178,6 +179,11 @@ class TrajectoryLayout:
         return f"{self.particles}/box/edges/value"
 
     @property
+    def frame_edges(self) -> str:
+        """The same at all frames, also at those without atoms."""
+        return self.edges if self.atoms is None else "articulon/box/edges/value"
+
+    @property
     def atom_step(self) -> str:
         """Path of the steps of the frames that hold atoms."""
         return f"{ATOMS}/position/step"
@@ -196,9 +202,9 @@ def record(layout: TrajectoryLayout) -> np.dtype:
     if layout.atoms is None:
         columns += [(POSITION, "<f8", (n, 3)), (ORIENTATION, "<f8", (n, 4))]
     columns += [(COORDINATES, "<f8", (layout.nq,)), (SPEEDS, "<f8", (layout.nu,))]
-    if layout.box_edges is not None and layout.atoms is None:
-        # Constant, yet an element of every frame, as MDAnalysis requires.
-        columns.append((layout.edges, "<f8", (3, 3)))
+    if layout.box_edges is not None:
+        # An element of every frame, as MDAnalysis requires, also where it is constant.
+        columns.append((layout.frame_edges, "<f8", (3, 3)))
     columns.extend((observable_path(name), "<f8") for name in sorted(layout.observables))
     return np.dtype(columns)
 

@@ -202,7 +202,8 @@ def _create(file: h5py.File, layout: TrajectoryLayout, frames: int) -> dict[str,
         _label(datasets[time], layout.time_unit)
     _label(datasets[POSITION if layout.atoms is None else ATOM_POSITION], layout.length_unit)
     if layout.box_edges is not None:
-        _label(datasets[layout.edges], layout.length_unit)
+        for edges in sorted({layout.edges, layout.frame_edges}):
+            _label(datasets[edges], layout.length_unit)
     for name, unit in layout.observables.items():
         _label(datasets[observable_path(name)], unit)
 

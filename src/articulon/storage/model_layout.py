@@ -10,9 +10,8 @@ from articulon import __version__
 from articulon.dynamics import body_poses
 from articulon.forces.sites.atom_positions import atom_positions
 from articulon.model import Model
-from articulon.model.atoms import torsion_names
 from articulon.model.box import Box
-from articulon.model.joints import BY_KIND
+from articulon.model.coordinate_names import coordinate_names
 from articulon.storage.atom_columns import AtomColumns
 from articulon.storage.atom_topology import write_atom_topology
 from articulon.storage.topology import write_topology
@@ -34,10 +33,6 @@ def file_units(units: UnitSystem) -> tuple[tuple[str, float] | None, tuple[str, 
     return ("nm", length), ("ns", time)
 
 
-RATE = ".rate"
-"""Ends the name of the speed of a torsion."""
-
-
 def label(units: UnitSystem, dimension: str) -> str:
     """Label of a dimension's unit, empty where it has none."""
     if not dimension or dimension == "dimensionless" or (units.mass is None and dimension != "angle"):
@@ -50,25 +45,10 @@ def trajectory_layout(
 ) -> TrajectoryLayout:
     """The layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` the digest of the case,
     ``atoms`` those that are kept in place of bodies."""
-    units, forest, box = model.units, model.forest, model.box if atoms is not None else None
-    torsions = {} if model.atoms is None else torsion_names(model.atoms)
-    names: list[list[str]] = [[""] * model.nq, [""] * model.nu]
-    labels: list[list[str]] = [[""] * model.nq, [""] * model.nu]
-    for i, kind in enumerate(forest.kind.tolist()):
-        head = model.names[int(model.head[i])]
-        joint, torsion = BY_KIND[kind], torsions.get(int(model.head[i]))
-        for side, (start, named) in enumerate(((forest.q_start, joint.coordinates), (forest.u_start, joint.speeds))):
-            for k, (name, dimension) in enumerate(named, start=int(start[i])):
-                names[side][k] = f"{head}.{name}" if torsion is None else f"{torsion}{RATE if side else ''}"
-                labels[side][k] = label(units, dimension)
+    units = model.units
+    box = model.box if model.box is not None and model.box.periodic.any() else None
     length, time = file_units(units)
-    for body, shapes in model.modes.items():
-        link, carried_by = int(model.link[body]), model.joints[body]
-        q_start, u_start = int(forest.q_start[link]) + carried_by.nq, int(forest.u_start[link]) + carried_by.nu
-        for j in range(shapes.stiffness.shape[0]):
-            name = f"{model.names[body]}.mode{j + 1}"
-            names[0][q_start + j], labels[0][q_start + j] = name, label(units, "length")
-            names[1][u_start + j], labels[1][u_start + j] = f"{name}.rate", label(units, "velocity")
+    coordinates, speeds = coordinate_names(model)
     spheres = np.flatnonzero(model.sites.radius > 0.0)
     return TrajectoryLayout(
         body_names=model.names,
@@ -76,10 +56,10 @@ def trajectory_layout(
         mass_unit=None if units.mass is None else units.symbols[0],
         nq=model.nq,
         nu=model.nu,
-        coordinate_names=tuple(names[0]),
-        coordinate_units=tuple(labels[0]),
-        speed_names=tuple(names[1]),
-        speed_units=tuple(labels[1]),
+        coordinate_names=tuple(name for name, _ in coordinates),
+        coordinate_units=tuple(label(units, dimension) for _, dimension in coordinates),
+        speed_names=tuple(name for name, _ in speeds),
+        speed_units=tuple(label(units, dimension) for _, dimension in speeds),
         observables={name: label(units, dimension) for name, dimension in observables.items()},
         length_unit=None if length is None else length[0],
         time_unit=None if time is None else time[0],

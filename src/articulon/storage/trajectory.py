@@ -248,8 +248,8 @@ class TrajectoryWriter:
                     f"frame of step {frame.step}: {name} must have shape {self._record[name].shape}, got {values.shape}"
                 )
             record[name] = values
-        if layout.edges in (self._record.names or ()):
-            record[layout.edges] = self._edges(frame)
+        if layout.box_edges is not None:
+            record[layout.frame_edges] = self._edges(frame)
         for name, value in frame.observables.items():
             record[h5md_layout.observable_path(name)] = value
         return record
@@ -461,6 +461,13 @@ class TrajectoryReader:
         if self.layout.atoms is None:
             raise ArticulonError(f"{self.path} holds bodies and no atoms; articulon.open_run computes atoms from them")
         return self._file.values(h5md_layout.ATOM_POSITION) / np.float32(self.layout.length_factor)
+
+    @cached_property
+    def boxes(self) -> np.ndarray | None:
+        """Edges of the box at every frame, as rows [length], shape (frames, 3, 3); None without a box."""
+        if self.layout.box_edges is None:
+            return None
+        return self._file.values(self.layout.frame_edges) / self.layout.length_factor
 
     def _check_bodies(self) -> None:
         if self.layout.atoms is not None:

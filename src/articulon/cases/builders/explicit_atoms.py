@@ -69,7 +69,7 @@ class ExplicitAtoms(Declaration):
                         f"{len(getattr(self, name))}"
                     )
         residues = np.array(self.residues, dtype=np.int64)
-        if (np.diff(residues) < 0).any() or residues.size and residues[-1] >= len(self.residue_names):
+        if (np.diff(residues) < 0).any() or (residues.size and residues[-1] >= len(self.residue_names)):
             raise CaseError(f"{where}.residues: expected rows of residue_names in ascending order")
         named = [("bonds", pair) for pair in self.bonds] + [("torsions", turn.atoms) for turn in self.torsions]
         for key, members in named:
