@@ -112,7 +112,8 @@ class RunSettings(Section):
     frame_interval: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Time between frames, instead of their number [time]."""
     checkpoint_interval: Annotated[Number, Field(gt=0)] = 30.0
-    """Wall-clock time between checkpoints [s]."""
+    """Wall-clock time between checkpoints [s]; longer where the trajectory, which is written with each, takes more than
+    a fiftieth of it."""
     threads: Annotated[Whole, Field(ge=1)] | None = None
     """Threads to use, all by default; the results are the same bits for any number."""
     device: str = "cpu"

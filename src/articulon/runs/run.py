@@ -125,13 +125,13 @@ class Run(results.Run):
             protein"``, are those of the first frame that is written.
         frames
             Which frames: ``"10:200:5"`` or a slice, without the last number itself, or a list of numbers; all by
-            default. Negative numbers count from the end. Atoms are computed from the joint coordinates in double precision, so
-            that it does not matter which the trajectory holds.
+            default. Negative numbers count from the end. Atoms are computed from the joint coordinates in double
+            precision, so that it does not matter which the trajectory holds.
         align
             ``"backbone"`` moves each frame as a whole onto the first one that is written, by the least squares of the
             backbones' atoms (N, CA and C; P, O5', C5', C4', C3' and O3' of nucleotides), or of all heavy atoms but
-            those of water and ions where there are none. A box, whose edges would have to turn with the atoms, is then left
-            out, and the backbones' middle is the origin. ``"none"`` leaves them where they are.
+            those of water and ions where there are none; their middle is the origin. A box, whose edges would have to
+            turn with the atoms, is then left out. ``"none"`` leaves all where it is.
         wrapped
             Whether each molecule is moved by whole edges of the box so that its centre of mass lies in it, and nothing
             is aligned. Molecules are always whole.

@@ -59,6 +59,11 @@ class Recorder:
     def checkpoint(self) -> None:
         """Make safe what has been computed."""
 
+    @property
+    def checkpoint_is_cheap(self) -> bool:
+        """Whether a checkpoint costs little now, beside what the run takes."""
+        return True
+
     def finish(self) -> None:
         """The last frame has been taken."""
 
@@ -118,6 +123,11 @@ class FolderRecorder(Recorder):
     def keep(self, frame: Frame) -> None:
         """See :class:`Recorder`."""
         self.writer.append(with_atoms(frame, self.prepared.model, self.writer))
+
+    @property
+    def checkpoint_is_cheap(self) -> bool:
+        """See :class:`Recorder`: the trajectory, which is written with it, may be long."""
+        return self.writer.flush_cheap
 
     def finish(self) -> None:
         """See :class:`Recorder`."""
@@ -201,7 +211,7 @@ def advance(
         chunks.took(taken, spent)
         size = prepared.observer.fixed_step or float(state.step[0])
         progress.update(float(state.time[0]), size, int(state.counters[STEPS]))
-        if time.monotonic() - saved >= case.run.checkpoint_interval:
+        if time.monotonic() - saved >= case.run.checkpoint_interval and recorder.checkpoint_is_cheap:
             recorder.checkpoint()
             report("running")
             saved = time.monotonic()

@@ -186,7 +186,7 @@ def _layout(file: TrajectoryFile) -> TrajectoryLayout:
         length_factor=factors[0],
         time_factor=factors[1],
         box_edges=own.get("box_edges"),
-        **_boundaries(file, bodies if atoms is None else ATOMS, "box_edges" in own),
+        boundaries=_boundaries(file, bodies if atoms is None else ATOMS, "box_edges" in own),
         atoms=atoms,
         **_spheres(file, factors[0]),
         author=_text(file.attributes("h5md/author")["name"]),
@@ -228,12 +228,12 @@ def _atoms(file: TrajectoryFile) -> AtomColumns:
     return found
 
 
-def _boundaries(file: TrajectoryFile, particles: str, boxed: bool) -> dict[str, tuple[str, str, str]]:
-    """What the box is like along its edges; nothing where there is no box."""
+def _boundaries(file: TrajectoryFile, particles: str, boxed: bool) -> tuple[str, str, str]:
+    """What the box is like along its edges, where there is one."""
     if not boxed:
-        return {}
+        return "periodic", "periodic", "periodic"
     x, y, z = (_text(name) for name in file.attributes(f"{particles}/box")["boundary"].tolist())
-    return {"boundaries": (x, y, z)}
+    return x, y, z
 
 
 def _columns(file: TrajectoryFile, name: str) -> int:
@@ -243,7 +243,7 @@ def _columns(file: TrajectoryFile, name: str) -> int:
     return shape[1]
 
 
-def _spheres(file: TrajectoryFile, factor: float) -> dict[str, np.ndarray]:
+def _spheres(file: TrajectoryFile, factor: float) -> dict[str, Any]:
     if not file.has("articulon/spheres"):
         return {}
     return {

@@ -2,7 +2,7 @@
 
 The file is never changed in place. Frames are gathered in a buffer; now and then a complete new file, the old frames
 and the new ones, is written beside the old one and renamed over it. When that happens follows the clock, so that
-copying costs at most about a twentieth of the run however long the trajectory; what is in the file does not, because
+copying costs at most about a fiftieth of the run however long the trajectory; what is in the file does not, because
 its bytes are a function of its layout and frames alone (see `h5md`). An unbroken run and one that was killed and
 resumed therefore end with the same bytes. Every chunk of values has a checksum, and the file a seal, which is compared
 before a run goes on.
@@ -35,7 +35,8 @@ from articulon.storage.h5md_writing import FrameSink, room
 __all__ = ["Frame", "TrajectoryLayout", "TrajectoryReader", "TrajectoryWriter"]
 
 _MEMORY = 64 * 2**20  # bytes of buffered frames held in memory, and of frames copied at a time
-_COPY_SHARE = 20.0  # the time between two writes is at least this many times what the last write took
+_COPY_SHARE = 50.0  # the time between two writes is at least this many times what the last write took
+_QUICK = 0.1  # a write that takes no longer may be asked for at any time [s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +147,13 @@ class TrajectoryWriter:
         """
         wait = max(self._interval, _COPY_SHARE * self._flush_duration)
         return self._on_disk == 0 or time.monotonic() - self._last_flush >= wait
+
+    @property
+    def flush_cheap(self) -> bool:
+        """Whether a write costs little now: it is quick, or the last one was long ago, or there is nothing to write."""
+        nothing = self._current and len(self._buffer) == 0
+        rest = 0.0 if self._flush_duration < _QUICK else _COPY_SHARE * self._flush_duration
+        return nothing or time.monotonic() - self._last_flush >= rest
 
     def append(self, frame: Frame) -> None:
         """Add a frame; write the file if that is due.
