@@ -33,7 +33,11 @@ def run(
     overrides: Overrides = [],  # noqa: B006
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Continue the run that the folder holds, or begin it where there is none yet."),
+        typer.Option(
+            "--resume",
+            help="Continue the run that the folder holds, or begin it where there is none yet. A longer run.duration "
+            "(by --set) extends one that has ended.",
+        ),
     ] = False,
     allow_code: AllowCode = False,
     strict: Annotated[
@@ -164,7 +168,11 @@ def check_folder(folder: Path, case: Case, resume: bool) -> None:
             f"{folder} holds another run ({held[0]}); continue it (resume=True), or choose another folder (out=...)"
         )
     if resume and "case.toml" in held:
-        case.check_continues(folder / "case.toml")
+        from articulon.cases.going_on import going_on
+
+        case, shorter = going_on(folder, case)
+        if shorter is None:
+            case.check_continues(folder / "case.toml")
 
 
 def _how_to_continue(case: str, folder: Path, overrides: list[str], allow_code: bool) -> str:

@@ -233,7 +233,9 @@ def run(
         such as ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` says to go on with it.
     resume
         Continue the run that the folder holds from its last checkpoint, to the same bits as an unbroken run. One that
-        has ended is returned at once, and where there is none yet it begins.
+        has ended is returned at once, and where there is none yet it begins. With a longer ``run.duration`` among the
+        overrides it goes on to that time, with frames as far apart as before, to the bits of one that was as long at
+        once.
     progress
         True shows a bar with simulated time, speed and time left, in a terminal and in a notebook alike; False shows
         nothing. By default a run is shown where a person is looking, once it has taken a second. Anything with the
