@@ -125,7 +125,10 @@ class RunSettings(Section):
     """Whether the run begins downhill from the model's initial coordinates, where particles no longer overlap."""
     speeds: Literal["given", "thermal"] = "given"
     """Whether the run begins with the model's speeds, or with speeds drawn at the temperature of the thermostat or of
-    the Brownian forces."""
+    the Brownian forces, or at ``temperature``."""
+    temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0, exclusive=True)] = None
+    """At which thermal speeds are drawn, where nothing keeps a temperature or they are to begin at another one
+    [temperature]."""
     stop: Stop | None = None
     """What ends the run before its duration is over."""
     atoms: str | None = None
@@ -140,6 +143,12 @@ class RunSettings(Section):
     def _one_way(self) -> Self:
         if self.frames is not None and self.frame_interval is not None:
             raise ValueError("give either frames or frame_interval")
+        return self
+
+    @model_validator(mode="after")
+    def _temperature_of_speeds(self) -> Self:
+        if self.temperature is not None and self.speeds != "thermal":
+            raise ValueError("temperature is one of thermal speeds: give speeds = 'thermal' too, or leave it out")
         return self
 
     @field_validator("device")

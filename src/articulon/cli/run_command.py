@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 """Where results go by default, a folder for each case."""
 
+OF_ENERGY = ("energy_balance_error", "largest_work")
+"""Figures of a summary that are energies."""
 REPORT = "report.html"
 """What the report of a run is called in its folder."""
 WRITTEN_BY_A_RUN = ("case.toml", "trajectory.h5", "checkpoint.npz", "checkpoint_prev.npz", "summary.json")
@@ -203,9 +205,14 @@ def _print_summary(summary: Any) -> None:
     if not summary.get("core_drag"):
         plain.pop("core_drag", None)
     width = max(map(len, plain), default=0)
+    units = dict.fromkeys(OF_ENERGY, plain.pop("energy_unit", ""))
     for key, value in plain.items():
-        shown = f"{value:.6g}" if isinstance(value, float) else value
+        shown = f"{value:.6g} {units.get(key, '')}".rstrip() if isinstance(value, float) else value
         echo(f"{key.replace('_', ' '):<{width}}  {shown}")
+    for kind, found in (summary.get("temperatures_of_freedoms") or {}).items():
+        if found["temperature"] is not None:
+            error = "" if found["error"] is None else f" ± {found['error']:.2g}"
+            echo(f"{'temperature':<{width}}  {found['temperature']:.4g}{error} K of {found['freedoms']:.6g} of {kind}")
     if summary.get("adaptive"):
         from articulon.report.activity_figure import activity_words
 

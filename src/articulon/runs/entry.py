@@ -41,6 +41,7 @@ def simulate(
     u: Sequence[float] | np.ndarray | None = None,
     locked: str | Sequence[str] = (),
     speeds: Literal["given", "thermal"] = "given",
+    temperature: float | str | None = None,
     minimise: bool = False,
     device: str = "cpu",
     precision: Literal["double", "mixed"] = "double",
@@ -91,6 +92,8 @@ def simulate(
         a name that ends in ``*`` stands for all that begin so.
     speeds
         ``"thermal"`` draws the initial speeds at the temperature of the thermostat or of the Brownian forces.
+    temperature
+        Draws the initial speeds at this temperature, ``"300 K"`` say; nothing keeps it but a thermostat.
     minimise
         Whether it begins downhill from the initial coordinates, where particles no longer overlap.
     device
@@ -149,6 +152,7 @@ def simulate(
                 u=u,
                 locked=locked,
                 speeds=speeds,
+                temperature=temperature,
                 minimise=minimise,
                 device=device,
                 precision=precision,

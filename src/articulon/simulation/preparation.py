@@ -273,7 +273,9 @@ def start_state(prepared: Prepared) -> State:
     if prepared.case.run.minimise:
         state.q[:] = minimise(prepared.model, state.q)
     if prepared.case.run.speeds == "thermal":
-        state.u[:] = thermal_start(evaluator, state.q, prepared.case.run.seed)
+        given = prepared.case.run.temperature
+        temperature = None if given is None else float(given)
+        state.u[:] = thermal_start(evaluator, state.q, prepared.case.run.seed, temperature)
     check_start(evaluator, state, prepared.observer.fixed_step)
     looked, sums = survey(evaluator, state, 0, 0), np.zeros(INPUTS)
     sums[:8] = looked[1:9]
