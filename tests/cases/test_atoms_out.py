@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from dataclasses import replace
 
@@ -456,12 +457,14 @@ def test_a_case_can_write_out_its_atoms(tmp_path):
     ar.simulate(model, 0.01, rule="rk4", step=0.01).save(tmp_path / "one")
     text = (tmp_path / "one" / "case.toml").read_text()
     for old, new, message in (
-        ('\nnames = ["', '\nnames = ["X", "', r"model\.atoms\.names: expected \d+ entries"),
-        ("bonds = [[0, 1]", "bonds = [[0, 100]", r"model\.atoms\.bonds: there is no atom 100"),
-        ("sites = [0, ", "sites = [400, ", r"model\.atoms\.sites: there is no site 400"),
-        ("residues = [0, ", "residues = [9, ", r"model\.atoms\.residues: expected rows"),
+        (r"\nnames = \[", '\\g<0>"X", ', r"model\.atoms\.names: expected \d+ entries"),
+        (r"\nbonds = \[", "\\g<0>[0, 100], ", r"model\.atoms\.bonds: there is no atom 100"),
+        (r"(\[model\.atoms\]\nsites = \[\s*)0", "\\g<1>400", r"model\.atoms\.sites: there is no site 400"),
+        (r"(\nresidues = \[\s*)0", "\\g<1>9", r"model\.atoms\.residues: expected rows"),
+        (r'(torsions\]\]\nbody = ")', "\\g<1>X", r"model\.atoms\.torsions: there is no body 'XA:"),
     ):
-        assert old in text
-        (tmp_path / "bad.toml").write_text(text.replace(old, new, 1))
+        bad, count = re.subn(old, new, text, count=1)
+        assert count == 1
+        (tmp_path / "bad.toml").write_text(bad)
         with pytest.raises(CaseError, match=message):
             load_case(tmp_path / "bad.toml").build_model()

@@ -259,8 +259,10 @@ def test_the_first_frame_is_in_the_file_at_once_and_later_ones_when_due(tmp_path
         writer.append(frame(index))
         assert writer.frames_on_disk == on_disk
     writer._flush_duration = 1.0  # a long trajectory: a second to copy, so fifty until the next time
+    assert writer.flush_cheap  # there is nothing to write
     clock[0] = 153.9
-    assert not writer.flush_due and not writer.flush_cheap
+    writer.append(frame(6))
+    assert writer.frames_on_disk == 6 and not writer.flush_due and not writer.flush_cheap
     clock[0] = 154.0
     assert writer.flush_due and writer.flush_cheap
 

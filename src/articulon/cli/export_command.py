@@ -85,6 +85,8 @@ def export(
     from articulon.runs.entry import open_run
 
     run = open_run(folder)
+    if chosen in OF_ATOMS and align is None and not wrapped and run.boxes is not None:
+        echo("note    frames are aligned, and the box, which cannot turn with them, is left out; --align none keeps it")
     echo(
         run.export(
             target,
