@@ -90,7 +90,7 @@ def export(
     echo(
         run.export(
             target,
-            select=select or "all",
+            select="all" if select is None else select,
             frames=frames,
             align="backbone" if align is None else align,  # type: ignore[arg-type]
             wrapped=wrapped,

@@ -40,11 +40,12 @@ def kept_atoms(model: Model, selection: str | None, every: int, where: str) -> A
         return None
     if selection == NONE:
         return None
+    chosen = ALL if selection is None else selection
     try:
         some = selected_atoms(
             model.atoms,
-            atom_positions(model, model.q0) if selection not in (None, ALL) else np.zeros((len(model.atoms), 3)),
-            selection or ALL,
+            np.zeros((len(model.atoms), 3)) if chosen == ALL else atom_positions(model, model.q0),
+            chosen,
             f"{where}.atoms",
             None if model.box is None or not model.box.periodic.all() else model.box.vectors,
         )

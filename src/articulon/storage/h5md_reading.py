@@ -223,8 +223,11 @@ def _atoms(file: TrajectoryFile) -> AtomColumns:
         charges=file.values(f"{ATOMS}/charge") if file.has(f"{ATOMS}/charge") else None,
         every=every,
     )
-    if len({len(found), len(found.names), len(found.residue_names), len(found.chains), found.masses.size}) > 1:
-        raise ValueError("the columns of atoms have different lengths")
+    texts = (found.names, found.residue_names, found.chains)
+    numbers = (found.atom, found.species, found.masses, found.residue_numbers)
+    shapes = {(len(column),) for column in texts} | {column.shape for column in numbers}
+    if len(shapes | ({found.charges.shape} if found.charges is not None else set())) > 1:
+        raise ValueError("the columns of atoms have different shapes")
     return found
 
 

@@ -35,8 +35,9 @@ from articulon.storage.h5md_writing import FrameSink, room
 __all__ = ["Frame", "TrajectoryLayout", "TrajectoryReader", "TrajectoryWriter"]
 
 _MEMORY = 64 * 2**20  # bytes of buffered frames held in memory, and of frames copied at a time
-_COPY_SHARE = 50.0  # the time between two writes is at least this many times what the last write took
 _QUICK = 0.1  # a write that takes no longer may be asked for at any time [s]
+COPY_SHARE = 50.0
+"""The time between two writes is at least this many times what the last write took."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,14 +146,14 @@ class TrajectoryWriter:
 
         True while there is no file yet, so that it can be opened from the first frame on.
         """
-        wait = max(self._interval, _COPY_SHARE * self._flush_duration)
+        wait = max(self._interval, COPY_SHARE * self._flush_duration)
         return self._on_disk == 0 or time.monotonic() - self._last_flush >= wait
 
     @property
     def flush_cheap(self) -> bool:
         """Whether a write costs little now: it is quick, or the last one was long ago, or there is nothing to write."""
         nothing = self._current and len(self._buffer) == 0
-        rest = 0.0 if self._flush_duration < _QUICK else _COPY_SHARE * self._flush_duration
+        rest = 0.0 if self._flush_duration < _QUICK else COPY_SHARE * self._flush_duration
         return nothing or time.monotonic() - self._last_flush >= rest
 
     def append(self, frame: Frame) -> None:
