@@ -256,6 +256,10 @@ def test_nothing_is_written_over(run, tmp_path):
         with pytest.raises(ArticulonError, match=r"mine\.pdb is there already, and is not written over"):
             run.export(tmp_path / name)
     assert (tmp_path / "mine.pdb").read_text() == "mine" and os.listdir(tmp_path) == ["mine.pdb"]
+    run.export(tmp_path / "one.xtc")
+    run.export(tmp_path / "one.dcd")  # its names are the same
+    with pytest.raises(ArticulonError, match=r"one\.pdb is there already"):
+        run.export(tmp_path / "one.pdb")
     with pytest.raises(ArticulonError, match=r"expected a name that ends in \.xtc, \.dcd, \.pdb"):
         run.export(tmp_path / "atoms.trr")
 

@@ -11,7 +11,7 @@ from articulon.cli.commands import app
 from articulon.cli.output import echo
 from articulon.errors import ArticulonError
 
-DEFAULTS = {"xtc": "atoms.xtc", "dcd": "atoms.dcd", "pdb": "atoms.pdb", "csv": "coordinates.csv", "gsd": "spheres.gsd"}
+DEFAULTS = {"xtc": "atoms.xtc", "dcd": "atoms.dcd", "pdb": "frames.pdb", "csv": "coordinates.csv", "gsd": "spheres.gsd"}
 """What the file of each format is called by default, in the folder of the run."""
 OF_ATOMS = ("xtc", "dcd", "pdb")
 """Formats that hold atoms."""

@@ -24,7 +24,7 @@ from articulon.model.atom_selection import ANGSTROM, box_of, selected_atoms, uni
 from articulon.model.atoms import Atoms
 from articulon.runs.frame_choice import chosen_frames
 from articulon.simulation.results import Run
-from articulon.storage.atom_topology import told_by_bonds, write_atom_topology
+from articulon.storage.atom_topology import atom_records, told_by_bonds
 from articulon.storage.atomic_writing import replacing, write_text
 from articulon.storage.model_layout import file_units
 from articulon.storage.topology import LARGEST_DECIMAL
@@ -68,9 +68,7 @@ def write_atoms(run: Run, file: Path, choice: Choice) -> list[Path]:
     ending = file.suffix.lower()
     if ending not in FORMATS:
         raise ArticulonError(f"export: {file}: expected a name that ends in {', '.join(FORMATS)}")
-    files = [file] if ending == ".pdb" else [file, file.with_suffix(".pdb")]
-    for path in files:
-        check_new(path)
+    check_new(file)
     model = run.model
     atoms = atoms_of(model, "export")
     frames = chosen_frames(choice.frames, len(run.times), "export, frames")
@@ -84,10 +82,22 @@ def write_atoms(run: Run, file: Path, choice: Choice) -> list[Path]:
     places = _Places(run, model, fit, edges if choice.wrapped else None)
     # Turned molecules no longer repeat along the edges of the box.
     boxes = edges if fit is None else None
+    names = None if ending == ".pdb" else file.with_suffix(".pdb")
+    if names is not None:
+        _write_names(names, "\n".join(atom_records(model, some, places.at(frames[0])[some], _title(run))) + "\n")
     _write(run, file, ending, places, some, frames, boxes, choice.precision)
-    if len(files) > 1:
-        write_atom_topology(files[1], model, some, places.at(frames[0])[some], _title(run))
-    return files
+    return [file] if names is None else [file, names]
+
+
+def _write_names(file: Path, text: str) -> None:
+    """Write the topology of a file of atoms, unless the same one is there already, of another format say."""
+    try:
+        if file.is_file() and file.read_text(encoding="utf-8") == text:
+            return
+    except (OSError, ValueError):
+        pass  # it is something else
+    check_new(file)
+    write_text(file, text, new=True)
 
 
 def write_coordinates(run: Run, file: Path, names: Sequence[str], frames: Any = None) -> Path:

@@ -119,7 +119,8 @@ class Run(results.Run):
         ----------
         file
             A new file: ``.xtc``, ``.dcd`` or ``.pdb`` for atoms, ``.csv`` for joint coordinates, ``.gsd`` for contact
-            spheres. Beside an XTC or DCD file a PDB file of the same atoms is written, for programs that want names.
+            spheres. Beside an XTC or DCD file a PDB file of the first frame is written, for programs that want
+            names.
         select
             Which atoms, in MDAnalysis's language: ``"protein"``, ``"name CA"``. Distances, as in ``"around 5
             protein"``, are those of the first frame that is written.
