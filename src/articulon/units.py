@@ -94,6 +94,20 @@ _DIMENSIONS = {
 
 _SI_SYMBOLS = {"force": "N", "energy": "J", "torque": "N m", "pressure": "Pa", "stiffness": "N/m"}
 """How labels write derived units of the SI."""
+_MOLAR_SYMBOLS = {
+    "energy": "kJ/mol",
+    "torque": "kJ/mol",
+    "force": "kJ/(mol nm)",
+    "stiffness": "kJ/(mol nm^2)",
+    "torsional_stiffness": "kJ/(mol rad^2)",
+    "pressure": "kJ/(mol nm^3)",
+    "force_squared": "(kJ/(mol nm))^2",
+    "energy_length": "kJ nm/mol",
+    "energy_length6": "kJ nm^6/mol",
+    "energy_length12": "kJ nm^12/mol",
+}
+"""How labels write what follows from energies in dalton, nanometres and picoseconds, as chemists do: 1 Da nm²/ps² is
+1 kJ/mol to 1e-9, by the constants of nature."""
 
 DIMENSIONS = tuple(_DIMENSIONS)
 """Names of the dimensions that a quantity can be declared to have."""
@@ -177,6 +191,8 @@ class UnitSystem:
             return "reduced units"
         if self.name == "kg-m-s" and dimension in _SI_SYMBOLS:
             return _SI_SYMBOLS[dimension]
+        if self.name == "Da-nm-ps" and dimension in _MOLAR_SYMBOLS:
+            return _MOLAR_SYMBOLS[dimension]
         symbols = [f"({s})" if " " in s else s for s in self.symbols] + ["K", "e", "rad"]
         above = [_power(symbol, n) for symbol, n in zip(symbols, exponents, strict=True) if n > 0]
         below = [_power(symbol, -n) for symbol, n in zip(symbols, exponents, strict=True) if n < 0]

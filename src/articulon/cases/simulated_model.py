@@ -80,6 +80,7 @@ def simulated(
     u: Sequence[float] | np.ndarray | None = None,
     locked: str | Sequence[str] = (),
     speeds: str = "given",
+    temperature: float | str | None = None,
     minimise: bool = False,
     device: str = CPU,
     precision: str = "double",
@@ -102,6 +103,13 @@ def simulated(
     word(solver, SOLVERS, "simulate: unknown solver")
     word(rotations, ROTATIONS, "simulate: unknown rotations")
     word(speeds, ("given", "thermal"), "simulate: unknown speeds", CaseError)
+    if temperature is not None:
+        temperature = model.units.value(temperature, "temperature", "simulate: temperature")
+        if not temperature > 0.0:
+            raise CaseError(f"simulate: temperature must be positive, got {shown(temperature)}")
+        if u is not None:
+            raise CaseError("simulate: give either u, the initial speeds, or the temperature that they are drawn at")
+        speeds = "thermal"
     minimise = flag(minimise, "simulate, minimise", CaseError)
     integrator, start = _integrator(rule, options, model), checked_state(model, q, u)
     brownian = brownian_of(model)
@@ -116,6 +124,7 @@ def simulated(
                 "seed": seed,
                 "frames": times.frames,
                 "speeds": speeds,
+                "temperature": temperature,
                 "minimise": minimise,
                 "device": device,
                 "precision": precision,

@@ -43,6 +43,7 @@ def simulate(
     u: Sequence[float] | np.ndarray | None = None,
     locked: str | Sequence[str] = (),
     speeds: Literal["given", "thermal"] = "given",
+    temperature: float | str | None = None,
     minimise: bool = False,
     device: str = "cpu",
     precision: Literal["double", "mixed"] = "double",
@@ -96,6 +97,8 @@ def simulate(
         ``"backbone"``, ``"A:10-20"``, ``"residue LIG"``; see :func:`articulon.molecules.locked_bodies`.
     speeds
         ``"thermal"`` draws the initial speeds at the temperature of the thermostat or of the Brownian forces.
+    temperature
+        Draws the initial speeds at this temperature, ``"300 K"`` say; nothing keeps it but a thermostat.
     minimise
         Whether it begins downhill from the initial coordinates, where particles no longer overlap.
     device
@@ -155,6 +158,7 @@ def simulate(
                 u=u,
                 locked=locked,
                 speeds=speeds,
+                temperature=temperature,
                 minimise=minimise,
                 device=device,
                 precision=precision,
@@ -239,7 +243,9 @@ def run(
         such as ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` says to go on with it.
     resume
         Continue the run that the folder holds from its last checkpoint, to the same bits as an unbroken run. One that
-        has ended is returned at once, and where there is none yet it begins.
+        has ended is returned at once, and where there is none yet it begins. With a longer ``run.duration`` among the
+        overrides it goes on to that time, with frames as far apart as before, to the bits of one that was as long at
+        once.
     progress
         True shows a bar with simulated time, speed and time left, in a terminal and in a notebook alike; False shows
         nothing. By default a run is shown where a person is looking, once it has taken a second. Anything with the

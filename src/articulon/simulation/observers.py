@@ -142,6 +142,14 @@ def poses_at(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return body_poses(model, q)
 
 
+def poses_of(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of frames, of coordinates of shape (frames, nq): shapes (frames, bodies, 3) and (frames, bodies, 4)."""
+    positions, rotations = np.empty((len(q), model.bodies, 3)), np.empty((len(q), model.bodies, 4))
+    for k, row in enumerate(q):
+        positions[k], rotations[k] = poses_at(model, row)
+    return positions, rotations
+
+
 class Observer:
     """Takes the frames of a run.
 
@@ -302,6 +310,7 @@ class Observer:
             q=state.q.copy(),
             u=state.u.copy(),
             observables=observables,
+            box=state.box.edges.copy() if state.box.edges.size else None,
         )
 
     def _adaptive(self, state: State, degrees_of_freedom: int) -> dict[str, float]:
