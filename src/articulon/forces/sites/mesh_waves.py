@@ -118,7 +118,7 @@ def _measure_column(table, cell, y, squares):
             rows[to + LAPLACIAN] -= 2.0 * (energy * k2 - own)
 
 
-@kernel(called="value", allocates=True)
+@kernel(called="either", allocates=True)
 def mesh_forces(table, cell, particles, neighbours):
     """Adds −∇U of the reciprocal part and of the surface."""
     constants = table.constants
@@ -141,7 +141,7 @@ def mesh_forces(table, cell, particles, neighbours):
         pull_block(table, cell, particles, block)
 
 
-@kernel(parallel=True, called="value")
+@kernel(parallel=True, called="either")
 def mesh_forces_parallel(table, cell, particles, neighbours):
     """The same, shared out among threads."""
     constants = table.constants
@@ -164,7 +164,7 @@ def mesh_forces_parallel(table, cell, particles, neighbours):
         pull_block(table, cell, particles, np.int64(block))
 
 
-@kernel(called="value", allocates=True)
+@kernel(called="either", allocates=True)
 def mesh_measure(table, cell, particles, neighbours, result):
     """Adds energy, virial and Laplacian of the reciprocal part and of the surface."""
     constants, rows = table.constants, table.rows[0]

@@ -21,6 +21,10 @@ from articulon.sizes import NUMBER, check_size
 PARALLEL_WORK = 20_000
 """Charges and tenths of points of the mesh from which on the threads share the reciprocal part."""
 
+SKIN = 0.4
+"""Skin by the cutoff: the real part is short beside how far hydrogens of water go in some steps, and to list them costs
+as much as the sums over neighbours of several."""
+
 
 class ParticleMeshEwald(Declaration):
     """U = ½ Σ_ij Σ'_n q_i q_j/(4πε₀ε_r |r_ij + n|) over all images n of a neutral periodic box, by the smooth
@@ -51,7 +55,7 @@ class ParticleMeshEwald(Declaration):
     surface_permittivity: Permittivity = "infinite"
     """ε' of what surrounds the large sphere of boxes, as of ``ewald``: ``"infinite"`` is a conductor (tin foil)."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+    """How far beyond the cutoff neighbours are listed; ``SKIN`` times the cutoff where it is not given [length]."""
 
     def momentum_changes(self, model: Model) -> str | None:
         """See ``site_terms.py``."""
@@ -120,7 +124,8 @@ class ParticleMeshEwald(Declaration):
         constant = model.units.coulomb / float(self.relative_permittivity)
         permittivity = float(self.relative_permittivity)
         precise = min(float(self.precision), found.error)
-        real = real_part(model, found.damping, found.cutoff, permittivity, self.skin, precise)
+        skin = SKIN * found.cutoff if self.skin is None else float(self.skin)
+        real = real_part(model, found.damping, found.cutoff, permittivity, skin, precise)
         front = constant * 4.0 * math.pi / model.box.volume
         surface = surface_constant(model, self.surface_permittivity, constant)
         vectors, sites = model.box.vectors, model.sites.charge.size
