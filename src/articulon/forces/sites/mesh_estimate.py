@@ -33,9 +33,11 @@ PAIR_COST, POINT_COST, SPREAD_COST = 4.5, 9.0, 7.0
 """What a neighbour within the cutoff, a point of the mesh, and a row of points that a charge is spread over cost [ns, of
 one core]; only their ratios matter, and no run measures them, so that every machine chooses alike."""
 _CHOICES = 40
-_TABLE = 32
+FINEST = 4096
+"""Points along an edge beyond which no finer mesh is looked for."""
+_TABLE = 24
 """Points of the mesh of the universal function."""
-_SPACINGS = np.geomspace(0.02, 1.6, 60)
+_SPACINGS = np.geomspace(0.02, 1.6, 40)
 """α times spacing for which it is tabulated."""
 
 
@@ -232,13 +234,24 @@ def choose_mesh(
                 best = cost, alpha, one, found, p
     assert best is not None
     _, alpha, cutoff, found, p = best
-    if mesh is None:
-        # The universal function is that of a large box.
-        while charges.mesh_error(alpha, found, p) > error and max(found) < 4096:
-            finer = [smooth_number(n + 1) for n in found]
-            k = int(np.argmax(charges.widths / np.array(found)))
-            found = (*found[:k], finer[k], *found[k + 1 :])  # type: ignore[assignment]
-    return alpha, cutoff, found, p
+    return alpha, cutoff, found if mesh is not None else _fine_enough(charges, alpha, found, p, error), p
+
+
+def _fine_enough(
+    charges: MeshCharges, damping: float, mesh: tuple[int, int, int], order: int, error: float
+) -> tuple[int, int, int]:
+    """A mesh from one on that is as precise as it must be: the universal function is that of a large cube, in which no
+    charge feels itself. Errors fall about as spacing to the order."""
+    points = np.array(mesh)
+    while True:
+        ratio = charges.mesh_error(damping, (int(points[0]), int(points[1]), int(points[2])), order) / error
+        if ratio <= 1.0 or points.max() >= FINEST:
+            return int(points[0]), int(points[1]), int(points[2])
+        finer = np.array([smooth_number(math.ceil(n * ratio ** (1.0 / order))) for n in points.tolist()])
+        if (finer == points).all():
+            k = int(np.argmax(charges.widths / points))
+            finer[k] = smooth_number(int(points[k]) + 1)
+        points = finer
 
 
 def _cost(charges: MeshCharges, cutoff: float, mesh: tuple[int, int, int], order: int) -> float:
