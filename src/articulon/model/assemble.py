@@ -6,6 +6,7 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.model.array_rotations import matrices, quaternion_product
+from articulon.model.atoms import Atoms
 from articulon.model.box import Box
 from articulon.model.forest_tables import Forest, KernelTables
 from articulon.model.joints import BY_KIND, WELD, Joint
@@ -30,6 +31,7 @@ def assemble_forest(
     drives: tuple[Drive, ...] = (),
     box: Box | None = None,
     flexibility: Flexibility = RIGID,
+    atoms: Atoms | None = None,
 ) -> Model:
     """The model of bodies given by columns in body order, parents first."""
     rows = link_rows(columns, joints, sites.body, flexibility)
@@ -131,6 +133,7 @@ def assemble_forest(
         box=box,
         modes=dict(flexibility.modes),
         node_sites=rows.node_sites(sites.body, rank, flexibility),
+        atoms=atoms,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon.model.atoms import Atoms
 from articulon.model.box import Box
 from articulon.model.forest_tables import Forest, KernelTables, Loops, Motions
 from articulon.model.freezing import Frozen, read_only
@@ -110,6 +111,8 @@ class Model(Frozen):
     """Sites on nodes of flexible bodies, with the links that these are."""
     closing: Closing = OPEN
     """How the loops were closed when the model was built."""
+    atoms: Atoms | None = None
+    """Which sites are atoms, and what they are called; None where there are no molecules."""
 
     def __repr__(self) -> str:
         words = self._words()
@@ -238,9 +241,10 @@ class Model(Frozen):
         memory: int = 0,
         spheres: int = 0,
         contact_columns: int = 0,
+        edges: np.ndarray | None = None,
     ) -> State:
         """The state at time zero; the sizes of its arrays are those of :func:`articulon.model.state.initial_state`."""
-        return initial_state(self.q0, self.u0, history, bath, listed, memory, spheres, contact_columns)
+        return initial_state(self.q0, self.u0, history, bath, listed, memory, spheres, contact_columns, edges)
 
 
 def kernel_tables(model: Model) -> KernelTables:

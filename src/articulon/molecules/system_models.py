@@ -9,7 +9,7 @@ from articulon.errors import ModelError
 from articulon.inputs import floats
 from articulon.model import Free, Model, Xyz
 from articulon.model.joints import Joint
-from articulon.molecules.force_field import from_system
+from articulon.molecules.force_field import forces_of_system
 from articulon.molecules.force_field_terms import plain
 from articulon.molecules.virtual_sites import check_virtual_sites, virtual_sites, with_virtual_sites
 
@@ -25,7 +25,7 @@ def model_from_system(system: Any, positions: Any) -> Model:
     system
         The ``openmm.System``, periodic or not. What its thermostats and barostats would do is left out.
     positions
-        Of all particles [nm], shape (particles, 3), or a quantity of OpenMM. Virtual sites are put where OpenMM has them.
+        Of all particles [nm], shape (particles, 3), or a quantity of OpenMM. Virtual sites go where OpenMM has them.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def model_from_system(system: Any, positions: Any) -> Model:
     x = _places(system, positions)
     cluster = rigid_clusters(system)
     check_virtual_sites(system, cluster)
-    field = from_system(system, _Clusters(cluster))
+    field = forces_of_system(system, _Clusters(cluster))
     builder = ModelBuilder(units=UNITS, box=field.box)
     masses = np.array([plain(system.getParticleMass(k)) for k in range(len(x))])
     centre = _add_bodies(builder, masses, x, cluster)
