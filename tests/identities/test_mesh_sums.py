@@ -120,3 +120,24 @@ def test_charges_on_one_body_do_not_feel_each_other():
     assert np.abs(found - wanted).max() < 1e-6 * np.abs(wanted).max()
     assert np.array_equal(site_positions(fine, fine.q0), site_positions(exact, exact.q0))
     assert ar.virial(fine, fine.q0) == pytest.approx(ar.virial(exact, exact.q0), abs=1e-6)
+    # In the pressure of whole molecules the sites' own forces must cancel what the virial has of them.
+    u = np.zeros(fine.nu)
+    assert ar.pressure(fine, fine.q0, u) == pytest.approx(molecular_pressure(fine), abs=1e-7)
+
+
+def molecular_pressure(model: ar.Model) -> float:
+    """−dU/dV at rest, of bodies that the box carries along whole."""
+    edges = model.box.vectors
+
+    def energy(s: float) -> float:
+        builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=tuple(np.diag(edges) * np.exp(s / 3.0))))
+        # The first site of each is at its centre of mass.
+        for k, place in enumerate(site_positions(model, model.q0)[[0, 3]] * np.exp(s / 3.0)):
+            body = builder.add_body(f"{k}", mass=1.0, inertia=(1.0, 1.0, 1.0), joint=ar.Free(), position=place)
+            for site in np.flatnonzero(model.sites.body == k):
+                builder.add_site(body, position=model.sites.position[site], charge=model.sites.charge[site])
+        builder.add_force(ar.forces.Ewald(cutoff=2.9, damping=1.9, waves=(12, 12, 12)))
+        scaled = builder.build()
+        return ar.potential_energy(scaled, scaled.q0)
+
+    return -derivative(energy, 1e-3) / float(np.prod(np.diag(edges)))

@@ -1,13 +1,12 @@
 """What takes excluded pairs out of the reciprocal part of an Ewald sum."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from articulon.forces.sites.exclusions import excluded_charges, listed_pairs
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit
 from articulon.model import Model
 
 _NEAR = 0.5
@@ -15,28 +14,13 @@ _NEAR = 0.5
 
 
 def exclusion_terms(model: Model, damping: float, factor: float) -> list[SumTerm]:
-    """−factor charges erf(αr)/r of the pairs of charges that do not interact, by their nearest images.
-
-    Those on one rigid body count in what is measured. Their forces are opposite and along the line between them, so that
-    the body feels nothing, and are left out.
-    """
+    """−factor charges erf(αr)/r of the pairs of charges that do not interact, by their nearest images."""
     pairs = excluded_charges(model)
     if not len(pairs):
         return []
     rows = np.tile([np.inf, factor, damping], (len(model.sites.kinds) ** 2, 1))
     law = PairTerm(smooth_coulomb, "coulomb-smooth", rows, np.inf, charged=True)
-    link, nodes = model.site_links, model.sites_on_nodes
-    rigid = (link[pairs] == link[pairs[:, :1]]).all(axis=1) & ~nodes[pairs].any(axis=1)
-    between, within = pairs[~rigid], pairs[rigid]
-    terms = [listed_pairs(model, law, between, -1.0, level="long")] if len(between) else []
-    if len(within):
-        terms.append(replace(listed_pairs(model, law, within, -1.0, level="long"), forces=no_wrench))
-    return terms
-
-
-@kernel(called="value")
-def no_wrench(table, cell, particles, neighbours):
-    """What pairs on one rigid body do to it."""
+    return [listed_pairs(model, law, pairs, -1.0, level="long")]
 
 
 @jit

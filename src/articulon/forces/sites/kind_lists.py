@@ -138,9 +138,7 @@ def list_site(particles, neighbours, grid, p, other, room):
                 start = grid.image_start if images else grid.start
                 begin, end = start[cells + first_z], start[cells + last_z + 1]
                 if begin < end:
-                    n, k = append_sorted(
-                        x, y, z, limits, begin, end, x[p], y[p], z[p], p, row, n, other, k, room
-                    )
+                    n, k = append_sorted(x, y, z, limits, begin, end, x[p], y[p], z[p], p, row, n, other, k, room)
     return n, k
 
 
