@@ -4,8 +4,9 @@ thermostat."""
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -21,7 +22,15 @@ from articulon.integrate.integrators import FrictionImplicit
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import PAUSED
 from articulon.model import Model
-from articulon.molecules import model_from_system
+from articulon.molecules import (
+    force_field_model,
+    heavier_hydrogens,
+    model_from_system,
+    openmm_system,
+    perceive,
+    read_structure,
+    solvate,
+)
 from articulon.scaling import NoScaling
 from articulon.thermostats import Langevin
 from benchmarks.chains import installed
@@ -32,13 +41,15 @@ EDGE = 3.95
 """Of the box of water [nm]: 2,000 molecules."""
 PADDING = 0.6
 """Of water around the protein [nm]."""
+OPTIONS = {"rigidWater": True, "removeCMMotion": False}
 CUTOFF, TOLERANCE = 0.9, 5e-4
 """OpenMM's cutoff [nm], which is that of Lennard-Jones forces of both, and its tolerance."""
 TEMPERATURE, FRICTION = 300.0, 1.0
 """Of Langevin's thermostat, the same for both [K, 1/ps]."""
-STEP, SETTLING = {"water": 4.0, "protein in water": 1.0}, 200
-"""Of both engines [fs]: the atoms of the protein are free here, so that both do the same. How many steps the start
-settles for."""
+STEP, HYDROGEN = 4.0, 3.024
+"""Of both engines [fs], and the mass of the protein's hydrogens, whose bonds OpenMM keeps at their lengths [Da]."""
+ITERATIONS, SETTLING = 100, 200
+"""Steps downhill, and steps of OpenMM at half of that step, before both start."""
 STEPS, ROUNDS = 20, 3
 """Each engine takes so many steps, so often; the best counts."""
 PACKAGES = {"numpy": "numpy", "numba": "numba", "openmm": "openmm", "rocket-fft": "rocket-fft"}
@@ -47,8 +58,22 @@ AGES, PICOSECONDS_A_DAY = 1e9, 86400.0
 Say = Callable[[str], None]
 
 
+class Box(NamedTuple):
+    """What both engines move."""
+
+    model: Model
+    """Ours."""
+    system: Any
+    """OpenMM's."""
+    positions: np.ndarray
+    """Of all particles [nm], shape (particles, 3)."""
+
+
 def measure(
-    names: tuple[str, ...] = tuple(STEP), steps: int = STEPS, rounds: int = ROUNDS, say: Say = lambda _: None
+    names: tuple[str, ...] = ("water", "protein in water"),
+    steps: int = STEPS,
+    rounds: int = ROUNDS,
+    say: Say = lambda _: None,
 ) -> dict[str, Any]:
     """The figures: time of a step and of the forces, errors of the forces, nanoseconds a day, targets, and the machine.
 
@@ -62,9 +87,9 @@ def measure(
     figures: dict[str, Any] = {"machine": machine(PACKAGES), "threads": numba.config.NUMBA_NUM_THREADS, "boxes": {}}
     for name in names:
         say(f"{name}: setting it up")
-        system, positions = boxes()[name]()
-        say(f"{name}: {system.getNumParticles():,} particles")
-        figures["boxes"][name] = compared(system, positions, STEP[name], steps, rounds)
+        box = {"water": _water, "protein in water": _protein}[name]()
+        say(f"{name}: {len(box.positions):,} particles")
+        figures["boxes"][name] = compared(box, steps, rounds)
     figures["targets"] = [
         target(f"{name}: simulated time, times OpenMM's", one["ours"] / one["openmm"], 1.0, at_least=True)
         for name, one in figures["boxes"].items()
@@ -72,62 +97,44 @@ def measure(
     return figures
 
 
-def boxes() -> dict[str, Callable[[], tuple[Any, np.ndarray]]]:
-    """What makes each System and its positions [nm]."""
-    return {"water": _water, "protein in water": _protein}
-
-
-def _made(modeller: Any, field: Any) -> tuple[Any, np.ndarray]:
-    """The System, and positions after some steps downhill."""
-    import openmm
-    from openmm import app, unit
-
-    system = field.createSystem(
-        modeller.topology,
-        nonbondedMethod=app.PME,
-        nonbondedCutoff=CUTOFF * unit.nanometer,
-        ewaldErrorTolerance=TOLERANCE,
-        constraints=None,
-        rigidWater=True,
-        removeCMMotion=False,
-    )
-    step = (
-        2e-3
-        if not any(isinstance(f, openmm.HarmonicBondForce) and f.getNumBonds() for f in system.getForces())
-        else 1e-3
-    )
-    context = _context(system, modeller.positions, step)
-    openmm.LocalEnergyMinimizer.minimize(context, 100.0, 100)
-    context.setVelocitiesToTemperature(TEMPERATURE, 1)
-    context.getIntegrator().step(SETTLING)
-    places = context.getState(positions=True).getPositions(asNumpy=True)._value
-    return system, np.array(places)
-
-
-def _water() -> tuple[Any, np.ndarray]:
+def _water() -> Box:
+    """Water alone, of OpenMM's modeller."""
     import openmm
     from openmm import app, unit
 
     field = app.ForceField("amber14/tip3p.xml")
     modeller = app.Modeller(app.Topology(), [])
     modeller.addSolvent(field, boxSize=openmm.Vec3(EDGE, EDGE, EDGE) * unit.nanometer)
-    return _made(modeller, field)
+    system = field.createSystem(modeller.topology, nonbondedMethod=app.PME, nonbondedCutoff=CUTOFF, **OPTIONS)
+    positions = _settled(system, np.array(modeller.positions.value_in_unit(unit.nanometer)))
+    return Box(model_from_system(system, positions), system, positions)
 
 
-def _protein() -> tuple[Any, np.ndarray]:
-    """Adenylate kinase in a rhombic dodecahedron of water."""
-    from openmm import app, unit
+def _protein() -> Box:
+    """Adenylate kinase in a rhombic dodecahedron of water: torsions of ours, constraints of OpenMM's."""
+    from openmm import app
 
     files = installed("MDAnalysisTests.datafiles")
     if files is None:
         raise ArticulonError("the structure of adenylate kinase is in MDAnalysisTests: pip install MDAnalysisTests")
-    given = app.PDBFile(str(files.PDB_small))
-    field = app.ForceField("amber14-all.xml", "amber14/tip3p.xml")
-    modeller = app.Modeller(given.topology, given.positions)
-    modeller.delete([atom for atom in modeller.topology.atoms() if atom.element.symbol == "H"])
-    modeller.addHydrogens(field)
-    modeller.addSolvent(field, padding=PADDING * unit.nanometer, boxShape="dodecahedron")
-    return _made(modeller, field)
+    structure = solvate(read_structure(str(files.PDB_small)), padding=PADDING, box_shape="dodecahedron")
+    heavy = heavier_hydrogens(structure, HYDROGEN)
+    given = {"solvent": "tip3p", "cutoff": CUTOFF}
+    system = openmm_system(structure, "amber14", **given, constraints=app.HBonds, hydrogenMass=HYDROGEN, **OPTIONS)
+    positions = _settled(system, structure.positions)
+    heavy = replace(heavy, positions=positions)
+    return Box(force_field_model(heavy, perceive(heavy), "amber14", **given), system, positions)
+
+
+def _settled(system: Any, positions: np.ndarray) -> np.ndarray:
+    """Positions after some steps downhill and of motion."""
+    import openmm
+
+    context = _context(system, positions, 0.5e-3 * STEP)
+    openmm.LocalEnergyMinimizer.minimize(context, 100.0, ITERATIONS)
+    context.setVelocitiesToTemperature(TEMPERATURE, 1)
+    context.getIntegrator().step(SETTLING)
+    return np.array(context.getState(positions=True).getPositions(asNumpy=True)._value)
 
 
 def _context(system: Any, positions: Any, step: float, platform: str = "CPU") -> Any:
@@ -140,12 +147,12 @@ def _context(system: Any, positions: Any, step: float, platform: str = "CPU") ->
     return context
 
 
-def compared(system: Any, positions: np.ndarray, step: float, steps: int, rounds: int) -> dict[str, Any]:
+def compared(box: Box, steps: int, rounds: int) -> dict[str, Any]:
     """Nanoseconds a day and milliseconds a step [ms] of both, in turn, what the forces alone take of ours, and the rms
     errors of the forces on molecules, relative to their rms."""
-    model = model_from_system(system, positions)
+    model, system, step = box.model, box.system, STEP
     moved, state = _moved(model, 1e-3 * step)
-    context = _context(system, positions, 1e-3 * step)
+    context = _context(system, box.positions, 1e-3 * step)
     context.setVelocitiesToTemperature(TEMPERATURE, 1)
 
     def ours() -> float:
