@@ -34,6 +34,8 @@ def mesh(**given: Any) -> Any:
             {"mesh": (16, 5, 16), "order": 6},
             r"forces\[0\]\.mesh: splines of order 6 reach over 6 points.*\(16, 5, 16\)",
         ),
+        ({"mesh": (400, 400, 400)}, r"forces\[0\]\.mesh: the sum takes a mesh of 400 x 400 x 400 points"),
+        ({"precision": 1e-13, "order": 4}, r"forces\[0\]: the sum takes a mesh of .* choose a larger precision"),
         ({"cutoff": 2.6}, r"forces\[0\]\.cutoff.*more than 2\.5, half of the smallest width"),
         ({"precision": 1.0}, r"forces\[0\]\.precision: an error as large as the forces"),
         ({"damping": 0.5}, r"leaves more than the precision at 2\.5, half.*a finer mesh"),

@@ -2,9 +2,9 @@
 
 Laws act between some kinds only, and each up to its own cutoff: the hydrogens of water have charges alone, and the real
 part of an Ewald sum may end before the forces between oxygens do. Kinds that are treated alike are one *sort*. For each
-pair of sorts there is a reach, which is the longest cutoff of the laws between them and the skin, and whether a law acts
-that is not one of charges. The neighbours between which one does come first, up to a whole number of vectors, so that
-a loop over the others need not ask.
+pair of sorts there is a reach, which is the longest cutoff of the laws between them and the skin, and whether a law
+acts that is not one of charges. The neighbours between which one does come first, up to a whole number of vectors, so
+that a loop over the others need not ask.
 """
 
 import math
