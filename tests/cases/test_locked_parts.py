@@ -77,7 +77,10 @@ def test_without_chain_names_ranges_have_none(zipper):
     assert len(perceive(structure, locked=["2-4"]).torsions) < len(perceive(structure).torsions)
     cut = perceive(structure, level="domain", domains=("1-2", "5-6"))
     assert len(set(cut.cluster[: structure.residues[2].start].tolist())) == 1
-    for call in (lambda: perceive(structure, locked=["A:2-4"]), lambda: perceive(structure, level="domain", domains=["A:1-2"])):
+    for call in (
+        lambda: perceive(structure, locked=["A:2-4"]),
+        lambda: perceive(structure, level="domain", domains=["A:1-2"]),
+    ):
         with pytest.raises(ModelError, match="there is no chain 'A' .*leave out the chain and the colon"):
             call()
 
