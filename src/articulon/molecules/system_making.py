@@ -57,8 +57,9 @@ def openmm_system(
         topology = _with_sites(topology, places, known, structure, name)
     captured = Captured()
     known.force_field.getGenerators().insert(0, captured)
+    chosen = _ions(structure, topology, known)
     try:
-        system = known.force_field.createSystem(topology, residueTemplates=_ions(structure, topology, known), **options)
+        system = _made(known, topology, structure, chosen, options)
     except TypeError as error:  # an option that there is not
         raise ModelError(f"openmm_system: {clipped(error)}") from None
     except Exception as error:
@@ -73,9 +74,7 @@ def openmm_system(
     return system
 
 
-def _made(
-    known: Reader, topology: Any, structure: Structure, chosen: dict[Any, str], options: dict[str, Any]
-) -> Any:
+def _made(known: Reader, topology: Any, structure: Structure, chosen: dict[Any, str], options: dict[str, Any]) -> Any:
     """The system; where several templates fit a residue, the one that has its name is taken, as of ``chosen``."""
     while True:
         try:
