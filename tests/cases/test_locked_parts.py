@@ -81,7 +81,7 @@ def test_without_chain_names_ranges_have_none(zipper):
         lambda: perceive(structure, locked=["A:2-4"]),
         lambda: perceive(structure, level="domain", domains=["A:1-2"]),
     ):
-        with pytest.raises(ModelError, match="there is no chain 'A' .*leave out the chain and the colon"):
+        with pytest.raises(ModelError, match=r"there is no chain 'A' .*leave out the chain and the colon"):
             call()
 
 

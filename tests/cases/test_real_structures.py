@@ -101,7 +101,7 @@ def test_4e43_is_completed_without_what_crystals_are_grown_with():
 
 
 def test_5a7u_gets_its_sulfur_and_zinc_its_ligands():
-    """A zinc finger that lacks a sulfur: PDBFixer builds it; cysteine and histidine beside the zinc are deprotonated."""
+    """A zinc finger that lacks a sulfur: PDBFixer builds it; cysteine and histidine beside zinc are deprotonated."""
     pytest.importorskip("pdbfixer")
     path = path_of("5a7u")
     with pytest.raises(ModelError, match="A:CYS11: SG: missing"):

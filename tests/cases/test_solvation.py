@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import articulon as ar
 from articulon import molecules
 from articulon.errors import CaseError, ModelError
 from articulon.molecules.boxes import box_of
+from articulon.molecules.editing import edited
 from articulon.molecules.structure import Structure
 from articulon.molecules.system_making import total_charge
 
@@ -129,23 +131,19 @@ def test_boxes_that_cannot_be_are_refused(dipeptide, keys, message):
 
 
 def test_charged_boxes_are_refused():
-    with pytest.raises(ModelError, match="has a charge of .3 e, and a periodic box must have none"):
+    with pytest.raises(ModelError, match=r"has a charge of .3 e, and a periodic box must have none"):
         molecules.solvate(molecules.peptide("KKK"), padding=1.0, neutralise=False)
     wet = molecules.solvate(molecules.peptide(["ACE", "LYS", "NME"]), box=(2.2, 2.2, 2.2))
     last = wet.residues[-1]
     assert last.name == "CL"
-    from articulon.molecules.editing import edited
-
     bare = edited(wet, {}, [last.start])
-    from dataclasses import replace
-
     with pytest.raises(ModelError, match=r"the box has a charge of \+1 e"):
         molecules.openmm_system(replace(bare, residues=bare.residues[:-1]), solvent="tip3p")
 
 
 def test_boxes_too_small_for_the_cutoff_are_refused(dipeptide):
     wet = molecules.solvate(dipeptide, box=(2.0, 2.0, 2.0))
-    with pytest.raises(ModelError, match="1.2 nm is more than half of the narrowest width of the box .*, 2 nm"):
+    with pytest.raises(ModelError, match=r"1.2 nm is more than half of the narrowest width of the box .*, 2 nm"):
         molecules.openmm_system(wet, solvent="tip3p", cutoff=1.2)
     with pytest.raises(ModelError, match="obc2 is an implicit solvent"):
         molecules.openmm_system(wet, solvent="obc2")
@@ -173,9 +171,9 @@ def test_a_box_of_a_file_is_read_and_water_that_overlaps_across_it_is_not(dipept
     # Three digits of an ångström, and the tilts of the rhombic dodecahedron, to which 60°, 60° and 90° belong.
     assert np.abs(written(1.0).box.vectors - wet.box.vectors).max() < 1e-4
     assert molecules.read_structure(tmp_path / "boxed.pdb").box is None
-    with pytest.raises(ModelError, match="W:HOH.* and a periodic image of .* nm apart"):
+    with pytest.raises(ModelError, match=r"W:HOH.* and a periodic image of .* nm apart"):
         written(0.9)
-    with pytest.raises(ModelError, match="the cell is that of a crystal .P 21 21 21."):
+    with pytest.raises(ModelError, match=r"the cell is that of a crystal .P 21 21 21."):
         written(1.0, "P 21 21 21")
 
 
@@ -228,9 +226,7 @@ def test_a_case_refuses_what_cannot_be(tmp_path, keys, message):
 
 def test_a_case_has_the_box_that_its_structure_has(tmp_path):
     (tmp_path / "case.toml").write_text(
-        CASE.format(
-            'force_field = "amber14"\nsolvent = "tip3p"\nbox = ["2 nm", "2.2 nm", "2 nm"]\nevaluate = "openmm"\nplatform = "Reference"'
-        )
+        CASE.format(WET + 'box = ["2 nm", "2.2 nm", "2 nm"]\nevaluate = "openmm"\nplatform = "Reference"')
     )
     case = ar.load_case(tmp_path / "case.toml")
     model = case.build_model()
