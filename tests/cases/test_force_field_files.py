@@ -145,7 +145,8 @@ def test_types_without_charges_are_named_by_atom(modified, tmp_path):
         ('<!DOCTYPE a [<!ENTITY b "c">]><ForceField/>', "declares a type of document"),
         ("<ForceField>", "is no XML"),
         ("<System/>", "its first element is <System>"),
-        ("<ForceField><Residues><Residue name='A'><Atom name='B' type='?'/></Residue></Residues></ForceField>", "cannot read"),
+        ("<ForceField><Residues><Residue name='A'><Atom name='B' type='?'/></Residue></Residues></ForceField>",
+         "OpenMM cannot read"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_parameters_are_refused(peptide, tmp_path, text, message):
