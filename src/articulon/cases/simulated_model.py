@@ -10,6 +10,7 @@ import numpy as np
 
 from articulon.adaptive import Adaptive, Group, Schedule
 from articulon.announcements import announcing_to_the_terminal
+from articulon.barostats.base import BaseBarostat
 from articulon.building import cartesian
 from articulon.building.closing import checked_state
 from articulon.cases.case import Case
@@ -72,12 +73,14 @@ def simulated(
     coordinates: str = "relative",
     scaling: ScalingPolicy | None = None,
     thermostat: BaseThermostat | None = None,
+    barostat: BaseBarostat | None = None,
     adaptive: Adaptive | None = None,
     seed: int = 1,
     q: Sequence[float] | np.ndarray | None = None,
     u: Sequence[float] | np.ndarray | None = None,
     locked: str | Sequence[str] = (),
     speeds: str = "given",
+    temperature: float | str | None = None,
     minimise: bool = False,
     device: str = CPU,
     precision: str = "double",
@@ -93,12 +96,20 @@ def simulated(
         )
     policy = _resolved(scaling, ScalingPolicy, "scaling", "a policy of articulon.scaling", model.units) or NoScaling()
     thermostat = _resolved(thermostat, BaseThermostat, "thermostat", "one of articulon.thermostats", model.units)
+    barostat = _resolved(barostat, BaseBarostat, "barostat", "one of articulon.barostats", model.units)
     adaptive = _resolved(adaptive, Adaptive, "adaptive", "an articulon.adaptive.Adaptive", model.units)
     seed = checked_seed(seed, "simulate: seed", CaseError)
     word(coordinates, ("relative", "cartesian"), "simulate: unknown coordinates", CaseError)
     word(solver, SOLVERS, "simulate: unknown solver")
     word(rotations, ROTATIONS, "simulate: unknown rotations")
     word(speeds, ("given", "thermal"), "simulate: unknown speeds", CaseError)
+    if temperature is not None:
+        temperature = model.units.value(temperature, "temperature", "simulate: temperature")
+        if not temperature > 0.0:
+            raise CaseError(f"simulate: temperature must be positive, got {shown(temperature)}")
+        if u is not None:
+            raise CaseError("simulate: give either u, the initial speeds, or the temperature that they are drawn at")
+        speeds = "thermal"
     minimise = flag(minimise, "simulate, minimise", CaseError)
     integrator, start = _integrator(rule, options, model), checked_state(model, q, u)
     brownian = brownian_of(model)
@@ -113,6 +124,7 @@ def simulated(
                 "seed": seed,
                 "frames": times.frames,
                 "speeds": speeds,
+                "temperature": temperature,
                 "minimise": minimise,
                 "device": device,
                 "precision": precision,
@@ -126,13 +138,14 @@ def simulated(
             title="Simulation of a model made in Python",
             cite=(),
             notes=(),
-            plugins=Plugins(files=files_in_use((*model.forces, policy, thermostat, integrator, adaptive))),
+            plugins=Plugins(files=files_in_use((*model.forces, policy, thermostat, barostat, integrator, adaptive))),
             model_declaration=GivenModel(model),
             box=model.box,
             forces=model.forces,
             dynamics=Dynamics(solver=solver, rotations=rotations),
             scaling=policy,
             thermostat=thermostat,
+            barostat=barostat,
             integrator=integrator,
             adaptive=adaptive,
             run=settings,
@@ -287,7 +300,7 @@ def _check_duration(case: Any, model: Model, end: float, where: str) -> None:
     check_motions(model, end)
     check_durations(model, end)
     try:
-        check_thermostat(case.thermostat, case.integrator, case.scaling, model, end)
+        check_thermostat(case.thermostat, case.integrator, case.scaling, model, end, case.barostat)
     except CaseError as error:
         raise CaseError(f"{where}: {error}") from None
 

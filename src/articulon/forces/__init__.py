@@ -33,6 +33,7 @@ from articulon.forces.sites.laws.weeks_chandler_andersen import WeeksChandlerAnd
 from articulon.forces.sites.listed_pairs import ListedPairs
 from articulon.forces.sites.openmm_force import OpenMM
 from articulon.forces.sites.particle_mesh_ewald import ParticleMeshEwald
+from articulon.forces.sites.restraints import DihedralRestraint, DistanceRestraint
 from articulon.forces.sites.site_walls import LennardJonesWall
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.forces.torsional_springs import TorsionalSprings
@@ -59,6 +60,8 @@ __all__ = [
     "Cylinder",
     "CorrectionMaps",
     "Coulomb",
+    "DihedralRestraint",
+    "DistanceRestraint",
     "Exclusions",
     "FastMultipole",
     "FeneBonds",

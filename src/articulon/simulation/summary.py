@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from articulon import __version__
+from articulon.conformations.conformation_summary import molecular_figures
 from articulon.dynamics import loop_residuals
 from articulon.fidelity.run_temperatures import temperatures
 from articulon.forces.brownian import brownian_of
@@ -20,6 +21,7 @@ from articulon.simulation import ledger
 from articulon.simulation.contact_summary import contact_figures, contact_notes
 from articulon.simulation.deformation_notes import deformation_notes
 from articulon.simulation.frames import Frames
+from articulon.simulation.freedom_temperatures import temperatures_of_freedoms
 from articulon.simulation.preparation import Prepared
 from articulon.simulation.run_verdict import judged
 from articulon.storage.atomic_writing import write_text
@@ -50,6 +52,7 @@ def summary(
         "status": status,
         "simulated_time": time,
         "time_unit": "" if model.units.time is None else model.units.symbols[2],
+        "energy_unit": "" if model.units.mass is None else model.units.label("energy"),
         "duration": float(case.run.duration),
         "stop_time": stop_time,
         "steps": steps,
@@ -105,9 +108,15 @@ def summary(
         "conservative_works": ledger.conservative_works(observables, prepared.policy.varies, without),
         "scaling_factors": ledger.factors(observables),
         "temperatures": found,
+        "temperatures_of_freedoms": temperatures_of_freedoms(prepared, run),
         "fidelity": fidelity,
         "adaptive": _adaptive(prepared, state, observables),
+        **({} if model.atoms is None else {"molecules": _molecules(prepared, run)}),
     }
+
+
+def _molecules(prepared: Prepared, run: Frames) -> dict[str, Any] | None:
+    return molecular_figures(prepared.model, run.q, run.observables, _freedoms(prepared, run.observables))
 
 
 def _contacts(prepared: Prepared, state: State, observables: Mapping[str, np.ndarray]) -> dict[str, Any] | None:

@@ -55,7 +55,9 @@ def coefficients(damping: float, cutoff: float, where: str, tolerance: float = _
             "nothing is left of a pair's force long before the cutoff: lower the damping or the cutoff"
         )
     front = 4.0 * damping**3 / math.sqrt(math.pi)
-    return np.concatenate([[2.0 / cutoff**2, 0.5 / damping**2], front * _polynomials(0.5 * product**2, max(tolerance, _TOLERANCE))])
+    return np.concatenate(
+        [[2.0 / cutoff**2, 0.5 / damping**2], front * _polynomials(0.5 * product**2, max(tolerance, _TOLERANCE))]
+    )
 
 
 def smooth_part(terms: int) -> Any:

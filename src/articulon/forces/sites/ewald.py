@@ -23,6 +23,7 @@ from articulon.forces.sites.lattice_sums import check_damping, check_lattice_sum
 from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb
 from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.quotients import inverse_root
+from articulon.forces.sites.site_tables import SiteTable
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.kernels import jit
 from articulon.model import Model
@@ -122,9 +123,16 @@ class Ewald(Declaration):
         constant = model.units.coulomb / float(self.relative_permittivity)
         sites = np.flatnonzero(model.sites.charge)
         real = real_part(model, found.damping, found.cutoff, float(self.relative_permittivity), self.skin)
-        surface = surface_constant(model, self.surface_permittivity, constant)
-        front = constant * 4.0 * math.pi / model.box.volume
+        surface, volume = surface_constant(model, self.surface_permittivity, constant), model.box.volume
+        front = constant * 4.0 * math.pi / volume
         waves = wave_table(np.linalg.inv(model.box.vectors), columns, found.damping, front)
+
+        def in_box(edges: np.ndarray) -> tuple[SiteTable, tuple[float, float]]:
+            """The same waves, by their indices, of another box."""
+            s = volume / float(np.linalg.det(edges))
+            anew = wave_table(np.linalg.inv(edges), columns, found.damping, s * front)
+            return reciprocal_table(sites, anew, found.damping, s * surface), (0.0, 0.0)
+
         parallel = sites.size * waves.number >= PARALLEL_WORK
         reciprocal = SumTerm(
             reciprocal_forces_parallel if parallel else reciprocal_forces,
@@ -132,6 +140,7 @@ class Ewald(Declaration):
             reciprocal_table(sites, waves, found.damping, surface),
             level="long",
             alone=(reciprocal_forces, reciprocal_measure),
+            in_box=in_box,
         )
         factor = 1.0 / float(self.relative_permittivity)
         return [real, reciprocal, *exclusion_terms(model, found.damping, factor)]

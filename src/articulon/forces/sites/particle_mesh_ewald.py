@@ -4,6 +4,8 @@ import math
 from importlib.util import find_spec
 from typing import Annotated, Literal
 
+import numpy as np
+
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.ewald import real_part
@@ -14,6 +16,7 @@ from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.mesh_charges import mesh_table
 from articulon.forces.sites.mesh_estimate import MeshCharges, MeshEwaldParameters, choose_mesh
 from articulon.forces.sites.mesh_splines import HIGHEST, LOWEST
+from articulon.forces.sites.site_tables import SiteTable
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.model import Model
 from articulon.sizes import NUMBER, check_size
@@ -125,12 +128,20 @@ class ParticleMeshEwald(Declaration):
         surface = surface_constant(model, self.surface_permittivity, constant)
         vectors, sites = model.box.vectors, model.sites.charge.size
         parallel = sites + 0.1 * math.prod(found.mesh) >= PARALLEL_WORK
+
+        def in_box(edges: np.ndarray) -> tuple[SiteTable, tuple[float, float]]:
+            """The same mesh in another box."""
+            s = float(np.linalg.det(vectors) / np.linalg.det(edges))
+            shape = found.mesh, found.order, found.damping
+            return mesh_table(sites, edges, *shape, s * front, s * surface), (0.0, 0.0)
+
         reciprocal = SumTerm(
             mesh_forces_parallel if parallel else mesh_forces,
             mesh_measure,
             mesh_table(sites, vectors, found.mesh, found.order, found.damping, front, surface),
             level="long",
             alone=(mesh_forces, mesh_measure),
+            in_box=in_box,
         )
         factor = 1.0 / float(self.relative_permittivity)
         return [real, reciprocal, *exclusion_terms(model, found.damping, factor)]

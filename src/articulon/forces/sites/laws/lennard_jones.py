@@ -18,7 +18,7 @@ from articulon.forces.sites.mixing import (
     pair_parameters,
 )
 from articulon.forces.sites.site_terms import PairTerm
-from articulon.forces.sites.tails import check_tails, power_tails
+from articulon.forces.sites.tails import check_tails, power_tails, tails_in_box
 from articulon.kernels import jit
 from articulon.model import Model
 
@@ -115,7 +115,10 @@ def power_term(
     leaf, name = LEAVES[truncation]
     rows = cut_rows(powers, rc, truncation, start, energy, slope)
     rows[~powers.any(axis=1), 0] = NEVER
-    return PairTerm(leaf, name, rows, rc, constant=constant, skin=skin, between=groups, side_by_side=True)
+    in_box = tails_in_box(model, constant) if tails else None
+    return PairTerm(
+        leaf, name, rows, rc, constant=constant, skin=skin, between=groups, in_box=in_box, side_by_side=True
+    )
 
 
 @jit
