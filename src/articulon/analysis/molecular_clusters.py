@@ -9,8 +9,8 @@ from articulon.conformations.chosen_atoms import positions_of
 from articulon.conformations.conformation_clusters import Clusters, Measure, clusters_of, torsion_distances
 from articulon.conformations.conformation_record import FRAMES, Conformations
 from articulon.errors import ArticulonError
-from articulon.inputs import number as checked_number
 from articulon.inputs import exists, path_of, whole, word
+from articulon.inputs import number as checked_number
 from articulon.model.atoms import Atoms
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.structure_writing import write_structure
