@@ -39,9 +39,9 @@ LEFT_OUT_UNSCALED = ("forces", "kinetic_energy", "step_size")
 """Those that say nothing about one whose forces are not scaled."""
 CAPTIONS = {
     "molecule_shape": (
-        "From above: deviation of the backbone from the first frame after superposition, and what of the following the "
+        "From above: deviation of the backbone from {reference} after superposition, and what of the following the "
         "molecule has: radius of gyration, distance between the ends of the longest chain, part Q of the contacts of "
-        "the first frame that are kept, number of hydrogen bonds. Dark lines are running means."
+        "{reference} that are kept, number of hydrogen bonds. Dark lines are running means."
     ),
     "ramachandran": (
         "Free energy −kT ln p of φ and ψ by class of residue, above the least of each; white was never visited. "
