@@ -87,7 +87,7 @@ def more_words(name: str, view: View) -> str:
     if seen is None:
         return ""
     if name == "fluctuations" and molecule_figures.secondary_structure_of(view) is not None:
-        return "Beneath, how much of the time each is in a helix (red) or a strand (blue)."
+        return "Beneath, how much of the time each is in a helix (orange) or a strand (blue)."
     if name == "clusters":
         found, _ = cluster_figure.report_clusters(seen)
         how = (
@@ -95,7 +95,7 @@ def more_words(name: str, view: View) -> str:
             if found.by == "rmsd"
             else "by torsions, those within 40° on average being one"
         )
-        colours = " Tubes are red in helices and blue in strands." if seen.backbone.residue.size > 2 else ""
+        colours = " Tubes are orange in helices and blue in strands." if seen.backbone.residue.size > 2 else ""
         below = " Below, which of them each frame is in." if len(found.representatives) > 1 else ""
         return f"({how}; average linkage).{colours}{below}"
     joints = 0 if seen.backbone_torsions is not None else len(seen.joint_torsions.names)
