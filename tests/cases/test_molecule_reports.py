@@ -107,7 +107,7 @@ def nucleotides(folder: Path) -> ar.Model:
 
 def two_chains(folder: Path) -> ar.Model:
     builder = ar.ModelBuilder(units="Da-nm-ps")
-    one = molecules.peptide(["ALA"] * 5)
+    one = molecules.peptide(["ALA"] * 8)
     other = replace(
         one,
         residues=tuple(residue._replace(chain="B") for residue in one.residues),
