@@ -21,11 +21,13 @@ from articulon.integrate.problem import Problem
 from articulon.integrate.status import PAUSED
 from articulon.model import Model
 from articulon.molecules import force_field_model, heavier_hydrogens, openmm_system, peptide, perceive, read_structure
-from articulon.molecules.force_field import ForceFieldName, Solvent
+from articulon.molecules.force_field_files import ForceFieldName, Solvent
 from articulon.molecules.structure import Structure
 from articulon.scaling import NoScaling
+from articulon.storage.trajectory import COPY_SHARE
 from articulon.thermostats import Langevin
 from articulon.thermostats.base import BaseThermostat
+from benchmarks.atom_output import frame_costs
 from benchmarks.chains import installed
 from benchmarks.tables import console, show_machine, show_table, show_targets, target
 from benchmarks.timing import in_turn, machine
@@ -102,6 +104,10 @@ def measure(
                 2.5,
                 at_least=True,
             )
+            for name, figure in figures["speed"].items()
+        ),
+        *(
+            target(f"{name}: all atoms and observables at 1 ps, part of the run at most", figure["output"], 0.05)
             for name, figure in figures["speed"].items()
         ),
     ]
@@ -276,6 +282,9 @@ def speeds(structure: Structure, cutoff: float | None, step: float, steps: int, 
     }
     found["milliseconds"] = {name: 1e3 * seconds / steps for name, seconds in taken.items()}
     found["speeds"] = model.nu
+    found["frame"] = frame_costs(moved, state, 1e-3 * step)
+    steps_of_a_picosecond = found["milliseconds"]["ours"] / (1e-3 * step)
+    found["output"] = (found["frame"]["observed"] + found["frame"]["atoms"]) / steps_of_a_picosecond + 1.0 / COPY_SHARE
     return found
 
 

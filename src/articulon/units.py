@@ -79,10 +79,12 @@ _DIMENSIONS = {
     "momentum": _Definition("a momentum", "2 fg m/s", (1, 1, -1, 0, 0, 0)),
     "angular_momentum": _Definition("an angular momentum", "2 fg m^2/s", (1, 2, -1, 0, 0, 0)),
     "torsional_stiffness": _Definition("a torsional stiffness", "40 pN nm/rad^2", (1, 2, -2, 0, 0, -2)),
+    "volume": _Definition("a volume", "60 nm^3", (0, 3, 0, 0, 0, 0)),
     "number_density": _Definition("a number density", "21 nm^-3", (0, -3, 0, 0, 0, 0)),
     "mass_density": _Definition("a mass density", "2.2 g/cm^3", (1, -3, 0, 0, 0, 0)),
     "force_squared": _Definition("a force squared", "25 pN^2", (2, 2, -4, 0, 0, 0)),
     "pressure": _Definition("a pressure", "1 bar", (1, -1, -2, 0, 0, 0)),
+    "compressibility": _Definition("a compressibility", "4.5e-5 1/bar", (-1, 1, 2, 0, 0, 0)),
     "charge": _Definition("a charge", "-1 e", (0, 0, 0, 0, 1, 0)),
     "wavenumber": _Definition("an inverse length", "3 nm^-1", (0, -1, 0, 0, 0, 0)),
     "energy_length": _Definition("an energy times a length", "230 zJ nm", (1, 3, -2, 0, 0, 0)),
@@ -92,6 +94,20 @@ _DIMENSIONS = {
 
 _SI_SYMBOLS = {"force": "N", "energy": "J", "torque": "N m", "pressure": "Pa", "stiffness": "N/m"}
 """How labels write derived units of the SI."""
+_MOLAR_SYMBOLS = {
+    "energy": "kJ/mol",
+    "torque": "kJ/mol",
+    "force": "kJ/(mol nm)",
+    "stiffness": "kJ/(mol nm^2)",
+    "torsional_stiffness": "kJ/(mol rad^2)",
+    "pressure": "kJ/(mol nm^3)",
+    "force_squared": "(kJ/(mol nm))^2",
+    "energy_length": "kJ nm/mol",
+    "energy_length6": "kJ nm^6/mol",
+    "energy_length12": "kJ nm^12/mol",
+}
+"""How labels write what follows from energies in dalton, nanometres and picoseconds, as chemists do: 1 Da nm²/ps² is
+1 kJ/mol to 1e-9, by the constants of nature."""
 
 DIMENSIONS = tuple(_DIMENSIONS)
 """Names of the dimensions that a quantity can be declared to have."""
@@ -175,6 +191,8 @@ class UnitSystem:
             return "reduced units"
         if self.name == "kg-m-s" and dimension in _SI_SYMBOLS:
             return _SI_SYMBOLS[dimension]
+        if self.name == "Da-nm-ps" and dimension in _MOLAR_SYMBOLS:
+            return _MOLAR_SYMBOLS[dimension]
         symbols = [f"({s})" if " " in s else s for s in self.symbols] + ["K", "e", "rad"]
         above = [_power(symbol, n) for symbol, n in zip(symbols, exponents, strict=True) if n > 0]
         below = [_power(symbol, -n) for symbol, n in zip(symbols, exponents, strict=True) if n < 0]

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import articulon as ar
 from articulon.cases import Case
+from articulon.cli import app
 from articulon.simulation import case_run as running
 from articulon.simulation import memory_progress
 from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of
@@ -187,3 +189,63 @@ def test_run_writes_the_report_and_builds_the_model_once(tmp_path: Path, monkeyp
     assert "A ball" in (tmp_path / "run" / "report.html").read_text() or (tmp_path / "run" / "report.html").is_file()
     assert run.model.bodies == 1 and len(built) == 1
     assert not (ar.run(case, tmp_path / "bare", report=False).folder / "report.html").exists()
+
+
+# At the command line
+
+
+def test_a_longer_duration_extends_a_run_that_has_ended(tmp_path: Path) -> None:
+    """As ``--resume --set run.duration=...`` does, once and once more."""
+    case_of(tmp_path, CHAIN, SHORT)
+    file = tmp_path / "a-case.toml"
+    set_by = {"integrator": {"rule": "friction-implicit", "step": "0.005 us"}, "run.frames": 4}
+    run = ar.run(file, tmp_path / "run", overrides={**set_by, "run.duration": "0.1 us"}, report=False)
+    del set_by["run.frames"]
+    options = [
+        option
+        for key, value in (("integrator.rule", "friction-implicit"), ("integrator.step", "0.005 us"))
+        for option in ("--set", f"{key}={value}")
+    ]
+    for duration in ("0.2 us", "0.3 us"):
+        result = CliRunner().invoke(
+            app,
+            [
+                "run",
+                str(file),
+                "--out",
+                str(tmp_path / "run"),
+                "--resume",
+                *options,
+                "--set",
+                f"run.duration={duration}",
+            ],
+        )
+        assert result.exit_code == 0, result.output
+    run = ar.open_run(tmp_path / "run")
+    ar.run(file, tmp_path / "whole", overrides={**set_by, "run.duration": "0.3 us", "run.frames": 12}, report=False)
+    assert bits(tmp_path / "run") == bits(tmp_path / "whole")
+    assert run.times.size == 13 and run.complete and run.summary["duration"] == 0.3
+    again = ar.run(file, tmp_path / "run", True, overrides={**set_by, "run.duration": "0.3 us"}, report=False)
+    assert again.times.size == 13  # it has come to its end, and is returned
+    for changes, message in (
+        ({"run.duration": "0.2 us"}, r"holds a run of 0\.3 us, and run\.duration is 0\.2 us; give a longer one"),
+        ({"run.duration": "0.33 us"}, r"run\.duration: 0\.33 us is no whole number of the 0\.025 us between frames"),
+        ({"run.duration": "0.4 us", "run.frames": 4}, r"run\.frames: frames stay as far apart .*or give 16"),
+        ({"run.duration": "0.4 us", "run.seed": 7}, r"holds another run: .*run\.seed.* differ"),
+    ):
+        with pytest.raises(ar.CaseError, match=message):
+            ar.run(file, tmp_path / "run", True, overrides={**set_by, **changes}, report=False)
+
+
+def test_a_run_that_was_killed_goes_on_for_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = case_of(tmp_path, CHAIN, SHORT)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            running, "advance", lambda recorder, *_: (recorder.frame(), recorder.checkpoint(), "interrupted")[2]
+        )
+        patch.setattr(running.FolderRecorder, "frames", property(lambda self: self.writer.frames))
+        with pytest.raises(KeyboardInterrupt):
+            ar.run(case, tmp_path / "run", report=False)
+    longer = ar.run(case, tmp_path / "run", True, overrides={"run.duration": "0.2 us"}, report=False)
+    whole = ar.run(case, tmp_path / "whole", overrides={"run.duration": "0.2 us", "run.frames": 8}, report=False)
+    np.testing.assert_array_equal(longer.q, whole.q)

@@ -258,11 +258,13 @@ def test_the_first_frame_is_in_the_file_at_once_and_later_ones_when_due(tmp_path
         clock[0] = 100.0 + seconds
         writer.append(frame(index))
         assert writer.frames_on_disk == on_disk
-    writer._flush_duration = 1.0  # a long trajectory: a second to copy, so twenty until the next time
-    clock[0] = 123.9
-    assert not writer.flush_due
-    clock[0] = 124.0
-    assert writer.flush_due
+    writer._flush_duration = 1.0  # a long trajectory: a second to copy, so fifty until the next time
+    assert writer.flush_cheap  # there is nothing to write
+    clock[0] = 153.9
+    writer.append(frame(6))
+    assert writer.frames_on_disk == 6 and not writer.flush_due and not writer.flush_cheap
+    clock[0] = 154.0
+    assert writer.flush_due and writer.flush_cheap
 
 
 def test_resuming_drops_the_frames_after_the_checkpoint_before_anything_is_appended(tmp_path):

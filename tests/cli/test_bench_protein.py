@@ -24,6 +24,13 @@ def test_the_benchmark_measures_and_prints(monkeypatch):
     for figure in figures["speed"].values():
         for engine, length in (("ours", 1.0), ("2 fs", 2.0), ("4 fs, heavy hydrogen", 4.0)):
             assert figure[engine] == pytest.approx(86.4 * length / figure["milliseconds"][engine], rel=1e-12)
+        assert (
+            0.02
+            < figure["output"]
+            == pytest.approx(
+                0.02 + (figure["frame"]["observed"] + figure["frame"]["atoms"]) * 1e-3 / figure["milliseconds"]["ours"]
+            )
+        )
     out = Console(file=io.StringIO(), width=tables.LEAST_WIDTH)
     protein.show(figures, out)
     text = out.file.getvalue()

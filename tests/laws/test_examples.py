@@ -6,6 +6,7 @@ import dataclasses
 import doctest
 import importlib
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,31 @@ def test_the_first_example_on_molecules_runs_as_it_is_printed(tmp_path, monkeypa
     assert len(names["structure"]) == 220 and len(names["names"]) == 55
     turned = names["molecules"].read_structure("turned.pdb")
     assert np.abs(turned.positions - names["structure"].positions).max() > 1e-3
+
+
+@pytest.mark.slow
+def test_what_comes_out_of_a_run_of_a_molecule_is_as_it_is_printed(tmp_path, monkeypatch):
+    pytest.importorskip("openmm")
+    pytest.importorskip("MDAnalysis")
+    from typer.testing import CliRunner
+
+    from articulon.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    changes = {"run.duration": "0.8 ps", "run.frames": 200, "run.minimise": False}
+    articulon.run("trp-zipper", overrides=changes, out="runs/trp-zipper", report=False)
+    names: dict = {"ar": articulon}
+    for block in blocks_of("molecules.md"):
+        if "runs/trp-zipper" in block:
+            exec(block, names)
+    assert names["x"].shape == (201, 220, 3) and names["u"].trajectory.n_frames == names["phi"].size == 201
+    text = (ROOT / "docs" / "molecules.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^articulon (export [^#\n]*)", text, re.MULTILINE)
+    for command in commands:
+        result = CliRunner().invoke(app, shlex.split(command))
+        assert result.exit_code == 0, result.output
+    assert len(commands) == 4 and Path("backbone.dcd").is_file()
+    assert {path.name for path in Path("runs/trp-zipper").iterdir()} >= {"atoms.xtc", "atoms.pdb", "coordinates.csv"}
 
 
 def test_the_domains_that_the_page_on_molecules_shows_are_those_of_adenylate_kinase():

@@ -55,6 +55,25 @@ def test_thermal_speeds_are_those_of_the_case(tmp_path: Any) -> None:
     assert np.array_equal(here.u, ar.run(case, tmp_path / "run", report=False).u)
 
 
+def test_thermal_speeds_at_a_temperature_that_nothing_keeps(tmp_path: Any) -> None:
+    """As above; nothing acts on the gas, so that its energy stays."""
+    model = gas(200)
+    run = ar.simulate(model, 0.001, rule="friction-implicit", step=0.001, frames=1, temperature=2.0 * T, seed=4)
+    found = 2.0 * run.kinetic_energy / (model.units.boltzmann * model.nu)
+    assert found == pytest.approx(2.0 * T, rel=4.0 * np.sqrt(2.0 / model.nu)) and found[1] == pytest.approx(found[0])
+    case = case_of(tmp_path, CHAIN, {"run.duration": "0.01 us", "run.frames": 2, "integrator.rule": "rk4",
+                                     "integrator.step": "0.005 us", "run.speeds": "thermal"})  # fmt: skip
+    hot, cold = (
+        ar.run(case, tmp_path / str(kelvin), overrides={"run.temperature": f"{kelvin} K"}, report=False).u[0]
+        for kelvin in (1200, 300)
+    )
+    np.testing.assert_allclose(hot, 2.0 * cold, rtol=1e-13)
+    here = ar.simulate(case.build_model(), 0.01, rule="rk4", step=0.005, frames=2, temperature="300 K")
+    np.testing.assert_array_equal(here.u[0], cold)
+    with pytest.raises(ar.CaseError, match="temperature is one of thermal speeds"):
+        case.with_overrides({"run.speeds": "given", "run.temperature": "300 K"})
+
+
 def test_a_locked_joint_is_locked_from_the_first_step() -> None:
     """The two rods then swing as one pendulum, with what the impulse of the lock has left."""
     model = arm()
@@ -81,6 +100,9 @@ def test_locked_joints_stay_locked_when_the_run_goes_on() -> None:
         ({"locked": 3}, "simulate: locked: expected a text or a list of texts, got 3"),
         ({"speeds": "hot"}, "simulate: unknown speeds"),
         ({"minimise": "yes"}, "simulate, minimise"),
+        ({"temperature": "-3 K"}, "simulate: temperature must be positive, got"),
+        ({"temperature": "3 nm"}, "simulate: temperature: expected a temperature"),
+        ({"temperature": "300 K", "u": [0.0, 0.0]}, "simulate: give either u, the initial speeds, or the temperature"),
     ],
 )
 def test_a_wrong_start_is_refused_by_name(options: dict[str, Any], said: str) -> None:
@@ -89,7 +111,7 @@ def test_a_wrong_start_is_refused_by_name(options: dict[str, Any], said: str) ->
 
 
 def test_thermal_speeds_need_a_temperature() -> None:
-    with pytest.raises(ar.ModelError, match="'thermal' speeds need a temperature; add a thermostat or Brownian forces"):
+    with pytest.raises(ar.ModelError, match="'thermal' speeds need a temperature; give one"):
         ar.simulate(arm(), 1.0, speeds="thermal")
 
 

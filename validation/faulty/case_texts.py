@@ -68,6 +68,20 @@ stiffness = 1.0
 angle = 0.5
 
 [[forces]]
+kind = "dihedral-restraint"
+sites = [0, 1, 2, 3]
+angle = "90 deg"
+tolerance = 0.1
+stiffness = 5.0
+
+[[forces]]
+kind = "distance-restraint"
+sites = [0, 4]
+distance = 1.0
+tolerance = 0.1
+stiffness = 5.0
+
+[[forces]]
 kind = "listed-pairs"
 pairs = [[0, 4]]
 epsilon = 1.0

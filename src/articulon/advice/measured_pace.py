@@ -127,7 +127,9 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
             break
     busy = (time.process_time() - processor) / max(time.perf_counter() - started, 1e-9)
     expected = sum(moment <= horizon * (1.0 + 1e-9) for moment in times)
-    values = 3.0 * len(kept[0].positions) + 4.0 * len(kept[0].rotations) + kept[0].q.size + kept[0].u.size
+    atoms = prepared.model.atoms  # in single precision
+    places = 7.0 * len(kept[0].positions) if atoms is None else 1.5 * len(atoms)
+    values = places + kept[0].q.size + kept[0].u.size
     ended = stopped or frames == len(times)
     began = time.perf_counter()
     failed = () if failure else _failed(case, prepared, kept, ended)

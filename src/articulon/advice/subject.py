@@ -46,7 +46,9 @@ class Subject:
             if case.run.minimise:
                 q = minimise(model, q)
             if case.run.speeds == "thermal":
-                u = thermal_start(Evaluator(model, thermostat=case.thermostat), q, case.run.seed)
+                given = case.run.temperature
+                temperature = None if given is None else float(given)
+                u = thermal_start(Evaluator(model, thermostat=case.thermostat), q, case.run.seed, temperature)
         except ModelError as error:
             raise CaseError(f"{case.source}: {error}") from None
         return cls(case, replace(model, q0=q, u0=u) if q is not model.q0 or u is not model.u0 else model)

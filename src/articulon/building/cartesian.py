@@ -1,5 +1,6 @@
 """A model in Cartesian coordinates: every body free, its joints kept by loops (POEMS, 8)."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,8 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
     for body, position, charge, kind, group, radius in zip(*(column for column in model.sites[:6]), strict=True):
         carrier = None if body < 0 else int(body)
         builder.add_site(carrier, position, charge, model.sites.kinds[kind], model.sites.groups[group], radius=radius)
+    if model.atoms is not None:  # torsions are no coordinates here
+        builder.add_atoms(replace(model.atoms, torsions={}, dihedrals={}))
     for force in model.forces:
         builder.add_force(force)
     return builder.build()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from articulon.cases.case import Case
+from articulon.cases.going_on import going_on
 from articulon.cases.loading import load_case
 from articulon.errors import CaseError
 from articulon.inputs import flag, path_of
@@ -36,7 +37,12 @@ def run(
         case, overrides = load_case(case, overrides, allow_code=allow_code), None
     elif allow_code:
         case = replace(case, allow_code=True)
-    return simulate.run(case, out, resume, progress, overrides)
+    if overrides:
+        case = case.with_overrides(overrides)
+    extends = None
+    if resume:
+        case, extends = going_on(simulate.RUNS / case.folder_name if out is None else out, case)
+    return simulate.run(case, out, resume, progress, extends=extends)
 
 
 def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:

@@ -9,6 +9,7 @@ import numpy as np
 from articulon.cases.builders.explicit_joints import GROUND
 from articulon.model import Model
 from articulon.model.array_rotations import matrices
+from articulon.model.atoms import Atoms
 from articulon.model.joints.axis import AxisJoint
 
 
@@ -33,6 +34,7 @@ def written_out(model: Model) -> dict[str, Any]:
         "builder": "explicit",
         "bodies": [_body(model, body) for body in range(model.bodies)],
         "sites": _sites(model),
+        **({} if model.atoms is None else {"atoms": _atoms(model, model.atoms)}),
         "loops": [
             {
                 "name": loop.name,
@@ -56,6 +58,26 @@ def written_out(model: Model) -> dict[str, Any]:
             }
             for drive in model.drives
             if drive.function is None
+        ],
+    }
+
+
+def _atoms(model: Model, atoms: Atoms) -> dict[str, Any]:
+    return {
+        "sites": atoms.site.tolist(),
+        "names": list(atoms.names),
+        "elements": list(atoms.elements),
+        "masses": atoms.masses.tolist(),
+        "residues": atoms.residue.tolist(),
+        "residue_names": list(atoms.residue_names),
+        "residue_numbers": list(atoms.residue_numbers),
+        "insertions": list(atoms.insertions),
+        "chains": list(atoms.chains),
+        "residue_kinds": list(atoms.residue_kinds),
+        "bonds": atoms.bonds.tolist(),
+        "torsions": [
+            {"body": model.names[body], "name": name, "atoms": [int(a) for a in atoms.dihedrals[body]]}
+            for body, name in atoms.torsions.items()
         ],
     }
 

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from articulon.adaptive import Adaptive
+from articulon.barostats import Barostat
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.references import check_cited
 from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Seed, Whole, nearest
@@ -112,7 +113,8 @@ class RunSettings(Section):
     frame_interval: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Time between frames, instead of their number [time]."""
     checkpoint_interval: Annotated[Number, Field(gt=0)] = 30.0
-    """Wall-clock time between checkpoints [s]."""
+    """Wall-clock time between checkpoints [s]; longer where the trajectory, which is written with each, takes more than
+    a fiftieth of it."""
     threads: Annotated[Whole, Field(ge=1)] | None = None
     """Threads to use, all by default; the results are the same bits for any number."""
     device: str = "cpu"
@@ -124,9 +126,17 @@ class RunSettings(Section):
     """Whether the run begins downhill from the model's initial coordinates, where particles no longer overlap."""
     speeds: Literal["given", "thermal"] = "given"
     """Whether the run begins with the model's speeds, or with speeds drawn at the temperature of the thermostat or of
-    the Brownian forces."""
+    the Brownian forces, or at ``temperature``."""
+    temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0, exclusive=True)] = None
+    """At which thermal speeds are drawn, where nothing keeps a temperature or they are to begin at another one
+    [temperature]."""
     stop: Stop | None = None
     """What ends the run before its duration is over."""
+    atoms: str | None = None
+    """Which atoms the trajectory holds, in MDAnalysis's language: ``"protein"``, ``"name CA"``; ``"none"`` for
+    bodies in their place. All by default, where the model has atoms."""
+    atoms_every: Annotated[Whole, Field(ge=1)] = 1
+    """Atoms are in each frame whose number is a multiple of this."""
     gsd: Flag | None = None
     """Whether ``articulon run`` writes the contact spheres as ``spheres.gsd`` too, for OVITO and freud."""
 
@@ -134,6 +144,12 @@ class RunSettings(Section):
     def _one_way(self) -> Self:
         if self.frames is not None and self.frame_interval is not None:
             raise ValueError("give either frames or frame_interval")
+        return self
+
+    @model_validator(mode="after")
+    def _temperature_of_speeds(self) -> Self:
+        if self.temperature is not None and self.speeds != "thermal":
+            raise ValueError("temperature is one of thermal speeds: give speeds = 'thermal' too, or leave it out")
         return self
 
     @field_validator("device")
@@ -245,6 +261,8 @@ class CaseFile(Section):
     """How forces are scaled."""
     thermostat: Thermostat | None = None
     """What keeps the temperature, if anything does."""
+    barostat: Barostat | None = None
+    """What keeps the pressure, by changing the size of the box, if anything does."""
     integrator: Integrator = Explicit()
     """How the state is advanced."""
     adaptive: Adaptive | None = None

@@ -6,7 +6,8 @@ from articulon.cli.advise_command import advise
 from articulon.cli.analyse_command import analyse
 from articulon.cli.cases_command import bench, cases, cite
 from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app, fail
-from articulon.cli.run_command import WRITTEN_BY_A_RUN, check_folder, compare, export, report, run
+from articulon.cli.export_command import export
+from articulon.cli.run_command import WRITTEN_BY_A_RUN, check_folder, compare, report, run
 from articulon.cli.tune import tune
 from articulon.runs.progress import RunProgress
 

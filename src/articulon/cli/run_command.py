@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 """Where results go by default, a folder for each case."""
 
+OF_ENERGY = ("energy_balance_error", "largest_work")
+"""Figures of a summary that are energies."""
 REPORT = "report.html"
 """What the report of a run is called in its folder."""
 WRITTEN_BY_A_RUN = ("case.toml", "trajectory.h5", "checkpoint.npz", "checkpoint_prev.npz", "summary.json")
@@ -33,7 +35,11 @@ def run(
     overrides: Overrides = [],  # noqa: B006
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Continue the run that the folder holds, or begin it where there is none yet."),
+        typer.Option(
+            "--resume",
+            help="Continue the run that the folder holds, or begin it where there is none yet. A longer run.duration "
+            "(by --set) extends one that has ended.",
+        ),
     ] = False,
     allow_code: AllowCode = False,
     strict: Annotated[
@@ -164,26 +170,6 @@ def report(
     echo(write_report(folder, reference))
 
 
-@app.command()
-def export(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
-    gsd: Annotated[bool, typer.Option("--gsd", help="The contact spheres, for OVITO, freud and HOOMD-blue.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The file; by default spheres.gsd in the folder.")
-    ] = None,
-) -> None:
-    """Write the results of a run in a format of other programs."""
-    from articulon.simulation.results import check_run
-
-    check_run(folder)
-    if not gsd:
-        raise ArticulonError("say which format: --gsd writes the contact spheres")
-
-    from articulon.runs.gsd_export import write_gsd
-
-    echo(write_gsd(folder, out))
-
-
 def check_folder(folder: Path, case: Case, resume: bool) -> None:
     """Raises unless a folder is free for a run, or holds the one that is to be continued."""
     held = [name for name in WRITTEN_BY_A_RUN if os.path.lexists(folder / name)]
@@ -192,7 +178,11 @@ def check_folder(folder: Path, case: Case, resume: bool) -> None:
             f"{folder} holds another run ({held[0]}); continue it (resume=True), or choose another folder (out=...)"
         )
     if resume and "case.toml" in held:
-        case.check_continues(folder / "case.toml")
+        from articulon.cases.going_on import going_on
+
+        case, shorter = going_on(folder, case)
+        if shorter is None:
+            case.check_continues(folder / "case.toml")
 
 
 def _how_to_continue(case: str, folder: Path, overrides: list[str], allow_code: bool) -> str:
@@ -223,9 +213,14 @@ def _print_summary(summary: Any) -> None:
     if not summary.get("core_drag"):
         plain.pop("core_drag", None)
     width = max(map(len, plain), default=0)
+    units = dict.fromkeys(OF_ENERGY, plain.pop("energy_unit", ""))
     for key, value in plain.items():
-        shown = f"{value:.6g}" if isinstance(value, float) else value
+        shown = f"{value:.6g} {units.get(key, '')}".rstrip() if isinstance(value, float) else value
         echo(f"{key.replace('_', ' '):<{width}}  {shown}")
+    for kind, found in (summary.get("temperatures_of_freedoms") or {}).items():
+        if found["temperature"] is not None:
+            error = "" if found["error"] is None else f" ± {found['error']:.2g}"
+            echo(f"{'temperature':<{width}}  {found['temperature']:.4g}{error} K of {found['freedoms']:.6g} of {kind}")
     if summary.get("adaptive"):
         from articulon.report.activity_figure import activity_words
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
@@ -12,6 +13,7 @@ from articulon.algebra.vectors import load, sub
 from articulon.declaration import Dimension, Quantity, Whole, nearest
 from articulon.dynamics import body_poses
 from articulon.errors import ModelError
+from articulon.forces.atom_names import sites_selected
 from articulon.forces.base import At, EnergyAt, Force, Merging
 from articulon.forces.point_springs import arm_of, place_of, pull_at
 from articulon.forces.selection import on_link, selected
@@ -58,6 +60,8 @@ class PositionRestraint(Force):
     """Sites that are held, by index."""
     groups: tuple[str, ...] = ()
     """Groups of sites that are held."""
+    select: str | None = None
+    """Atoms that are held, in MDAnalysis's language: ``"name CA"``, ``"backbone"``."""
     to: Literal["initial"] | Annotated[Point, Dimension("length")] = "initial"
     """Where: at the position in the model's initial coordinates, or at one point of the world [length]."""
     stiffness: Annotated[Quantity | Point, Dimension("stiffness", minimum=0)]
@@ -65,8 +69,8 @@ class PositionRestraint(Force):
 
     @model_validator(mode="after")
     def _something(self) -> Self:
-        if not (self.bodies or self.sites or self.groups):
-            raise ValueError("give bodies, sites or groups to hold")
+        if not (self.bodies or self.sites or self.groups or self.select is not None):
+            raise ValueError("give bodies, sites, groups or select: what to hold")
         if self.point != "centre" and not self.bodies:
             raise ValueError("point is one of bodies, and sites have places of their own: give bodies, or leave it out")
         return self
@@ -118,7 +122,10 @@ class PositionRestraint(Force):
                     f"{where}.groups[{k}]: there is no group '{group}'{nearest(group, list(model.sites.groups))}"
                 )
             chosen += np.flatnonzero(model.sites.group == model.sites.groups.index(group)).tolist()
-        twice = sorted({site for site in chosen if chosen.count(site) > 1})[:1]
+        if self.select is not None:
+            chosen += sites_selected(model, self.select, f"{where}.select")
+        counts = Counter(chosen)
+        twice = sorted(site for site, count in counts.items() if count > 1)[:1]
         if twice:
             raise ModelError(f"{where}: site {twice[0]} is named twice, and would be held twice as hard; name it once")
         return chosen

@@ -60,6 +60,16 @@ class Atoms(Frozen):
         return np.searchsorted(self.residue, np.arange(len(self.residue_names) + 1))
 
 
+def torsion_names(atoms: Atoms) -> dict[int, str]:
+    """What the torsion of each body is called, every name once: a second one is ``phi:A:TRP2(2)``."""
+    found: dict[int, str] = {}
+    used: dict[str, int] = {}
+    for body, name in sorted(atoms.torsions.items()):
+        used[name] = used.get(name, 0) + 1
+        found[body] = name if used[name] == 1 else f"{name}({used[name]})"
+    return found
+
+
 def joined_atoms(parts: list[Atoms]) -> Atoms | None:
     """The atoms of several molecules, one after the other; None where there are none."""
     if len(parts) <= 1:

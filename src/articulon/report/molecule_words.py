@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from articulon.conformations.hydrogen_bonds import ANGLE, DISTANCE
@@ -179,11 +180,14 @@ def density_rows(view: View) -> Iterator[tuple[str, str]]:
     atoms, box = view.model.atoms, view.model.box
     if atoms is None or box is None or not box.periodic.all():
         return
-    lengths = " × ".join(number(float(edge), 4) for edge in box.lengths)
+    assert view.edges is not None
+    settled = view.edges[view.times.size // 2 :]
+    lengths = " × ".join(number(float(edge), 4) for edge in np.diagonal(settled, axis1=1, axis2=2).mean(axis=0))
     kilograms = view.case.units.mass, view.case.units.length
     if kilograms[0] is None or kilograms[1] is None:
         return
-    density = float(view.model.masses.sum()) * kilograms[0] / (box.volume * kilograms[1] ** 3)
+    volume = float(np.linalg.det(settled).mean())
+    density = float(view.model.masses.sum()) * kilograms[0] / (volume * kilograms[1] ** 3)
     where = f"{with_unit(density, 'kg/m³')} at a box of {lengths} {view.case.units.label('length')}"
     yield "density", where
 

@@ -93,6 +93,16 @@ class View:
         return cls.of(Run(folder, Case.read(folder / "case.toml")), reference)
 
     @cached_property
+    def edges(self) -> np.ndarray | None:
+        """Edges of the box at every frame, as rows [length], shape (frames, 3, 3); None without a box."""
+        box = self.model.box
+        if box is None:
+            return None
+        volumes = np.asarray(self.observables.get("volume", np.full(self.times.size, box.volume)))
+        # A box that changes keeps its shape.
+        return np.cbrt(volumes / box.volume)[:, None, None] * box.vectors
+
+    @cached_property
     def model(self) -> Model:
         """The model of the case, without functions that the case names where it is built here: a report runs no code.
 

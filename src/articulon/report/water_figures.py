@@ -37,10 +37,13 @@ def water_distribution(view: View) -> RadialDistribution | None:
         return None
     frames = some_frames(view.times.size, int(SETTLED * view.times.size), FRAMES)
     places = positions_of(view.model, view.q[frames], atoms.site[oxygens])
-    faces = 1.0 / np.linalg.norm(np.linalg.inv(box.vectors), axis=0)
+    assert view.edges is not None
+    edges = view.edges[frames]
+    faces = 1.0 / np.linalg.norm(np.linalg.inv(edges), axis=1)
     everyone = np.arange(oxygens.size)
     try:
-        return distribution_in_box(box, places, everyone, everyone, min(REACH, 0.49 * float(faces.min())), 200)
+        reach = min(REACH, 0.49 * float(faces.min()))
+        return distribution_in_box(box, places, everyone, everyone, reach, 200, edges)
     except ImportError:
         return None
 

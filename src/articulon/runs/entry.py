@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from articulon.adaptive import Adaptive
+from articulon.barostats.base import BaseBarostat
 from articulon.cases import case_library_runs
 from articulon.cases.case import Case
 from articulon.cases.simulated_model import resumed, simulated
@@ -35,12 +36,14 @@ def simulate(
     coordinates: str = "relative",
     scaling: ScalingPolicy | None = None,
     thermostat: BaseThermostat | None = None,
+    barostat: BaseBarostat | None = None,
     adaptive: Adaptive | None = None,
     seed: int = 1,
     q: Sequence[float] | np.ndarray | None = None,
     u: Sequence[float] | np.ndarray | None = None,
     locked: str | Sequence[str] = (),
     speeds: Literal["given", "thermal"] = "given",
+    temperature: float | str | None = None,
     minimise: bool = False,
     device: str = "cpu",
     precision: Literal["double", "mixed"] = "double",
@@ -76,6 +79,8 @@ def simulate(
         is found by a short unscaled run, as in a case.
     thermostat
         One of ``articulon.thermostats``; none by default.
+    barostat
+        One of ``articulon.barostats``, which changes the size of a periodic box; none by default.
     adaptive
         Joints that lock and release while it goes on, an ``articulon.adaptive.Adaptive``; none by default.
     seed
@@ -88,9 +93,12 @@ def simulate(
 
     locked
         Bodies whose joints are locked from the first step to the last, by the impulse that takes their relative speeds;
-        a name that ends in ``*`` stands for all that begin so.
+        a name that ends in ``*`` stands for all that begin so. Of molecules words do too: ``"side-chains"``,
+        ``"backbone"``, ``"A:10-20"``, ``"residue LIG"``; see :func:`articulon.molecules.locked_bodies`.
     speeds
         ``"thermal"`` draws the initial speeds at the temperature of the thermostat or of the Brownian forces.
+    temperature
+        Draws the initial speeds at this temperature, ``"300 K"`` say; nothing keeps it but a thermostat.
     minimise
         Whether it begins downhill from the initial coordinates, where particles no longer overlap.
     device
@@ -143,12 +151,14 @@ def simulate(
                 coordinates=coordinates,
                 scaling=scaling,
                 thermostat=thermostat,
+                barostat=barostat,
                 adaptive=adaptive,
                 seed=seed,
                 q=q,
                 u=u,
                 locked=locked,
                 speeds=speeds,
+                temperature=temperature,
                 minimise=minimise,
                 device=device,
                 precision=precision,
@@ -233,7 +243,9 @@ def run(
         such as ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` says to go on with it.
     resume
         Continue the run that the folder holds from its last checkpoint, to the same bits as an unbroken run. One that
-        has ended is returned at once, and where there is none yet it begins.
+        has ended is returned at once, and where there is none yet it begins. With a longer ``run.duration`` among the
+        overrides it goes on to that time, with frames as far apart as before, to the bits of one that was as long at
+        once.
     progress
         True shows a bar with simulated time, speed and time left, in a terminal and in a notebook alike; False shows
         nothing. By default a run is shown where a person is looking, once it has taken a second. Anything with the

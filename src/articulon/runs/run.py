@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -9,7 +10,7 @@ from articulon.analysis.run_models import case_of
 from articulon.cases.case import Case
 from articulon.cases.simulated_model import longer_case, resumed
 from articulon.errors import ArticulonError, CaseError, DivergenceError
-from articulon.inputs import path_of
+from articulon.inputs import flag, one_word, path_of, shown, whole, word, words
 from articulon.model.state import STEPS
 from articulon.notebook_table import table_of_words
 from articulon.runs.progress import shown_by
@@ -36,7 +37,7 @@ class Run(results.Run):
         made.__dict__.update(run.__dict__)
         return made
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, folder: str | Path, *, atoms: str | None = None, atoms_every: int = 1) -> Path:
         """Write the run into a folder: case, frames, state, figures and report, as :func:`articulon.run` writes them.
 
         A run in memory goes on there, by :meth:`extend` of what :func:`articulon.open_run` gives, or by ``articulon run
@@ -46,6 +47,11 @@ class Run(results.Run):
         ----------
         folder
             A folder that holds no run; it is made where it is missing.
+        atoms
+            Which atoms the trajectory holds, in MDAnalysis's language, or ``"none"``; all by default, where the model
+            has atoms.
+        atoms_every
+            Atoms are in each frame whose number is a multiple of this.
 
         Returns
         -------
@@ -55,7 +61,8 @@ class Run(results.Run):
         Raises
         ------
         CaseError
-            For a model that no case file can hold: flexible bodies, or forces and motions that are Python functions.
+            For a model that no case file can hold: flexible bodies, or forces and motions that are Python functions;
+            for a selection of no atoms.
         ArticulonError
             For a folder that holds a run, for a run that is in a folder already, one whose frames are not equally far
             apart, and for a full disk.
@@ -66,7 +73,9 @@ class Run(results.Run):
         if self.memory is None:
             raise ArticulonError(f"{self.folder}: this run is in its folder already; copy the folder")
         place = path_of(folder, "run.save, folder", CaseError)
-        save(self, place)
+        if atoms is not None and not isinstance(atoms, str):
+            raise CaseError(f"run.save, atoms: expected a selection, such as 'protein', got {shown(atoms)}")
+        save(self, place, atoms, whole(atoms_every, "run.save, atoms_every", least=1, error=CaseError))
         write_report_of(self, place / REPORT)
         return place
 
@@ -92,6 +101,81 @@ class Run(results.Run):
 
         default = Path(REPORT) if self.in_memory else self.folder / REPORT
         return write_report_of(self, default if file is None else path_of(file, "run.report, file", CaseError))
+
+    def export(
+        self,
+        file: str | Path,
+        *,
+        select: str = "all",
+        frames: str | slice | Sequence[int] | int | None = None,
+        align: Literal["backbone", "none"] = "backbone",
+        wrapped: bool = False,
+        precision: int = 3,
+        coordinates: str | Sequence[str] = "*",
+    ) -> Path:
+        """Write the run for other programs, in the format that the ending of the file names.
+
+        Parameters
+        ----------
+        file
+            A new file: ``.xtc``, ``.dcd`` or ``.pdb`` for atoms, ``.csv`` for joint coordinates, ``.gsd`` for contact
+            spheres. Beside an XTC or DCD file a PDB file of the first frame is written, for programs that want
+            names.
+        select
+            Which atoms, in MDAnalysis's language: ``"protein"``, ``"name CA"``. Distances, as in ``"around 5
+            protein"``, are those of the first frame that is written.
+        frames
+            Which frames: ``"10:200:5"`` or a slice, without the last number itself, or a list of numbers; all by
+            default. Negative numbers count from the end. Atoms are computed from the joint coordinates in double
+            precision, so that it does not matter which the trajectory holds.
+        align
+            ``"backbone"`` moves each frame as a whole onto the first one that is written, by the least squares of the
+            backbones' atoms (N, CA and C; P, O5', C5', C4', C3' and O3' of nucleotides), or of all heavy atoms but
+            those of water and ions where there are none; their middle is the origin. A box, whose edges would have to
+            turn with the atoms, is then left out. ``"none"`` leaves all where it is.
+        wrapped
+            Whether each molecule is moved by whole edges of the box so that its centre of mass lies in it, and nothing
+            is aligned. Molecules are always whole.
+        precision
+            Digits after the point that XTC keeps of nanometres.
+        coordinates
+            For ``.csv``: names of joint coordinates, ``*`` standing for any letters; all by default. Angles are in
+            degrees, from −180 to 180.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ArticulonError
+            For an unknown ending, a file that is there already, a selection of nothing, frames that there are not, and
+            a run without atoms.
+        """
+        from articulon.runs import atom_export
+
+        path = path_of(file, "run.export, file", CaseError)
+        if self.memory is None:
+            case_of(self)
+        if path.suffix == ".gsd":
+            from articulon.runs.gsd_export import write_gsd
+
+            atom_export.check_new(path)
+            return write_gsd(self, path)
+        if path.suffix == ".csv":
+            atom_export.write_coordinates(self, path, words(coordinates, "export, coordinates", CaseError), frames)
+            return path
+        word(align, ("backbone", "none"), "export: unknown align", CaseError)
+        choice = atom_export.Choice(
+            select=one_word(select, "export, select", CaseError),
+            frames=frames,
+            align=align,
+            wrapped=flag(wrapped, "export, wrapped", CaseError),
+            precision=whole(precision, "export, precision", least=1, most=6, error=CaseError),
+        )
+        atom_export.write_atoms(self, path, choice)
+        return path
 
     def extend(
         self,

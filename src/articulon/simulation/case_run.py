@@ -16,6 +16,7 @@ from articulon.kernels import one_blas_thread
 from articulon.simulation import restoring
 from articulon.simulation.checks import Frames, prepared_checks
 from articulon.simulation.interruption import Interruption
+from articulon.simulation.kept_atoms import atoms_of_case
 from articulon.simulation.loop import FolderRecorder, Recorder, advance
 from articulon.simulation.preparation import Prepared, blank_state, first_state, prepare
 from articulon.simulation.results import CASE, Run, check_run
@@ -80,8 +81,9 @@ def run(
         notes = [*_notes(prepared), *notes]
         if not begun:
             write_text(folder / CASE, case.to_toml(), new=True)
-        write_model_topology(folder / TOPOLOGY, prepared.model, case.title)
-        layout = trajectory_layout(prepared.model, prepared.observer.dimensions, case.digest())
+        atoms = atoms_of_case(case, prepared.model)
+        write_model_topology(folder / TOPOLOGY, prepared.model, case.title, atoms)
+        layout = trajectory_layout(prepared.model, prepared.observer.dimensions, case.digest(), atoms)
         frames = done.frames if done is not None else 0 if resume else None
         writer = TrajectoryWriter(folder / TRAJECTORY, layout, frames, shorter=shorter)
         recorder = FolderRecorder(folder, prepared, writer, state)

@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from articulon.errors import ArticulonError
+from articulon.forces.sites.atom_positions import atom_positions
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED
-from articulon.model import State
+from articulon.model import Model, State
 from articulon.model.state import STEPS
 from articulon.simulation.chunks import CHUNK_SECONDS, Chunks
 from articulon.simulation.divergence import diagnosis
@@ -56,6 +58,11 @@ class Recorder:
 
     def checkpoint(self) -> None:
         """Make safe what has been computed."""
+
+    @property
+    def checkpoint_is_cheap(self) -> bool:
+        """Whether a checkpoint costs little now, beside what the run takes."""
+        return True
 
     def finish(self) -> None:
         """The last frame has been taken."""
@@ -105,6 +112,7 @@ class FolderRecorder(Recorder):
     def __init__(self, folder: Path, prepared: Prepared, writer: TrajectoryWriter, state: State) -> None:
         super().__init__(prepared, state, [float(time) for time in prepared.case.run.frame_times()])
         self.folder, self.writer = folder, writer
+        self.keeps_poses = writer.layout.atoms is None
         self.checkpoint_file = folder / NEWEST
 
     @property
@@ -114,7 +122,12 @@ class FolderRecorder(Recorder):
 
     def keep(self, frame: Frame) -> None:
         """See :class:`Recorder`."""
-        self.writer.append(frame)
+        self.writer.append(with_atoms(frame, self.prepared.model, self.writer))
+
+    @property
+    def checkpoint_is_cheap(self) -> bool:
+        """See :class:`Recorder`: the trajectory, which is written with it, may be long."""
+        return self.writer.flush_cheap
 
     def finish(self) -> None:
         """See :class:`Recorder`."""
@@ -137,6 +150,14 @@ class FolderRecorder(Recorder):
                 "threshold": np.empty(0) if threshold is None else threshold.row(),
             },
         )
+
+
+def with_atoms(frame: Frame, model: Model, writer: TrajectoryWriter) -> Frame:
+    """A frame with the places of the atoms that a trajectory takes of it."""
+    atoms = writer.layout.atoms
+    if atoms is None or not writer.atoms_due:
+        return frame
+    return replace(frame, atoms=atom_positions(model, frame.q)[atoms.atom])
 
 
 def advance(
@@ -190,7 +211,7 @@ def advance(
         chunks.took(taken, spent)
         size = prepared.observer.fixed_step or float(state.step[0])
         progress.update(float(state.time[0]), size, int(state.counters[STEPS]))
-        if time.monotonic() - saved >= case.run.checkpoint_interval:
+        if time.monotonic() - saved >= case.run.checkpoint_interval and recorder.checkpoint_is_cheap:
             recorder.checkpoint()
             report("running")
             saved = time.monotonic()

@@ -10,7 +10,7 @@ from articulon.model import Model, State
 from articulon.simulation.deformation_notes import deformation_notes
 from articulon.simulation.frame_times import FrameTimes
 from articulon.simulation.frames import Frames
-from articulon.simulation.observers import poses_at
+from articulon.simulation.observers import poses_of
 from articulon.simulation.preparation import Prepared, Scaling, prepare
 from articulon.simulation.run_notes import notes_at
 from articulon.simulation.run_request import Description
@@ -64,12 +64,14 @@ class Row(NamedTuple):
     bath: np.ndarray
     values: np.ndarray
     """Of the observables, in the order of their names."""
+    box: np.ndarray | None = None
+    """Edges of a box that changes [length], shape (3, 3)."""
 
     @classmethod
     def of(cls, frame: Frame, time: float, state: State, names: Sequence[str]) -> "Row":
         """What is kept of a frame, which is said to be at a time."""
         values = np.array([frame.observables[name] for name in names])
-        return cls(frame.step, time, frame.q, frame.u, state.bath.copy(), values)
+        return cls(frame.step, time, frame.q, frame.u, state.bath.copy(), values, frame.box)
 
 
 @dataclass
@@ -143,8 +145,7 @@ class Memory:
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Positions (frames, bodies, 3) [length] and Euler parameters (frames, bodies, 4) of the bodies."""
-        positions, rotations = zip(*(poses_at(self.model, row.q) for row in self.rows), strict=True)
-        return np.array(positions), np.array(rotations)
+        return poses_of(self.model, self.q())
 
     def said(self, run: Frames) -> list[str]:
         """What is to be known of it."""

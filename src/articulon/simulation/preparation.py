@@ -24,6 +24,7 @@ from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import preparing_together
 from articulon.model import Model, State
 from articulon.scaling.base import INPUTS, ZETA, ZETA_RATE
+from articulon.simulation.kept_atoms import atoms_of_case
 from articulon.simulation.minimisation import minimise
 from articulon.simulation.observers import Observer, survey
 from articulon.simulation.run_request import Description
@@ -101,10 +102,11 @@ def checked(case: Description, windows: Windows | None = None, model: Model | No
         raise CaseError(f"{case.source}: {error}") from None
     _drag_of_core(case, model)
     try:
-        check_thermostat(case.thermostat, case.integrator, policy, model, duration)
+        check_thermostat(case.thermostat, case.integrator, policy, model, duration, case.barostat)
     except CaseError as error:
         raise CaseError(f"{case.source}: {error}") from None
     windows = windows_of(case, model) if windows is None else windows
+    atoms_of_case(case, model)
     check_contact_step(model, case.integrator, windows.step or getattr(case.integrator, "step", None), case.source)
     return model, windows
 
@@ -212,9 +214,13 @@ def prepare(
             dynamics.rotations,
             case.thermostat,
             policy.target_factor(),
+            case.barostat is not None,
         )
         try:
-            problem = Problem(evaluator, integrator, policy, scaling.damping, case.run.device, case.run.precision)
+            settings = case.run
+            problem = Problem(
+                evaluator, integrator, policy, scaling.damping, case.barostat, settings.device, settings.precision
+            )
             blank = evaluator.initial_state()
             adaptive = AdaptiveDriver(problem, blank, case.adaptive, case.run.seed) if adapts else None
             advance: Driver = driver_of(problem, blank) if adaptive is None else adaptive
@@ -271,7 +277,9 @@ def start_state(prepared: Prepared) -> State:
     if prepared.case.run.minimise:
         state.q[:] = minimise(prepared.model, state.q)
     if prepared.case.run.speeds == "thermal":
-        state.u[:] = thermal_start(evaluator, state.q, prepared.case.run.seed)
+        given = prepared.case.run.temperature
+        temperature = None if given is None else float(given)
+        state.u[:] = thermal_start(evaluator, state.q, prepared.case.run.seed, temperature)
     check_start(evaluator, state, prepared.observer.fixed_step)
     looked, sums = survey(evaluator, state, 0, 0), np.zeros(INPUTS)
     sums[:8] = looked[1:9]

@@ -7,10 +7,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from articulon.declared_faults import nearest
 from articulon.errors import ArticulonError
+from articulon.forces.sites.atom_positions import atom_positions, atoms_of
+from articulon.inputs import flag, one_word
 from articulon.model import CHANNELS, Model, State
+from articulon.model.coordinate_names import coordinate_names
 from articulon.simulation.memory_run import Memory
+from articulon.simulation.observers import poses_of
+from articulon.sizes import NUMBER, check_size
 from articulon.storage.file_reading import read_summary
+from articulon.storage.model_layout import label
 from articulon.storage.trajectory import TrajectoryReader
 
 T = TypeVar("T")
@@ -111,12 +118,98 @@ class Run:
     @cached_property
     def positions(self) -> np.ndarray:
         """Origins of the bodies, world frame [length], shape (frames, bodies, 3)."""
-        return self._poses[0] if self.memory is not None else self._read(lambda reader: reader.positions)
+        return self._poses[0]
 
     @cached_property
     def rotations(self) -> np.ndarray:
         """Euler parameters, scalar first, body to world, shape (frames, bodies, 4)."""
-        return self._poses[1] if self.memory is not None else self._read(lambda reader: reader.rotations)
+        return self._poses[1]
+
+    def atoms_at(self, frame: int) -> np.ndarray:
+        """Places of the model's atoms at a frame, world frame [length], shape (atoms, 3).
+
+        They are computed in double precision from the coordinates, whichever atoms the trajectory holds; molecules are
+        whole. Raises ModelError for a model without atoms, and IndexError for a frame that there is not.
+        """
+        return atom_positions(self.model, self.q[frame])
+
+    @cached_property
+    def atom_positions(self) -> np.ndarray:
+        """The same at all frames, shape (frames, atoms, 3)."""
+        count = len(atoms_of(self.model, "run.atom_positions"))
+        check_size(len(self.q), 3 * NUMBER * count, "frames", "run.atom_positions", "take frame by frame: run.atoms_at")
+        return np.array([self.atoms_at(k) for k in range(len(self.q))]).reshape(len(self.q), count, 3)
+
+    @cached_property
+    def boxes(self) -> np.ndarray | None:
+        """Edges of the box at all frames, as rows [length], shape (frames, 3, 3); None where space does not repeat."""
+        if self.memory is None:
+            return self._read(lambda reader: reader.boxes)
+        box = self.memory.model.box
+        if box is None or not box.periodic.any():
+            return None
+        return np.array([box.vectors if row.box is None else row.box for row in self.memory.rows])
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the joint coordinates, in the order of ``q``: ``phi:A:TRP2`` for a torsion of a molecule, body and
+        component for others."""
+        return tuple(self._coordinates)
+
+    @cached_property
+    def _coordinates(self) -> dict[str, tuple[int, str]]:
+        """Place and unit of every coordinate by name."""
+        if self.memory is None:
+            names, units = self._read(lambda r: (r.layout.coordinate_names, r.layout.coordinate_units))
+        else:
+            named, _ = coordinate_names(self.memory.model)
+            names = tuple(name for name, _ in named)
+            units = tuple(label(self.memory.model.units, dimension) for _, dimension in named)
+        return {name: (k, unit) for k, (name, unit) in enumerate(zip(names, units, strict=True))}
+
+    def coordinate(self, name: str, *, wrapped: bool = False, degrees: bool = False) -> np.ndarray:
+        """One joint coordinate at all frames, by its name.
+
+        Parameters
+        ----------
+        name
+            One of ``coordinate_names``, such as ``"phi:A:TRP2"``.
+        wrapped
+            Whether an angle is taken to (−π, π]. By default it is as the motion has led it there, over several turns
+            where it has turned several times.
+        degrees
+            Whether an angle is in degrees, and not in radians.
+
+        Returns
+        -------
+        np.ndarray
+            [rad] or [degrees] of an angle, in the units of the case otherwise, shape (frames,).
+
+        Raises
+        ------
+        ArticulonError
+            For a name that there is not, and where what is no angle is to be wrapped or in degrees.
+        """
+        name = one_word(name, "run.coordinate, name", ArticulonError)
+        wrapped = flag(wrapped, "run.coordinate, wrapped", ArticulonError)
+        degrees = flag(degrees, "run.coordinate, degrees", ArticulonError)
+        place, unit = self._named(name)
+        if (wrapped or degrees) and unit != "rad":
+            raise ArticulonError(f"run.coordinate: '{name}' is no angle; leave out wrapped and degrees")
+        values = self.q[:, place]
+        if wrapped:
+            values = np.pi - np.mod(np.pi - values, 2.0 * np.pi)
+        return np.degrees(values) if degrees else np.array(values)
+
+    def coordinate_unit(self, name: str) -> str:
+        """Unit of a coordinate, "rad" of an angle; raises ArticulonError for a name that there is not."""
+        return self._named(name)[1]
+
+    def _named(self, name: str) -> tuple[int, str]:
+        if name not in self._coordinates:
+            near = nearest(name, list(self._coordinates))
+            raise ArticulonError(f"run.coordinate: there is no coordinate '{name}'{near}")
+        return self._coordinates[name]
 
     @cached_property
     def q(self) -> np.ndarray:
@@ -182,8 +275,10 @@ class Run:
 
     @cached_property
     def _poses(self) -> tuple[np.ndarray, np.ndarray]:
-        assert self.memory is not None
-        return self.memory.poses()
+        if self.memory is not None:
+            return self.memory.poses()
+        kept = self._read(lambda r: (r.positions, r.rotations) if r.layout.atoms is None else None)
+        return poses_of(self.model, self.q) if kept is None else kept
 
     def _by_channel(self, kind: str) -> np.ndarray:
         """Observables of all channels, 0 where nothing acts, shape (frames, 8)."""

@@ -1,12 +1,14 @@
 """Writing a run from memory into a folder, as if it had been made there."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from articulon.errors import ArticulonError
 from articulon.simulation.case_run import TOPOLOGY, TRAJECTORY, check_free
+from articulon.simulation.kept_atoms import kept_atoms
 from articulon.simulation.loop import FolderRecorder
 from articulon.simulation.memory_run import Memory, Row
-from articulon.simulation.observers import poses_at
+from articulon.simulation.observers import NO_POSES, poses_at
 from articulon.simulation.results import CASE, Run
 from articulon.simulation.summary import write_summary
 from articulon.storage.atomic_writing import write_text
@@ -15,7 +17,7 @@ from articulon.storage.model_layout import trajectory_layout, write_model_topolo
 from articulon.storage.trajectory import Frame, TrajectoryWriter
 
 
-def save(run: Run, folder: Path) -> None:
+def save(run: Run, folder: Path, atoms: str | None = None, atoms_every: int = 1) -> None:
     """Write the case, the frames, the state and the figures of a run in memory into a folder.
 
     Parameters
@@ -24,29 +26,34 @@ def save(run: Run, folder: Path) -> None:
         The run.
     folder
         A folder that holds no run; it is made where it is missing.
+    atoms, atoms_every
+        As in ``[run]`` of a case.
 
     Raises
     ------
     CaseError
-        For a model that no case file can hold.
+        For a model that no case file can hold, and a selection of nothing.
     ArticulonError
         For a folder that holds a run, a run whose frames a case cannot describe, or a full disk.
     """
     memory = run.memory
     assert memory is not None
-    text = run.case.to_toml()
+    kept = kept_atoms(memory.model, atoms, atoms_every, "run.save")
+    settings = run.case.run.model_copy(update={"atoms": atoms, "atoms_every": atoms_every})
+    case = replace(run.case, run=settings)
+    text = case.to_toml()
     _check_frames(memory)
     summary = run.summary
     with claimed(folder, lambda _: None):
         check_free(folder)
         write_text(folder / CASE, text, new=True)
-        write_model_topology(folder / TOPOLOGY, memory.model, run.case.title)
-        prepared = memory.prepared
+        write_model_topology(folder / TOPOLOGY, memory.model, case.title, kept)
+        prepared = replace(memory.prepared, case=case)
         prepared.observer.start_energy = memory.start_energy
-        layout = trajectory_layout(memory.model, memory.dimensions, run.case.digest())
+        layout = trajectory_layout(memory.model, memory.dimensions, case.digest(), kept)
         recorder = FolderRecorder(folder, prepared, TrajectoryWriter(folder / TRAJECTORY, layout), memory.state)
         for row in memory.rows:
-            recorder.keep(_frame(memory, row))
+            recorder.keep(_frame(memory, row, recorder.keeps_poses))
         recorder.last_step, recorder.stop_time = memory.rows[-1].number, memory.stop_time
         recorder.finished = memory.complete
         recorder.finish()
@@ -66,8 +73,8 @@ def _check_frames(memory: Memory) -> None:
             )
 
 
-def _frame(memory: Memory, row: Row) -> Frame:
-    positions, rotations = poses_at(memory.model, row.q)
+def _frame(memory: Memory, row: Row, with_poses: bool) -> Frame:
+    positions, rotations = poses_at(memory.model, row.q) if with_poses else NO_POSES
     observables = dict(zip(memory.dimensions, row.values.tolist(), strict=True))
     return Frame(
         step=row.number,
@@ -77,4 +84,5 @@ def _frame(memory: Memory, row: Row) -> Frame:
         q=row.q,
         u=row.u,
         observables=observables,
+        box=row.box,
     )

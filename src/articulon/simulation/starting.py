@@ -86,19 +86,24 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
     )
 
 
-def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int) -> np.ndarray:
-    """Speeds (nu,) drawn at the temperature of the thermostat or of the Brownian forces, without total momentum where
-    the thermostat says so.
+def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int, temperature: float | None = None) -> np.ndarray:
+    """Speeds (nu,) drawn at a temperature, that of the thermostat or of the Brownian forces by default, without total
+    momentum where the thermostat says so.
 
     Raises
     ------
     ModelError
-        Where there is neither.
+        Where there is none.
     """
     model, thermostat = evaluator.model, evaluator.thermostat
-    if thermostat is None and brownian_of(model) is None:
-        raise ModelError("run.speeds: 'thermal' speeds need a temperature; add a thermostat or Brownian forces")
-    kT = model.units.boltzmann * _temperature(evaluator, initial_state(np.zeros(1), np.zeros(1)))
+    if temperature is None:
+        if thermostat is None and brownian_of(model) is None:
+            raise ModelError(
+                "run.speeds: 'thermal' speeds need a temperature; give one (temperature), or add a thermostat or "
+                "Brownian forces"
+            )
+        temperature = _temperature(evaluator, initial_state(np.zeros(1), np.zeros(1)))
+    kT = model.units.boltzmann * temperature
     joints = joints_of(model)
     space = Space(model, joints, np.array(q), np.zeros(joints.degrees_of_freedom.size, dtype=bool))
     u = space.thermal(seed, START_STREAM, 0, kT)

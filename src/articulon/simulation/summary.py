@@ -21,6 +21,7 @@ from articulon.simulation import ledger
 from articulon.simulation.contact_summary import contact_figures, contact_notes
 from articulon.simulation.deformation_notes import deformation_notes
 from articulon.simulation.frames import Frames
+from articulon.simulation.freedom_temperatures import temperatures_of_freedoms
 from articulon.simulation.preparation import Prepared
 from articulon.simulation.run_verdict import judged
 from articulon.storage.atomic_writing import write_text
@@ -51,6 +52,7 @@ def summary(
         "status": status,
         "simulated_time": time,
         "time_unit": "" if model.units.time is None else model.units.symbols[2],
+        "energy_unit": "" if model.units.mass is None else model.units.label("energy"),
         "duration": float(case.run.duration),
         "stop_time": stop_time,
         "steps": steps,
@@ -106,6 +108,7 @@ def summary(
         "conservative_works": ledger.conservative_works(observables, prepared.policy.varies, without),
         "scaling_factors": ledger.factors(observables),
         "temperatures": found,
+        "temperatures_of_freedoms": temperatures_of_freedoms(prepared, run),
         "fidelity": fidelity,
         "adaptive": _adaptive(prepared, state, observables),
         **({} if model.atoms is None else {"molecules": _molecules(prepared, run)}),

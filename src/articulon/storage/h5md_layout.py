@@ -20,7 +20,18 @@ whole file stands in front of it (`seal`), which is compared before articulon re
     /particles/bodies/radius                         constant, where bodies carry spheres: that of the largest, or 0
     /articulon/spheres/{body,position,radius}        constant, where there are spheres: in their bodies' frames
 
-All elements share one `step` and one `time` dataset through hard links.
+A model of molecules has its atoms there in place of its bodies, whose places follow from q:
+
+    /particles/atoms/position/{step,time,value}      single precision, world frame; molecules are whole
+    /particles/atoms/box                             dimension, boundary; edges/{step,time,value} if periodic
+    /particles/atoms/{id,name,species,mass,charge}   constant; id counts the model's atoms from 0, species is the atomic
+                                                     number, charge is there where the model knows charges
+    /particles/atoms/{residue_name,residue_number,chain}    constant, of each atom
+    /articulon/bodies/{mass,name,radius}             as above
+    /articulon/box/edges/{step,time,value}           of every frame, if periodic
+
+All elements share one `step` and one `time` dataset through hard links; atoms that are kept in fewer frames have their
+own. No edge of a box jumps: it is that of the moment, where a barostat changes it.
 """
 
 from __future__ import annotations
@@ -30,13 +41,15 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from articulon.storage.atom_columns import AtomColumns
+
 BODIES = "particles/bodies"
+ATOMS = "particles/atoms"
+ATOM_POSITION = f"{ATOMS}/position/value"
 STEP = f"{BODIES}/position/step"
 TIME = f"{BODIES}/position/time"
 POSITION = f"{BODIES}/position/value"
 ORIENTATION = f"{BODIES}/orientation/value"
-BOX = f"{BODIES}/box"
-EDGES = f"{BOX}/edges/value"
 SPHERES = "articulon/spheres"
 COORDINATES = "articulon/coordinates/value"
 SPEEDS = "articulon/speeds/value"
@@ -91,6 +104,10 @@ class TrajectoryLayout:
     """Centres in the bodies' frames [length unit of the case], shape (spheres, 3)."""
     sphere_radii: np.ndarray | None = None
     """[length unit of the case], shape (spheres,)."""
+    atoms: AtomColumns | None = None
+    """The atoms, which are then in the file in place of the bodies; None where there are none."""
+    boundaries: tuple[str, str, str] = ("periodic", "periodic", "periodic")
+    """Of the box along each edge, "periodic" or "none", where there is a box."""
     author: str = "unknown"
     """Who ran it."""
     creator: str = "articulon"
@@ -136,20 +153,80 @@ class TrajectoryLayout:
                 return entry.name
         return None
 
+    @property
+    def particles(self) -> str:
+        """The group of what is in the file: atoms or bodies."""
+        return BODIES if self.atoms is None else ATOMS
+
+    @property
+    def about_bodies(self) -> str:
+        """The group of what is constant about bodies."""
+        return BODIES if self.atoms is None else "articulon/bodies"
+
+    @property
+    def step(self) -> str:
+        """Path of the numbers of the steps."""
+        return STEP if self.atoms is None else "articulon/coordinates/step"
+
+    @property
+    def time(self) -> str:
+        """Path of the times."""
+        return TIME if self.atoms is None else "articulon/coordinates/time"
+
+    @property
+    def edges(self) -> str:
+        """Path of the edges of the box."""
+        return f"{self.particles}/box/edges/value"
+
+    @property
+    def frame_edges(self) -> str:
+        """The same at all frames, also at those without atoms."""
+        return self.edges if self.atoms is None else "articulon/box/edges/value"
+
+    @property
+    def atom_step(self) -> str:
+        """Path of the steps of the frames that hold atoms."""
+        return f"{ATOMS}/position/step"
+
+    @property
+    def atom_time(self) -> str:
+        """Path of the times of the frames that hold atoms."""
+        return f"{ATOMS}/position/time"
+
 
 def record(layout: TrajectoryLayout) -> np.dtype:
-    """One frame as a record whose fields bear the paths of the datasets, in the units of the file."""
+    """One frame, but for its atoms, as a record whose fields bear the paths of the datasets, in the units of the
+    file."""
     n = len(layout.body_names)
-    columns: list[tuple] = [
-        (STEP, "<i8"),
-        (TIME, "<f8"),
-        (POSITION, "<f8", (n, 3)),
-        (ORIENTATION, "<f8", (n, 4)),
-        (COORDINATES, "<f8", (layout.nq,)),
-        (SPEEDS, "<f8", (layout.nu,)),
-    ]
+    columns: list[tuple] = [(layout.step, "<i8"), (layout.time, "<f8")]
+    if layout.atoms is None:
+        columns += [(POSITION, "<f8", (n, 3)), (ORIENTATION, "<f8", (n, 4))]
+    columns += [(COORDINATES, "<f8", (layout.nq,)), (SPEEDS, "<f8", (layout.nu,))]
     if layout.box_edges is not None:
-        # Constant, yet an element of every frame, as MDAnalysis requires.
-        columns.append((EDGES, "<f8", (3, 3)))
+        # An element of every frame, as MDAnalysis requires, also where it is constant.
+        columns.append((layout.frame_edges, "<f8", (3, 3)))
     columns.extend((observable_path(name), "<f8") for name in sorted(layout.observables))
     return np.dtype(columns)
+
+
+def atom_record(layout: TrajectoryLayout) -> np.dtype | None:
+    """The atoms of one frame likewise; None where there are none."""
+    atoms = layout.atoms
+    if atoms is None:
+        return None
+    columns: list[tuple] = []
+    if atoms.every > 1:
+        columns += [(layout.atom_step, "<i8"), (layout.atom_time, "<f8")]
+    columns.append((ATOM_POSITION, "<f4", (len(atoms), 3)))
+    if layout.box_edges is not None:
+        columns.append((layout.edges, "<f8", (3, 3)))
+    return np.dtype(columns)
+
+
+def all_columns(layout: TrajectoryLayout) -> dict[str, tuple[np.dtype, int]]:
+    """By the path of every dataset of frames, the type of one row, and how many frames apart its rows are."""
+    found = {name: (column, 1) for name, (column, *_) in (record(layout).fields or {}).items()}
+    atoms = atom_record(layout)
+    if atoms is not None and layout.atoms is not None:
+        found |= {name: (column, layout.atoms.every) for name, (column, *_) in (atoms.fields or {}).items()}
+    return found

@@ -18,16 +18,17 @@ import numpy as np
 
 from articulon.array_files import FREE, RATIO
 from articulon.errors import ArticulonError
+from articulon.storage.atom_columns import AtomColumns
 from articulon.storage.h5md_layout import (
+    ATOM_POSITION,
+    ATOMS,
     BODIES,
     COORDINATES,
     POSITION,
     SPEEDS,
-    STEP,
-    TIME,
     TrajectoryLayout,
+    all_columns,
     observable_path,
-    record,
 )
 
 REMEDY = "Put a good copy of it back, or run the case again in another folder"
@@ -166,22 +167,27 @@ def _layout(file: TrajectoryFile) -> TrajectoryLayout:
     factors = [float(own[name]) for name in ("length_factor", "time_factor")]
     if not all(0.0 < factor < math.inf for factor in factors):
         raise ValueError(f"factors of units are {factors}")
+    atoms = _atoms(file) if file.has(ATOMS) else None
+    bodies = BODIES if atoms is None else "articulon/bodies"
+    coordinates = COORDINATES.rpartition("/")[0]
     return TrajectoryLayout(
-        body_names=_strings(file, f"{BODIES}/name"),
-        masses=file.values(f"{BODIES}/mass"),
+        body_names=_strings(file, f"{bodies}/name"),
+        masses=file.values(f"{bodies}/mass"),
         nq=_columns(file, COORDINATES),
         nu=_columns(file, SPEEDS),
-        mass_unit=_unit(file, f"{BODIES}/mass"),
+        mass_unit=_unit(file, f"{bodies}/mass"),
         coordinate_names=_strings(file, "articulon/coordinates/names"),
         coordinate_units=_strings(file, "articulon/coordinates/units"),
         speed_names=_strings(file, "articulon/speeds/names"),
         speed_units=_strings(file, "articulon/speeds/units"),
         observables={name: _unit(file, observable_path(name)) or "" for name in file.names("observables")},
-        length_unit=_unit(file, POSITION),
-        time_unit=_unit(file, TIME),
+        length_unit=_unit(file, POSITION if atoms is None else ATOM_POSITION),
+        time_unit=_unit(file, f"{coordinates}/time"),
         length_factor=factors[0],
         time_factor=factors[1],
         box_edges=own.get("box_edges"),
+        boundaries=_boundaries(file, bodies if atoms is None else ATOMS, "box_edges" in own),
+        atoms=atoms,
         **_spheres(file, factors[0]),
         author=_text(file.attributes("h5md/author")["name"]),
         creator=_text(file.attributes("h5md/creator")["name"]),
@@ -192,15 +198,45 @@ def _layout(file: TrajectoryFile) -> TrajectoryLayout:
 
 def _check_shapes(file: TrajectoryFile, layout: TrajectoryLayout) -> None:
     """Raises ArticulonError where the values of frames are not all there, or of another kind."""
-    columns = record(layout)
-    frames = file.dataset(STEP).shape[:1]
-    for name in columns.names or ():
-        found, column = file.dataset(name), columns[name]
-        if found.shape != (*frames, *column.shape) or found.dtype != column.base:
+    frames = file.dataset(layout.step).shape[0]
+    for name, (column, apart) in all_columns(layout).items():
+        found, shape = file.dataset(name), (-(-frames // apart), *column.shape)
+        if found.shape != shape or found.dtype != column.base:
             raise ArticulonError(
                 f"{file.path} is damaged: '{name}' has the shape {found.shape} and type {found.dtype}, expected "
-                f"{(*frames, *column.shape)} and {column.base}. {REMEDY}"
+                f"{shape} and {column.base}. {REMEDY}"
             )
+
+
+def _atoms(file: TrajectoryFile) -> AtomColumns:
+    every = int(file.attributes("articulon")["atoms_every"])
+    if every < 1:
+        raise ValueError(f"atoms are said to be in every {every}th frame")
+    found = AtomColumns(
+        atom=file.values(f"{ATOMS}/id"),
+        names=_strings(file, f"{ATOMS}/name"),
+        species=file.values(f"{ATOMS}/species"),
+        masses=file.values(f"{ATOMS}/mass"),
+        residue_names=_strings(file, f"{ATOMS}/residue_name"),
+        residue_numbers=file.values(f"{ATOMS}/residue_number"),
+        chains=_strings(file, f"{ATOMS}/chain"),
+        charges=file.values(f"{ATOMS}/charge") if file.has(f"{ATOMS}/charge") else None,
+        every=every,
+    )
+    texts = (found.names, found.residue_names, found.chains)
+    numbers = (found.atom, found.species, found.masses, found.residue_numbers)
+    shapes = {(len(column),) for column in texts} | {column.shape for column in numbers}
+    if len(shapes | ({found.charges.shape} if found.charges is not None else set())) > 1:
+        raise ValueError("the columns of atoms have different shapes")
+    return found
+
+
+def _boundaries(file: TrajectoryFile, particles: str, boxed: bool) -> tuple[str, str, str]:
+    """What the box is like along its edges, where there is one."""
+    if not boxed:
+        return "periodic", "periodic", "periodic"
+    x, y, z = (_text(name) for name in file.attributes(f"{particles}/box")["boundary"].tolist())
+    return x, y, z
 
 
 def _columns(file: TrajectoryFile, name: str) -> int:
@@ -210,7 +246,7 @@ def _columns(file: TrajectoryFile, name: str) -> int:
     return shape[1]
 
 
-def _spheres(file: TrajectoryFile, factor: float) -> dict[str, np.ndarray]:
+def _spheres(file: TrajectoryFile, factor: float) -> dict[str, Any]:
     if not file.has("articulon/spheres"):
         return {}
     return {

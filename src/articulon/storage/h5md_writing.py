@@ -14,16 +14,13 @@ import numpy as np
 
 from articulon.storage import seals
 from articulon.storage.h5md_layout import (
-    BODIES,
-    BOX,
-    EDGES,
+    ATOM_POSITION,
+    ATOMS,
     POSITION,
     SPHERES,
-    STEP,
-    TIME,
     TrajectoryLayout,
+    all_columns,
     observable_path,
-    record,
 )
 
 # One file format whatever the version of the HDF5 library, and one that every HDF5 since 2016 reads: the first in which
@@ -38,17 +35,21 @@ _METADATA = 4096  # bytes at most that a dataset or group takes beside its chunk
 
 def room(layout: TrajectoryLayout, frames: int) -> int:
     """What a file with so many frames takes on the disk at most [bytes]."""
-    columns = record(layout)
-    total = _METADATA * (24 + len(columns.names or ()))
+    columns = all_columns(layout)
+    total = _METADATA * (32 + len(columns))
     spheres = 0 if layout.sphere_radii is None else 40 * layout.sphere_radii.size
     for texts in (layout.body_names, layout.coordinate_names, layout.coordinate_units, layout.speed_names):
         total += len(texts) * (4 * max(map(len, texts), default=0) + 1)
-    for name in columns.names or ():
-        shape = (frames, *columns[name].shape)
+    for column, apart in columns.values():
+        shape = (-(-frames // apart), *column.shape)
         if 0 not in shape:
-            chunk = _chunk(shape, columns[name].base)
+            chunk = _chunk(shape, column.base)
             count = math.prod(-(-a // b) for a, b in zip(shape, chunk, strict=True))
-            total += count * (math.prod(chunk) * columns[name].base.itemsize + _OVERHEAD)
+            total += count * (math.prod(chunk) * column.base.itemsize + _OVERHEAD)
+    if layout.atoms is not None:
+        for texts in (layout.atoms.names, layout.atoms.residue_names, layout.atoms.chains):
+            total += len(texts) * (4 * max(map(len, texts), default=0) + 1)
+        total += 10 * layout.atoms.masses.nbytes
     return int(1.01 * (total + spheres + 2 * layout.masses.nbytes))
 
 
@@ -72,7 +73,8 @@ class FrameSink:
 
     def __init__(self, path: Path, layout: TrajectoryLayout, frames: int) -> None:
         self._frames, self._taken = frames, 0
-        self._pending: dict[str, list[np.ndarray]] = {name: [] for name in record(layout).names or ()}
+        self._apart = {name: apart for name, (_, apart) in all_columns(layout).items()}
+        self._pending: dict[str, list[np.ndarray]] = {name: [] for name in self._apart}
         with _as_os_errors():
             # Chunks are written as they are given, past HDF5's cache, which would write them in an order of its own.
             self._file = h5py.File(
@@ -100,7 +102,7 @@ class FrameSink:
             self._file.close()
 
     def append(self, count: int, columns: Mapping[str, np.ndarray]) -> None:
-        """Take so many frames, by the fields of `record`; chunks that they complete are written."""
+        """Take so many frames, by the paths of `all_columns`; chunks that they complete are written."""
         for name, blocks in self._pending.items():
             blocks.append(columns[name])
         self._taken += count
@@ -109,16 +111,18 @@ class FrameSink:
 
     def _write(self, taken: int, last: bool = False) -> None:
         """Write what is complete, in the order in which it would be if frames came one by one."""
-        due: list[tuple[int, int, str, int]] = []
+        due: list[tuple[int, int, str, int, int]] = []
         for place, (name, blocks) in enumerate(self._pending.items()):
-            dataset = self._datasets[name]
-            rows = dataset.chunks[0] if dataset.chunks else max(1, taken)
+            dataset, apart = self._datasets[name], self._apart[name]
+            given = -(-taken // apart)
+            rows = dataset.chunks[0] if dataset.chunks else max(1, given)
             waiting = sum(map(len, blocks))
-            first = taken - waiting
-            due += [(start + rows, place, name, start) for start in range(first, taken - rows + 1, rows)]
+            for start in range(given - waiting, given - rows + 1, rows):
+                complete_with = (start + rows - 1) * apart + 1  # so many frames
+                due.append((complete_with, place, name, start, start + rows))
             if last and waiting % rows:
-                due.append((taken, place, name, taken - waiting % rows))
-        for end, _, name, start in sorted(due):
+                due.append((taken, place, name, given - waiting % rows, given))
+        for _, _, name, start, end in sorted(due):
             blocks = self._pending[name]
             values = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
             count = end - start
@@ -171,28 +175,35 @@ def _create(file: h5py.File, layout: TrajectoryLayout, frames: int) -> dict[str,
     creator.attrs["name"] = layout.creator
     creator.attrs["version"] = layout.creator_version
 
-    columns = record(layout)
     datasets: dict[str, h5py.Dataset] = {}
-    for name in columns.names or ():
-        column = columns[name]
-        datasets[name] = _dataset(file, name, (frames, *column.shape), column.base)
-        if name not in (STEP, TIME, POSITION):
-            element = file[name.rpartition("/")[0]]
-            element["step"] = datasets[STEP]
-            element["time"] = datasets[TIME]
+    shared = layout.step.rpartition("/")[0]
+    for name, (column, apart) in all_columns(layout).items():
+        datasets[name] = _dataset(file, name, (-(-frames // apart), *column.shape), column.base)
+        element = file[name.rpartition("/")[0]]
+        if not name.endswith("/value") or element.name == f"/{shared}":
+            continue
+        own = apart > 1
+        if own and name == ATOM_POSITION:
+            continue
+        element["step"] = datasets[layout.atom_step if own else layout.step]
+        element["time"] = datasets[layout.atom_time if own else layout.time]
 
-    bodies = file[BODIES]
-    _label(_constant(bodies, "mass", layout.masses), layout.mass_unit)
-    _constant(bodies, "name", _fixed_strings(layout.body_names))
+    file.require_group(layout.about_bodies)
+    _label(_constant(file[layout.about_bodies], "mass", layout.masses), layout.mass_unit)
+    _constant(file[layout.about_bodies], "name", _fixed_strings(layout.body_names))
+    _create_atoms(file, layout)
     _create_spheres(file, layout)
-    box = file.require_group(BOX)
+    box = file.require_group(f"{layout.particles}/box")
     box.attrs["dimension"] = 3
-    box.attrs["boundary"] = np.array([b"none" if layout.box_edges is None else b"periodic"] * 3)
+    boundaries = ("none",) * 3 if layout.box_edges is None else layout.boundaries
+    box.attrs["boundary"] = np.array([name.encode() for name in boundaries])
 
-    _label(datasets[TIME], layout.time_unit)
-    _label(datasets[POSITION], layout.length_unit)
+    for time in sorted({layout.time, layout.atom_time} & datasets.keys()):
+        _label(datasets[time], layout.time_unit)
+    _label(datasets[POSITION if layout.atoms is None else ATOM_POSITION], layout.length_unit)
     if layout.box_edges is not None:
-        _label(datasets[EDGES], layout.length_unit)
+        for edges in sorted({layout.edges, layout.frame_edges}):
+            _label(datasets[edges], layout.length_unit)
     for name, unit in layout.observables.items():
         _label(datasets[observable_path(name)], unit)
 
@@ -216,6 +227,23 @@ def _create(file: h5py.File, layout: TrajectoryLayout, frames: int) -> dict[str,
     return datasets
 
 
+def _create_atoms(file: h5py.File, layout: TrajectoryLayout) -> None:
+    """What is constant about atoms."""
+    atoms = layout.atoms
+    if atoms is None:
+        return
+    group = file[ATOMS]
+    _constant(group, "id", atoms.atom.astype("<i8"))
+    _constant(group, "species", atoms.species.astype("<i8"))
+    _label(_constant(group, "mass", atoms.masses.astype("<f8")), layout.mass_unit)
+    if atoms.charges is not None:
+        _label(_constant(group, "charge", atoms.charges.astype("<f8")), "e")
+    _constant(group, "residue_number", atoms.residue_numbers.astype("<i8"))
+    for name, texts in (("name", atoms.names), ("residue_name", atoms.residue_names), ("chain", atoms.chains)):
+        _constant(group, name, _fixed_strings(texts))
+    file["articulon"].attrs["atoms_every"] = atoms.every
+
+
 def _create_spheres(file: h5py.File, layout: TrajectoryLayout) -> None:
     if layout.sphere_bodies is None or layout.sphere_positions is None or layout.sphere_radii is None:
         return
@@ -224,7 +252,7 @@ def _create_spheres(file: h5py.File, layout: TrajectoryLayout) -> None:
     spheres = file.create_group(SPHERES)
     _constant(spheres, "body", layout.sphere_bodies.astype("<i8"))
     for dataset in (
-        _constant(file[BODIES], "radius", layout.length_factor * largest[:-1]),
+        _constant(file[layout.about_bodies], "radius", layout.length_factor * largest[:-1]),
         _constant(spheres, "position", layout.length_factor * layout.sphere_positions),
         _constant(spheres, "radius", layout.length_factor * layout.sphere_radii),
     ):

@@ -8,8 +8,12 @@ import numpy as np
 
 from articulon import __version__
 from articulon.dynamics import body_poses
+from articulon.forces.sites.atom_positions import atom_positions
 from articulon.model import Model
-from articulon.model.joints import BY_KIND
+from articulon.model.box import Box
+from articulon.model.coordinate_names import coordinate_names
+from articulon.storage.atom_columns import AtomColumns
+from articulon.storage.atom_topology import write_atom_topology
 from articulon.storage.topology import write_topology
 from articulon.storage.trajectory import TrajectoryLayout
 from articulon.units import UnitSystem
@@ -36,26 +40,15 @@ def label(units: UnitSystem, dimension: str) -> str:
     return units.label(dimension)
 
 
-def trajectory_layout(model: Model, observables: dict[str, str], case: str) -> TrajectoryLayout:
-    """The layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` the digest of the case."""
-    units, forest = model.units, model.forest
-    names: list[list[str]] = [[""] * model.nq, [""] * model.nu]
-    labels: list[list[str]] = [[""] * model.nq, [""] * model.nu]
-    for i, kind in enumerate(forest.kind.tolist()):
-        head = model.names[int(model.head[i])]
-        joint = BY_KIND[kind]
-        for side, (start, named) in enumerate(((forest.q_start, joint.coordinates), (forest.u_start, joint.speeds))):
-            for k, (name, dimension) in enumerate(named, start=int(start[i])):
-                names[side][k] = f"{head}.{name}"
-                labels[side][k] = label(units, dimension)
+def trajectory_layout(
+    model: Model, observables: dict[str, str], case: str, atoms: AtomColumns | None = None
+) -> TrajectoryLayout:
+    """The layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` the digest of the case,
+    ``atoms`` those that are kept in place of bodies."""
+    units = model.units
+    box = model.box if model.box is not None and model.box.periodic.any() else None
     length, time = file_units(units)
-    for body, shapes in model.modes.items():
-        link, carried_by = int(model.link[body]), model.joints[body]
-        q_start, u_start = int(forest.q_start[link]) + carried_by.nq, int(forest.u_start[link]) + carried_by.nu
-        for j in range(shapes.stiffness.shape[0]):
-            name = f"{model.names[body]}.mode{j + 1}"
-            names[0][q_start + j], labels[0][q_start + j] = name, label(units, "length")
-            names[1][u_start + j], labels[1][u_start + j] = f"{name}.rate", label(units, "velocity")
+    coordinates, speeds = coordinate_names(model)
     spheres = np.flatnonzero(model.sites.radius > 0.0)
     return TrajectoryLayout(
         body_names=model.names,
@@ -63,10 +56,10 @@ def trajectory_layout(model: Model, observables: dict[str, str], case: str) -> T
         mass_unit=None if units.mass is None else units.symbols[0],
         nq=model.nq,
         nu=model.nu,
-        coordinate_names=tuple(names[0]),
-        coordinate_units=tuple(labels[0]),
-        speed_names=tuple(names[1]),
-        speed_units=tuple(labels[1]),
+        coordinate_names=tuple(name for name, _ in coordinates),
+        coordinate_units=tuple(label(units, dimension) for _, dimension in coordinates),
+        speed_names=tuple(name for name, _ in speeds),
+        speed_units=tuple(label(units, dimension) for _, dimension in speeds),
         observables={name: label(units, dimension) for name, dimension in observables.items()},
         length_unit=None if length is None else length[0],
         time_unit=None if time is None else time[0],
@@ -75,14 +68,26 @@ def trajectory_layout(model: Model, observables: dict[str, str], case: str) -> T
         sphere_bodies=model.sites.body[spheres] if spheres.size else None,
         sphere_positions=model.sites.position[spheres] if spheres.size else None,
         sphere_radii=model.sites.radius[spheres] if spheres.size else None,
+        box_edges=None if box is None else box.vectors,
+        boundaries=("periodic", "periodic", "periodic") if box is None else _boundaries(box),
+        atoms=atoms,
         author=os.environ.get("USER") or os.environ.get("LOGNAME") or "unknown",
         creator_version=__version__,
         case=case,
     )
 
 
-def write_model_topology(path: Path, model: Model, title: str) -> None:
-    """The bodies as they are at time zero, in the trajectory's unit of length."""
+def _boundaries(box: Box) -> tuple[str, str, str]:
+    """What H5MD calls what a box is like along its edges."""
+    x, y, z = ("periodic" if repeats else "none" for repeats in box.periodic.tolist())
+    return x, y, z
+
+
+def write_model_topology(path: Path, model: Model, title: str, atoms: AtomColumns | None = None) -> None:
+    """The atoms that are kept, or the bodies, as they are at time zero, in the trajectory's unit of length."""
+    if atoms is not None:
+        write_atom_topology(path, model, atoms.atom, atom_positions(model, model.q0)[atoms.atom], title)
+        return
     length, _ = file_units(model.units)
     unit, factor = (None, 1.0) if length is None else length
     positions, _ = body_poses(model, model.q0)

@@ -26,10 +26,13 @@ import numpy as np
 
 from articulon.storage.atomic_writing import write_text
 
-_ANGSTROM = {"pm": 0.01, "angstrom": 1.0, "Angstrom": 1.0, "nm": 10.0}
+ANGSTROM = {"pm": 0.01, "angstrom": 1.0, "Angstrom": 1.0, "nm": 10.0}
+"""Ångström for one of each unit of length."""
 _LOWEST, _HIGHEST = -999.999, 9999.999  # what eight columns with three decimals hold
-_LARGEST_DECIMAL = 99_999
-_RESIDUES = 10_000
+LARGEST_DECIMAL = 99_999
+"""Serial numbers that five columns hold as decimals."""
+RESIDUES = 10_000
+"""Numbers of residues that four columns hold."""
 
 
 def write_topology(
@@ -80,7 +83,7 @@ def write_topology(
         raise ValueError(f"the position of body '{body_names[body]}' is not finite")
     if any(not 0 <= index < n for pair in bonds for index in pair):
         raise ValueError(f"a bond names a body outside 0 to {n - 1}")
-    drawn, remark, scale = _fit(positions, length_unit)
+    drawn, remark, scale = fitted(positions, length_unit)
     shown = None if radii is None else scale * np.asarray(radii, dtype=np.float64)
     write_text(path, "\n".join(_records(body_names, drawn, trees, bonds, remark, title, shown)) + "\n")
 
@@ -128,10 +131,10 @@ def hybrid36(value: int, width: int) -> str:
     raise ValueError(f"a PDB file cannot number so many atoms in {width} columns")
 
 
-def _fit(positions: np.ndarray, length_unit: str | None) -> tuple[np.ndarray, str, float]:
+def fitted(positions: np.ndarray, length_unit: str | None) -> tuple[np.ndarray, str, float]:
     """Coordinates that fit the columns, what was done to make them fit ("" if nothing), and ångström for one unit."""
-    known = length_unit in _ANGSTROM
-    scale = 1.0 if length_unit is None else _ANGSTROM.get(length_unit, 1.0)
+    known = length_unit in ANGSTROM
+    scale = 1.0 if length_unit is None else ANGSTROM.get(length_unit, 1.0)
     drawn = positions * scale
     if drawn.size == 0:
         return drawn, "", scale
@@ -159,26 +162,26 @@ def _records(
     radii: np.ndarray | None = None,
 ) -> Iterator[str]:
     n = len(body_names)
-    numbered = n <= _LARGEST_DECIMAL
+    numbered = n <= LARGEST_DECIMAL
     if title:
-        yield f"TITLE     {_ascii(title)[:70]}"
+        yield f"TITLE     {ascii_text(title)[:70]}"
     yield "REMARK 250 ONE ATOM IS A BODY, ONE RESIDUE A TREE OF BODIES."
     if remark:
-        yield f"REMARK 250 COORDINATES: {_ascii(remark)}"
+        yield f"REMARK 250 COORDINATES: {ascii_text(remark)}"
     if radii is not None:
         yield "REMARK 250 THE B FACTOR IS THE RADIUS OF THE BODY'S SPHERE, IN ANGSTROM AS DRAWN."
     if not numbered:
-        yield f"REMARK 250 NO CONECT RECORDS: MORE THAN {_LARGEST_DECIMAL} BODIES."
+        yield f"REMARK 250 NO CONECT RECORDS: MORE THAN {LARGEST_DECIMAL} BODIES."
     short = [short_name(name) for name in body_names]
     if numbered:
         for serial, (name, shortened) in enumerate(zip(body_names, short, strict=True), start=1):
             if name != shortened:
-                yield f"REMARK 250 ATOM {serial:5d} {shortened:4s} IS {_ascii(name)}"
+                yield f"REMARK 250 ATOM {serial:5d} {shortened:4s} IS {ascii_text(name)}"
     factors = [0.0] * n if radii is None else np.minimum(radii, 999.99).tolist()
     for index, (name, tree, (x, y, z), factor) in enumerate(zip(short, trees, drawn.tolist(), factors, strict=True)):
         # No element: a body is none, and a viewer must not take "core" for carbon. It is drawn as an unknown atom.
         yield (
-            f"HETATM{hybrid36(index + 1, 5)} {name:<4s} BOD A{(tree + 1) % _RESIDUES:4d}    "
+            f"HETATM{hybrid36(index + 1, 5)} {name:<4s} BOD A{(tree + 1) % RESIDUES:4d}    "
             f"{x:8.3f}{y:8.3f}{z:8.3f}{1.0:6.2f}{factor:6.2f}          {'':2s}"
         )
     if numbered:
@@ -193,6 +196,6 @@ def _records(
     yield "END"
 
 
-def _ascii(text: str) -> str:
+def ascii_text(text: str) -> str:
     """Text that a PDB file can hold: one line, other characters as escapes."""
     return " ".join(text.split()).encode("ascii", "backslashreplace").decode()

@@ -2,7 +2,7 @@
 
 The file is never changed in place. Frames are gathered in a buffer; now and then a complete new file, the old frames
 and the new ones, is written beside the old one and renamed over it. When that happens follows the clock, so that
-copying costs at most about a twentieth of the run however long the trajectory; what is in the file does not, because
+copying costs at most about a fiftieth of the run however long the trajectory; what is in the file does not, because
 its bytes are a function of its layout and frames alone (see `h5md`). An unbroken run and one that was killed and
 resumed therefore end with the same bytes. Every chunk of values has a checksum, and the file a seal, which is compared
 before a run goes on.
@@ -35,7 +35,9 @@ from articulon.storage.h5md_writing import FrameSink, room
 __all__ = ["Frame", "TrajectoryLayout", "TrajectoryReader", "TrajectoryWriter"]
 
 _MEMORY = 64 * 2**20  # bytes of buffered frames held in memory, and of frames copied at a time
-_COPY_SHARE = 20.0  # the time between two writes is at least this many times what the last write took
+_QUICK = 0.1  # a write that takes no longer may be asked for at any time [s]
+COPY_SHARE = 50.0
+"""The time between two writes is at least this many times what the last write took."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,15 +49,19 @@ class Frame:
     time: float
     """Simulated time [time]."""
     positions: np.ndarray
-    """Origins of the bodies, world frame [length], shape (n, 3)."""
+    """Origins of the bodies, world frame [length], shape (n, 3); not looked at where the file holds atoms."""
     rotations: np.ndarray
-    """Quaternions (scalar first) from body frame to world frame, shape (n, 4)."""
+    """Quaternions (scalar first) from body frame to world frame, shape (n, 4); likewise."""
     q: np.ndarray
     """Joint coordinates [per coordinate], shape (nq,)."""
     u: np.ndarray
     """Joint speeds [per speed], shape (nu,)."""
     observables: Mapping[str, float] = field(default_factory=dict)
     """Value of every observable of the layout by name [per observable]."""
+    atoms: np.ndarray | None = None
+    """Places of the atoms of the layout, world frame [length], shape (atoms, 3); None in a frame that holds none."""
+    box: np.ndarray | None = None
+    """Edge vectors of the box as rows [length], shape (3, 3); None where it is that of the layout."""
 
 
 class TrajectoryWriter:
@@ -103,6 +109,8 @@ class TrajectoryWriter:
         self.layout = layout
         self._record = h5md_layout.record(layout)
         self._buffer = _FrameBuffer(self._record, self.path.parent)
+        atoms = h5md_layout.atom_record(layout)
+        self._atoms = None if atoms is None else _FrameBuffer(atoms, self.path.parent)
         self._interval = interval
         self._last_flush = time.monotonic()
         self._flush_duration = 0.0
@@ -123,6 +131,11 @@ class TrajectoryWriter:
         return self._on_disk + len(self._buffer)
 
     @property
+    def atoms_due(self) -> bool:
+        """Whether the frame that comes next is to hold atoms."""
+        return self.layout.atoms is not None and self.frames % self.layout.atoms.every == 0
+
+    @property
     def frames_on_disk(self) -> int:
         """Number of frames that a kill at this moment leaves in the file."""
         return self._on_disk
@@ -133,8 +146,15 @@ class TrajectoryWriter:
 
         True while there is no file yet, so that it can be opened from the first frame on.
         """
-        wait = max(self._interval, _COPY_SHARE * self._flush_duration)
+        wait = max(self._interval, COPY_SHARE * self._flush_duration)
         return self._on_disk == 0 or time.monotonic() - self._last_flush >= wait
+
+    @property
+    def flush_cheap(self) -> bool:
+        """Whether a write costs little now: it is quick, or the last one was long ago, or there is nothing to write."""
+        nothing = self._current and len(self._buffer) == 0
+        rest = 0.0 if self._flush_duration < _QUICK else COPY_SHARE * self._flush_duration
+        return nothing or time.monotonic() - self._last_flush >= rest
 
     def append(self, frame: Frame) -> None:
         """Add a frame; write the file if that is due.
@@ -146,9 +166,11 @@ class TrajectoryWriter:
         ArticulonError
             When the disk is full. The file stays as it was after the last write.
         """
-        record = self._as_record(frame)
+        record, atoms = self._as_record(frame), self._as_atoms(frame)
         self._last_step = int(frame.step)
         try:
+            if self._atoms is not None and atoms is not None:
+                self._atoms.append(atoms)
             self._buffer.append(record)
         except OSError as failure:
             raise ArticulonError(write_failure(self.path, failure)) from failure
@@ -218,23 +240,53 @@ class TrajectoryWriter:
             differing = sorted(frame.observables.keys() ^ layout.observables.keys())
             raise ValueError(f"frame of step {frame.step}: observables missing or not in the layout: {differing}")
         record = np.zeros((), dtype=self._record)
-        record[h5md_layout.STEP] = frame.step
-        record[h5md_layout.TIME] = frame.time * layout.time_factor
-        for name, values in (
-            (h5md_layout.POSITION, np.asarray(frame.positions, dtype=np.float64) * layout.length_factor),
-            (h5md_layout.ORIENTATION, np.asarray(frame.rotations, dtype=np.float64)),
+        record[layout.step] = frame.step
+        record[layout.time] = frame.time * layout.time_factor
+        columns = [
             (h5md_layout.COORDINATES, np.asarray(frame.q, dtype=np.float64)),
             (h5md_layout.SPEEDS, np.asarray(frame.u, dtype=np.float64)),
-        ):
+        ]
+        if layout.atoms is None:
+            columns += [
+                (h5md_layout.POSITION, np.asarray(frame.positions, dtype=np.float64) * layout.length_factor),
+                (h5md_layout.ORIENTATION, np.asarray(frame.rotations, dtype=np.float64)),
+            ]
+        for name, values in columns:
             if values.shape != self._record[name].shape:
                 raise ValueError(
                     f"frame of step {frame.step}: {name} must have shape {self._record[name].shape}, got {values.shape}"
                 )
             record[name] = values
         if layout.box_edges is not None:
-            record[h5md_layout.EDGES] = layout.box_edges * layout.length_factor
+            record[layout.frame_edges] = self._edges(frame)
         for name, value in frame.observables.items():
             record[h5md_layout.observable_path(name)] = value
+        return record
+
+    def _edges(self, frame: Frame) -> np.ndarray:
+        """Edges of the box at a frame, in the unit of the file."""
+        edges = self.layout.box_edges if frame.box is None else np.asarray(frame.box, dtype=np.float64)
+        if edges is None or edges.shape != (3, 3):
+            raise ValueError(f"frame of step {frame.step}: the box must have shape (3, 3)")
+        return edges * self.layout.length_factor
+
+    def _as_atoms(self, frame: Frame) -> np.ndarray | None:
+        """The atoms of a frame as a record; None where it holds none."""
+        if not self.atoms_due:
+            if frame.atoms is not None:
+                raise ValueError(f"frame of step {frame.step} holds atoms, and only some frames are to")
+            return None
+        assert self._atoms is not None and self.layout.atoms is not None
+        layout, record = self.layout, np.zeros((), dtype=self._atoms.record)
+        wanted = (len(self.layout.atoms), 3)
+        if frame.atoms is None or frame.atoms.shape != wanted:
+            shape = None if frame.atoms is None else frame.atoms.shape
+            raise ValueError(f"frame of step {frame.step}: its atoms must have shape {wanted}, got {shape}")
+        record[h5md_layout.ATOM_POSITION] = frame.atoms * layout.length_factor
+        if layout.atom_step in (self._atoms.record.names or ()):
+            record[layout.atom_step], record[layout.atom_time] = frame.step, frame.time * layout.time_factor
+        if layout.box_edges is not None:
+            record[layout.edges] = self._edges(frame)
         return record
 
     def _write(self, kept: int) -> None:
@@ -254,30 +306,58 @@ class TrajectoryWriter:
         self._on_disk = frames
         self._current = True
         self._buffer.clear()
+        if self._atoms is not None:
+            self._atoms.clear()
+
+    @property
+    def _at_once(self) -> int:
+        """How many frames are taken at a time."""
+        atoms = 0 if self._atoms is None else self._atoms.record.itemsize
+        return max(1, _MEMORY // (self._record.itemsize + atoms))
 
     def _written(self, kept: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """The first frames of the file as it is, some at a time: how many, and their columns."""
         if not kept:
             return
+        columns = h5md_layout.all_columns(self.layout)
         with closing(TrajectoryFile(self.path)) as existing:
-            rows = max(1, _MEMORY // self._record.itemsize)
-            for start in range(0, kept, rows):
-                count = min(rows, kept - start)
-                part = slice(start, start + count)
-                yield count, {name: existing.values(name, part) for name in self._record.names or ()}
+            for start in range(0, kept, self._at_once):
+                count = min(self._at_once, kept - start)
+                yield (
+                    count,
+                    {
+                        name: existing.values(name, slice(-(-start // apart), -(-(start + count) // apart)))
+                        for name, (_, apart) in columns.items()
+                    },
+                )
 
     def _buffered(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """The frames in the buffer, likewise."""
-        for block in self._buffer.blocks():
-            # Copies: a column that waits for its chunk to be full would hold all the others.
-            yield len(block), {name: np.array(block[name]) for name in self._record.names or ()}
+        for start in range(0, len(self._buffer), self._at_once):
+            count = min(self._at_once, len(self._buffer) - start)
+            yield count, {**_columns(self._buffer, start, count), **self._buffered_atoms(start, count)}
+
+    def _buffered_atoms(self, start: int, count: int) -> dict[str, np.ndarray]:
+        """The atoms of some frames in the buffer."""
+        if self._atoms is None or self.layout.atoms is None:
+            return {}
+        rows, before = self.layout.atoms.rows, self.layout.atoms.rows(self._on_disk)
+        first, end = (rows(self._on_disk + frame) - before for frame in (start, start + count))
+        return _columns(self._atoms, first, end - first)
+
+
+def _columns(buffer: _FrameBuffer, start: int, count: int) -> dict[str, np.ndarray]:
+    """Some records of a buffer by their fields."""
+    block = buffer.read(start, count)
+    # Copies: a column that waits for its chunk to be full would hold all the others.
+    return {name: np.array(block[name]) for name in buffer.record.names or ()}
 
 
 class _FrameBuffer:
     """Frames that are not yet in the file: in memory up to a bound, beyond it in a nameless file of the same folder."""
 
     def __init__(self, record: np.dtype, folder: Path) -> None:
-        self._record = record
+        self.record = record
         self._folder = folder
         self._memory: list[bytes] = []
         self._spilled = 0
@@ -288,19 +368,19 @@ class _FrameBuffer:
 
     def append(self, record: np.ndarray) -> None:
         self._memory.append(record.tobytes())
-        if len(self._memory) * self._record.itemsize > _MEMORY:
+        if len(self._memory) * self.record.itemsize > _MEMORY:
             self._spill()
 
-    def blocks(self) -> Iterator[np.ndarray]:
-        """The records in order, some at a time."""
-        if self._overflow is not None:
-            self._overflow.seek(0)
-            rows = max(1, _MEMORY // self._record.itemsize)
-            for start in range(0, self._spilled, rows):
-                count = min(rows, self._spilled - start)
-                yield np.frombuffer(self._overflow.read(count * self._record.itemsize), dtype=self._record)
-        if self._memory:
-            yield np.frombuffer(b"".join(self._memory), dtype=self._record)
+    def read(self, start: int, count: int) -> np.ndarray:
+        """So many records, from one on."""
+        size, parts = self.record.itemsize, []
+        spilled = min(count, max(0, self._spilled - start))
+        if spilled and self._overflow is not None:
+            self._overflow.seek(start * size)
+            parts.append(self._overflow.read(spilled * size))
+        first = start + spilled - self._spilled
+        parts.extend(self._memory[first : first + count - spilled])
+        return np.frombuffer(b"".join(parts), dtype=self.record)
 
     def clear(self) -> None:
         self._memory.clear()
@@ -313,7 +393,7 @@ class _FrameBuffer:
         if self._overflow is None:
             self._overflow = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives until clear()
         # Whatever an earlier attempt left half-written lies beyond the records counted and is written over.
-        self._overflow.seek(self._spilled * self._record.itemsize)
+        self._overflow.seek(self._spilled * self.record.itemsize)
         self._overflow.write(b"".join(self._memory))
         self._overflow.flush()
         self._spilled += len(self._memory)
@@ -354,7 +434,7 @@ class TrajectoryReader:
         self.close()
 
     def __len__(self) -> int:
-        return self._file.dataset(h5md_layout.STEP).shape[0]
+        return self._file.dataset(self.layout.step).shape[0]
 
     def close(self) -> None:
         """Close the file. Arrays that were read stay usable."""
@@ -363,22 +443,47 @@ class TrajectoryReader:
     @cached_property
     def steps(self) -> np.ndarray:
         """Numbers of the steps, shape (frames,), int64."""
-        return self._file.values(h5md_layout.STEP)
+        return self._file.values(self.layout.step)
 
     @cached_property
     def times(self) -> np.ndarray:
         """Simulated times [time], shape (frames,)."""
-        return self._file.values(h5md_layout.TIME) / self.layout.time_factor
+        return self._file.values(self.layout.time) / self.layout.time_factor
 
     @cached_property
     def positions(self) -> np.ndarray:
-        """Origins of the bodies, world frame [length], shape (frames, n, 3)."""
+        """Origins of the bodies, world frame [length], shape (frames, n, 3). Raises ArticulonError where the file holds
+        atoms in place of bodies."""
+        self._check_bodies()
         return self._file.values(h5md_layout.POSITION) / self.layout.length_factor
 
     @cached_property
     def rotations(self) -> np.ndarray:
-        """Quaternions (scalar first) from body frame to world frame, shape (frames, n, 4)."""
+        """Quaternions (scalar first) from body frame to world frame, shape (frames, n, 4); likewise."""
+        self._check_bodies()
         return self._file.values(h5md_layout.ORIENTATION)
+
+    @cached_property
+    def atom_positions(self) -> np.ndarray:
+        """Places of the atoms that are kept, world frame [length], in single precision, shape (frames that hold them,
+        atoms, 3). Raises ArticulonError where the file holds none."""
+        if self.layout.atoms is None:
+            raise ArticulonError(f"{self.path} holds bodies and no atoms; articulon.open_run computes atoms from them")
+        return self._file.values(h5md_layout.ATOM_POSITION) / np.float32(self.layout.length_factor)
+
+    @cached_property
+    def boxes(self) -> np.ndarray | None:
+        """Edges of the box at every frame, as rows [length], shape (frames, 3, 3); None without a box."""
+        if self.layout.box_edges is None:
+            return None
+        return self._file.values(self.layout.frame_edges) / self.layout.length_factor
+
+    def _check_bodies(self) -> None:
+        if self.layout.atoms is not None:
+            raise ArticulonError(
+                f"{self.path} holds atoms, and the places of bodies follow from the coordinates; articulon.open_run "
+                "gives them as run.positions and run.rotations"
+            )
 
     @cached_property
     def coordinates(self) -> np.ndarray:

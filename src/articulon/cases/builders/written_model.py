@@ -7,6 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from articulon.building import ModelBuilder
 from articulon.cases.builders.builder_base import BaseBuilder, function_beside
+from articulon.cases.builders.explicit_atoms import ExplicitAtoms
 from articulon.cases.builders.explicit_joints import (
     GROUND,
     JointName,
@@ -295,3 +296,12 @@ class ExplicitModel(WrittenOut):
     """What a model without a named builder is."""
     bodies: Annotated[tuple[ExplicitBody, ...], Field(min_length=1)]
     """In any order; the model has them with parents first and otherwise as they are written."""
+    atoms: ExplicitAtoms | None = None
+    """Which sites are atoms, and what these are called."""
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """See :class:`WrittenOut`."""
+        first = builder._site_count
+        super().populate(builder)
+        if self.atoms is not None:
+            self.atoms.populate(builder, builder._index, first)

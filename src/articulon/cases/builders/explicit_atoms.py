@@ -1,0 +1,104 @@
+"""The atoms of a model that is written out: which of its sites are atoms, and what they are called."""
+
+from typing import Annotated, ClassVar, Self
+
+import numpy as np
+from pydantic import Field
+
+from articulon.building import ModelBuilder
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.errors import CaseError
+from articulon.model.atoms import Atoms
+from articulon.units import UnitSystem
+
+Index = Annotated[Whole, Field(ge=0)]
+OF_ATOMS = ("names", "elements", "masses", "residues")
+"""Columns with a row for each atom."""
+OF_RESIDUES = ("residue_numbers", "insertions", "chains", "residue_kinds")
+"""Columns with a row for each residue, beside their names."""
+
+
+class ExplicitTorsion(Declaration):
+    """What the torsion that a revolute joint turns is called."""
+
+    body: str
+    """The body that turns."""
+    name: str
+    """Such as ``"phi:A:TRP2"``."""
+    atoms: tuple[Index, Index, Index, Index]
+    """The four atoms whose dihedral angle the coordinate is."""
+
+
+class ExplicitAtoms(Declaration):
+    """Columns of atoms and of residues; see ``Model.atoms``."""
+
+    error_class: ClassVar = CaseError
+    sites: tuple[Index, ...]
+    """The site of each atom, by its place among the sites."""
+    names: tuple[str, ...]
+    """Name of each atom, such as ``"CA"``."""
+    elements: tuple[str, ...]
+    """Chemical symbol of each atom."""
+    masses: Annotated[tuple[Quantity, ...], Dimension("mass", minimum=0)]
+    """Of each atom [mass]."""
+    residues: tuple[Index, ...]
+    """Residue of each atom, in ascending order."""
+    residue_names: tuple[str, ...]
+    """Name of each residue."""
+    residue_numbers: tuple[Whole, ...]
+    """Number of each residue."""
+    insertions: tuple[str, ...]
+    """Insertion code of each residue, or ``""``."""
+    chains: tuple[str, ...]
+    """Chain of each residue, or ``""``."""
+    residue_kinds: tuple[str, ...]
+    """What each residue is: ``"amino-acid"``, ``"cap"``, ``"nucleotide"``, ``"water"``, ``"ion"`` or ``"ligand"``."""
+    bonds: tuple[tuple[Index, Index], ...] = ()
+    """Pairs of atoms."""
+    torsions: tuple[ExplicitTorsion, ...] = ()
+    """The torsions of revolute joints."""
+
+    def resolved(self, units: UnitSystem, where: str = "model.atoms") -> Self:
+        """A copy in the given units; raises CaseError for columns of different lengths, and rows that there are not."""
+        atoms = super().resolved(units, where)
+        for columns, first in ((OF_ATOMS, "sites"), (OF_RESIDUES, "residue_names")):
+            for name in columns:
+                if len(getattr(self, name)) != len(getattr(self, first)):
+                    raise CaseError(
+                        f"{where}.{name}: expected {len(getattr(self, first))} entries, one for each of {first}, got "
+                        f"{len(getattr(self, name))}"
+                    )
+        residues = np.array(self.residues, dtype=np.int64)
+        if (np.diff(residues) < 0).any() or (residues.size and residues[-1] >= len(self.residue_names)):
+            raise CaseError(f"{where}.residues: expected rows of residue_names in ascending order")
+        named = [("bonds", pair) for pair in self.bonds] + [("torsions", turn.atoms) for turn in self.torsions]
+        for key, members in named:
+            if max(members) >= len(self.sites):
+                raise CaseError(f"{where}.{key}: there is no atom {max(members)}; they are counted from 0")
+        return atoms
+
+    def populate(self, builder: ModelBuilder, bodies: dict[str, int], sites: int) -> None:
+        """Add the atoms to a builder, whose sites from ``sites`` on are those of the case; raises CaseError for a body
+        or a site that there is not."""
+        if self.sites and max(self.sites) >= builder._site_count - sites:
+            raise CaseError(f"model.atoms.sites: there is no site {max(self.sites)}; they are counted from 0")
+        for turn in self.torsions:
+            if turn.body not in bodies:
+                raise CaseError(f"model.atoms.torsions: there is no body '{turn.body}' that '{turn.name}' turns")
+        builder.add_atoms(
+            Atoms(
+                site=np.array(self.sites, dtype=np.int64) + sites,
+                names=self.names,
+                elements=self.elements,
+                masses=np.array(self.masses, dtype=np.float64),
+                residue=np.array(self.residues, dtype=np.int64),
+                residue_names=self.residue_names,
+                residue_numbers=self.residue_numbers,
+                insertions=self.insertions,
+                chains=self.chains,
+                residue_kinds=self.residue_kinds,
+                bonds=np.array(self.bonds, dtype=np.int64).reshape(-1, 2),
+                torsions={bodies[turn.body]: turn.name for turn in self.torsions},
+                dihedrals={bodies[turn.body]: turn.atoms for turn in self.torsions},
+            )
+        )

@@ -1,0 +1,25 @@
+"""Where the atoms of a model are."""
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.sites.site_positions import site_positions
+from articulon.model import Model
+from articulon.model.atoms import Atoms
+
+
+def atoms_of(model: Model, where: str) -> Atoms:
+    """The atoms of a model; raises ModelError where it has none."""
+    if model.atoms is None or model.units.length is None:
+        raise ModelError(
+            f"{where}: the model has no atoms; models that are made of a structure or a sequence have them"
+        )
+    return model.atoms
+
+
+def atom_positions(model: Model, q: np.ndarray) -> np.ndarray:
+    """World positions of the atoms at coordinates q [length], shape (atoms, 3); raises ModelError where there are none.
+
+    Molecules are whole: coordinates are never wrapped into a box.
+    """
+    return site_positions(model, q)[atoms_of(model, "atom_positions").site]

@@ -1,0 +1,117 @@
+"""Temperatures of the kinds of motion of a molecular run, by equipartition.
+
+In the canonical ensemble ⟨u_i p_i⟩ = kT for every speed u_i, p = M(q) u being the momenta that belong to the speeds:
+the kinetic energy ½ Σ u_i p_i has a mean part of ½ kT for each. So the sum over one kind of motion, over k and over how
+many there are, is the temperature of this kind, whichever others it is coupled to by the mass matrix. Where the
+momentum of the whole is removed, the n translations of molecules of the part w of all mass are n − 3w freedoms.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from articulon.dynamics.multibody_functions import inverse_dynamics
+from articulon.fidelity.run_temperatures import ENOUGH, PARTS, SETTLED
+from articulon.model import Model
+from articulon.model.atoms import Atoms, torsion_names
+from articulon.model.joints import BY_KIND, UNBOUND
+from articulon.simulation.frames import Frames
+from articulon.simulation.preparation import Prepared
+
+MOST = 400
+"""Frames that are looked at, evenly spread."""
+BACKBONE = ("phi", "psi", "omega", "alpha", "beta", "gamma", "epsilon", "zeta")
+"""Torsions of backbones, of proteins and of nucleic acids."""
+FEW = 100_000_000
+"""Numbers that are held at a time."""
+
+
+def temperatures_of_freedoms(prepared: Prepared, run: Frames) -> dict[str, Any] | None:
+    """By kind of motion: how many ``freedoms`` it has, its ``temperature`` in the last three quarters of the frames,
+    and the ``error`` of that, the standard deviation of the means of ten parts over √10.
+
+    None for a model without atoms, for a rule without speeds, where loops, locked joints or scaling change what each
+    motion has, and where there are no frames.
+    """
+    model, atoms, evaluator = prepared.model, prepared.model.atoms, prepared.evaluator
+    changed = model.loops.kind.size or prepared.adaptive is not None or prepared.policy.scales
+    if atoms is None or changed or evaluator.overdamped or not len(run.q):
+        return None
+    kinds = kinds_of_speeds(model, atoms)
+    names = sorted(set(kinds))
+    kind = np.array([names.index(one) for one in kinds])
+    settled = np.arange(int(SETTLED * len(run.q)), len(run.q))
+    frames = settled[:: -(-settled.size // MOST)]
+    twice = np.empty((frames.size, len(names)))
+    at_once = max(1, FEW // max(1, 40 * model.nu))
+    for start in range(0, frames.size, at_once):
+        some = frames[start : start + at_once]
+        products = run.u[some] * momenta(model, run.q[some], run.u[some])
+        for k in range(len(names)):
+            twice[start : start + some.size, k] = products[:, kind == k].sum(axis=1)
+    removed = evaluator.thermostat is not None and evaluator.thermostat.centre_of_mass == "removed"
+    counts = np.bincount(kind).astype(float) - (_removed(model, kind, len(names)) if removed else 0.0)
+    found = {}
+    for k, name in enumerate(names):
+        values = twice[:, k] / (model.units.boltzmann * max(counts[k], 1e-300))
+        means = [part.mean() for part in np.array_split(values, PARTS)] if values.size >= ENOUGH else []
+        found[name] = {
+            "freedoms": float(counts[k]),
+            "temperature": float(values.mean()) if counts[k] > 0.0 else None,
+            "error": float(np.std(means, ddof=1)) / math.sqrt(PARTS) if means else None,
+        }
+    return found
+
+
+def momenta(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """p = M(q) u: the joint forces that would give accelerations of the size of the speeds to what is at rest, shape
+    (states, nu)."""
+    return np.asarray(inverse_dynamics(model, q, np.zeros_like(u), u))
+
+
+def kinds_of_speeds(model: Model, atoms: Atoms) -> list[str]:
+    """What each speed moves: molecules as wholes, their torsions by where they are, water, ions."""
+    forest, torsions = model.forest, torsion_names(atoms)
+    kinds = [""] * model.nu
+    what = _kinds_of_trees(model, atoms)
+    for i, joint_kind in enumerate(forest.kind.tolist()):
+        joint, start = BY_KIND[joint_kind], int(forest.u_start[i])
+        if forest.parent[i] < 0 and joint_kind in UNBOUND:
+            of = what[int(model.tree_of_link[i])]
+            named = [f"translation of {of}"] * joint.translations + [f"rotation of {of}"] * (
+                joint.nu - joint.translations
+            )
+        else:
+            torsion = torsions.get(int(model.head[i]))
+            named = [_of_torsion(torsion) if torsion is not None else "other joints"] * joint.nu
+        kinds[start : start + joint.nu] = named
+    return [kind or "modes" for kind in kinds]
+
+
+def _of_torsion(name: str) -> str:
+    return "backbone torsions" if name.partition(":")[0] in BACKBONE else "side-chain torsions"
+
+
+def _kinds_of_trees(model: Model, atoms: Atoms) -> list[str]:
+    """What each tree is: ``water``, ``ions`` or ``molecules``."""
+    found = ["molecules"] * model.trees
+    links = model.link[model.sites.body[atoms.site]]
+    for kind, name in (("water", "water"), ("ion", "ions")):
+        of_kind = np.array([one == kind for one in atoms.residue_kinds], dtype=bool)[atoms.residue]
+        for tree in np.unique(model.tree_of_link[links[of_kind & (links >= 0)]]).tolist():
+            found[tree] = name
+    return found
+
+
+def _removed(model: Model, kind: np.ndarray, count: int) -> np.ndarray:
+    """Freedoms that the removed momentum of the whole takes from each kind, three in all, shape (kinds,)."""
+    forest, tree = model.forest, model.tree_of_link
+    masses = np.bincount(tree, forest.mass, model.trees)
+    found = np.zeros(count)
+    for root in forest.tree[:-1].tolist():
+        k = int(forest.u_start[root])
+        found[kind[k]] += 3.0 * masses[tree[root]] / masses.sum()
+    return found

@@ -1,0 +1,59 @@
+"""Which atoms a run keeps in its trajectory, and in which frames."""
+
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import CaseError, ModelError
+from articulon.forces.sites.atom_positions import atom_positions
+from articulon.model import Model
+from articulon.model.atom_selection import ALL, selected_atoms
+from articulon.storage.atom_columns import AtomColumns, atom_columns
+
+NONE = "none"
+"""The selection of no atom: the trajectory then holds bodies."""
+
+
+def kept_atoms(model: Model, selection: str | None, every: int, where: str) -> AtomColumns | None:
+    """The atoms that a trajectory holds; None where it holds bodies.
+
+    Parameters
+    ----------
+    model
+        What is simulated.
+    selection
+        In MDAnalysis's language, "none", or None for all there are.
+    every
+        Atoms are in each frame whose number is a multiple of this.
+    where
+        What the keys ``atoms`` and ``atoms_every`` stand in; messages begin with it.
+
+    Raises
+    ------
+    CaseError
+        For a selection of nothing, and for atoms of a model that has none.
+    """
+    if model.atoms is None or model.units.length is None:
+        if selection not in (None, NONE) or every != 1:
+            key = "atoms" if selection is not None else "atoms_every"
+            raise CaseError(f"{where}.{key}: the model has no atoms; leave it out")
+        return None
+    if selection == NONE:
+        return None
+    chosen = ALL if selection is None else selection
+    try:
+        some = selected_atoms(
+            model.atoms,
+            np.zeros((len(model.atoms), 3)) if chosen == ALL else atom_positions(model, model.q0),
+            chosen,
+            f"{where}.atoms",
+            None if model.box is None or not model.box.periodic.all() else model.box.vectors,
+        )
+    except ModelError as error:
+        raise CaseError(str(error)) from None
+    return atom_columns(model, some, every)
+
+
+def atoms_of_case(case: Any, model: Model) -> AtomColumns | None:
+    """The same for what ``[run]`` of a case says; raises CaseError with the file and the key."""
+    return kept_atoms(model, case.run.atoms, case.run.atoms_every, f"{case.source}: run")

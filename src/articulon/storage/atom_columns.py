@@ -1,0 +1,85 @@
+"""What a trajectory says of its atoms, once for all frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulon.model import Model
+
+_SYMBOLS = """
+    H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y
+    Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re
+    Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg
+    Cn Nh Fl Mc Lv Ts Og
+"""
+ATOMIC_NUMBERS = {symbol: number for number, symbol in enumerate(_SYMBOLS.split(), start=1)}
+"""By chemical symbol."""
+
+
+@dataclass(frozen=True, eq=False)
+class AtomColumns:
+    """The atoms of a trajectory, in the order of the model's."""
+
+    atom: np.ndarray
+    """Index of each atom among those of the model, shape (n,)."""
+    names: tuple[str, ...]
+    """Name of each atom, such as ``CA``."""
+    species: np.ndarray
+    """Atomic number of each atom, 0 for what is no element, shape (n,)."""
+    masses: np.ndarray
+    """[mass unit of the case], shape (n,)."""
+    residue_names: tuple[str, ...]
+    """Name of each atom's residue."""
+    residue_numbers: np.ndarray
+    """Number of each atom's residue, shape (n,)."""
+    chains: tuple[str, ...]
+    """Chain of each atom."""
+    charges: np.ndarray | None = None
+    """[e], shape (n,); None where the model has none."""
+    every: int = 1
+    """Atoms are in each frame whose number is a multiple of this."""
+
+    def __len__(self) -> int:
+        return self.atom.size
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AtomColumns):
+            return NotImplemented
+        for name in self.__dataclass_fields__:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if isinstance(mine, np.ndarray) or isinstance(theirs, np.ndarray):
+                same = mine is not None and theirs is not None and np.array_equal(mine, theirs)
+            else:
+                same = mine == theirs
+            if not same:
+                return False
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def rows(self, frames: int) -> int:
+        """How many of the first frames hold atoms."""
+        return -(-frames // self.every)
+
+
+def atom_columns(model: Model, some: np.ndarray, every: int = 1) -> AtomColumns:
+    """The columns of some atoms of a model, by their indices in ascending order."""
+    atoms = model.atoms
+    assert atoms is not None
+    residue, charges = atoms.residue[some].tolist(), model.sites.charge[atoms.site[some]]
+    return AtomColumns(
+        atom=np.asarray(some, dtype=np.int64),
+        names=tuple(atoms.names[k] for k in some.tolist()),
+        species=np.array(
+            [ATOMIC_NUMBERS.get(atoms.elements[k].capitalize(), 0) for k in some.tolist()], dtype=np.int64
+        ),
+        masses=atoms.masses[some],
+        residue_names=tuple(atoms.residue_names[r] for r in residue),
+        residue_numbers=np.array([atoms.residue_numbers[r] for r in residue], dtype=np.int64),
+        chains=tuple(atoms.chains[r] for r in residue),
+        # A model whose force field another program evaluates does not know its charges.
+        charges=charges.copy() if charges.any() else None,
+        every=every,
+    )
