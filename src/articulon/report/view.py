@@ -133,7 +133,8 @@ class View:
         places = None
         if self.reference is not None:
             places = reference_positions(chosen_atoms(atoms, chosen), self.reference, "report")
-        return Conformations(self.model, self.times, self.q, reference=places)
+        volumes = self.observables.get("volume")
+        return Conformations(self.model, self.times, self.q, reference=places, volumes=volumes)
 
     @property
     def inertial(self) -> bool:
