@@ -1,6 +1,10 @@
 """Draws peptide.png, the figure of the page on molecules: clusters, φ and ψ, secondary structure and fluctuations.
 
-Run a peptide first, `articulon run trp-zipper --out DIR` say, then `python docs/figures/peptide.py DIR`.
+Run a peptide first, then `python docs/figures/peptide.py DIR`; that of the page is
+
+    articulon run trp-zipper --out DIR --set run.duration="400 ps" --set run.frames=400 --set run.speeds=thermal \\
+        --set model.phi="-57 deg" --set model.psi="-47 deg" --set model.sequence='["ACE", "ALA", "ALA", "GLN", "ALA", \\
+        "ALA", "ALA", "PRO", "GLY", "ALA", "ALA", "LYS", "ALA", "ALA", "GLN", "ALA", "NME"]'
 """
 
 import sys
@@ -42,7 +46,7 @@ def main(folder: Path) -> None:
             codes = residue_codes(seen.secondary_structure, int(middles[k]), len(seen.atoms.residue_names))
             draw_pieces(axes, pieces_of(seen.atoms, places, codes), (2.52 * scale, 1.56 * scale))
             at = view.time_scale.text(float(seen.times[middles[k]]), 3)
-            axes.set_title(f"{percent(found.populations[k], 2)}, {at}", fontsize=8.0, loc="center")
+            axes.set_title(f"{percent(found.populations[k], 2)}, {at}", fontsize=8.0, loc="center", y=0.86)
         both = torsion_map(seen.backbone_torsions.phi, seen.backbone_torsions.psi, 1.0, BINS)
         assert both is not None
         image = draw_map(plane, both)
@@ -69,7 +73,8 @@ def main(folder: Path) -> None:
             rmsf.plot(own, seen.rmsf[own], "-o", color=style.BLUE, markersize=3.0, linewidth=1.1)
         rmsf.set_ylabel(style.label("RMSF", view.case.units, "length"))
         rmsf.set(ylim=(0.0, None), xlim=(-0.7, len(seen.rmsf) - 0.3))
-        rmsf.tick_params(labelbottom=False)
+        rmsf.tick_params(labelbottom=False, bottom=False)
+        rmsf.grid(visible=False, axis="x")
         draw_strip(strip, structure, len(seen.rmsf))
         strip.set_xlim(-0.7, len(seen.rmsf) - 0.3)
         name_residues(strip, seen)

@@ -19,6 +19,7 @@ from articulon import cli, molecules
 from articulon.molecules.structure import Structure
 from articulon.report.html import figures
 from articulon.report.molecule_words import molecule_words
+from articulon.report.view import View
 from tests.cases.test_analysis_of_runs import ON_MOLECULES
 from tests.support.peptide_frames import peptide_model, short_run
 
@@ -106,7 +107,7 @@ def nucleotides(folder: Path) -> ar.Model:
 
 def two_chains(folder: Path) -> ar.Model:
     builder = ar.ModelBuilder(units="Da-nm-ps")
-    one = molecules.peptide(["ALA"] * 5)
+    one = molecules.peptide(["ALA"] * 8)
     other = replace(
         one,
         residues=tuple(residue._replace(chain="B") for residue in one.residues),
@@ -183,6 +184,20 @@ def test_the_report_of_a_peptide_tells_its_numbers(peptide: ar.Run) -> None:
     ):
         assert words in page
     assert not any(f'<figure id="{name}"' in page for name in MECHANISM)
+
+
+@pytest.mark.slow
+def test_a_report_compares_with_a_reference(peptide: ar.Run, tmp_path: Path) -> None:
+    other = tmp_path / "strand.pdb"
+    stretched = molecules.peptide(["ALA", "ALA", "GLY", "ALA", "ALA", "SER", "ALA"], phi=-120.0, psi=120.0)
+    molecules.write_structure(stretched, other)
+    told = CliRunner().invoke(cli.app, ["report", str(peptide.folder), "--reference", str(other)])
+    assert told.exit_code == 0, told.output
+    assert "backbone from strand.pdb" in (peptide.folder / "report.html").read_text(encoding="utf-8")
+    drawn = figures(View.of(peptide, other))["molecule_shape"].axes[0].lines[0]
+    np.testing.assert_array_equal(drawn.get_ydata(), ar.analysis.rmsd(peptide, other).values)
+    peptide.report()
+    assert "backbone from the first frame" in (peptide.folder / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

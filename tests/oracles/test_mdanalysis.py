@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import articulon as ar
 from articulon.conformations.backbones import backbone_of
 from articulon.conformations.conformation_record import Conformations
+from articulon.conformations.hydrogen_bonds import hydrogen_bonds
 from articulon.conformations.mdanalysis_universe import memory_universe
 from articulon.conformations.secondary_structure import secondary_structure
 from articulon.conformations.superposition import superposed
@@ -35,6 +37,21 @@ def test_a_universe_has_what_the_model_has(seen: Conformations) -> None:
     assert len(universe.bonds) == len(atoms.bonds) and universe.select_atoms("protein and backbone").n_atoms == 40
     assert [ts.time for ts in universe.trajectory] == seen.times.tolist()
     np.testing.assert_allclose(universe.trajectory[3].positions, 10.0 * seen.positions[3], atol=10.0 * SINGLE)
+
+
+def test_hydrogen_bonds_reach_across_a_box_that_changes() -> None:
+    """Half of a helix moved by whole edges, which grow by 1 % from frame to frame, has the bonds of the helix."""
+    model = peptide_model(["ALA"] * 12)
+    seen = conformations(model, model.q0[None])
+    edge, scales = 6.0, np.array([1.0, 1.01, 1.02])
+    moved = np.repeat(seen.positions, 3, axis=0)
+    far = seen.atoms.residue >= 6
+    moved[:, far, 0] += edge * scales[:, None]
+    box, times = ar.Box(lengths=(edge, edge, edge)), np.arange(3.0)
+    expected = seen.hydrogen_bonds.counts[0]
+    assert expected > 4
+    assert hydrogen_bonds(seen.atoms, times, moved, box, scales).counts.tolist() == [expected] * 3
+    assert hydrogen_bonds(seen.atoms, times, moved, box).counts.tolist() != [expected] * 3
 
 
 def test_deviations_and_sizes(seen: Conformations) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 import articulon as ar
 from articulon import molecules
-from validation.faulty.models import chain, fluid, fresh, gas, kept, looped, ring, small_run, state, tree
+from validation.faulty.models import chain, fluid, fresh, gas, kept, looped, molecular_run, ring, small_run, state, tree
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,25 @@ def with_builder(method: str, **good: Any) -> Call:
         builder.build()
 
     return Call(call, lambda: dict(good), ("count",))
+
+
+ON_MOLECULES: dict[str, dict[str, Any]] = {
+    "rmsd": {"reference": None},
+    "rmsf": {},
+    "radius_of_gyration": {},
+    "end_to_end_distance": {},
+    "native_contacts": {"reference": None},
+    "secondary_structure": {},
+    "hydrogen_bonds": {},
+    "backbone_torsions": {},
+    "torsion_correlation": {},
+    "ramachandran": {"residues": "all", "bins": 10, "blocks": 2, "temperature": 300.0},
+    "clusters": {"by": "rmsd", "cutoff": 0.1, "number": None, "frames": 5},
+    "mean_temperature": {},
+    "universe": {},
+    "analyse_molecules": {"reference": None},
+}
+"""Analyses of runs of molecules, with what each takes besides the run and ``skip``."""
 
 
 def calls() -> dict[str, Call]:
@@ -387,6 +406,20 @@ def calls() -> dict[str, Call]:
             ar.analysis.radial_distribution,
             lambda: {"run": small_run(), "kinds": ("A", "A"), "cutoff": 2.0, "bins": 10, "skip": 0.2},
             ("bins",),
+        ),
+        **{
+            f"analysis.{name}": Call(
+                getattr(ar.analysis, name), lambda more=more: {"run": molecular_run(), **more, "skip": 0.2}
+            )
+            for name, more in ON_MOLECULES.items()
+        },
+        "analysis.write_clusters": Call(
+            ar.analysis.write_clusters,
+            lambda: {
+                "run": molecular_run(),
+                "found": ar.analysis.clusters(molecular_run()),
+                "folder": kept() / f"clusters-{next(fresh)}",
+            },
         ),
         "analysis.mean_square_displacement": Call(
             ar.analysis.mean_square_displacement, lambda: {"run": small_run(), "bodies": "*", "skip": 0.0}

@@ -62,6 +62,15 @@ def small_run() -> ar.Run:
     return ar.run(ar.load_case(case), folder / "run")
 
 
+@cache
+def molecular_run() -> ar.Run:
+    """A short run of a peptide without forces, in memory."""
+    structure = molecules.peptide(["ALA"] * 6)
+    model = molecules.build(structure, molecules.perceive(structure))
+    bath = ar.thermostats.Langevin(temperature=300.0, friction=5.0)
+    return ar.simulate(model, 0.05, rule="friction-implicit", step=0.005, frames=5, thermostat=bath, speeds="thermal")
+
+
 fresh = itertools.count()
 """Numbers of folders."""
 

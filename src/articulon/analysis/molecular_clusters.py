@@ -9,8 +9,8 @@ from articulon.conformations.chosen_atoms import positions_of
 from articulon.conformations.conformation_clusters import Clusters, Measure, clusters_of, torsion_distances
 from articulon.conformations.conformation_record import FRAMES, Conformations
 from articulon.errors import ArticulonError
+from articulon.inputs import exists, path_of, whole, word
 from articulon.inputs import number as checked_number
-from articulon.inputs import path_of, whole, word
 from articulon.model.atoms import Atoms
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.structure_writing import write_structure
@@ -101,7 +101,7 @@ def write_clusters(run: Run, found: Clusters, folder: str | Path) -> list[Path]:
     seen = conformations_of(run, "write_clusters", most=1)
     place = path_of(folder, "write_clusters, folder", ArticulonError)
     files = [place / f"cluster-{k + 1}.pdb" for k in range(len(found.representatives))]
-    there = next((file for file in files if file.exists()), None)
+    there = next((file for file in files if exists(file)), None)
     if there is not None:
         raise ArticulonError(f"{there} is there already; write into another folder")
     if found.representatives.max(initial=0) >= len(run.q):

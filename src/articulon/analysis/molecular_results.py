@@ -19,7 +19,7 @@ from articulon.conformations.conformation_clusters import Clusters
 from articulon.conformations.conformation_record import Conformations
 from articulon.conformations.conformation_summary import INSTALL, mean_with_error
 from articulon.errors import ArticulonError
-from articulon.inputs import path_of
+from articulon.inputs import exists, path_of
 from articulon.simulation.results import Run
 from articulon.simulation.summary import plain
 from articulon.storage.atomic_writing import write_text
@@ -54,7 +54,7 @@ class MoleculeAnalysis:
         place = path_of(folder, "write, folder", ArticulonError)
         texts = {"molecules.json": json.dumps(plain(self.figures), indent=2, ensure_ascii=False) + "\n"}
         texts |= {f"{name}.csv": csv_text(rows) for name, rows in self.tables.items()}
-        there = next((place / name for name in texts if (place / name).exists()), None)
+        there = next((place / name for name in texts if exists(place / name)), None)
         if there is not None:
             raise ArticulonError(f"{there} is there already; write into another folder")
         written = [] if self.clusters is None else write_clusters(self.run, self.clusters, place)

@@ -38,7 +38,8 @@ def conformations_of(
     chosen = solute(model.atoms)
     places = None if reference is None else reference_positions(chosen_atoms(model.atoms, chosen), reference, where)
     first = first_frame(len(run.times), skip)
-    return Conformations(model, run.times, run.q, reference=places, first=first, most=most)
+    volumes = run.observables.get("volume")
+    return Conformations(model, run.times, run.q, reference=places, first=first, most=most, volumes=volumes)
 
 
 def check_molecular(run: Run, where: str) -> None:

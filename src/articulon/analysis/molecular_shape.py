@@ -126,6 +126,6 @@ def universe(run: Run, skip: float = 0.0) -> Any:
     is missing."""
     seen = conformations_of(run, "universe", skip)
     try:
-        return memory_universe(seen.atoms, seen.times, seen.positions, seen.model.box)
+        return memory_universe(seen.atoms, seen.times, seen.positions, seen.model.box, seen.scales)
     except ImportError:
         raise needs_mdanalysis("universe") from None

@@ -151,6 +151,14 @@ def compare(
 @app.command()
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            "--reference",
+            metavar="FILE",
+            help="PDB or mmCIF file that molecules are compared with; the first frame by default.",
+        ),
+    ] = None,
 ) -> None:
     """Write the report of a run again."""
     from articulon.simulation.results import check_run
@@ -159,7 +167,7 @@ def report(
 
     from articulon.report.html import write_report
 
-    echo(write_report(folder))
+    echo(write_report(folder, reference))
 
 
 def check_folder(folder: Path, case: Case, resume: bool) -> None:

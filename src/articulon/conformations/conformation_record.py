@@ -47,6 +47,8 @@ class Conformations:
         The first frame that is looked at.
     most
         How many are looked at at most, evenly from the first to the last; None for all that memory has room for.
+    volumes
+        Of the box in all frames, which keeps its shape [nm³]; that of the model's box by default.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Conformations:
         reference: np.ndarray | None = None,
         first: int = 0,
         most: int | None = FRAMES,
+        volumes: np.ndarray | None = None,
     ) -> None:
         assert model.atoms is not None
         self.model = model
@@ -69,7 +72,7 @@ class Conformations:
         """Numbers of the frames, shape (looked at,)."""
         self.times = np.asarray(times, dtype=float)[self.frames]
         self.all_times, self.all_q = times, q
-        self._given = reference
+        self._given, self.volumes = reference, volumes
 
     @cached_property
     def positions(self) -> np.ndarray:
@@ -157,7 +160,14 @@ class Conformations:
     @cached_property
     def hydrogen_bonds(self) -> HydrogenBonds:
         """Raises ImportError where MDAnalysis is missing."""
-        return hydrogen_bonds(self.atoms, self.times, self.positions, self.model.box)
+        return hydrogen_bonds(self.atoms, self.times, self.positions, self.model.box, self.scales)
+
+    @cached_property
+    def scales(self) -> np.ndarray | None:
+        """How many times as long as the model's the edges of the box are, shape (looked at,); None where they stay."""
+        if self.volumes is None or self.model.box is None:
+            return None
+        return np.cbrt(np.asarray(self.volumes)[self.frames] / self.model.box.volume)
 
     def deviations(self, some: np.ndarray) -> np.ndarray:
         """Least deviation of the backbone between every two of some of the frames looked at [nm]."""

@@ -41,7 +41,8 @@ def molecular_figures(
         return None
     times = observables["time"]
     found: dict[str, Any] = {"temperature": _temperature(observables, degrees_of_freedom)}
-    seen = Conformations(model, times, q)
+    volumes = observables.get("volume")
+    seen = Conformations(model, times, q, volumes=volumes)
     if not len(seen.atoms) or len(times) == 0:
         return found
     settled = slice(int(SETTLED * len(times)), None)
@@ -56,7 +57,7 @@ def molecular_figures(
         "slowest_torsion": _slowest(times[settled], joint_torsions(model, np.asarray(q)[settled])),
     }
     not_computed: dict[str, str] = {}
-    sample = seen if len(seen.frames) <= SAMPLED else Conformations(model, times, q, most=SAMPLED)
+    sample = seen if len(seen.frames) <= SAMPLED else Conformations(model, times, q, most=SAMPLED, volumes=volumes)
 
     def by_mdanalysis(what: str, compute: Callable[[], Any]) -> Any:
         try:

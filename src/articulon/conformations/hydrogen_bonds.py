@@ -29,8 +29,11 @@ class HydrogenBonds(NamedTuple):
     """Part of the frames in which each is there, the most lasting first, shape (bonds,)."""
 
 
-def hydrogen_bonds(atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: Box | None = None) -> HydrogenBonds:
-    """Hydrogen bonds at positions (frames, atoms, 3) [nm].
+def hydrogen_bonds(
+    atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: Box | None = None, scales: np.ndarray | None = None
+) -> HydrogenBonds:
+    """Hydrogen bonds at positions (frames, atoms, 3) [nm], in a box whose edges are ``scales`` (frames,) times as
+    long.
 
     A bond is there where the acceptor is within 0.35 nm of the donor and the angle at the hydrogen is 150° or more;
     donors are nitrogen and oxygen with a hydrogen, acceptors oxygen, and nitrogen bonded to two atoms at most.
@@ -51,7 +54,7 @@ def hydrogen_bonds(atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: 
     nothing = HydrogenBonds(times, np.zeros(len(times), int), np.zeros((0, 3), int), (), np.zeros(0))
     if not donors or not acceptors or not len(positions):
         return nothing
-    universe = memory_universe(atoms, times, positions, box)
+    universe = memory_universe(atoms, times, positions, box, scales)
     found = HydrogenBondAnalysis(
         universe,
         donors_sel=_numbers(donors),

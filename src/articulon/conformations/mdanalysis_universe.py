@@ -16,9 +16,12 @@ def angstroms(length: float) -> float:
     return ANGSTROMS * length
 
 
-def memory_universe(atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: Box | None = None) -> Any:
+def memory_universe(
+    atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: Box | None = None, scales: np.ndarray | None = None
+) -> Any:
     """A ``MDAnalysis.Universe`` of atoms at positions (frames, atoms, 3) [nm], with names, elements, masses, residues,
-    chains as segments, and bonds; its lengths are in ångströms and its times in ps, as always there.
+    chains as segments, and bonds; its lengths are in ångströms and its times in ps, as always there. ``scales`` say how
+    many times as long as the box's its edges are in each frame, shape (frames,); once by default.
 
     Raises
     ------
@@ -57,14 +60,17 @@ def memory_universe(atoms: Atoms, times: np.ndarray, positions: np.ndarray, box:
         (ANGSTROMS * np.asarray(positions)).astype(np.float32),
         format=MemoryReader,
         dt=interval or 1.0,
-        dimensions=None if box is None or not box.periodic.all() else dimensions_of(box),
+        dimensions=None if box is None or not box.periodic.all() else dimensions_of(box, len(times), scales),
     )
     return universe
 
 
-def dimensions_of(box: Box) -> np.ndarray:
-    """Lengths of a box's edges [Å] and the angles between them [°], as MDAnalysis has them."""
+def dimensions_of(box: Box, frames: int, scales: np.ndarray | None = None) -> np.ndarray:
+    """Lengths of a box's edges [Å] and the angles between them [°] in each frame, as MDAnalysis has them, shape
+    (frames, 6)."""
     from MDAnalysis.lib.mdamath import triclinic_box
 
-    found = triclinic_box(*(ANGSTROMS * np.asarray(box.vectors)))
-    return np.asarray(found, dtype=np.float32)
+    found = np.tile(np.asarray(triclinic_box(*(ANGSTROMS * np.asarray(box.vectors))), dtype=np.float32), (frames, 1))
+    if scales is not None:
+        found[:, :3] *= scales[:, None]
+    return found

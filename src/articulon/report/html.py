@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from articulon.cases.case import Case
-from articulon.errors import CaseError
+from articulon.errors import ArticulonError, CaseError
 from articulon.integrate import FrictionImplicit
 from articulon.report import molecule_words, page, particle_drawing, style
 from articulon.report.activity_figure import activity_words
@@ -61,13 +61,15 @@ ADAPTIVE = {
 """What captions say besides where joints lock and release."""
 
 
-def write_report(folder: Path) -> Path:
+def write_report(folder: Path, reference: Path | None = None) -> Path:
     """Write the report of a run into its folder, also while it is going or after it was killed.
 
     Parameters
     ----------
     folder
         The folder of a run.
+    reference
+        A PDB or mmCIF file that the molecules of the run are compared with; its first frame by default.
 
     Returns
     -------
@@ -77,10 +79,14 @@ def write_report(folder: Path) -> Path:
     Raises
     ------
     ArticulonError
-        Where the folder does not hold a run that can be read.
+        Where the folder does not hold a run that can be read, and for a reference that lacks the run's atoms, or is
+        of a run without molecules.
     """
     folder = Path(folder)
-    write_text(folder / FILE, report(View.of_folder(folder)))
+    view = View.of_folder(folder, reference)
+    if reference is not None and view.conformations is None:
+        raise ArticulonError(f"{folder}: this run has no molecules to compare with {reference}; leave it out")
+    write_text(folder / FILE, report(view))
     return folder / FILE
 
 
@@ -169,6 +175,7 @@ def _figures(drawn: Mapping[str, str], captions: Mapping[str, str], *names: str)
 def caption(name: str, view: View) -> str:
     """Caption of a figure of a run."""
     text = CAPTIONS[name].replace("{core}", f"'{view.core_name}'")
+    text = text.replace("{reference}", "the first frame" if view.reference is None else view.reference.name)
     if name == "model" and sphere_radii(view.model) is not None:
         text = particle_drawing.RUN_CAPTION
     elif name == "model" and flat_axis(view) is not None:

@@ -43,7 +43,7 @@ def molecule_shape(view: View) -> Figure | None:
             window = np.ones(width) / width
             axes.plot(np.convolve(t, window, "valid"), np.convolve(values, window, "valid"), color=colour)
         axes.set_ylabel(label)
-        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.yaxis.set_major_locator(MaxNLocator(4, integer=label == "H bonds"))
         axes.yaxis.set_major_formatter(style.PlainTicks(useOffset=False))
         if label == "$Q$":
             axes.set_ylim(min(0.9, 0.98 * float(values.min())), 1.02)
@@ -77,13 +77,14 @@ def hydrogen_bonds_of(seen: Conformations) -> HydrogenBonds | None:
 
 
 def secondary_structure_of(view: View) -> SecondaryStructure | None:
-    """Secondary structure; None without a peptide, and where MDAnalysis is missing."""
+    """Secondary structure; None without a peptide, where all residues are loops, and where MDAnalysis is missing."""
     if view.conformations is None:
         return None
     try:
-        return view.conformations.secondary_structure
+        found = view.conformations.secondary_structure
     except ImportError:
         return None
+    return found if found is not None and found.codes.any() else None
 
 
 def fluctuations(view: View) -> Figure | None:

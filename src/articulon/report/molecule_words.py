@@ -40,9 +40,9 @@ LEFT_OUT_UNSCALED = ("forces", "kinetic_energy", "step_size")
 """Those that say nothing about one whose forces are not scaled."""
 CAPTIONS = {
     "molecule_shape": (
-        "From above: deviation of the backbone from the first frame after superposition, and what of the following the "
+        "From above: deviation of the backbone from {reference} after superposition, and what of the following the "
         "molecule has: radius of gyration, distance between the ends of the longest chain, part Q of the contacts of "
-        "the first frame that are kept, number of hydrogen bonds. Dark lines are running means."
+        "{reference} that are kept, number of hydrogen bonds. Dark lines are running means."
     ),
     "ramachandran": (
         "Free energy −kT ln p of φ and ψ by class of residue, above the least of each; white was never visited. "
@@ -88,7 +88,7 @@ def more_words(name: str, view: View) -> str:
     if seen is None:
         return ""
     if name == "fluctuations" and molecule_figures.secondary_structure_of(view) is not None:
-        return "Beneath, how much of the time each is in a helix (red) or a strand (blue)."
+        return "Beneath, how much of the time each is in a helix (orange) or a strand (blue)."
     if name == "clusters":
         found, _ = cluster_figure.report_clusters(seen)
         how = (
@@ -96,7 +96,7 @@ def more_words(name: str, view: View) -> str:
             if found.by == "rmsd"
             else "by torsions, those within 40° on average being one"
         )
-        colours = " Tubes are red in helices and blue in strands." if seen.backbone.residue.size > 2 else ""
+        colours = " Tubes are orange in helices and blue in strands." if seen.backbone.residue.size > 2 else ""
         below = " Below, which of them each frame is in." if len(found.representatives) > 1 else ""
         return f"({how}; average linkage).{colours}{below}"
     joints = 0 if seen.backbone_torsions is not None else len(seen.joint_torsions.names)

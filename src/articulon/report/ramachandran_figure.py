@@ -43,7 +43,7 @@ def ramachandran(view: View) -> Figure | None:
     left, right = 0.62 / wide, (0.62 + columns * side + 0.22 * (columns - 1)) / wide
     figure.subplots_adjust(left=left, right=right, bottom=0.55 / inches, top=1.0 - 0.3 / inches, wspace=0.22 / side)
     for axes, (kind, made) in zip(all_axes, maps.items(), strict=True):
-        image = draw_map(axes, made, narrow=columns > 2)
+        image = draw_map(axes, made, narrow=columns > 1)
         own = [k for k, c in enumerate(found.classes) if c == kind]
         for frame, look in ((-1, END), (0, START)):
             smaller = {"markersize": 0.6 * look["markersize"]} if len(own) > 30 else {}

@@ -21,7 +21,7 @@ MOST_TORSIONS = 60
 
 def secondary_structure(view: View) -> Figure | None:
     """A row for each residue, coloured by its secondary structure, and the parts of all residues below; nothing without
-    a peptide of five residues, and where MDAnalysis is missing."""
+    a peptide of five residues, where all are loops, and where MDAnalysis is missing."""
     seen, found = view.conformations, secondary_structure_of(view)
     if seen is None or found is None or found.residue.size < 5:
         return None

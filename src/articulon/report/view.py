@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from articulon.analysis.reference_structures import reference_positions
 from articulon.cases.case import Case
+from articulon.conformations.chosen_atoms import chosen_atoms, solute
 from articulon.conformations.conformation_record import Conformations
 from articulon.errors import ArticulonError
 from articulon.forces.brownian import brownian_of
@@ -57,9 +59,11 @@ class View:
     """The model, where it has been built already."""
     known_contacts: ContactRecords | None = None
     """The contacts at the end of a run in memory."""
+    reference: Path | None = None
+    """A structure that molecules are compared with; None for the first frame."""
 
     @classmethod
-    def of(cls, run: Run) -> View:
+    def of(cls, run: Run, reference: Path | None = None) -> View:
         """The view of a run; raises ArticulonError for a trajectory in which a coordinate is not a number."""
         found = {name: np.asarray(values) for name, values in run.observables.items()}
         undefined = tuple(name for name, values in found.items() if values.size and not np.isfinite(values).any())
@@ -80,12 +84,13 @@ class View:
             undefined,
             run.known_model,
             None if run.memory is None else _contacts_in_memory(run.memory),
+            reference,
         )
 
     @classmethod
-    def of_folder(cls, folder: Path) -> View:
+    def of_folder(cls, folder: Path, reference: Path | None = None) -> View:
         """The view of the run in a folder; raises ArticulonError where there is none that can be read."""
-        return cls.of(Run(folder, Case.read(folder / "case.toml")))
+        return cls.of(Run(folder, Case.read(folder / "case.toml")), reference)
 
     @cached_property
     def edges(self) -> np.ndarray | None:
@@ -120,11 +125,16 @@ class View:
 
     @cached_property
     def conformations(self) -> Conformations | None:
-        """What the molecules do in the frames; None where there are none besides water and ions."""
-        if self.model.atoms is None or not self.times.size:
+        """What the molecules do in the frames; None where there are none besides water and ions. Raises ArticulonError
+        for a reference that lacks their atoms."""
+        atoms = self.model.atoms
+        if atoms is None or not self.times.size or not (chosen := solute(atoms)).size:
             return None
-        found = Conformations(self.model, self.times, self.q)
-        return found if len(found.atoms) else None
+        places = None
+        if self.reference is not None:
+            places = reference_positions(chosen_atoms(atoms, chosen), self.reference, "report")
+        volumes = self.observables.get("volume")
+        return Conformations(self.model, self.times, self.q, reference=places, volumes=volumes)
 
     @property
     def inertial(self) -> bool:
