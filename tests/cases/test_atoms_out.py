@@ -428,6 +428,9 @@ def test_a_box_that_changes_is_in_every_frame(tmp_path):
     with TrajectoryReader(tmp_path / "trajectory.h5") as reader:
         np.testing.assert_allclose(reader.boxes, [(1.0 + 0.1 * k) * np.eye(3) for k in range(5)], rtol=1e-14)
         assert reader.atom_positions.shape == (3, 6, 3)
+    with h5py.File(tmp_path / "trajectory.h5") as file:
+        assert list(file["particles/atoms/box/edges/step"]) == [0, 2, 4] == list(file["particles/atoms/position/step"])
+        assert list(file["articulon/box/edges/step"]) == [0, 1, 2, 3, 4]
     opened = universe(tmp_path)
     assert [float(ts.dimensions[0]) for ts in opened.trajectory] == pytest.approx([10.0, 12.0, 14.0])
 
