@@ -21,7 +21,7 @@ from articulon.integrate.problem import Problem
 from articulon.integrate.status import PAUSED
 from articulon.model import Model
 from articulon.molecules import force_field_model, heavier_hydrogens, openmm_system, peptide, perceive, read_structure
-from articulon.molecules.force_field import ForceFieldName, Solvent
+from articulon.molecules.force_field_files import ForceFieldName, Solvent
 from articulon.molecules.structure import Structure
 from articulon.scaling import NoScaling
 from articulon.storage.trajectory import COPY_SHARE

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from articulon import adaptive as adaptive
     from articulon import analysis as analysis
+    from articulon import barostats as barostats
     from articulon import forces as forces
     from articulon import gpu as gpu
     from articulon import modes as modes
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from articulon.runs.entry import resume as resume
     from articulon.runs.entry import run as run
     from articulon.runs.entry import simulate as simulate
+    from articulon.runs.replica_exchange import replica_exchange as replica_exchange
     from articulon.runs.run import Run as Run
     from articulon.simulation.minimisation import minimise as minimise
     from articulon.transitions import Reservoir as Reservoir
@@ -104,6 +106,7 @@ _HOMES = {
     "articulon.cases.plugins": ("load_plugin",),
     "articulon.ensembles": ("Ensemble",),
     "articulon.runs.entry": ("simulate", "resume", "run", "open_run"),
+    "articulon.runs.replica_exchange": ("replica_exchange",),
     "articulon.runs.run": ("Run",),
     "articulon.comparisons.comparison": ("compare",),
     "articulon.advice.advising": ("advise",),
@@ -122,6 +125,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _SUBPACKAGES = {
     "adaptive": "adaptive",
     "analysis": "analysis",
+    "barostats": "barostats",
     "forces": "forces",
     "gpu": "gpu",
     "modes": "modes",

@@ -203,13 +203,13 @@ def _resolved(value: Any, place: Place, units: UnitSystem, where: str) -> Any:
 D = TypeVar("D", bound=Declaration)
 
 
-def marked(declaration: D, key: str, source: str, where: str) -> D:
+def marked(declaration: D, key: str, source: str, where: str, mark_key: str = "sha256") -> D:
     """A copy with its file found and its contents marked, so that a run does not go on with another.
 
     Parameters
     ----------
     declaration
-        Has a path under ``key`` and the mark, or None, under ``sha256``.
+        Has a path under ``key`` and the mark, or None, under ``mark_key``.
     key
         Of a path from the folder of the case file or, where there is none, from that of the process.
     source
@@ -222,7 +222,7 @@ def marked(declaration: D, key: str, source: str, where: str) -> D:
     CaseError
         If the file is not there, or is not the one that was marked.
     """
-    given, mark = (getattr(declaration, name) for name in (key, "sha256"))
+    given, mark = (getattr(declaration, name) for name in (key, mark_key))
     beside = Path(source).parent / given
     path = beside if is_file(beside) else Path(given)
     try:
@@ -231,5 +231,7 @@ def marked(declaration: D, key: str, source: str, where: str) -> D:
         why = getattr(error, "strerror", None) or str(error)
         raise CaseError(f"{source}: {where}.{key}: {clipped(path)} cannot be read: {why}") from None
     if mark not in (None, found):
-        raise CaseError(f"{source}: {where}.{key}: {path} is not the file that {where}.sha256 says; leave that key out")
-    return declaration.model_copy(update={key: str(path.resolve()), "sha256": found})
+        raise CaseError(
+            f"{source}: {where}.{key}: {path} is not the file that {where}.{mark_key} says; leave that key out"
+        )
+    return declaration.model_copy(update={key: str(path.resolve()), mark_key: found})

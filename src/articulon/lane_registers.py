@@ -123,3 +123,28 @@ def folded(typingctx: Any, x: Any) -> Any:
         return builder.extract_element(found, ir.IntType(32)(0))
 
     return types.float64(x), generate
+
+
+@intrinsic
+def load_run(typingctx: Any, like: Any, numbers: Any, at: Any) -> Any:
+    """As many numbers of a flat array as ``like`` has lanes, from an index on, wherever that is."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        data = context.make_array(signature.args[1])(context, builder, values[1]).data
+        kind = vector_type(ir.DoubleType(), like.width)
+        return builder.load(builder.bitcast(builder.gep(data, [values[2]]), kind.as_pointer()), align=8)
+
+    return like(like, numbers, types.int64), generate
+
+
+@intrinsic
+def store_run(typingctx: Any, numbers: Any, at: Any, lanes: Any) -> Any:
+    """Writes lanes to a flat array, from an index on, wherever that is."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, values[0]).data
+        kind = vector_type(ir.DoubleType(), lanes.width)
+        builder.store(values[2], builder.bitcast(builder.gep(data, [values[1]]), kind.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(numbers, types.int64, lanes), generate

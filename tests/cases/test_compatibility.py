@@ -23,6 +23,7 @@ from articulon.integrate.compatibility import (
 )
 from articulon.integrate.refusals import Refusal
 from tests.support.compatible_runs import (
+    BAROSTATS,
     MODELS,
     OF_BODIES,
     POLICIES,
@@ -78,7 +79,7 @@ def test_a_cell_that_says_yes_runs_and_one_that_says_no_is_refused(integrator: s
 
 def exclusive() -> Iterator[set[str]]:
     """Pairs of features of which a run has one at most."""
-    for alternatives in (MODELS, THERMOSTATS, POLICIES, ("kane", "divide-and-conquer")):
+    for alternatives in (MODELS, THERMOSTATS, POLICIES, BAROSTATS, ("kane", "divide-and-conquer")):
         yield from (set(pair) for pair in combinations(alternatives, 2))
     yield from ({"particles", one} for one in OF_BODIES)
     yield from ({"grains", one} for one in OF_BODIES)

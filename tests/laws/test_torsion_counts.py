@@ -133,6 +133,32 @@ def test_the_named_dihedrals_are_those_of_mdanalysis(adenylate_kinase):
                 assert abs((ours[k] - atoms.dihedral.value() + 180.0) % 360.0 - 180.0) < 0.05
 
 
+@pytest.mark.parametrize("omega", ["rigid", "free"])
+@pytest.mark.parametrize("name", [name for name in TORSIONS if name not in ("ACE", "NME", "NH2")])
+def test_side_chains_are_rigid_with_the_backbone_that_turns(name, omega):
+    """φ and ψ of each residue, ω of both peptide bonds where it is free, and nothing of caps."""
+    structure = peptide(["ACE", name, "NME"])
+    articulation = perceive(structure, level="rigid-side-chains", omega=omega)
+    turns = [word for word in TORSIONS[name].split() if word in ("phi", "psi")]
+    assert sorted(t.name for t in articulation.torsions) == sorted(turns + ["omega"] * 2 * (omega == "free"))
+    middle = structure.residues[1]
+    side = [a for a in range(middle.start, middle.stop) if structure.names[a] not in ("N", "H", "C", "O")]
+    # Proline's ring holds its nitrogen too.
+    assert len(set(articulation.cluster[side].tolist())) == 1
+
+
+def test_a_bridge_of_rigid_side_chains_turns_or_is_welded():
+    """Three torsions of the bridge and both χ₁, as elsewhere, or one rigid piece that closes a ring of the backbone."""
+    files = pytest.importorskip("MDAnalysisTests.datafiles")
+    from pathlib import Path
+
+    structure = read_structure(Path(files.__file__).parent / "data" / "cobrotoxin.pdb", leave_out=["SOL", "NA", "CL"])
+    by = {word: perceive(structure, level="rigid-side-chains", disulfides=word) for word in ("loops", "welds")}
+    assert len(by["loops"].loops) == len(by["welds"].loops) == 4
+    chains = sum(name.startswith("chi") for name in (t.name for t in by["loops"].torsions))
+    assert chains > 0 and not any(t.name.startswith("chi") for t in by["welds"].torsions)
+
+
 @pytest.mark.parametrize(
     "level, torsions",
     [
@@ -167,7 +193,7 @@ def test_every_nucleotide_of_an_rna():
     """α to ζ without δ, which is in the ring, χ and the hydroxyl group of the ribose; the ends lack α or ζ."""
     tests = pytest.importorskip("MDAnalysisTests")
     file = Path(tests.__file__).parent / "data" / "analysis" / "1k5i_c36.pdb.gz"
-    structure = read_structure(file, leave_out=["TIP3", "SOD", "CLA", "POT"])
+    structure = read_structure(file, leave_out=["TIP", "POT"])
     names = [set(words) for words in found(structure, perceive(structure))]
     nucleotides = [k for k, residue in enumerate(structure.residues) if residue.kind == "nucleotide"]
     every = {"alpha", "beta", "gamma", "epsilon", "zeta", "chi", "C2'-O2'"}

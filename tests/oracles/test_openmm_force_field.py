@@ -71,11 +71,11 @@ def systems_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules[molecules.ForceField.__module__]
     made = module.openmm_system
 
-    def known(structure: Any, field: str, *, solvent: str, cutoff: float | None) -> Any:
+    def known(structure: Any, field: str, *, solvent: str, cutoff: float | None, **options: Any) -> Any:
         for name in TURN if solvent == "obc2" else ():
             if structure is structure_of(name):
                 return system_of(name, field, cutoff)
-        return made(structure, field, solvent=solvent, cutoff=cutoff)
+        return made(structure, field, solvent=solvent, cutoff=cutoff, **options)
 
     monkeypatch.setattr(module, "openmm_system", known)
 

@@ -62,6 +62,11 @@ POLICIES = {
     "thermostat's factor": lambda: ar.scaling.AtomisticAdaptive(time_scale=1.0),
     "following": lambda: ar.scaling.ErrorControlled(),
 }
+VOLUME = {"pressure": 0.1, "compressibility": 0.1, "every": 1}
+BAROSTATS = {
+    "tried volumes": lambda: ar.barostats.MonteCarlo(**VOLUME),
+    "rescaled volumes": lambda: ar.barostats.StochasticCellRescaling(**VOLUME, relaxation=1.0),
+}
 MATERIAL = {"young": 1e3, "poisson": 0.3, "static_friction": 0.3, "restitution": 0.8}
 
 
@@ -115,6 +120,13 @@ def completed(integrator: str, features: Iterable[str]) -> set[str]:
         found.add("constant factors")
     if "atomistic factors" in found and not found & {"rescaling", "langevin", "overdamping"}:
         found.add("nose-hoover")
+    if found & set(BAROSTATS):
+        found.add("periodic")
+        noises = ("noise", "instantaneous noise", "noise without drag")
+        if integrator == "overdamped":
+            found.add("noise")
+        elif integrator != "ermak-mccammon" and not any(name in found for name in (*noises, *POLICIES, *THERMOSTATS)):
+            found.add("langevin")
     if integrator == "ermak-mccammon" and not found & set(THERMOSTATS):
         found.add("overdamping")
     if found & {"instantaneous noise", "noise without drag"}:
@@ -124,7 +136,8 @@ def completed(integrator: str, features: Iterable[str]) -> set[str]:
 
 def model_of(features: set[str]) -> Any:
     """A model in reduced units that has the features which are of models."""
-    axes = ["reflecting" if "reflecting" in features else "open"] * 3
+    whole = "periodic" if features & set(BAROSTATS) else "open"
+    axes = ["reflecting" if "reflecting" in features else whole] * 3
     if "periodic" in features:
         axes[0] = "periodic"
     box = ar.Box(lengths=(10.0,) * 3, boundaries=tuple(axes)) if features & {"periodic", "reflecting"} else None
@@ -197,6 +210,9 @@ def options_of(integrator: str, features: set[str]) -> dict[str, Any]:
     for name, make in POLICIES.items():
         if name in features:
             found["scaling"] = make()
+    for name, make in BAROSTATS.items():
+        if name in features:
+            found["barostat"] = make()
     for name in ("kane", "divide-and-conquer"):
         if name in features:
             found["solver"] = name
@@ -234,6 +250,7 @@ def combined(integrator: str, features: Iterable[str]) -> Combination:
         "adaptive" in options,
         resists(model),
         options.get("device", "cpu"),
+        options.get("barostat"),
     )
 
 

@@ -286,7 +286,7 @@ def _sized(state: State, nu: int, managed: int) -> State:
 def _refuse(problem: Problem) -> None:
     """Raises CaseError for what cannot change its resolution."""
     evaluator = problem.evaluator
-    check(combination_of(evaluator, problem.integrator, problem.policy, adaptive=True, device=problem.device))
+    check(combination_of(problem, adaptive=True))
     try:
         check_forces_follow(evaluator.model)
     except ModelError as error:

@@ -10,6 +10,7 @@ from articulon.analysis.time_averages import first_frame
 from articulon.errors import ArticulonError
 from articulon.inputs import number, shown, whole, words
 from articulon.model import Model
+from articulon.model.box import Box
 from articulon.simulation.results import Run
 
 MOST_BINS = 1_000_000
@@ -54,10 +55,6 @@ def radial_distribution(
     ArticulonError
         Where freud is missing, for a kind that does not exist, or a box that is not periodic.
     """
-    try:
-        import freud
-    except ImportError:
-        raise ArticulonError("radial_distribution needs freud: pip install freud-analysis") from None
     model = model_of(run)
     bins, first = whole(bins, "bins", least=1, most=MOST_BINS, error=ArticulonError), first_frame(len(run.times), skip)
     pair = None if kinds is None else words(kinds, "kinds", ArticulonError)
@@ -67,25 +64,50 @@ def radial_distribution(
     if box is None or not box.periodic.all():
         raise ArticulonError("radial_distribution: there is no mean density without a box periodic in all directions")
     middle, around = (_bodies_of_kind(model, None if pair is None else kind) for kind in (pair or ("", "")))
-    vectors = box.vectors
-    faces = 1.0 / np.linalg.norm(np.linalg.inv(vectors), axis=0)
-    (lx, ly, lz), (xy, xz, yz) = np.diag(vectors), (vectors[1, 0], vectors[2, 0], vectors[2, 1])
-    # HOOMD's tilts, which freud takes, are over the length that they tilt along.
-    cell = freud.box.Box(lx, ly, lz, xy / ly, xz / lz, yz / lz)
+    edges = np.asarray(run.boxes)[first:]
+    faces = 1.0 / np.linalg.norm(np.linalg.inv(edges), axis=1)
     reach = 0.49 * float(faces.min()) if cutoff is None else number(cutoff, "cutoff", ArticulonError)
     if not 0.0 < reach < 0.5 * float(faces.min()):
         raise ArticulonError(
             f"cutoff: must be positive and less than half of the box, {0.5 * faces.min():g}, got {reach:g}"
         )
+    try:
+        return distribution_in_box(box, np.asarray(run.positions)[first:], middle, around, reach, bins, edges)
+    except ImportError:
+        raise ArticulonError("radial_distribution needs freud: pip install freud-analysis") from None
+
+
+def distribution_in_box(
+    box: Box,
+    positions: np.ndarray,
+    middle: np.ndarray,
+    around: np.ndarray,
+    reach: float,
+    bins: int,
+    edges: np.ndarray | None = None,
+) -> RadialDistribution:
+    """Mean radial distribution of particles ``around`` those in the ``middle``, both numbers of columns of positions
+    (frames, particles, 3), up to a distance less than half of a periodic box [length], whose edges (frames, 3, 3) are
+    those of ``box`` where they are not given. Raises ImportError where freud is missing."""
+    import freud
+
     rdf = freud.density.RDF(bins=bins, r_max=reach)
     same = middle.size == around.size and bool((middle == around).all())
-    corner = np.array([float(x) for x in box.origin]) + 0.5 * vectors.sum(axis=0)
-    for positions in np.asarray(run.positions)[first:]:
-        centred = cell.wrap(positions - corner)
+    origin = np.array([float(x) for x in box.origin])
+    found, counts = np.zeros(bins), np.zeros(bins)
+    for k, one in enumerate(positions):
+        vectors = box.vectors if edges is None else edges[k]
+        (lx, ly, lz), (xy, xz, yz) = np.diag(vectors), (vectors[1, 0], vectors[2, 0], vectors[2, 1])
+        # HOOMD's tilts, which freud takes, are over the length that they tilt along.
+        cell = freud.box.Box(lx, ly, lz, xy / ly, xz / lz, yz / lz)
+        centred = cell.wrap(one - origin - 0.5 * vectors.sum(axis=0))
         query = {"mode": "ball", "r_max": reach, "exclude_ii": same}
-        rdf.compute((cell, centred[around]), query_points=centred[middle], neighbors=query, reset=False)
-    counted = np.cumsum(rdf.bin_counts) / (middle.size * (len(run.times) - first))
-    return RadialDistribution(np.asarray(rdf.bin_centers), np.asarray(rdf.rdf), counted)
+        # One by one, since each is relative to the density of its own box.
+        rdf.compute((cell, centred[around]), query_points=centred[middle], neighbors=query)
+        found += rdf.rdf
+        counts += rdf.bin_counts
+    frames = len(positions)
+    return RadialDistribution(np.asarray(rdf.bin_centers), found / frames, np.cumsum(counts) / (middle.size * frames))
 
 
 def _bodies_of_kind(model: Model, kind: str | None) -> np.ndarray:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.conformations.time_correlation import autocorrelation, inefficiency
 from articulon.errors import ArticulonError
 from articulon.inputs import floats, number, shown
 from articulon.simulation.results import Run
@@ -43,11 +44,7 @@ def statistical_inefficiency(values: np.ndarray) -> float:
     if count < 3 or not deviation.any():
         return 1.0
     correlation = autocorrelation(deviation[:, None])
-    normalised = correlation / correlation[0]
-    negative = np.flatnonzero(normalised <= 0.0)
-    end = int(negative[0]) if negative.size else count
-    lags = np.arange(1, end)
-    return float(max(1.0, 1.0 + 2.0 * ((1.0 - lags / count) * normalised[1:end]).sum()))
+    return inefficiency(correlation / correlation[0])
 
 
 def average(run: Run, observable: str, skip: float = 0.2) -> Average:
@@ -89,12 +86,3 @@ def first_frame(frames: int, skip: float) -> int:
     if not 0.0 <= number(skip, "skip", ArticulonError) < 1.0:
         raise ArticulonError(f"skip must be a fraction of the frames, from 0 to less than 1, got {shown(skip)}")
     return min(int(skip * frames), frames - 1)
-
-
-def autocorrelation(values: np.ndarray) -> np.ndarray:
-    """⟨Σ_k x_k(s) x_k(s + t)⟩ over all origins s, for every lag t; values (frames, n), result (frames,)."""
-    count = len(values)
-    size = 1 << (2 * count - 1).bit_length()
-    spectrum = np.fft.rfft(values, size, axis=0)
-    power = (spectrum.real**2 + spectrum.imag**2).sum(axis=1)
-    return np.fft.irfft(power, size)[:count] / np.arange(count, 0, -1)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.analysis.run_models import check_run, chosen_bodies, model_of
-from articulon.analysis.time_averages import autocorrelation, first_frame
+from articulon.analysis.time_averages import first_frame
+from articulon.conformations.time_correlation import autocorrelation
 from articulon.errors import ArticulonError
 from articulon.model.joints.free import Free
 from articulon.model.joints.xyz import Xyz

@@ -8,7 +8,7 @@ import numpy as np
 from articulon.building.flexible_bodies import FlexibleBuilder
 from articulon.building.handles import ORIGIN, Body
 from articulon.errors import ModelError
-from articulon.inputs import one_word, whole, words
+from articulon.inputs import one_word, shown, whole, words
 from articulon.model import body_checks
 from articulon.model.joints import Xyz
 from articulon.model.model import Sites
@@ -91,6 +91,60 @@ class SiteBuilder(FlexibleBuilder):
         one = np.array([index]), place[None], np.array([amount]), kind, team, np.array([size])
         self._add_chunk(SiteChunk(*one))
         return self._site_count - 1
+
+    def add_sites(
+        self,
+        bodies: Any,
+        *,
+        positions: Any,
+        charge: Any = 0.0,
+        kind: str | Sequence[str] = "site",
+        group: str | Sequence[str] | None = None,
+    ) -> range:
+        """Add many points at once: what :meth:`add_site` takes, each with a leading axis or the same for all.
+
+        Parameters
+        ----------
+        bodies
+            Index of the body of each, −1 for the ground, shape (sites,).
+        positions
+            In the frames of these bodies [length], shape (sites, 3).
+        charge
+            One for all or one each [charge].
+        kind, group
+            One for all or one each.
+
+        Returns
+        -------
+        range
+            Indices of the new sites.
+
+        Raises
+        ------
+        ModelError
+            For a body that there is not, and arrays of other shapes.
+        """
+        called = "add_sites"
+        try:
+            given = np.asarray(bodies)
+            on = given.astype(np.int64)
+            whole_numbers = given.ndim == 1 and given.dtype.kind in "iu"
+        except (TypeError, ValueError):
+            whole_numbers = False
+        if not whole_numbers:
+            raise ModelError(f"{called}, bodies: expected indices of bodies, one for each site, got {shown(bodies)}")
+        wrong = np.flatnonzero((on < -1) | (on >= len(self._names)))
+        if wrong.size:
+            raise ModelError(f"{called}, bodies: there is no body {on[wrong[0]]} (there are {len(self._names)})")
+        count = on.size
+        check_size(count, PARTICLE, "sites", called, error=ModelError)
+        kinds = self._words(kind, count, called, "kind")
+        teams = kinds if group is None else self._words(group, count, called, "group")
+        places = self._rows(positions, count, 3, "length", called, "positions")
+        charges = self._rows(charge, count, 0, "charge", called, "charge")
+        first = self._site_count
+        self._add_chunk(SiteChunk(on.copy(), places, charges, kinds, teams, np.zeros(count)))
+        return range(first, self._site_count)
 
     def add_particles(
         self,

@@ -11,6 +11,7 @@ from typing import Any
 
 from articulon import __version__
 from articulon.adaptive import Adaptive
+from articulon.barostats import Barostat
 from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.builders.builder_base import function_beside
@@ -64,6 +65,7 @@ class Case:
     scaling: Policy
     """How forces are scaled."""
     thermostat: Thermostat | None
+    barostat: Barostat | None
     """What keeps the temperature, if anything does."""
     integrator: Integrator
     """How the state is advanced."""
@@ -204,6 +206,7 @@ class Case:
             "dynamics": self.dynamics.model_dump(),
             "scaling": self.scaling.model_dump(),
             **({} if self.thermostat is None else {"thermostat": self.thermostat.model_dump()}),
+            **({} if self.barostat is None else {"barostat": self.barostat.model_dump()}),
             "integrator": self.integrator.model_dump(),
             **({} if self.adaptive is None else {"adaptive": self.adaptive.model_dump()}),
             "run": self.run.model_dump(),
@@ -333,6 +336,7 @@ def resolve(
         dynamics=file.dynamics,
         scaling=file.scaling,
         thermostat=file.thermostat,
+        barostat=file.barostat,
         integrator=file.integrator,
         adaptive=file.adaptive,
         run=file.run,

@@ -28,6 +28,7 @@ DISCRIMINATORS: dict[tuple[Part, ...], str] = {
     ("integrator",): "rule",
     ("model",): "builder",
     ("thermostat",): "kind",
+    ("barostat",): "kind",
 }
 """The key of a section that decides which other keys it has; that of an element of ``forces`` is ``kind``."""
 

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from articulon.adaptive.conditions import CONDITIONS
+from articulon.barostats import BAROSTATS
 from articulon.cases.builders import BUILDERS
 from articulon.cases.consent import are_numbers
 from articulon.declaration import Choice, Declaration
@@ -22,7 +23,7 @@ from articulon.scaling import POLICIES
 from articulon.simulation.checks import CHECKS
 from articulon.thermostats import THERMOSTATS
 
-FAMILIES: tuple[Family, ...] = (BUILDERS, FORCES, WALLS, THERMOSTATS, POLICIES, CONDITIONS, CHECKS)
+FAMILIES: tuple[Family, ...] = (BUILDERS, FORCES, WALLS, THERMOSTATS, BAROSTATS, POLICIES, CONDITIONS, CHECKS)
 FORMULAS: dict[type[Declaration], Mapping[str, Any]] = {
     Explicit: rules.EXPLICIT,
     PredictorCorrector: rules.PREDICTOR_CORRECTOR,
@@ -35,8 +36,9 @@ def load_plugin(path: str | Path) -> ModuleType:
     """Run a Python file and add what it defines to what cases and models can name.
 
     A class with a ``kind`` that derives from ``articulon.forces.base.Force``, or that has ``site_terms``, is a force;
-    one that derives from ``articulon.thermostats.base.BaseThermostat`` a thermostat, and from
-    ``articulon.simulation.checks.Check`` a check. One with a ``policy`` that derives from
+    one that derives from ``articulon.thermostats.base.BaseThermostat`` a thermostat, from
+    ``articulon.barostats.base.BaseBarostat`` a barostat, and from ``articulon.simulation.checks.Check`` a check. One
+    with a ``policy`` that derives from
     ``articulon.scaling.base.ScalingPolicy`` is a scaling policy, with a ``shape`` from
     ``articulon.forces.contact.walls.Wall`` a wall, with a ``when`` from
     ``articulon.adaptive.conditions.BaseCondition`` a condition, with a ``builder`` from

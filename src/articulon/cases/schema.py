@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from articulon.adaptive import Adaptive
+from articulon.barostats import Barostat
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.references import check_cited
 from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Seed, Whole, nearest
@@ -260,6 +261,8 @@ class CaseFile(Section):
     """How forces are scaled."""
     thermostat: Thermostat | None = None
     """What keeps the temperature, if anything does."""
+    barostat: Barostat | None = None
+    """What keeps the pressure, by changing the size of the box, if anything does."""
     integrator: Integrator = Explicit()
     """How the state is advanced."""
     adaptive: Adaptive | None = None

@@ -10,6 +10,7 @@ import numpy as np
 
 from articulon.adaptive import Adaptive, Group, Schedule
 from articulon.announcements import announcing_to_the_terminal
+from articulon.barostats.base import BaseBarostat
 from articulon.building import cartesian
 from articulon.building.closing import checked_state
 from articulon.cases.case import Case
@@ -20,7 +21,7 @@ from articulon.declaration import Declaration
 from articulon.dynamics.loops.given_motions import check_motions
 from articulon.dynamics.multibody_functions import check_model
 from articulon.dynamics.solvers import ROTATIONS, SOLVERS
-from articulon.errors import CaseError
+from articulon.errors import CaseError, ModelError
 from articulon.forces.base import check_durations
 from articulon.forces.brownian import brownian_of
 from articulon.inputs import flag, shown, word, words
@@ -30,6 +31,7 @@ from articulon.integrate.problem import CPU
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import one_blas_thread
 from articulon.model import Model
+from articulon.molecules.locked_parts import bodies_of_words
 from articulon.scaling import NoScaling
 from articulon.scaling.base import ScalingPolicy
 from articulon.simulation.frame_times import (
@@ -71,6 +73,7 @@ def simulated(
     coordinates: str = "relative",
     scaling: ScalingPolicy | None = None,
     thermostat: BaseThermostat | None = None,
+    barostat: BaseBarostat | None = None,
     adaptive: Adaptive | None = None,
     seed: int = 1,
     q: Sequence[float] | np.ndarray | None = None,
@@ -93,6 +96,7 @@ def simulated(
         )
     policy = _resolved(scaling, ScalingPolicy, "scaling", "a policy of articulon.scaling", model.units) or NoScaling()
     thermostat = _resolved(thermostat, BaseThermostat, "thermostat", "one of articulon.thermostats", model.units)
+    barostat = _resolved(barostat, BaseBarostat, "barostat", "one of articulon.barostats", model.units)
     adaptive = _resolved(adaptive, Adaptive, "adaptive", "an articulon.adaptive.Adaptive", model.units)
     seed = checked_seed(seed, "simulate: seed", CaseError)
     word(coordinates, ("relative", "cartesian"), "simulate: unknown coordinates", CaseError)
@@ -134,13 +138,14 @@ def simulated(
             title="Simulation of a model made in Python",
             cite=(),
             notes=(),
-            plugins=Plugins(files=files_in_use((*model.forces, policy, thermostat, integrator, adaptive))),
+            plugins=Plugins(files=files_in_use((*model.forces, policy, thermostat, barostat, integrator, adaptive))),
             model_declaration=GivenModel(model),
             box=model.box,
             forces=model.forces,
             dynamics=Dynamics(solver=solver, rotations=rotations),
             scaling=policy,
             thermostat=thermostat,
+            barostat=barostat,
             integrator=integrator,
             adaptive=adaptive,
             run=settings,
@@ -245,6 +250,10 @@ def _with_locked(model: Model, adaptive: Adaptive | None, locked: Any, end: floa
     names = words(locked, "simulate: locked", CaseError)
     if not names:
         return adaptive
+    try:
+        names = bodies_of_words(model, names, "simulate: locked")
+    except ModelError as error:
+        raise CaseError(str(error)) from None
     if adaptive is not None and not adaptive.on:
         raise CaseError("simulate: locked: adaptive.on is False, which frees every joint; leave one of the two out")
     group = Group(name="locked", bodies=names, lock=Schedule(times=(0.0,))).resolved(model.units, "simulate: locked")
@@ -291,7 +300,7 @@ def _check_duration(case: Any, model: Model, end: float, where: str) -> None:
     check_motions(model, end)
     check_durations(model, end)
     try:
-        check_thermostat(case.thermostat, case.integrator, case.scaling, model, end)
+        check_thermostat(case.thermostat, case.integrator, case.scaling, model, end, case.barostat)
     except CaseError as error:
         raise CaseError(f"{where}: {error}") from None
 

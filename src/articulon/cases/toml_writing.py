@@ -39,10 +39,11 @@ def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     for key, value in below.items():
         here = (*path, key)
         name = ".".join(_key(part) for part in here)
-        for part in value if _is_tables(value) else (value,):
-            if _is_tables(value) or not part or not all(map(_has_header, part.values())):
+        several = _is_tables(value)
+        for part in value if several else (value,):
+            if several or not part or not all(map(_has_header, part.values())):
                 yield ""
-                yield f"[[{name}]]" if _is_tables(value) else f"[{name}]"
+                yield f"[[{name}]]" if several else f"[{name}]"
             yield from _lines(part, here)
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from articulon.cli.commands import AllowCode, CaseName, Overrides, app, assignments
+from articulon.cli.commands import AllowCode, Overrides, app, assignments
 from articulon.cli.output import echo
 from articulon.runs.progress import RunProgress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from articulon.analysis import ContactAnalysis, RelaxationAnalysis, ThermostatAnalysis
+    from articulon.analysis import ContactAnalysis, MoleculeAnalysis, RelaxationAnalysis, ThermostatAnalysis
     from articulon.analysis.relaxation import Relaxation
 
 MOST_BODIES = 12
@@ -37,7 +38,9 @@ def part(text: str) -> float:
 
 @app.command()
 def analyse(
-    case: CaseName,
+    case: Annotated[
+        str, typer.Argument(metavar="CASE", help="A built-in case, a file, or the folder of a run of molecules.")
+    ],
     time_scale: Annotated[
         str | None,
         typer.Option(
@@ -62,11 +65,31 @@ def analyse(
         str | None,
         typer.Option("--speed", metavar="VELOCITY", help="At which grains meet; by default what the case lets expect."),
     ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            metavar="FILE",
+            help="PDB or mmCIF file that a run of molecules is compared with; its first frame by default.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder where results of a run of molecules go, as CSV and JSON."),
+    ] = None,
     overrides: Overrides = [],  # noqa: B006
     allow_code: AllowCode = False,
 ) -> None:
     """Say which scaling a case allows: for thermostatted particles by short unscaled runs, else by its drag; and which
-    step, of a case with contacts."""
+    step, of a case with contacts. Of a run of molecules: how they are folded and how well it samples them."""
+    from articulon.errors import ArticulonError
+
+    if Path(case).is_dir():
+        _analyse_run(Path(case), reference, out)
+        return
+    for option, given in (("--reference", reference), ("--out", out)):
+        if given is not None:
+            raise ArticulonError(f"{option} is of a run of molecules, and '{case}' is no folder of a run; leave it out")
     from articulon.analysis import analyse_contacts, analyse_relaxation, analyse_thermostat, load_for_analysis
     from articulon.forces import Contact
     from articulon.forces.sites.site_positions import only_particles
@@ -83,6 +106,53 @@ def analyse(
         _print_thermostat(analyse_thermostat(description, time_scale, window, progress))
     finally:
         progress.close()
+
+
+def _analyse_run(folder: Path, reference: str | None, out: Path | None) -> None:
+    from articulon.analysis import analyse_molecules
+    from articulon.analysis.molecular_runs import check_molecular
+    from articulon.runs.entry import open_run
+
+    run = open_run(folder)
+    check_molecular(run, str(folder))
+    found = analyse_molecules(run, reference)
+    _print_molecules(found)
+    if out is not None:
+        echo()
+        for file in found.write(out):
+            echo(f"written {file}")
+
+
+def _print_molecules(found: MoleculeAnalysis) -> None:
+    length, time = (found.run.model.units.label(what) for what in ("length", "time"))
+    symbols = {"rmsd": length, "radius_of_gyration": length, "end_to_end_distance": length, "temperature": "K"}
+    skipped, against = found.figures["skip"], found.figures["reference"]
+    echo(f"means leave out the first {skipped:.0%} of the frames; reference: {against}\n")
+    rows = []
+    for name, values in found.figures.items():
+        if isinstance(values, dict) and "mean" in values:
+            unit = f" ({symbols[name]})" if name in symbols else ""
+            rows.append([name.replace("_", " ") + unit, *(_short(values.get(key)) for key in COLUMNS)])
+    _table(["", "mean", "± error", "independent samples", "last frame"], rows)
+    heat, slowest = found.figures.get("temperature"), found.figures.get("slowest_torsion")
+    if heat:
+        spreads = f"σ of the temperature {heat['spread']:.4g} K, canonical {heat['canonical_spread']:.4g} K"
+        echo(f"\n{heat['degrees_of_freedom']} degrees of freedom; {spreads}")
+    if slowest:
+        memory = f"correlation time {slowest['correlation_time']:.3g} {time}"
+        echo(f"slowest torsion {slowest['name']}: {slowest['effective_samples']:.3g} independent samples, {memory}")
+    for row in found.tables.get("clusters", [])[:5]:
+        echo(f"cluster {row['cluster']}: {row['population']:.1%} of the frames, its middle at {row['time']:.4g} {time}")
+    for note in found.notes:
+        echo(f"note    {note}")
+
+
+COLUMNS = ("mean", "error", "samples", "final")
+"""What is printed of a mean."""
+
+
+def _short(value: Any) -> str:
+    return "–" if value is None or not math.isfinite(value) else f"{value:.4g}"
 
 
 def _shown(bodies: Sequence[Relaxation]) -> list[Relaxation]:

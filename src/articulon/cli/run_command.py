@@ -217,6 +217,10 @@ def _print_summary(summary: Any) -> None:
         from articulon.report.activity_figure import activity_words
 
         echo(f"{'what moved':<{width}}  {activity_words(summary['adaptive'])}")
+    if summary.get("molecules"):
+        from articulon.report.molecule_words import molecule_words
+
+        echo(f"{'molecules':<{width}}  {molecule_words(summary['molecules'])}")
 
 
 def _print_checks(checks: list[Any]) -> list[str]:

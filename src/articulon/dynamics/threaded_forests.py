@@ -3,8 +3,14 @@
 from numba import prange
 
 from articulon.dynamics.articulated import accelerate, eliminate
+from articulon.dynamics.joints import degrees_of_freedom
 from articulon.dynamics.kinematics import move, place
-from articulon.kernels import kernel
+from articulon.dynamics.momentum_sampling import Draw, push_randomly
+from articulon.kernels import jit, kernel
+from articulon.rng import normal_pair
+
+TREES = 64
+"""Trees that a thread takes at a time."""
 
 
 @kernel(parallel=True)
@@ -22,3 +28,25 @@ def solve_parallel(forest, tau, wrench, gravity, ws, udot):
         start, end = forest.tree[t], forest.tree[t + 1]
         eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, start, end)
         accelerate(forest, gravity, ws, udot, start, end)
+
+
+@jit
+def draw_links(forest, seed, stream, count, root, ws, draw, D, start, end):
+    """Random speeds of whole trees, the links from ``start`` to ``end``, with ``D`` for scratch."""
+    own = Draw(draw.normal, draw.torque, D, draw.speeds)
+    for i in range(start, end):
+        j = forest.u_start[i]
+        for k in range(degrees_of_freedom(forest.kind[i])):
+            own.normal[j + k], _ = normal_pair(seed, stream, count, j + k)
+    push_randomly(forest, forest.moment, forest.inertia, root, ws, own, start, end)
+    accelerate(forest, (0.0, 0.0, 0.0), ws, own.speeds, start, end)
+
+
+@kernel(parallel=True)
+def draw_in_parallel(forest, seed, stream, count, root, ws, draw, D):
+    """Speeds of N(0, root² M⁻¹) as ``momentum_sampling.draw_speeds`` finds them, of rigid links that have been placed,
+    with the trees shared out among threads; ``D`` (groups of trees, 6, 6) is scratch."""
+    trees = forest.tree.size - 1
+    for group in prange(D.shape[0]):
+        start, end = forest.tree[group * TREES], forest.tree[min((group + 1) * TREES, trees)]
+        draw_links(forest, seed, stream, count, root, ws, draw, D[group], start, end)

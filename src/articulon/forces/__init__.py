@@ -32,6 +32,7 @@ from articulon.forces.sites.laws.user_pair import UserPair
 from articulon.forces.sites.laws.weeks_chandler_andersen import WeeksChandlerAndersen
 from articulon.forces.sites.listed_pairs import ListedPairs
 from articulon.forces.sites.openmm_force import OpenMM
+from articulon.forces.sites.particle_mesh_ewald import ParticleMeshEwald
 from articulon.forces.sites.restraints import DihedralRestraint, DistanceRestraint
 from articulon.forces.sites.site_walls import LennardJonesWall
 from articulon.forces.stokes_drag import StokesDrag
@@ -84,6 +85,7 @@ __all__ = [
     "Morse",
     "OpenMM",
     "PairLaw",
+    "ParticleMeshEwald",
     "PeriodicDihedrals",
     "Plane",
     "PointSpring",

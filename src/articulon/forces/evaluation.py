@@ -142,8 +142,9 @@ class Evaluator(ModelTables):
         """The state at time zero, its speeds without total momentum where the thermostat says so, and times
         ``speed_factor``; ``history`` and ``memory`` are the sizes of these arrays, which the rule's driver says."""
         spheres, columns = (0, 0) if self.contacts is None else (self.contacts.spheres, KEPT.width)
+        edges = self.model.box.vectors if self.changing_box and self.model.box is not None else None
         state = self.model.initial_state(
-            history, variables_of(self.system.bath), self.sites.listed, memory, spheres, columns
+            history, variables_of(self.system.bath), self.sites.listed, memory, spheres, columns, edges
         )
         self.start(state, state.q, state.u, speed_factor)
         return state

@@ -55,6 +55,8 @@ class ModelTables:
         A thermostat; those that are equations of motion act in every evaluation, others in steps that know them.
     target_factor
         What a scaling policy multiplies the thermostat's target by.
+    changing_box
+        Whether the box changes along the run, so that it belongs to the state.
     """
 
     def __init__(
@@ -67,8 +69,10 @@ class ModelTables:
         rotations: str = "speeds",
         thermostat: BaseThermostat | None = None,
         target_factor: float = 1.0,
+        changing_box: bool = False,
     ) -> None:
         self.model, self.solver_name, self.rotations, self.thermostat = model, solver, rotations, thermostat
+        self.changing_box = changing_box
         self.target_factor = target_factor
         bath = no_bath() if thermostat is None else thermostat.table(model, seed, target_factor)
         self.particles = only_particles(model)

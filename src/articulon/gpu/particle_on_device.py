@@ -120,7 +120,7 @@ def device_driver(problem: Problem, state: State) -> "DeviceParticleDriver":
     CaseError
         For what does not go with a device, and for a device that is not there.
     """
-    check(combination_of(problem.evaluator, problem.integrator, problem.policy, device=problem.device))
+    check(combination_of(problem))
     return DeviceParticleDriver(problem, state)
 
 

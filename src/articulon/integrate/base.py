@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import types
 
+from articulon.barostats.base import ActingBarostat
 from articulon.forces.capacity import with_capacity
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.lag_groups import check_followed, followed_groups
@@ -21,6 +22,7 @@ from articulon.model import State
 from articulon.model.state import STEPS
 from articulon.passes import Function
 from articulon.scaling.base import LAW, ScalingPolicy
+from articulon.thermostats.base import SEED
 
 LINE = types.float64[::1]
 """Numba type of a flat array."""
@@ -69,6 +71,8 @@ class Driver:
     """Time that the latest chunk took beside its steps, to take over a state and to give it back [s]."""
     kernel: Any = None
     """The compiled steps, for arguments of the types that it was made for."""
+    barostat: ActingBarostat | None = None
+    """What changes the box between steps, if anything does."""
     failure: str | None = None
     """What the latest DIVERGED was about, where it is not for a number that is not finite."""
     culprit: int | None = None
@@ -79,6 +83,9 @@ class Driver:
         self.parameters, self.stop = problem.parameters, no_stop()
         self.law = addressed(problem.policy.law, LAW)
         self.step = float(getattr(problem.integrator, "step", None) or 0.0)
+        if problem.barostat is not None:
+            seed = int(problem.evaluator.system.bath.choice[SEED])
+            self.barostat = problem.barostat.acting(problem.evaluator, seed, self.step)
 
     def bind_law(self) -> None:
         """Finds what the policy follows, and binds what its law reads."""

@@ -9,7 +9,7 @@ from articulon.integrate.friction_implicit_driver import FrictionImplicitDriver
 from articulon.integrate.grain_driver import GrainDriver
 from articulon.integrate.overdamped_driver import OverdampedDriver
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
-from articulon.integrate.problem import Problem
+from articulon.integrate.problem import CPU, Problem
 from articulon.integrate.scipy_adapter import SciPyDriver
 from articulon.integrate.touching_driver import TouchingDriver
 from articulon.model import State
@@ -39,6 +39,6 @@ def driver(problem: Problem, state: State) -> Driver:
     CaseError
         For what does not go with what, see ``compatibility.py``.
     """
-    combination = combination_of(problem.evaluator, problem.integrator, problem.policy)
+    combination = combination_of(problem, device=CPU)
     check(combination)
     return DRIVERS[integrator_of(combination)](problem, state)

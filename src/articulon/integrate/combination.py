@@ -8,10 +8,10 @@ in its own ways, and all else in canonical momenta.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from articulon.barostats.base import BaseBarostat
 from articulon.forces.base import Force
 from articulon.forces.brownian import brownian_of
 from articulon.forces.contact.contact_engine import contact_of
-from articulon.forces.evaluation import Evaluator
 from articulon.forces.linear_flow import flows_unevenly
 from articulon.forces.sites.site_positions import only_particles
 from articulon.integrate.grain_driver import only_grains
@@ -25,7 +25,7 @@ from articulon.integrate.integrators import (
     Respa,
     SciPy,
 )
-from articulon.integrate.problem import CPU
+from articulon.integrate.problem import CPU, Problem
 from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy
 from articulon.thermostats.base import KICKS, OVERDAMPS, SCALES, BaseThermostat
@@ -52,15 +52,17 @@ class Combination(NamedTuple):
     """Kinds of the forces beside Stokes drag that resist speeds."""
     device: str = CPU
     """What takes the steps."""
+    barostat: BaseBarostat | None = None
+    """What changes the box, if anything does."""
 
 
-def combination_of(
-    evaluator: Evaluator, integrator: Any, policy: ScalingPolicy, adaptive: bool = False, device: str = CPU
-) -> Combination:
-    """What has been chosen for a driver."""
-    e = evaluator
+def combination_of(problem: Problem, adaptive: bool = False, device: str | None = None) -> Combination:
+    """What has been chosen for a driver, on a device that is another than the problem's."""
+    e, integrator, policy = problem.evaluator, problem.integrator, problem.policy
+    device = problem.device if device is None else device
     resists = frozenset(kind for kind, table in e.system.forces.terms if kind.resists(table))
-    return Combination(e.model, integrator, policy, e.thermostat, e.solver_name, e.rotations, adaptive, resists, device)
+    own = e.model, integrator, policy, e.thermostat, e.solver_name, e.rotations
+    return Combination(*own, adaptive, resists, device, problem.barostat)
 
 
 def resists(model: Model) -> frozenset[type[Force]]:
@@ -193,6 +195,10 @@ FEATURES: dict[str, Feature] = {
         "scaling by a factor that follows kd ζ'", lambda c: c.policy.varies and c.policy.thermostatted
     ),
     "following": Feature("scaling that follows the lag", lambda c: c.policy.follows),
+    "tried volumes": Feature("barostat `monte-carlo`", lambda c: c.barostat is not None and not c.barostat.of_virial),
+    "rescaled volumes": Feature(
+        "barostat `stochastic-cell-rescaling`", lambda c: c.barostat is not None and c.barostat.of_virial
+    ),
     "device": Feature('`run.device = "cuda"`', lambda c: c.device != CPU),
 }
 """What a run may have, in the order in which refusals are looked for."""

@@ -26,11 +26,14 @@ from articulon.integrate.refusals import (
     DEVICE,
     DEVICE_BATH,
     DEVICE_FACTORS,
+    DEVICE_VOLUMES,
     FLEXIBLE,
+    FLOWING_VOLUMES,
     FOLLOWED_MAPS,
     IMPLICIT_CONTACTS,
     INSTANTANEOUS,
     INTERPOLATES,
+    JUMPING_VOLUMES,
     LOOKING_BACK,
     LOOPS,
     NO_DRAG,
@@ -48,17 +51,22 @@ from articulon.integrate.refusals import (
     RATES_BATH,
     REFLECTED_SPHERES,
     REFLECTING,
+    SCALED_VOLUMES,
     SLOWER_CONTACTS,
     SOLVERS,
     SPEEDLESS_BATH,
     SPEEDLESS_CONTACTS,
+    SPEEDLESS_VOLUMES,
     THERMOSTATS_FACTOR,
+    TIED_VOLUMES,
     TOUCHING_BATH,
     TOUCHING_NOISE,
     TOUCHING_RATES,
     TOUCHING_SCALING,
+    TOUCHING_VOLUMES,
     TRIED_CONTACTS,
     VARYING,
+    WALLED_VOLUMES,
     WITHOUT_DRAG,
     Refusal,
     of_rule,
@@ -81,6 +89,7 @@ BATHS = ("nose-hoover", "rescaling", "langevin", "overdamping")
 RANDOM_BATHS = ("rescaling", "langevin")
 SPEED_BATHS = ("nose-hoover", *RANDOM_BATHS)
 SPHERES = ("grains", "touching")
+VOLUMES = ("tried volumes", "rescaled volumes")
 
 
 def _all(features: tuple[str, ...], refusal: Refusal) -> dict[str, Refusal]:
@@ -203,6 +212,12 @@ CELLS["flights"] = {**CELLS["friction-implicit"], "flexible": FLEXIBLE}
 for _name, _cells in CELLS.items():
     if _name != "particles":
         _cells["device"] = DEVICE
+    if _name in ("explicit", "predictor-corrector", "scipy", "canonical"):
+        _cells.update(_all(VOLUMES, JUMPING_VOLUMES))
+    elif _name in ("overdamped", "ermak-mccammon"):
+        _cells["rescaled volumes"] = SPEEDLESS_VOLUMES
+    elif _name in SPHERES:
+        _cells.update(_all(VOLUMES, TOUCHING_VOLUMES))
 
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "particles": ("bodies", *SPHERES, *_OF_BODIES),
@@ -261,6 +276,11 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     **{(bath, factor): NO_FORCE for bath in RANDOM_BATHS for factor in FACTORS},
     **_each(("nose-hoover", "rescaling"), "device", DEVICE_BATH),
     **_each(("varying factors", "thermostat's factor"), "device", DEVICE_FACTORS),
+    **_each(VOLUMES, "device", DEVICE_VOLUMES),
+    **_each(VOLUMES, "drives", TIED_VOLUMES),
+    **_each(VOLUMES, "reflecting", WALLED_VOLUMES),
+    **_each(VOLUMES, "velocity gradient", FLOWING_VOLUMES),
+    **{(volume, factor): SCALED_VOLUMES for volume in VOLUMES for factor in FACTORS},
     ("adaptive", "particles"): ADAPTIVE_PARTICLES,
     ("adaptive", "euler-parameters"): Refusal(
         "adaptive", "with rotations = 'euler-parameters' there are no speeds that could be locked", "use 'speeds'"

@@ -25,7 +25,7 @@ class FixedStepDriver(Driver):
             )
         left = self.steps_until(state, until)
         self.failure = self.culprit = None
-        status = self.take(state, min(left, steps))
+        status = self._take_in_box(state, min(left, steps))
         if status == NOT_CONVERGED:
             self.failure = (
                 f"the implicit stages do not converge in steps of {self.step:.6g}, so shorten integrator.step; the "
@@ -36,6 +36,22 @@ class FixedStepDriver(Driver):
             self.failure = open_loop(self.evaluator)
             return DIVERGED
         return PAUSED if status == REACHED and left > steps else status
+
+    def _take_in_box(self, state: State, steps: int) -> int:
+        """Takes a number of steps, with what changes the box between them."""
+        if self.barostat is None:
+            return self.take(state, steps)
+        end, status = int(state.counters[STEPS]) + steps, REACHED
+        while status == REACHED and int(state.counters[STEPS]) < end and not self.evaluator.sites.overflowed:
+            left = end - int(state.counters[STEPS])
+            status = self.take(state, min(left, self.barostat.steps_to_next(state)))
+            if status == REACHED and not self.evaluator.sites.overflowed:
+                self.barostat.act(state)
+                self.forget_forces()
+        return status
+
+    def forget_forces(self) -> None:
+        """Has the next step find its forces anew, where they are kept: what they act on has been moved."""
 
     def take(self, state: State, steps: int) -> int:
         """Takes a number of steps: REACHED, or what prevents it."""

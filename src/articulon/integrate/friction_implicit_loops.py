@@ -246,7 +246,7 @@ def drifting_tangent(
     ws: Workspace,
     arrays: LoopScratch,
     ends: tuple[Any, ...],
-    travelling: Bound,
+    travelling: list[Bound],
 ) -> Bound:
     """A drift as :func:`drift_tangent` takes its arguments: loops, motions and functions; part, clock and span; and
     what it sets out from, works and status."""
@@ -258,7 +258,7 @@ def drifting_tangent(
         ws,
         arrays,
         *ends,
-        Program([travelling]),
+        Program(travelling),
         Program([place_links.bind(forest, q, ws)]),
         Program([move_links.bind(forest, u, ws)]),
         factoring(forest, constraints[0], ws, arrays),

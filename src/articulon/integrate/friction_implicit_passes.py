@@ -9,13 +9,16 @@ from articulon.dynamics.kinematics import move
 from articulon.dynamics.kinetic_energies import find_kinetic_energy, kinetic_energy
 from articulon.dynamics.loops.conditions import LoopScratch
 from articulon.dynamics.loops.loop_passes import factoring, responding
-from articulon.dynamics.momentum_sampling import draw_speeds
+from articulon.dynamics.momentum_sampling import MOST, draw_speeds
 from articulon.dynamics.motion_passes import move_links, place_links, solve
+from articulon.dynamics.threaded_forests import TREES, draw_in_parallel
 from articulon.forces.base import At
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import booking, filling, scaling
 from articulon.integrate import geodesic
+from articulon.integrate.flights import flights
+from articulon.integrate.free_rotors import SHARED
 from articulon.integrate.friction_implicit_loops import (
     book_drives,
     departure,
@@ -85,6 +88,19 @@ def fly(forest, q, u, span, ws, flight, no_torque, status):
         status[0] = max(status[0], NOT_CONVERGED if began else DIVERGED)
 
 
+@pass_of
+def stir_many(forest, bath, clock, count, u, ws, still, draw, work, D):
+    """``stir`` of many trees, with what is drawn for them shared out among threads."""
+    time, h = clock[0], clock[1]
+    before = kinetic_energy(forest, ws)
+    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
+    draw_in_parallel(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw, D)
+    for k in range(u.size):
+        u[k] = c * u[k] + s * draw.speeds[k]
+    move(forest, u, ws, 0, forest.mass.size)
+    work[THERMOSTAT] += kinetic_energy(forest, ws) - before
+
+
 class Passes(NamedTuple):
     """Programs of a step, as kernels take them or as lists of passes. One that a run does not need is empty."""
 
@@ -125,8 +141,9 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
     return Passes(*(program.code for program in programs)), programs
 
 
-def parts(e: ModelTables, arrays: Scratch, flight: bool, flying: Pass = fly) -> Passes:
-    """The passes of each program, with what flies where the drift follows geodesic lines."""
+def parts(e: ModelTables, arrays: Scratch, flight: bool, flying: Pass = fly, in_lanes: bool = False) -> Passes:
+    """The passes of each program, with the iteration of flights where the drift follows geodesic lines; ``in_lanes``
+    those of several states side by side."""
     forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
     loops, looped, driven = e.system.loops, bool(e.system.loops.kind.size), bool(e.model.drives)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
@@ -166,8 +183,9 @@ def parts(e: ModelTables, arrays: Scratch, flight: bool, flying: Pass = fly) -> 
             answer = responding(forest, ws, e.solver.loops)
             stirring = [stir_tangent.bind(forest, loops, *stirred, e.solver.loops, *kept_rows, answer)]
         else:
-            stirring = [stir.bind(forest, *stirred, arrays.work)]
-    first, second = _drifting(e, arrays, flying if flight else None)
+            stirring = [_stirring(forest, stirred, arrays)]
+    travelling = flights(e, arrays, flying, in_lanes) if flight else None
+    first, second = _drifting(e, arrays, travelling)
     return Passes(
         locate,
         list(filling(e, at, resistance=False)),
@@ -176,8 +194,8 @@ def parts(e: ModelTables, arrays: Scratch, flight: bool, flying: Pass = fly) -> 
         accelerate if flight else [move_middle, kept, *accelerate],
         book,
         [move_u],
-        [first],
-        [second],
+        first,
+        second,
         friction,
         rubbed,
         kinetic if way == SCALES else [],
@@ -186,14 +204,19 @@ def parts(e: ModelTables, arrays: Scratch, flight: bool, flying: Pass = fly) -> 
     )
 
 
-def _drifting(e: ModelTables, arrays: Scratch, flying: Pass | None) -> tuple[Bound, Bound]:
-    """The drifts of the two halves of a step, with what flies, or at steady speeds."""
+def _stirring(forest: Forest, stirred: tuple[Any, ...], arrays: Scratch) -> Bound:
+    """Langevin's friction and noise; which of the two it is follows from the model, for they round differently."""
+    trees = forest.tree.size - 1
+    if trees < SHARED or forest.flexible is not None:
+        return stir.bind(forest, *stirred, arrays.work)
+    return stir_many.bind(forest, *stirred, arrays.work, np.zeros((-(-trees // TREES), MOST, MOST)))
+
+
+def _drifting(e: ModelTables, arrays: Scratch, flying: list[Bound] | None) -> tuple[list[Bound], list[Bound]]:
+    """The drifts of the two halves of a step: flights, or at steady speeds where there are none."""
     forest, ws = e.system.forest, e.ws
     moved = arrays.q, arrays.u
-    if flying is not None:
-        travelling = flying.bind(forest, *moved, arrays.span, ws, arrays.flight, arrays.no_torque, arrays.status)
-    else:
-        travelling = drift.bind(forest, *moved, ws, arrays.span)
+    travelling = [drift.bind(forest, *moved, ws, arrays.span)] if flying is None else flying
     if not e.system.loops.kind.size:
         return travelling, travelling
     ends = departure(e.model.nq, e.model.nu, e.system.loops.kind.size), arrays.work, arrays.status
@@ -204,4 +227,4 @@ def _drifting(e: ModelTables, arrays: Scratch, flying: Pass | None) -> tuple[Bou
         )
         for part in (0.5, 1.0)
     )
-    return first, second
+    return [first], [second]

@@ -6,7 +6,6 @@ import numpy as np
 
 from articulon.dynamics.momentum_sampling import Draw, draw_arrays
 from articulon.forces.evaluation_tables import ModelTables
-from articulon.integrate import canonical, geodesic
 
 
 class Scratch(NamedTuple):
@@ -70,12 +69,10 @@ class Scratch(NamedTuple):
     """A thermostat's variables, likewise."""
     draw: Draw
     """Of Langevin's noise."""
-    flight: canonical.Scratch
-    """Of free flights."""
 
 
-def scratch(e: ModelTables, flight: canonical.Scratch | None = None) -> Scratch:
-    """Arrays for a model, its thermostat and its forces; ``flight`` are those of flights, where there are none."""
+def scratch(e: ModelTables) -> Scratch:
+    """Arrays for a model, its thermostat and its forces."""
     forest, nq, nu = e.system.forest, e.model.nq, e.model.nu
     n = forest.mass.size
     return Scratch(
@@ -108,5 +105,4 @@ def scratch(e: ModelTables, flight: canonical.Scratch | None = None) -> Scratch:
         np.zeros(nu),
         np.zeros(e.bath.shape[1]),
         draw_arrays(nu),
-        geodesic.scratch(forest, nq, nu) if flight is None else flight,
     )

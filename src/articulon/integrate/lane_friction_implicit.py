@@ -38,8 +38,6 @@ from articulon.thermostats.schedule import target
 
 COMMON = {"mass", "moment", "inertia", "factor", "powers", "power", "kinetic", "work", "bath"}
 """Arrays of a step that are the same for all states, or that are not used."""
-UNIFORM = {"turning", "quaternion"}
-"""Those of flights, which are whole numbers."""
 
 
 def check_in_lanes(model: Model, where: str) -> None:
@@ -101,14 +99,10 @@ def scratch_in_lanes(tables: LaneTables, now: Present) -> Scratch:
     plain = friction_implicit_scratch.scratch(tables)
     named = {name: array for name, array in plain._asdict().items() if isinstance(array, np.ndarray)}
     lanes: dict[str, Any] = {name: LaneArray.zeros(one.shape) for name, one in named.items() if name not in COMMON}
-    flights = plain.flight._asdict().items()
-    flight: dict[str, Any] = {name: LaneArray.zeros(one.shape) for name, one in flights if name not in UNIFORM}
-    flight["length"].numbers[:] = plain.flight.length[:, None]
     times = {"time": now.time[:1], "clock": now.time[1:3], "span": now.time[3:]}
     numbers = {"window": now.number[:1], "number": now.number[1:2]}
     own = {"position": tables.ws.position, "rotation": tables.ws.rotation}
-    draw, flying = in_lanes(plain.draw), plain.flight._replace(**flight)
-    return plain._replace(**(lanes | times | numbers | own), draw=draw, flight=flying)
+    return plain._replace(**(lanes | times | numbers | own), draw=in_lanes(plain.draw))
 
 
 def programs_of(
@@ -132,7 +126,7 @@ def programs_of(
     nq, (y, acceleration, lost) = tables.model.nq, state
     held: dict[str, Any] = {"q": y[:nq], "u": y[nq:], "acceleration": acceleration, "factor": factor, "status": lost}
     arrays = scratch_in_lanes(tables, now)._replace(**held)
-    part = parts(tables, arrays, flight, fly_states)
+    part = parts(tables, arrays, flight, fly_states, in_lanes=True)
     u, half, whole = arrays.u, arrays.span, arrays.clock[1:]
     kick = [lean.bind(u, acceleration, half, arrays.middle), *part.solve, push.bind(u, acceleration, half)]
     rub = [*part.move, *part.friction, push.bind(u, arrays.udot, whole)] if part.friction else []

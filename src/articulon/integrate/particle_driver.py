@@ -84,8 +84,12 @@ class ParticleDriver(ArrayDriver):
         """See :class:`Driver`."""
         sites = self.evaluator.sites
         if sites.touched:  # forces at other positions may stand where the driver left its own
-            self.moving.held[0], sites.touched = 0, False
+            self.forget_forces()
         return super().go(state, until, steps)
+
+    def forget_forces(self) -> None:
+        """See :class:`FixedStepDriver`."""
+        self.moving.held[0], self.evaluator.sites.touched = 0, False
 
     def chunk(self, state: State, steps: int) -> int:
         """See :class:`ArrayDriver`."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from articulon.barostats.base import BaseBarostat
 from articulon.forces.evaluation import Evaluator
 from articulon.scaling import NoScaling
 from articulon.scaling.base import ScalingPolicy
@@ -27,6 +28,8 @@ class Problem:
     damping: float = 0.0
     """Translational drag coefficient β of the policy's core, 0 without drag [mass/time]."""
 
+    barostat: BaseBarostat | None = None
+    """What changes the box between steps; None leaves it as it is."""
     device: str = CPU
     """What takes the steps, a value of ``run.device``."""
     precision: str = "double"

@@ -209,6 +209,45 @@ DEVICE_FACTORS = Refusal(
     "a device such as 'cuda' takes steps with factors that stay as they are",
     "set it to 'cpu', or choose a policy of constant factors",
 )
+JUMPING_VOLUMES = of_rule(
+    "integrates rates of change, and a barostat changes the box in jumps between steps of one length",
+    "choose friction-implicit, velocity-verlet for a model of free particles, or leave out [barostat]",
+)
+SPEEDLESS_VOLUMES = of_rule(
+    "has no speeds, and the pressure that this barostat reads is in part that of speeds",
+    "take the barostat 'monte-carlo'",
+)
+TOUCHING_VOLUMES = of_rule(
+    "moves bodies whose contacts take energy and have no noise that would give it back: a barostat would keep no "
+    "ensemble",
+    "leave out [barostat]",
+)
+SCALED_VOLUMES = Refusal(
+    "barostat",
+    "scaled forces have another pressure and another energy than those that a barostat weighs",
+    "choose the scaling policy 'none', or leave out [barostat]",
+)
+FLOWING_VOLUMES = Refusal(
+    "barostat",
+    "a flow with a velocity gradient does work for ever, and what it drives has no ensemble of constant pressure",
+    "leave out [barostat], or the gradient",
+    elsewhere=True,
+)
+TIED_VOLUMES = Refusal(
+    "barostat",
+    "molecules move with the box as wholes, and what follows a given motion does not",
+    "leave out [barostat], or the drive",
+)
+WALLED_VOLUMES = Refusal(
+    "barostat",
+    "only a box that is periodic in all three directions can change its size",
+    "make all of box.boundaries periodic, or leave out [barostat]",
+)
+DEVICE_VOLUMES = Refusal(
+    "run.device",
+    "a device such as 'cuda' keeps its box",
+    "set it to 'cpu', or leave out [barostat]",
+)
 ADAPTIVE_CONTACTS = Refusal(
     "adaptive",
     "contacts remember how the bodies that touch have slid, which merged bodies would not follow",

@@ -1,7 +1,8 @@
-"""What is checked of a thermostat, and of what is chosen beside it, before anything is compiled."""
+"""What is checked of a thermostat, a barostat and what is chosen beside them, before anything is compiled."""
 
 from typing import Any
 
+from articulon.barostats.base import BaseBarostat
 from articulon.integrate.combination import Combination, resists
 from articulon.integrate.compatibility import check
 from articulon.model import Model
@@ -10,11 +11,18 @@ from articulon.thermostats.base import BaseThermostat
 
 
 def check_thermostat(
-    thermostat: BaseThermostat | None, integrator: Any, policy: ScalingPolicy, model: Model, duration: float
+    thermostat: BaseThermostat | None,
+    integrator: Any,
+    policy: ScalingPolicy,
+    model: Model,
+    duration: float,
+    barostat: BaseBarostat | None = None,
 ) -> None:
-    """Raises CaseError for a thermostat, a rule, a policy and a model that do not go with each other, and for a
-    thermostat that cannot go with the model or the duration [time]."""
-    check(Combination(model, integrator, policy, thermostat, resists=resists(model)))
+    """Raises CaseError for a thermostat, a barostat, a rule, a policy and a model that do not go with each other, and
+    for a thermostat that cannot go with the model or the duration [time]."""
+    check(Combination(model, integrator, policy, thermostat, resists=resists(model), barostat=barostat))
+    if barostat is not None:
+        barostat.check(model, thermostat)
     if thermostat is not None:
         thermostat.check(model)
         thermostat.check_schedule(duration)

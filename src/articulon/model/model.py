@@ -241,9 +241,10 @@ class Model(Frozen):
         memory: int = 0,
         spheres: int = 0,
         contact_columns: int = 0,
+        edges: np.ndarray | None = None,
     ) -> State:
         """The state at time zero; the sizes of its arrays are those of :func:`articulon.model.state.initial_state`."""
-        return initial_state(self.q0, self.u0, history, bath, listed, memory, spheres, contact_columns)
+        return initial_state(self.q0, self.u0, history, bath, listed, memory, spheres, contact_columns, edges)
 
 
 def kernel_tables(model: Model) -> KernelTables:

@@ -130,6 +130,18 @@ class ResolutionMemory(NamedTuple):
     """What the criteria that lock and release keep from decision to decision, flat; (0,) where there are none."""
 
 
+class BoxMemory(NamedTuple):
+    """What a run keeps whose box changes; empty arrays where it does not."""
+
+    edges: np.ndarray
+    """The edges of the box, one a row [length], shape (3, 3)."""
+    work: np.ndarray
+    """What changes of the box have added to the potential energy since the start, and to the kinetic energy [energy],
+    shape (2,)."""
+    moves: np.ndarray
+    """Changes that were tried, and those that were accepted, shape (2,)."""
+
+
 class State(NamedTuple):
     """Everything from which a run goes on to the same bits. Its arrays are written to in place, and keep their shapes,
     but for those of contacts. What :meth:`_replace` makes of it shares all else with it, and so do its contacts."""
@@ -166,6 +178,8 @@ class State(NamedTuple):
     """Of spheres that touch."""
     resolution: ResolutionMemory
     """Of what locks and releases."""
+    box: BoxMemory
+    """Of a box that changes."""
 
     def __repr__(self) -> str:
         counted = f"{self.q.size} coordinates, {self.u.size} speeds, {len(self.contacts.pairs)} contacts"
@@ -212,7 +226,12 @@ def _overwrite(mine: Any, theirs: Any) -> None:
         array[:] = values
 
 
-SLICES: dict[str, Any] = {"rule": RuleMemory, "contacts": ContactMemory, "resolution": ResolutionMemory}
+SLICES: dict[str, Any] = {
+    "rule": RuleMemory,
+    "contacts": ContactMemory,
+    "resolution": ResolutionMemory,
+    "box": BoxMemory,
+}
 """Parts of a state that are more than an array."""
 ARRAYS = tuple(
     inner
@@ -231,6 +250,7 @@ def initial_state(
     memory: int = 0,
     spheres: int = 0,
     contact_columns: int = 0,
+    edges: np.ndarray | None = None,
 ) -> State:
     """The state at time zero.
 
@@ -248,6 +268,8 @@ def initial_state(
         Number of spheres that touch.
     contact_columns
         What a contact remembers, in numbers.
+    edges
+        The edges of a box that changes [length], shape (3, 3).
     """
     return State(
         time=np.zeros(1),
@@ -270,6 +292,7 @@ def initial_state(
             times=np.zeros(7),
         ),
         resolution=resolution_memory(),
+        box=box_memory(edges),
     )
 
 
@@ -277,6 +300,13 @@ def rule_memory(nq: int, nu: int, history: int = 0) -> RuleMemory:
     """What an integrator keeps before the first step."""
     dependent = np.zeros(nq, dtype=np.int64)
     return RuleMemory(np.zeros(nu), np.zeros(history), np.zeros(nq), dependent, np.zeros(2))
+
+
+def box_memory(edges: np.ndarray | None = None) -> BoxMemory:
+    """What a run keeps of a box that changes, at the start; nothing where it does not."""
+    if edges is None:
+        return BoxMemory(np.zeros((0, 3)), np.zeros(0), np.zeros(0, dtype=np.int64))
+    return BoxMemory(edges.copy(), np.zeros(2), np.zeros(2, dtype=np.int64))
 
 
 def resolution_memory(nu: int = 0, criteria: int = 0) -> ResolutionMemory:

@@ -1,43 +1,64 @@
-"""What can be added to a structure: hydrogens by OpenMM's modeller, and the second oxygen of a last residue."""
+"""What can be added to a structure: heavy atoms by PDBFixer, hydrogens by OpenMM's modeller, ends and ligands."""
 
+import io
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.inputs import clipped
+from articulon.molecules.editing import NewAtom, edited
+from articulon.molecules.ligand_hydrogens import with_ligand_hydrogens
 from articulon.molecules.openmm_exchange import from_openmm, openmm_app, to_openmm
+from articulon.molecules.protonation import variants_of
 from articulon.molecules.structure import Structure
 from articulon.molecules.structure_faults import Fault
+from articulon.molecules.templates import template
 
 FORCE_FIELD = ("amber14-all.xml", "amber14/tip3p.xml")
 """By which OpenMM's modeller knows the residues, and places the hydrogens."""
+SEED = 1
+"""Of PDBFixer's search for places where new atoms overlap with nothing."""
 
 
-def with_missing_added(structure: Structure, faults: list[Fault], pH: float = 7.0) -> Structure:
-    """A copy with hydrogens and terminal oxygens added, each listed in ``inferred``.
+def with_missing_added(
+    structure: Structure,
+    faults: list[Fault],
+    pH: float = 7.0,
+    *,
+    protonation: Mapping[str, str] | None = None,
+    ligands: Mapping[str, str] | None = None,
+) -> Structure:
+    """A copy with heavy atoms, terminal oxygens and hydrogens added, each listed in ``inferred``.
 
     Raises
     ------
     ModelError
-        For residues that OpenMM's modeller cannot complete: heavy atoms are missing, or it does not know them.
+        For residues that cannot be completed, and for a package that is needed and not installed.
     """
     kinds = {fault.kind for fault in faults}
     if "missing-atoms" in kinds:
-        lost = "; ".join(fault.text for fault in faults if fault.kind == "missing-atoms")
-        raise ModelError(
-            f"{structure.source}: {lost}; OpenMM's modeller adds hydrogens, not heavy atoms: build these with PDBFixer "
-            "or a modelling program, or accept = ['missing-atoms'] without add_missing"
-        )
+        structure = _with_heavy_atoms(structure)
+        kinds.add("missing-hydrogens")
     if "missing-ends" in kinds:
         structure = _with_ends(structure)
-    if "missing-hydrogens" not in kinds:
+    if ligands:
+        structure = with_ligand_hydrogens(structure, ligands)
+    if "missing-hydrogens" not in kinds and not protonation:
         return structure
     app = openmm_app()
     modeller = app.Modeller(*to_openmm(structure))
+    variants, chosen = variants_of(structure, protonation or {})
     try:
-        modeller.addHydrogens(app.ForceField(*FORCE_FIELD), pH=pH)
+        force_field = app.ForceField(*FORCE_FIELD)
+        # Without a force field, the modeller's own forces place the hydrogens: it needs no templates for these.
+        unknown = force_field.getUnmatchedResidues(modeller.topology) if _has_others(structure) else []
+        by = None if unknown else force_field
+        modeller.addHydrogens(by, pH=pH, variants=variants, platform=_reference())
     except ValueError as error:
-        raise ModelError(f"{structure.source}: OpenMM's modeller cannot add hydrogens: {error}") from None
+        raise ModelError(f"{structure.source}: OpenMM's modeller cannot add hydrogens: {clipped(error)}") from None
     whole = from_openmm(modeller.topology, modeller.positions, structure.source, structure.inferred)
     residues = tuple(
         new._replace(chain=old.chain, kind=old.kind, standard=old.standard)
@@ -45,44 +66,113 @@ def with_missing_added(structure: Structure, faults: list[Fault], pH: float = 7.
     )
     count = len(whole) - len(structure)
     line = f"{count} hydrogens were added by OpenMM's modeller for pH {pH:g}, its choice of protonation included"
-    return replace(whole, residues=residues, inferred=(*whole.inferred, line))
+    return replace(whole, residues=residues, inferred=(*whole.inferred, line, *chosen), box=structure.box)
+
+
+def _has_others(structure: Structure) -> bool:
+    """Whether there are residues that OpenMM's own force fields may not know."""
+    return any(not residue.standard and residue.kind not in ("water", "ion") for residue in structure.residues)
+
+
+def _reference() -> Any:
+    """The platform whose numbers are the same on every machine."""
+    import openmm
+
+    return openmm.Platform.getPlatformByName("Reference")
+
+
+def _with_heavy_atoms(structure: Structure) -> Structure:
+    """A copy with the heavy atoms that residues lack, where PDBFixer places them; it leaves all others where they are.
+
+    The hydrogens of these residues are taken off: what they are bonded to has changed.
+    """
+    try:
+        from pdbfixer import PDBFixer
+    except ImportError:
+        raise ModelError(
+            f"{structure.source}: heavy atoms are missing, which PDBFixer builds: pip install 'articulon[completion]'"
+        ) from None
+    lacking: dict[int, list[str]] = {}
+    for k, residue in enumerate(structure.residues):
+        if residue.standard and residue.kind in ("amino-acid", "nucleotide"):
+            known = template(residue.standard)
+            lost = known.atoms - known.optional - set(structure.names[residue.start : residue.stop])
+            if lost:
+                lacking[k] = sorted(lost)
+    fixer = PDBFixer(
+        pdbfile=io.StringIO("ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.00           C")
+    )
+    named = replace(
+        structure,
+        residues=tuple(
+            residue._replace(name=_fixers_name(structure, k)) for k, residue in enumerate(structure.residues)
+        ),
+    )
+    fixer.topology, fixer.positions = to_openmm(named)
+    fixer.platform = _reference()
+    fixer.missingResidues = {}
+    fixer.findMissingAtoms()
+    fixer.missingTerminals = {}
+    wanted = {}
+    for residue, atoms in fixer.missingAtoms.items():
+        names = [atom for atom in atoms if atom.name in lacking.get(residue.index, ())]
+        if names:
+            wanted[residue] = names
+    fixer.missingAtoms = wanted
+    found = {residue.index: {atom.name for atom in atoms} for residue, atoms in wanted.items()}
+    left = [structure.residues[k].label for k, names in lacking.items() if set(names) - found.get(k, set())]
+    if left:
+        raise ModelError(
+            f"{structure.source}: {', '.join(left)}: PDBFixer does not know the atoms that are missing there"
+        )
+    fixer.addMissingAtoms(seed=SEED)
+    places = np.array(fixer.positions.value_in_unit(fixer.positions.unit), dtype=float)
+    added: dict[int, list[NewAtom]] = {}
+    for k, residue in enumerate(fixer.topology.residues()):
+        for atom in residue.atoms() if k in lacking else ():
+            if atom.name in lacking[k]:
+                added.setdefault(k, []).append(NewAtom(atom.name, atom.element.symbol, places[atom.index], ()))
+    lines = []
+    for k, atoms in added.items():
+        residue = structure.residues[k]
+        pairs = template(residue.standard).bonds
+        mine = {atom.name for atom in atoms}
+        added[k] = [
+            atom._replace(bonded=tuple(b if a == atom.name else a for a, b in pairs if atom.name in (a, b)))
+            for atom in atoms
+        ]
+        lines.append(f"{residue.label}: {', '.join(sorted(mine))}: added by PDBFixer")
+    gone = [
+        a
+        for k in added
+        for a in range(structure.residues[k].start, structure.residues[k].stop)
+        if structure.elements[a] == "H"
+    ]
+    return replace(edited(structure, added, gone), inferred=(*structure.inferred, *lines))
+
+
+def _fixers_name(structure: Structure, k: int) -> str:
+    """The name that PDBFixer has for a residue; DNA's has a D before it."""
+    residue = structure.residues[k]
+    if residue.kind == "nucleotide":
+        return residue.standard if structure.atom(k, "O2'") >= 0 else f"D{residue.standard}"
+    return residue.standard or residue.name
 
 
 def _with_ends(structure: Structure) -> Structure:
     """A copy with OXT on each amino acid whose C has but two neighbours: across the C from the O."""
-    names, elements, weights = list(structure.names), list(structure.elements), structure.masses.tolist()
-    places, residues, inferred = structure.positions.tolist(), [], list(structure.inferred)
-    moved = np.arange(len(structure))
-    bonds, shift = [], 0
+    added, lines = {}, []
     for k, residue in enumerate(structure.residues):
-        moved[residue.start : residue.stop] += shift
-        start, stop = residue.start + shift, residue.stop + shift
         c, o, ca = (structure.atom(k, name) for name in ("C", "O", "CA"))
         if residue.kind == "amino-acid" and min(c, o, ca) >= 0 and len(structure.neighbours[c]) == 2:
-            names.insert(stop, "OXT")
-            elements.insert(stop, "O")
-            weights.insert(stop, float(structure.masses[o]))
-            places.insert(stop, _mirrored(structure.positions[[ca, c, o]]))
-            bonds.append((int(moved[c]), stop))
-            inferred.append(f"{residue.label}:OXT: added, in the plane of CA, C and O")
-            stop, shift = stop + 1, shift + 1
-        residues.append(residue._replace(start=start, stop=stop))
-    pairs = sorted([*bonds, *((int(a), int(b)) for a, b in moved[structure.bonds])])
-    return replace(
-        structure,
-        names=tuple(names),
-        elements=tuple(elements),
-        residues=tuple(residues),
-        positions=np.array(places),
-        masses=np.array(weights),
-        bonds=np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        inferred=tuple(inferred),
-    )
+            added[k] = [NewAtom("OXT", "O", _mirrored(structure.positions[[ca, c, o]]), ("C",))]
+            lines.append(f"{residue.label}:OXT: added, in the plane of CA, C and O")
+    return replace(edited(structure, added), inferred=(*structure.inferred, *lines))
 
 
-def _mirrored(places: np.ndarray) -> list[float]:
+def _mirrored(places: np.ndarray) -> np.ndarray:
     """O mirrored in the line through CA and C."""
     ca, c, o = places
     axis, arm = (c - ca) / np.linalg.norm(c - ca), o - c
     along = (arm @ axis) * axis
-    return [float(value) for value in c + 2.0 * along - arm]
+    return np.asarray(c + 2.0 * along - arm)

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-Level = Literal["all-atom-torsion", "side-chains", "residue", "domain"]
+Level = Literal["all-atom-torsion", "side-chains", "rigid-side-chains", "residue", "domain"]
 LEVELS: tuple[str, ...] = get_args(Level)
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
 from articulon.errors import ModelError
 from articulon.molecules.elements import covalent_radii, metal
-from articulon.molecules.structure import Structure
+from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.templates import template
 
 LINK = 0.2
@@ -60,7 +61,26 @@ def bonded(structure: Structure, explicit: Sequence[tuple[int, int]] = ()) -> St
     found.update(_disulfides(structure, inferred))
     found.update(_said_links(structure, said - found, inferred))
     bonds = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
-    return replace(structure, bonds=bonds, inferred=(*structure.inferred, *inferred))
+    residues = _modified(structure, found, inferred)
+    return replace(structure, residues=residues, bonds=bonds, inferred=(*structure.inferred, *inferred))
+
+
+def _modified(structure: Structure, found: set[tuple[int, int]], inferred: list[str]) -> tuple[Residue, ...]:
+    """The residues, those without a template that are linked into a chain of amino acids counted among these."""
+    residues = list(structure.residues)
+    joined = {
+        int(structure.residue[atom])
+        for pair in found
+        for atom in pair
+        if structure.residue[pair[0]] != structure.residue[pair[1]] and {structure.names[a] for a in pair} == {"C", "N"}
+    }
+    for k in sorted(joined):
+        residue = residues[k]
+        backbone = [structure.atom(k, name) for name in ("N", "CA", "C")]
+        if residue.kind == "ligand" and all(_pair(a, b) in found for a, b in pairwise(backbone)):
+            residues[k] = residue._replace(kind="amino-acid")
+            inferred.append(f"{residue.label}: a modified amino acid, by its N, CA and C in a chain")
+    return tuple(residues)
 
 
 def _pair(a: int, b: int) -> tuple[int, int]:

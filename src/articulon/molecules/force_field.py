@@ -2,30 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from articulon.building import ModelBuilder
-from articulon.errors import CaseError, ModelError
+from articulon.errors import ModelError
 from articulon.forces.evaluation import potential_energy
 from articulon.forces.sites.constant_energy import ConstantEnergy
 from articulon.forces.sites.generalized_born import GeneralizedBorn
 from articulon.inputs import shown
+from articulon.model.box import Box
 from articulon.molecules import force_field_terms as terms
 from articulon.molecules.articulation import Articulation
-from articulon.molecules.molecular_model import UNITS, assembled
-from articulon.molecules.openmm_exchange import openmm_app, to_openmm
+from articulon.molecules.force_field_files import ForceFieldName, Solvent
+from articulon.molecules.molecular_model import UNITS, assembled, check_cut
+from articulon.molecules.periodic_terms import periodic_box
 from articulon.molecules.structure import Structure, check_structure
-from articulon.units import unit_system
-
-ForceFieldName = Literal["amber14", "charmm36"]
-Solvent = Literal["vacuum", "obc2"]
-FILES: Mapping[str, tuple[str, ...]] = {"amber14": ("amber14-all.xml",), "charmm36": ("charmm36.xml",)}
-"""OpenMM's files of each force field."""
-SOLVENTS: Mapping[str, tuple[str, ...]] = {"vacuum": (), "obc2": ("implicit/obc2.xml",)}
-"""And of each solvent."""
+from articulon.molecules.system_making import check_openmm_system, openmm_system
+from articulon.molecules.system_sites import SystemSites, of_particles, sites_of
+from articulon.molecules.virtual_sites import check_virtual_sites
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +37,10 @@ class ForceField:
     terms: Mapping[str, tuple[int, int]]
     """By the name of a bonded term, how many there are, and how many of them can change: the others lie within one
     rigid body, so that no forces come from them."""
+    box: Box | None = None
+    """The periodic box that the forces are of [nm]; None in open space."""
+    sites: SystemSites | None = None
+    """Where the sites are, if there are more of them than atoms; site k is atom k without it."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -59,6 +59,7 @@ def force_field(
     solvent: Solvent = "vacuum",
     cutoff: float | str | None = None,
     articulation: Articulation | None = None,
+    files: Sequence[str] = (),
 ) -> ForceField:
     """The forces of a structure.
 
@@ -69,74 +70,70 @@ def force_field(
     name
         The force field.
     solvent
-        ``"obc2"`` for the implicit solvent of :class:`articulon.forces.GeneralizedBorn`, ``"vacuum"`` for none.
+        ``"obc2"`` for the implicit solvent of :class:`articulon.forces.GeneralizedBorn`, ``"vacuum"`` for none, or the
+        model of the water that the structure has, such as ``"tip3p"``.
     cutoff
         Of Lennard-Jones forces, which are truncated, of charges, by a reaction field (of permittivity 1 in the implicit
-        solvent, as in OpenMM), and of the solvent, or none [nm].
+        solvent, as in OpenMM), and of the solvent, or none [nm]. In a periodic box it is that of Lennard-Jones forces
+        and of the real part of particle-mesh Ewald sums, 0.9 nm by default.
     articulation
         Says which bonds and angles cannot change, and that pairs within one body do not: they become a constant of the
         energy. All are kept without it.
+    files
+        Force fields of residues that this one does not know, in OpenMM's XML: paths, or names of files that come with
+        OpenMM.
 
     Raises
     ------
     ModelError
-        Naming the residue that the force field has no parameters for, with OpenMM's reason.
+        Naming each residue that the force field has no parameters for, and what differs from those that it knows.
     """
-    system = openmm_system(structure, name, solvent=solvent, cutoff=cutoff)
-    found = from_system(system, articulation)
+    if articulation is not None:
+        check_cut(structure, articulation, "force_field")
+    return of_system(
+        openmm_system(structure, name, solvent=solvent, cutoff=cutoff, files=files), structure, articulation
+    )
+
+
+def of_system(system: Any, structure: Structure, articulation: Articulation | None) -> ForceField:
+    """The forces of an OpenMM System, and what of its energy is constant, for the atoms of a structure.
+
+    Raises ModelError for a system of other particles, and as :func:`from_system`.
+    """
+    check_openmm_system(system, "force_field")
+    check_structure(structure, "force_field")
+    if articulation is not None:
+        check_cut(structure, articulation, "force_field")
+    sites = sites_of(system, structure, articulation)
+    cut = articulation if sites is None or articulation is None else of_particles(articulation, sites)
+    found = replace(from_system(system, cut), sites=sites)
     if articulation is None:
         return found
     constant = ConstantEnergy(energy=_constant(structure, articulation, from_system(system), found))
     return replace(found, forces=(*found.forces, constant))
 
 
-def openmm_system(
-    structure: Structure,
-    name: ForceFieldName = "amber14",
-    *,
-    solvent: Solvent = "vacuum",
-    cutoff: float | str | None = None,
-    **options: Any,
-) -> Any:
-    """OpenMM's System of a structure; ``options`` go to ``ForceField.createSystem``, such as ``constraints``."""
-    for key, given, known in (("force_field", name, FILES), ("solvent", solvent, SOLVENTS)):
-        if not isinstance(given, str) or given not in known:
-            raise ModelError(f"model.{key}: there is no {shown(given)} (known: {', '.join(known)})")
-    check_structure(structure, "force_field")
-    app = openmm_app()
-    if cutoff is not None:
-        from openmm import unit
-
-        try:
-            reach = unit_system(UNITS).value(cutoff, "length", "model.cutoff")
-        except CaseError as error:
-            raise ModelError(str(error)) from None
-        if not reach > 0.0:
-            raise ModelError(f"model.cutoff: must be positive, got {shown(cutoff)}")
-        options = {"nonbondedMethod": app.CutoffNonPeriodic, "nonbondedCutoff": reach * unit.nanometer, **options}
-    topology, _ = to_openmm(structure)
-    try:
-        return _reader(*FILES[name], *SOLVENTS[solvent]).createSystem(topology, **options)
-    except ValueError as error:
-        raise ModelError(f"model.force_field: {name} has no parameters for {structure.source}: {error}") from None
-
-
-@cache
-def _reader(*files: str) -> Any:
-    """OpenMM's reader of a force field; CHARMM's takes it ten seconds."""
-    return openmm_app().ForceField(*files)
-
-
 def from_system(system: Any, articulation: Articulation | None = None) -> ForceField:
-    """The forces of an OpenMM System, whose constraints and virtual sites are left aside, and so are energies of what
-    cannot change.
+    """The forces of an OpenMM System, periodic or not, whose constraints are left aside, and so are energies of what
+    cannot change. Virtual sites are sites of the body that carries the atoms that they are made of.
 
     Raises
     ------
     ModelError
-        For a kind of force that has no counterpart here, and for periodic ones.
+        For a kind of force that has no counterpart here, for implicit solvents in a periodic box, and for a virtual
+        site whose atoms do not lie in one rigid body with it.
     """
+    check_openmm_system(system, "from_system")
+    if articulation is not None and not isinstance(articulation, Articulation):
+        raise ModelError(f"from_system: expected an articulation, as perceive gives it, got {shown(articulation)}")
+    return forces_of_system(system, articulation)
+
+
+def forces_of_system(system: Any, articulation: Any = None) -> ForceField:
+    """As :func:`from_system`, of whatever says which particles do not move against each other."""
     count = system.getNumParticles()
+    if articulation is not None and len(articulation.cluster) == count:
+        check_virtual_sites(system, articulation.cluster)
     rigid = Rigid(count, articulation)
     kinds, charges = ("A",) * count, np.zeros(count)
     forces: list[Any] = []
@@ -145,7 +142,7 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
         kind = type(force).__name__
         if kind in ("CMMotionRemover", "MonteCarloBarostat", "AndersenThermostat"):
             continue
-        if force.usesPeriodicBoundaryConditions():
+        if kind in terms.IMPLICIT and force.usesPeriodicBoundaryConditions():
             raise ModelError(f"model.force_field: OpenMM's {kind} is periodic; make the system without a periodic box")
         if kind in terms.BONDED:
             name, found, number = terms.BONDED[kind](force, rigid.can_change)
@@ -159,7 +156,7 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
     if between is not None:
         kinds, charges = between.kinds, between.charges
         forces.extend(between.forces)
-    return ForceField(kinds, charges, tuple(forces), given)
+    return ForceField(kinds, charges, tuple(forces), given, periodic_box(system))
 
 
 class Rigid:
@@ -196,13 +193,14 @@ class Rigid:
 
 def _constant(structure: Structure, articulation: Articulation, every: ForceField, kept: ForceField) -> float:
     """Energy of what acts within rigid bodies: what free atoms have more of than bodies, in the given places."""
-    builder = ModelBuilder(units=UNITS)
-    builder.add_particles(
-        len(structure), mass=1.0, positions=structure.positions, kind=every.kinds, charge=every.charges
-    )
+    places = structure.positions if kept.sites is None else kept.sites.positions
+    builder = ModelBuilder(units=UNITS, box=structure.box)
+    builder.add_particles(len(places), mass=1.0, positions=places, kind=every.kinds, charge=every.charges)
     for force in _pairwise(every.forces):
         builder.add_force(force)
-    tree = assembled(structure, articulation, charges=kept.charges, kinds=kept.kinds, forces=_pairwise(kept.forces))
+    tree = assembled(
+        structure, articulation, charges=kept.charges, kinds=kept.kinds, forces=_pairwise(kept.forces), sites=kept.sites
+    )
     atoms = builder.build()
     energy = potential_energy(atoms, atoms.q0) - potential_energy(tree, tree.q0)
     if not np.isfinite(energy):

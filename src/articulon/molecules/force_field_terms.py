@@ -14,10 +14,10 @@ from articulon.forces.sites.correction_maps import CorrectionMaps
 from articulon.forces.sites.dihedrals import HarmonicDihedrals, PeriodicDihedrals
 from articulon.forces.sites.exclusions import Exclusions
 from articulon.forces.sites.generalized_born import GeneralizedBorn
-from articulon.forces.sites.laws.coulomb import Coulomb
 from articulon.forces.sites.laws.lennard_jones import LennardJones
 from articulon.forces.sites.laws.twelve_six import TwelveSix
 from articulon.forces.sites.listed_pairs import ListedPairs
+from articulon.molecules import periodic_terms as periodic
 
 CanChange = Callable[..., bool]
 """Whether any of some sets of atoms, a tuple each, can change."""
@@ -137,6 +137,7 @@ BONDED: dict[str, Callable[[Any, CanChange], Bonded]] = {
     "CMAPTorsionForce": correction_maps,
     "CustomBondForce": listed_lennard_jones,
 }
+IMPLICIT = ("CustomGBForce", "GBSAOBCForce")
 BETWEEN_ALL = ("NonbondedForce", "CustomNonbondedForce", "CustomGBForce", "GBSAOBCForce")
 
 
@@ -159,14 +160,9 @@ def nonbonded(system: Any, can_change: CanChange) -> Nonbonded | None:
     if "CustomNonbondedForce" in found:
         kinds, law = _tabulated(found["CustomNonbondedForce"], ends, epsilon)
     else:
-        kinds, law = _mixed(sigma, epsilon, ends)
+        kinds, law = _mixed(sigma, epsilon, ends | periodic.tails(force))
     forces.extend(law)
-    if charge.any():
-        field: dict[str, Any] = {}
-        if "cutoff" in ends:
-            dielectric = force.getReactionFieldDielectric()
-            field = {"cutoff": ends["cutoff"], "truncation": "reaction-field", "reaction_permittivity": dielectric}
-        forces.append(Coulomb(**field))
+    forces.extend(periodic.charge_terms(force, charge, periodic.periodic_box(system), ends))
     forces.extend(_exceptions(force, can_change))
     for kind in ("GBSAOBCForce", "CustomGBForce"):
         if kind in found:
@@ -215,7 +211,7 @@ def _tabulated(force: Any, ends: dict[str, Any], epsilon: np.ndarray) -> tuple[t
         for i, a in enumerate(used)
         for b in used[i:]
     ]
-    return kinds, [TwelveSix(table=table, **ends)]
+    return kinds, [TwelveSix(table=table, **ends, **periodic.tails(force))]
 
 
 def _exceptions(force: Any, can_change: CanChange) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from articulon.building import ModelBuilder
-from articulon.errors import ModelError
+from articulon.errors import CaseError, ModelError
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.inputs import finite, floats, shown, words
 from articulon.model import Free, Model, Revolute, Spherical, Xyz
@@ -15,6 +15,8 @@ from articulon.model.joints import Joint
 from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.elements import van_der_waals_radii
 from articulon.molecules.structure import Structure, check_structure
+from articulon.molecules.system_sites import SystemSites
+from articulon.units import unit_system
 
 UNITS = "Da-nm-ps"
 AXIS = (0.0, 0.0, 1.0)
@@ -28,10 +30,11 @@ def assembled(
     charges: Any = 0.0,
     kinds: Sequence[str] | None = None,
     forces: Sequence[Any] = (),
+    sites: SystemSites | None = None,
 ) -> Model:
     """The model of a structure under given forces; see :func:`build`."""
-    builder = ModelBuilder(units=UNITS)
-    populate(builder, structure, articulation, charges=charges, kinds=kinds)
+    builder = ModelBuilder(units=UNITS, box=structure.box)
+    populate(builder, structure, articulation, charges=charges, kinds=kinds, sites=sites)
     for force in forces:
         builder.add_force(force)
     return builder.build()
@@ -44,49 +47,41 @@ def populate(
     *,
     charges: Any = 0.0,
     kinds: Sequence[str] | None = None,
+    sites: SystemSites | None = None,
 ) -> range:
     """Add bodies, loops and sites of a structure to a builder whose units are Da, nm and ps; see :func:`build`.
 
-    Returns the indices of the bodies; those of the sites have the same first atom first.
+    ``sites`` are those of an OpenMM System that has more particles than atoms, as those of four-site water; without
+    them site k is atom k. Returns the indices of the bodies; those of the sites have the same first atom first.
     """
     if not isinstance(builder, ModelBuilder):
         raise ModelError(f"populate: expected a ModelBuilder, got {shown(builder)}")
     if builder.units.name != UNITS:
         raise ModelError(f"molecules are built in the units '{UNITS}', not '{builder.units.name}'")
     check_cut(structure, articulation, "molecules")
-    x, members = structure.positions, articulation.members
-    count = len(members)
-    origins, frames = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
-    position, rotation = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
-    mass, com, inertia = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3, 3))
-    joints: list[Joint] = []
-    q: list[float] = []
-    for k, atoms in enumerate(members):
-        weights = structure.masses[atoms]
-        mass[k] = weights.sum()
-        centre = weights @ x[atoms] / mass[k]
-        parent = articulation.parent[k]
-        if parent < 0:
-            origins[k] = centre
-            joints.append(Xyz() if articulation.joint[k] == "xyz" else Free())
-            q.extend(centre if articulation.joint[k] == "xyz" else (*centre, 1.0, 0.0, 0.0, 0.0))
-        else:
-            joint_frame, angle = np.eye(3), 0.0
-            if articulation.joint[k] == "revolute":
-                torsion = articulation.torsions[articulation.torsion[k]]
-                joint_frame, frames[k], angle = _frames(x, torsion.towards_child(articulation.cluster))
-                joints.append(Revolute(axis=AXIS))
-                q.append(angle)
-            else:
-                joints.append(Spherical())
-                q.extend((1.0, 0.0, 0.0, 0.0))
-            origins[k] = x[articulation.axis[k, 1]]
-            position[k] = frames[parent].T @ (origins[k] - origins[parent])
-            rotation[k] = frames[parent].T @ joint_frame
-        com[k] = frames[k].T @ (centre - origins[k])
-        arms = (x[atoms] - centre) @ frames[k]
-        squares = (arms**2).sum(axis=1)
-        inertia[k] = weights @ squares * np.eye(3) - np.einsum("a,ai,aj->ij", weights, arms, arms)
+    x, home = structure.positions, articulation.cluster
+    count = len(articulation.parent)
+    mass = np.bincount(home, structure.masses, count)
+    centres = _sums(home, structure.masses[:, None] * x, count) / mass[:, None]
+    parents = articulation.parent
+    roots = parents < 0
+    origins, frames = np.where(roots[:, None], centres, x[articulation.axis[:, 1]]), np.tile(np.eye(3), (count, 1, 1))
+    joint_frames, angles = frames.copy(), np.zeros(count)
+    for torsion in articulation.torsions:
+        k = torsion.child
+        joint_frames[k], frames[k], angles[k] = _frames(x, torsion.towards_child(home))
+    # The ground's frame is the world's, and a root's joint frame too.
+    behind = np.where(roots, 0, parents)
+    turned = np.swapaxes(frames[behind], 1, 2)
+    offset = np.einsum("kij,kj->ki", turned, origins - origins[behind])
+    position = np.where(roots[:, None], 0.0, offset)
+    rotation = np.where(roots[:, None, None], np.eye(3), turned @ joint_frames)
+    com = np.einsum("kji,kj->ki", frames, centres - origins)
+    arms = np.einsum("aji,aj->ai", frames[home], x - centres[home])
+    outer = arms[:, :, None] * arms[:, None, :]
+    spread = np.trace(outer, axis1=1, axis2=2)[:, None, None] * np.eye(3) - outer
+    inertia = _sums(home, (structure.masses[:, None, None] * spread).reshape(-1, 9), count).reshape(-1, 3, 3)
+    joints, q = _joints(articulation, centres, angles)
     bodies = builder.add_bodies(
         count,
         mass=mass,
@@ -96,32 +91,36 @@ def populate(
         parents=np.where(articulation.parent < 0, -1, articulation.parent + len(builder._names)),
         position=position,
         rotation=_quaternions(rotation),
-        q=np.array(q),
+        q=q,
         names=body_names(structure, articulation),
     )
     for loop in articulation.loops:
         _add_loop(builder, structure, articulation, loop, bodies.start, origins, frames)
+    if sites is not None and not isinstance(sites, SystemSites):
+        raise ModelError(f"populate, sites: expected those of a force field, got {shown(sites)}")
+    at, points = (home, x) if sites is None else (sites.cluster, sites.positions)
     try:
-        amounts = np.broadcast_to(floats(charges), (len(structure),))
+        amounts = np.broadcast_to(floats(charges), (len(at),))
     except ValueError as reason:
-        raise ModelError(f"charges: expected one for all or {len(structure)} of them: {reason}") from None
+        raise ModelError(f"charges: expected one for all or {len(at)} of them: {reason}") from None
     finite(amounts, "charges")
-    names = structure.elements if kinds is None else words(kinds, "kinds")
-    if len(names) != len(structure):
-        raise ModelError(f"kinds: expected {len(structure)}, one for each atom, got {len(names)}")
-    first = builder._site_count
-    for a, k in enumerate(articulation.cluster.tolist()):
-        place = frames[k].T @ (x[a] - origins[k])
-        builder.add_site(bodies.start + k, position=place, charge=amounts[a], kind=names[a], group="atoms")
-    builder.add_atoms(_atoms(structure, articulation, first, bodies.start))
+    names = np.array(structure.elements, dtype=object) if kinds is None else words(kinds, "kinds")
+    if kinds is None and sites is not None:
+        names = np.where(sites.atom < 0, "site", names[sites.atom])
+    if len(names) != len(at):
+        raise ModelError(f"kinds: expected {len(at)}, one for each atom, got {len(names)}")
+    places = np.einsum("aji,aj->ai", frames[at], points - origins[at])
+    made = builder.add_sites(bodies.start + at, positions=places, charge=amounts, kind=list(names), group="atoms")
+    on = np.arange(len(structure)) if sites is None else sites.of_atoms
+    builder.add_atoms(_atoms(structure, articulation, made.start + on, bodies.start))
     return bodies
 
 
-def _atoms(structure: Structure, articulation: Articulation, site: int, body: int) -> Atoms:
-    """What the sites from ``site`` on are called, on bodies from ``body`` on."""
+def _atoms(structure: Structure, articulation: Articulation, site: np.ndarray, body: int) -> Atoms:
+    """What the sites of the atoms are called, on bodies from ``body`` on."""
     residues, torsions = structure.residues, articulation.torsions
     return Atoms(
-        site=np.arange(site, site + len(structure)),
+        site=site,
         names=structure.names,
         elements=structure.elements,
         masses=structure.masses.copy(),
@@ -135,6 +134,24 @@ def _atoms(structure: Structure, articulation: Articulation, site: int, body: in
         torsions={body + turn.child: f"{turn.name}:{residues[turn.residue].label}" for turn in torsions},
         dihedrals={body + turn.child: turn.towards_child(articulation.cluster) for turn in torsions},
     )
+
+
+def _sums(home: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """Sum of the rows of each cluster's atoms, shape (clusters, columns)."""
+    return np.stack([np.bincount(home, column, count) for column in rows.T], axis=1)
+
+
+def _joints(articulation: Articulation, centres: np.ndarray, angles: np.ndarray) -> tuple[list[Joint], np.ndarray]:
+    """The joint of each cluster, and their coordinates one after the other."""
+    made: dict[str, Joint] = {"xyz": Xyz(), "free": Free(), "spherical": Spherical(), "revolute": Revolute(axis=AXIS)}
+    q: list[float] = []
+    for kind, centre, angle in zip(articulation.joint, centres.tolist(), angles.tolist(), strict=True):
+        if kind == "revolute":
+            q.append(angle)
+        else:
+            q.extend(() if kind == "spherical" else centre)
+            q.extend(() if kind == "xyz" else (1.0, 0.0, 0.0, 0.0))
+    return [made[kind] for kind in articulation.joint], np.array(q)
 
 
 def check_cut(structure: Structure, articulation: Articulation, where: str) -> None:
@@ -180,6 +197,12 @@ def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any
     """Stokes drag on each body as on a sphere of its size (:func:`body_radii`), in a medium of a viscosity
     [mass/(length time)]. Bodies do not shield each other (free draining)."""
     check_cut(structure, articulation, "stokes_drag")
+    try:
+        value = unit_system(UNITS).value(viscosity, "viscosity", "stokes_drag, viscosity")
+    except CaseError as error:
+        raise ModelError(str(error)) from None
+    if not value > 0.0:
+        raise ModelError(f"stokes_drag, viscosity: must be positive, got {shown(viscosity)}")
     radii = body_radii(structure, articulation).tolist()
     return StokesDrag(viscosity=viscosity, radius=dict(zip(body_names(structure, articulation), radii, strict=True)))
 

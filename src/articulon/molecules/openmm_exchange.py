@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.molecules.boxes import box_of
 from articulon.molecules.elements import masses
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.templates import kind_and_template
@@ -36,24 +37,40 @@ def to_openmm(structure: Structure) -> tuple[Any, Any]:
             atoms.append(topology.addAtom(structure.names[k], element, group))
     for a, b in structure.bonds.tolist():
         topology.addBond(atoms[a], atoms[b])
+    if structure.box is not None:
+        topology.setPeriodicBoxVectors(
+            unit.Quantity([openmm.Vec3(*row) for row in structure.box.vectors], unit.nanometer)
+        )
     places = [openmm.Vec3(*place) for place in structure.positions.tolist()]
     return topology, unit.Quantity(places, unit.nanometer)
 
 
-def from_openmm(topology: Any, positions: Any, source: str = "topology", inferred: tuple[str, ...] = ()) -> Structure:
-    """The structure of OpenMM's topology and positions; massless sites are refused."""
+def from_openmm(
+    topology: Any,
+    positions: Any,
+    source: str = "topology",
+    inferred: tuple[str, ...] = (),
+    *,
+    sites_too: bool = True,
+) -> Structure:
+    """The structure of OpenMM's topology and positions, with its periodic box; massless sites are refused, or left out
+    where they are not to be there (``sites_too=False``)."""
     from openmm import unit
 
     names: list[str] = []
     elements: list[str] = []
     residues: list[Residue] = []
+    kept: list[int] = []
     for group in topology.residues():
         start = len(names)
         for atom in group.atoms():
+            if atom.element is None and not sites_too:
+                continue
             if atom.element is None:
                 raise ModelError(f"{source}: {group.name}{group.id}:{atom.name}: a site without mass; leave it out")
             names.append(atom.name)
             elements.append(atom.element.symbol)
+            kept.append(atom.index)
         kind, standard = kind_and_template(group.name)
         residues.append(
             Residue(
@@ -67,15 +84,18 @@ def from_openmm(topology: Any, positions: Any, source: str = "topology", inferre
                 len(names),
             )
         )
-    pairs = sorted((min(a.index, b.index), max(a.index, b.index)) for a, b in topology.bonds())
+    place = {index: k for k, index in enumerate(kept)}
+    ends = [(place[a.index], place[b.index]) for a, b in topology.bonds() if a.index in place and b.index in place]
+    pairs = sorted((min(pair), max(pair)) for pair in ends)
     places = positions.value_in_unit(unit.nanometer) if unit.is_quantity(positions) else positions
     return Structure(
         source,
         tuple(names),
         tuple(elements),
         tuple(residues),
-        np.array([list(place) for place in places], dtype=float),
+        np.array([list(places[k]) for k in kept], dtype=float).reshape(-1, 3),
         masses(elements),
         np.array(sorted(set(pairs)), dtype=np.int64).reshape(-1, 2),
         inferred,
+        box_of(vectors.value_in_unit(unit.nanometer)) if (vectors := topology.getPeriodicBoxVectors()) else None,
     )

@@ -1,5 +1,6 @@
 """From bonds to a tree of rigid clusters on torsions, at the resolution that is asked for."""
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -10,13 +11,20 @@ from articulon.inputs import word, words
 from articulon.molecules.articulation import LEVELS, Articulation, Level
 from articulon.molecules.clusters import ClusterGraph
 from articulon.molecules.domains import domain_atoms
+from articulon.molecules.locked_parts import Locked, locked_parts
+from articulon.molecules.polymer_parts import backbone, side_chain
 from articulon.molecules.rigidity import rigidity
 from articulon.molecules.ring_loops import close_disulfides, close_domains, disulfides_of, refuse_rings
 from articulon.molecules.structure import Structure, check_structure
 from articulon.molecules.torsion_names import torsion_of
 
-BACKBONE = frozenset(("N", "CA", "C", "O", "OXT", "CH3"))
-SUGAR = frozenset(("P", "OP1", "OP2", "OP3", "O5'", "C5'", "C4'", "O4'", "C3'", "O3'", "C2'", "C1'"))
+NO_OMEGA = {
+    "side-chains": "peptide bonds are part of the rigid backbone",
+    "residue": "the spherical joint between two residues turns about their peptide bond too",
+}
+"""Levels at which there is nothing to choose about peptide bonds, and why."""
+ON_LINE = 1e-4
+"""How near a line an atom counts as on it [nm]."""
 HEAVY_SHARE = 0.25
 """A cluster with more of a molecule's mass is its root; else the middle of the tree is, which keeps it shallow."""
 
@@ -29,6 +37,7 @@ def perceive(
     disulfides: Literal["loops", "welds"] = "loops",
     domains: Sequence[str] = (),
     rings: Literal["refuse", "rigid", "loops"] = "refuse",
+    locked: Sequence[str] = (),
 ) -> Articulation:
     """Rigid clusters of a structure and the torsions between them.
 
@@ -40,10 +49,11 @@ def perceive(
     structure
         From :func:`read_structure`.
     level
-        ``all-atom-torsion``; ``side-chains``, with each backbone rigid; ``residue``, with each residue rigid, on a
-        spherical joint at the bond to the next; or ``domain``, with rigid ``domains`` and all torsions elsewhere.
+        ``all-atom-torsion``; ``side-chains``, with each backbone rigid; ``rigid-side-chains``, where the backbone turns
+        and each side chain is rigid with it; ``residue``, with each residue rigid, on a spherical joint at the bond to
+        the next; or ``domain``, with rigid ``domains`` and all torsions elsewhere.
     omega
-        Whether peptide bonds turn.
+        Whether peptide bonds turn. At the levels ``side-chains`` and ``residue`` there is nothing to choose.
     disulfides
         Whether all three torsions of a bridge turn, in a loop, or the bridge is welded to one rigid piece.
     domains
@@ -52,12 +62,15 @@ def perceive(
     rings
         What is done with a ring of more than eight atoms, no disulfide's, that would have to be cut: refuse it, hold
         it rigid, or close it by a loop.
+    locked
+        What does not turn, as :func:`locked_bodies` takes it: ``"side-chains"``, ``"A:10-20"``, ``"residue LIG"``. It
+        is welded, and so costs nothing.
 
     Raises
     ------
     ModelError
-        For a word that is not among those above; naming the residues, for a ring that would have to break, domains that
-        cannot be, or a molecule on one line.
+        For a word that is not among those above, or that selects nothing; naming the residues, for a ring that would
+        have to break, domains that cannot be, or a molecule on one line.
     """
     check_structure(structure, "perceive")
     for name, value, choices in (
@@ -70,21 +83,22 @@ def perceive(
     domains = words(domains, "perceive, domains")
     if (level == "domain") != bool(domains):
         raise ModelError("domains: the level 'domain' needs a list of them, and no other level takes one")
+    if omega == "free" and level in NO_OMEGA:
+        raise ModelError(
+            f"perceive, omega: 'free' has no effect at the level '{level}': {NO_OMEGA[level]}; leave it out"
+        )
+    parts = locked_parts(structure, words(locked, "perceive, locked"), "perceive, locked")
     known = rigidity(structure, omega)
     inferred = [*structure.inferred, *known.inferred]
     turns = known.turns.copy()
     pieces = domain_atoms(structure, domains)
-    residue = structure.residue
-    ends = structure.bonds
-    if level == "side-chains":
-        turns &= ~np.array([_backbone(structure, a) and _backbone(structure, b) for a, b in ends.tolist()], dtype=bool)
-    elif level == "residue":
-        turns = residue[ends[:, 0]] != residue[ends[:, 1]]
     bridges = disulfides_of(structure)
-    if disulfides == "welds" and level != "residue":
-        welded = {sulfur for bridge in bridges for sulfur in bridge}
-        cb = [any(a in welded and structure.elements[b] in "SC" for a, b in (e, e[::-1])) for e in ends.tolist()]
-        turns &= ~np.array(cb, dtype=bool)
+    turns = _at_level(structure, level, turns, bridges if disulfides == "loops" else [])
+    if disulfides == "welds":
+        turns &= ~_of_bridges(structure, bridges)
+    turns &= ~_held(structure, parts, turns, level)
+    pieces += [list(atoms) for part in parts for atoms in part.rigid]
+    names = (*domains, *(part.word for part in parts for _ in part.rigid))
     graph = ClusterGraph(structure, turns)
     for atoms in pieces:
         for a in atoms[1:]:
@@ -92,15 +106,44 @@ def perceive(
     if level != "residue":
         graph.drop_idle()
     close_disulfides(graph, bridges, level, inferred)
-    close_domains(graph, domains, pieces, inferred)
+    close_domains(graph, names, pieces, inferred)
     refuse_rings(graph, rings, inferred)
     return _tree(graph, level, inferred)
 
 
-def _backbone(structure: Structure, atom: int) -> bool:
-    residue = structure.residues[structure.residue[atom]]
-    names = SUGAR if residue.kind == "nucleotide" else BACKBONE
-    return residue.kind in ("amino-acid", "cap", "nucleotide") and structure.names[atom] in names
+def _at_level(structure: Structure, level: Level, turns: np.ndarray, bridges: list[tuple[int, int]]) -> np.ndarray:
+    """Which bonds turn at a level, of those that may."""
+    ends = structure.bonds
+    if level == "side-chains":
+        return turns & ~backbone(structure)
+    if level == "rigid-side-chains":
+        return turns & ~(side_chain(structure) & ~_of_bridges(structure, bridges, reach=2))
+    if level == "residue":
+        return structure.residue[ends[:, 0]] != structure.residue[ends[:, 1]]
+    return turns
+
+
+def _of_bridges(structure: Structure, bridges: list[tuple[int, int]], reach: int = 1) -> np.ndarray:
+    """Bonds of disulfides: those at the sulfur atoms and, with a reach of 2, of what these are bonded to."""
+    atoms = {sulfur for bridge in bridges for sulfur in bridge}
+    for _ in range(reach - 1):
+        atoms |= {b for a in atoms for b in structure.neighbours[a]}
+    heavy = np.array([symbol != "H" for symbol in structure.elements])
+    of = np.isin(structure.bonds, sorted(atoms)).any(axis=1)
+    return np.asarray(of & heavy[structure.bonds].all(axis=1))
+
+
+def _held(structure: Structure, parts: Sequence[Locked], turns: np.ndarray, level: Level) -> np.ndarray:
+    """Bonds that are locked; raises ModelError for a word that locks none."""
+    held = np.zeros(len(turns), dtype=bool)
+    for part in parts:
+        here = part.bonds & turns
+        if not here.any():
+            raise ModelError(
+                f"perceive, locked: '{part.word}': nothing of it turns at the level '{level}'; leave it out"
+            )
+        held |= here
+    return held
 
 
 def _tree(graph: ClusterGraph, level: Level, inferred: list[str]) -> Articulation:
@@ -185,9 +228,21 @@ def _refuse_lines(structure: Structure, atoms: list[int], clusters: int) -> None
     """A molecule of atoms on one line has no inertia about it."""
     if clusters > 1 or len(atoms) == 1:
         return
-    x = structure.positions[atoms]
-    if np.linalg.matrix_rank(x - x.mean(axis=0), tol=1e-4) < 2:
+    if _on_one_line(structure.positions[atoms].tolist()):
         raise ModelError(
             f"{structure.source}: {structure.residues[structure.residue[atoms[0]]].label}: its atoms lie on one line, "
             "about which it cannot turn; leave it out, or build it by hand"
         )
+
+
+def _on_one_line(x: list[list[float]]) -> bool:
+    """Whether all places lie within a ten-thousandth of a nanometre of a line through two of them."""
+    first = x[0]
+    arms = [[c - o for c, o in zip(place, first, strict=True)] for place in x[1:]]
+    along = max(arms, key=lambda arm: sum(c * c for c in arm))
+    length = math.hypot(*along)
+    return length == 0.0 or all(math.hypot(*_cross(arm, along)) < ON_LINE * length for arm in arms)
+
+
+def _cross(a: list[float], b: list[float]) -> tuple[float, float, float]:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

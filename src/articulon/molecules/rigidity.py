@@ -39,17 +39,22 @@ class Rigidity(NamedTuple):
 
 def rigidity(structure: Structure, omega: Literal["rigid", "free"] = "rigid") -> Rigidity:
     """Which bonds of a structure turn: not those to a last atom, in rings, double or conjugated; ω by choice."""
-    ring = np.array([in_ring(structure, a, b) for a, b in structure.bonds.tolist()], dtype=bool)
+    degree = [len(partners) for partners in structure.neighbours]
+    # The bond of a last atom is in no ring: most bonds of a box of water need no search.
+    ring = np.array(
+        [min(degree[a], degree[b]) > 1 and in_ring(structure, a, b) for a, b in structure.bonds.tolist()], dtype=bool
+    )
     turns = ~ring
     inferred: dict[str, list[str]] = {}
     for k, (a, b) in enumerate(structure.bonds.tolist()):
         if not turns[k]:
             continue
+        if min(degree[a], degree[b]) < 2:
+            turns[k] = False
+            continue
         ra, rb = int(structure.residue[a]), int(structure.residue[b])
         one, other = structure.residues[ra], structure.residues[rb]
-        if min(len(structure.neighbours[a]), len(structure.neighbours[b])) < 2:
-            turns[k] = False
-        elif ra == rb and one.standard:
+        if ra == rb and one.standard:
             turns[k] = (structure.names[a], structure.names[b]) not in template(one.standard).conjugated
         elif ra != rb and is_peptide(structure, a, b):
             turns[k] = omega == "free" and "NH2" not in (one.standard, other.standard)

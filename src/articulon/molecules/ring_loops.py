@@ -26,23 +26,30 @@ def disulfides_of(structure: Structure) -> list[tuple[int, int]]:
 
 def close_disulfides(graph: ClusterGraph, bridges: list[tuple[int, int]], level: str, inferred: list[str]) -> None:
     """Cut each cycle through a disulfide, or make it one cluster where it could not move."""
-    weight = SPHERICAL if level == "residue" else 1
     for bridge in bridges:
-        key = _bond_at(graph, bridge)
-        if key is None:
+        if graph.of(bridge[0]) != graph.of(bridge[1]):
+            rest = graph.path(graph.of(bridge[1]), graph.of(bridge[0]), without=bridge)
+            if rest is not None:
+                _close(graph, bridge, [bridge, *rest], level, inferred)
             continue
-        rest = graph.path(graph.of(key[1]), graph.of(key[0]), without=key)
-        if rest is None:
-            continue
-        name = graph.structure.bond_label(*bridge)
-        cycle = [key, *rest]
-        if weight * len(cycle) <= STIFF:
-            for bond in cycle:
-                graph.join(*bond)
-            inferred.append(f"{name}: the disulfide is rigid: the {len(cycle)} joints around it could not move")
-            continue
-        where = _cut(graph, cycle, anywhere=level == "residue")
-        inferred.append(f"{name}: the disulfide closes a loop, cut at {graph.structure.bond_label(*where)}")
+        # A welded bridge is one piece with what it holds; each cycle through that is closed.
+        while (cycle := _through(graph, [graph.of(bridge[0])])) is not None:
+            _close(graph, bridge, cycle, level, inferred)
+
+
+def _close(
+    graph: ClusterGraph, bridge: tuple[int, int], cycle: list[tuple[int, int]], level: str, inferred: list[str]
+) -> None:
+    """Cut a cycle through a disulfide, or make it one cluster where it could not move."""
+    name = graph.structure.bond_label(*bridge)
+    weight = SPHERICAL if level == "residue" else 1
+    if weight * len(cycle) <= STIFF:
+        for bond in cycle:
+            graph.join(*bond)
+        inferred.append(f"{name}: the disulfide is rigid: the {len(cycle)} joints around it could not move")
+        return
+    where = _cut(graph, cycle, anywhere=level == "residue")
+    inferred.append(f"{name}: the disulfide closes a loop, cut at {graph.structure.bond_label(*where)}")
 
 
 def close_domains(graph: ClusterGraph, domains: Sequence[str], pieces: list[list[int]], inferred: list[str]) -> None:
@@ -88,19 +95,11 @@ def refuse_rings(graph: ClusterGraph, rings: Literal["refuse", "rigid", "loops"]
             inferred.append(f"{where}: closes the ring of {len(cycle)} torsions")
 
 
-def _bond_at(graph: ClusterGraph, bridge: tuple[int, int]) -> tuple[int, int] | None:
-    """The bridge itself, or, where it is welded, a bond by which its piece turns."""
-    if graph.of(bridge[0]) != graph.of(bridge[1]):
-        return bridge
-    edges = graph.edges()[graph.of(bridge[0])]
-    return edges[-1][1] if len(edges) > 1 else None
-
-
 def _through(graph: ClusterGraph, homes: list[int]) -> list[tuple[int, int]] | None:
     """A shortest cycle through one of some clusters."""
     edges = graph.edges()
     for home in homes:
-        for partner, bond in edges[home]:
+        for partner, bond in reversed(edges[home]):
             rest = graph.path(partner, home, without=bond)
             if rest is not None:
                 return [bond, *rest]

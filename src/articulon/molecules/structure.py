@@ -8,6 +8,7 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.inputs import shown
+from articulon.model.box import Box
 
 Kind = Literal["amino-acid", "cap", "nucleotide", "water", "ion", "ligand"]
 
@@ -39,7 +40,7 @@ class Residue(NamedTuple):
         return f"{self.chain}:{place}" if self.chain else place
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Structure:
     """Atoms and bonds in the order of the file. Lengths are in nm, masses in Da."""
 
@@ -59,9 +60,16 @@ class Structure:
     """Pairs of atoms, the smaller first, sorted, shape (bonds, 2)."""
     inferred: tuple[str, ...] = ()
     """What the file does not say and was found otherwise, a line each."""
+    box: Box | None = None
+    """The periodic box [nm]; None for a molecule in open space."""
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __repr__(self) -> str:
+        """In one line: how much there is of it."""
+        edges = "" if self.box is None else f", box {' x '.join(f'{float(a):.4g}' for a in self.box.lengths)} nm"
+        return f"Structure({self.source!r}: {len(self)} atoms in {len(self.residues)} residues{edges})"
 
     @cached_property
     def residue(self) -> np.ndarray:

@@ -13,7 +13,7 @@ from articulon.molecules.structure import Structure
 from articulon.molecules.templates import THIOLATES, template
 
 FAULTS = {
-    "missing-atoms": "build them with PDBFixer or a modelling program; OpenMM's modeller adds hydrogens only",
+    "missing-atoms": "add_missing = true lets PDBFixer build them",
     "missing-hydrogens": "add_missing = true lets OpenMM's modeller add them",
     "missing-ends": "add_missing = true places the second oxygen of the last residue",
     "gaps": "build the missing residues with PDBFixer or a modelling program, or cap the ends; make a molecule whole "
@@ -72,7 +72,7 @@ def refuse(structure: Structure, faults: list[Fault], accept: Sequence[str], add
             lines.append(f"{structure.source}: and {len(left) - SHOWN} more")
         for kind in dict.fromkeys(fault.kind for fault in left):
             tried = added and "add_missing" in FAULTS[kind]
-            advice = "OpenMM's modeller did not add them" if tried else FAULTS[kind]
+            advice = "they could not be added" if tried else FAULTS[kind]
             lines.append(f"{kind}: {advice}; or accept = ['{kind}'] to go on without")
         raise ModelError("\n".join(lines))
     listed = tuple(f"{fault.text} (accepted)" for fault in faults)

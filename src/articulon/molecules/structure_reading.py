@@ -2,21 +2,24 @@
 
 import gzip
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.inputs import clipped, flag, path_of, shown, whole, words
+from articulon.inputs import clipped, flag, path_of, shown, whole, word, words
 from articulon.molecules.bond_perception import bonded
-from articulon.molecules.elements import ANGSTROM, gemmi, masses
+from articulon.molecules.boxes import box_of_file, check_overlaps
+from articulon.molecules.elements import ANGSTROM, gemmi, masses, metal
+from articulon.molecules.ligand_hydrogens import checked_ligands
+from articulon.molecules.protonation import checked_protonation
 from articulon.molecules.sequences import unresolved
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.structure_faults import accepted, faults_of, refuse
-from articulon.molecules.templates import ATOM_NAMES, kind_and_template
+from articulon.molecules.templates import ATOM_NAMES, ION_NAMES, kind_and_template
 
 PLACES = slice(30, 38), slice(38, 46), slice(46, 54)
 """Where a line of a PDB file has x, y and z."""
@@ -37,6 +40,9 @@ def read_structure(
     leave_out: Sequence[str] = (),
     add_missing: bool = False,
     accept: Sequence[str] = (),
+    box: Literal["file"] | None = None,
+    protonation: Mapping[str, str] | None = None,
+    ligands: Mapping[str, str] | None = None,
     limit: int = LIMIT,
 ) -> Structure:
     """The structure in a PDB or mmCIF file, which may be compressed (``.gz``).
@@ -56,10 +62,20 @@ def read_structure(
     leave_out
         Residue names to leave out, such as ``("HOH", "SO4")``.
     add_missing
-        Whether to add hydrogens by OpenMM's modeller and the second oxygen of the last residue of a chain.
+        Whether to add heavy atoms that residues lack, by PDBFixer (``pip install 'articulon[completion]'``), the second
+        oxygen of the last residue of a chain, and hydrogens, by OpenMM's modeller at pH 7.
     accept
         Kinds of faults to list instead of refusing: "missing-atoms", "missing-hydrogens", "extra-hydrogens",
         "missing-ends", "gaps", "bond-lengths" or "clashes".
+    box
+        ``"file"`` for the periodic box that the file has in its CRYST1 record or cell: that of a simulation, with all
+        that is in it. By default a molecule is in open space.
+    protonation
+        With ``add_missing``, states that are not to be chosen by pH, such as ``{"A:HIS12": "HID", "A:CYS5": "CYM"}``.
+        Cysteine and histidine beside a metal are deprotonated where it is without being told.
+    ligands
+        With ``add_missing``, SMILES of residues, such as ``{"BNZ": "c1ccccc1"}``, which get their hydrogens by RDKit
+        (``pip install 'articulon[ligands]'``).
     limit
         Most bytes to read, after decompression.
 
@@ -75,10 +91,18 @@ def read_structure(
         raise ModelError(f"{path}: altloc: expected a letter or 'highest', got {shown(altloc)}")
     chains = None if chains is None else words(chains, f"{path}: chains")
     leave_out, accept = words(leave_out, f"{path}: leave_out"), accepted(accept, str(path))
+    protonation, ligands = checked_protonation(protonation, str(path)), checked_ligands(ligands, str(path))
+    if (protonation or ligands) and not add_missing:
+        key = "protonation" if protonation else "ligands"
+        raise ModelError(f"{path}: {key} says which hydrogens are added; give add_missing = true too, or leave it out")
+    if box is not None:
+        word(box, ("file",), f"{path}: box")
     limit, add_missing = whole(limit, f"{path}: limit", least=1), flag(add_missing, f"{path}: add_missing")
     file = _parsed(path, _content(path, limit))
     chosen = _model(path, file, model)
     structure, serials = _atoms(path, chosen, altloc, chains, leave_out)
+    if box is not None:
+        structure = replace(structure, box=box_of_file(file, str(path)))
     structure = bonded(structure, _records(file, structure, serials))
     absent, ends = unresolved(file, structure)
     structure = replace(structure, inferred=(*structure.inferred, *ends))
@@ -86,9 +110,12 @@ def read_structure(
     if add_missing:
         from articulon.molecules.added_atoms import with_missing_added
 
-        structure = with_missing_added(structure, found)
+        structure = with_missing_added(structure, found, protonation=protonation, ligands=ligands)
         found = faults_of(structure, absent)
-    return refuse(structure, found, accept, add_missing)
+    whole_file = refuse(structure, found, accept, add_missing)
+    if whole_file.box is not None and "clashes" not in accept:
+        check_overlaps(whole_file)
+    return whole_file
 
 
 def _content(path: Path, limit: int) -> bytes:
@@ -185,6 +212,16 @@ def _atoms(
     absent = [chain for chain in chains or () if chain not in known]
     if absent:
         raise ModelError(f"{path}: there is no chain '{absent[0]}' (there are: {', '.join(known)})")
+    present = list(dict.fromkeys(group.name for chain in model for group in chain))
+    absent = [name for name in leave_out if name not in present]
+    if absent:
+        raise ModelError(
+            f"{path}: leave_out: there is no residue '{clipped(absent[0])}' (there are: {', '.join(present[:40])})"
+        )
+    letters = sorted({atom.altloc for chain in model for group in chain for atom in group if atom.has_altloc()})
+    if altloc not in (None, "highest", *letters):
+        have = f"there are: {', '.join(letters)}" if letters else "it has one location of each atom: leave altloc out"
+        raise ModelError(f"{path}: altloc: there is no alternative '{clipped(altloc)}' ({have})")
     names: list[str] = []
     elements: list[str] = []
     places: list[list[float]] = []
@@ -218,7 +255,7 @@ def _atoms(
             if several:
                 undecided.append(f"{residue.label} ({', '.join(several)})")
             for atom in atoms:
-                element = _element(atom, kind)
+                element = _ion(group.name, atom.name, len(members)) or _element(atom, kind)
                 if element == "X" and kind == "water" and atom.name[:1] in "ME":
                     line = f"{atom.name} of {residue.name} is a site without mass, left out"
                     inferred.setdefault(line, []).append(residue.label)
@@ -295,6 +332,20 @@ def _conformer(group: list[Any], altloc: str | None) -> tuple[list[Any], list[st
         # A residue that has not this alternative is taken in its first, as it is where nothing else is offered.
         chosen = altloc if altloc in letters else letters[0]
     return [atom for atom in group if not atom.has_altloc() or atom.altloc == chosen], []
+
+
+def _ion(residue: str, atom: str, count: int) -> str:
+    """Chemical symbol of an ion by its names, whatever column these stand in; empty for what is none: the NA of a
+    residue NA is sodium, and SOD is."""
+    if count != 1:
+        return ""
+    for name in (residue, atom):
+        word = name.strip().upper().rstrip("+-0123456789")
+        if (symbol := ION_NAMES.get(name.strip().upper()) or ION_NAMES.get(word)) is not None:
+            return symbol
+    symbol = word.capitalize()
+    same = residue.strip().upper().rstrip("+-0123456789") == word
+    return symbol if same and len(word) == 2 and (metal(symbol) or symbol in ("Cl", "Br")) else ""
 
 
 def _element(atom: Any, kind: str) -> str:

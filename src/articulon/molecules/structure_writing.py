@@ -52,9 +52,10 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
             atom.serial, atom.occ = a + 1, 1.0
             group.add_atom(atom)
         chain.add_residue(group)
+    told = [bool(residue.standard) or residue.kind == "water" for residue in structure.residues]
     for a, b in structure.bonds.tolist():
-        one, other = structure.residues[structure.residue[a]], structure.residues[structure.residue[b]]
-        if one.kind == "ligand" or other.kind == "ligand" or {structure.names[a], structure.names[b]} == {"SG"}:
+        known = told[structure.residue[a]] and told[structure.residue[b]]
+        if not known or {structure.names[a], structure.names[b]} == {"SG"}:
             file.add_conect(a + 1, b + 1, 1)
     try:
         _write(file, path, package)

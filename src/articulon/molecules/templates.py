@@ -137,6 +137,22 @@ NUCLEOTIDES = {
 """Template by name; a D is said by the missing O2'."""
 WATERS = frozenset(("HOH", "WAT", "SOL", "DOD", "TIP", "TIP3", "TIP3P", "TP3", "SPC", "SPCE", "H2O", "T3P"))
 
+ION_NAMES = {
+    **{
+        "SOD": "Na",
+        "CLA": "Cl",
+        "POT": "K",
+        "CES": "Cs",
+        "LIT": "Li",
+        "RUB": "Rb",
+        "CAL": "Ca",
+        "BAR": "Ba",
+        "CAD": "Cd",
+    },
+    **{"IOD": "I", "CIO": "Cs", "CU1": "Cu", "FE2": "Fe", "FE3": "Fe", "ZN2": "Zn", "MG2": "Mg"},
+}
+"""Chemical symbols of ions by the names that CHARMM and the PDB have for them."""
+
 ATOM_NAMES = {
     "amino-acid": {"OT1": "O", "OC1": "O", "O1": "O", "OT2": "OXT", "OC2": "OXT", "O2": "OXT"},
     "nucleotide": {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3"},

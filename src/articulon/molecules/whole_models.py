@@ -7,8 +7,8 @@ from articulon.errors import ModelError
 from articulon.inputs import shown
 from articulon.model import Model
 from articulon.molecules.articulation import Articulation
-from articulon.molecules.force_field import ForceFieldName, Solvent
 from articulon.molecules.force_field import force_field as parameters
+from articulon.molecules.force_field_files import ForceFieldName, Solvent
 from articulon.molecules.molecular_model import assembled, check_cut
 from articulon.molecules.structure import Structure
 
@@ -20,6 +20,7 @@ def build(
     force_field: str | None = None,
     solvent: str = "vacuum",
     cutoff: float | str | None = None,
+    files: Sequence[str] = (),
     charges: Any = 0.0,
     kinds: Sequence[str] | None = None,
     forces: Sequence[Any] = (),
@@ -36,7 +37,7 @@ def build(
         From :func:`read_structure`.
     articulation
         From :func:`perceive`, of the same structure.
-    force_field, solvent, cutoff
+    force_field, solvent, cutoff, files
         Of :func:`force_field`, ``"amber14"`` in ``"obc2"`` say, or none; it chooses charges and kinds.
     charges
         Of the sites [charge], one for all or shape (atoms,).
@@ -53,11 +54,20 @@ def build(
     check_cut(structure, articulation, "build")
     if not isinstance(forces, Sequence) or isinstance(forces, str):
         raise ModelError(f"build, forces: expected a list of forces, got {shown(forces)}")
-    if force_field is not None:
-        options: dict[str, Any] = {"solvent": solvent, "cutoff": cutoff, "articulation": articulation}
+    sites = None
+    if force_field is None:
+        given = {"solvent": (solvent, "vacuum"), "cutoff": (cutoff, None), "files": (files, ())}
+        for key, (value, none) in given.items():
+            if not (type(value) is type(none) and value == none):
+                raise ModelError(
+                    f"build, {key}: {shown(value)} is of a force field: give force_field, 'amber14' say, too"
+                )
+    else:
+        options: dict[str, Any] = {"solvent": solvent, "cutoff": cutoff, "articulation": articulation, "files": files}
         found = parameters(structure, force_field, **options)  # type: ignore[arg-type]
         charges, kinds, forces = found.charges, found.kinds, (*found.forces, *forces)
-    return assembled(structure, articulation, charges=charges, kinds=kinds, forces=forces)
+        sites = found.sites
+    return assembled(structure, articulation, charges=charges, kinds=kinds, forces=forces, sites=sites)
 
 
 def force_field_model(
@@ -67,8 +77,13 @@ def force_field_model(
     *,
     solvent: Solvent = "vacuum",
     cutoff: float | str | None = None,
+    files: Sequence[str] = (),
     forces: Sequence[Any] = (),
 ) -> Model:
     """The model of :func:`build` under a force field, and further forces."""
-    found = parameters(structure, name, solvent=solvent, cutoff=cutoff, articulation=articulation)
-    return build(structure, articulation, charges=found.charges, kinds=found.kinds, forces=(*found.forces, *forces))
+    check_cut(structure, articulation, "force_field_model")
+    if not isinstance(forces, Sequence) or isinstance(forces, str | bytes):
+        raise ModelError(f"force_field_model, forces: expected a list of forces, got {shown(forces)}")
+    found = parameters(structure, name, solvent=solvent, cutoff=cutoff, articulation=articulation, files=files)
+    every = (*found.forces, *forces)
+    return assembled(structure, articulation, charges=found.charges, kinds=found.kinds, forces=every, sites=found.sites)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from articulon.report import fidelity_figure, grain_figures, sphere_drawing, style
+from articulon.report import fidelity_figure, grain_figures, molecule_words, sphere_drawing, style
 from articulon.report.activity_figure import activity
 from articulon.report.drawing import model_drawing
 from articulon.report.joint_figures import joints
@@ -44,7 +44,9 @@ def figures(run: Run | View) -> dict[str, Figure]:
     Returns
     -------
     dict
-        Of ``position``, ``joints``, ``activity``, ``spheres``, ``grain_motion``, ``contacts``,
+        Of ``molecule_shape``, ``ramachandran``, ``secondary_structure``, ``fluctuations``, ``torsions``,
+        ``torsion_correlation``, ``clusters``, ``hydrogen_bonds``, ``water_structure``, ``position``,
+        ``joints``, ``activity``, ``spheres``, ``grain_motion``, ``contacts``,
         ``force_distribution``, ``contact_ledger``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``,
         ``fidelity``, ``kinetic_energy``, ``temperature``, ``configurational_temperature``, ``thermostat_energies``,
         ``thermostat_phase``, ``works_normalised`` and ``step_size``, those for which the run has data.
@@ -53,7 +55,8 @@ def figures(run: Run | View) -> dict[str, Figure]:
     if view.times.size < 2:
         return {}
     with style.applied():
-        drawn = {name: draw(view) for name, draw in FIGURES.items()}
+        without = molecule_words.left_out(view)
+        drawn = {name: draw(view) for name, draw in FIGURES.items() if name not in without}
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
@@ -336,6 +339,7 @@ _AXES: tuple[dict[str, Any], ...] = (
 )
 
 FIGURES: dict[str, Callable[[View], Figure | None]] = {
+    **molecule_words.FIGURES,
     "position": position,
     "joints": joints,
     "activity": activity,
@@ -361,6 +365,7 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
 """Every figure by name, in the order of the report."""
 
 CAPTIONS: dict[str, str] = {
+    **molecule_words.CAPTIONS,
     **grain_figures.CAPTIONS,
     "position": "Displacement of the centre of mass of {core} from where it began.",
     "joints": "Coordinates of the joints, and angular velocities, in a body's own axes, of those that turn freely.",

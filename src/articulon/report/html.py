@@ -9,7 +9,7 @@ from typing import Any
 from articulon.cases.case import Case
 from articulon.errors import CaseError
 from articulon.integrate import FrictionImplicit
-from articulon.report import page, particle_drawing, style
+from articulon.report import molecule_words, page, particle_drawing, style
 from articulon.report.activity_figure import activity_words
 from articulon.report.drawing import flat_axis
 from articulon.report.fidelity_words import fidelity_part, verdict_sentences
@@ -24,6 +24,8 @@ from articulon.storage.atomic_writing import write_text
 __all__ = ["figures", "write_report"]
 
 FILE = "report.html"
+LONGEST_CASE = 200_000
+"""Characters of a case that are shown."""
 THERMAL = ("temperature", "configurational_temperature", "thermostat_energies", "thermostat_phase")
 """Figures of temperatures and thermostats."""
 LEDGER_WORDS = {
@@ -125,6 +127,12 @@ def report(view: View) -> str:
             page.section("Checks", checks_table(view), page.definitions(check_rows(view))),
             page.section("Fidelity", fidelity_part(view), *_figures(drawn, captions, "fidelity")),
             page.section(
+                "Molecules",
+                page.definitions(molecule_words.molecule_rows(view)),
+                page.paragraphs([molecule_words.not_drawn(view)]),
+                *_figures(drawn, captions, *molecule_words.FIGURES),
+            ),
+            page.section(
                 "Motion",
                 *_figures(drawn, captions, *MOTION),
             ),
@@ -144,11 +152,14 @@ def report(view: View) -> str:
 
 
 def _case_text(case: Case) -> str:
-    """The case as a file; where no file can hold it, why."""
+    """The case as a file; where no file can hold it, or it would be most of the page, why not."""
     try:
-        return case.to_toml()
+        text = case.to_toml()
     except CaseError as error:
         return str(error)
+    if len(text) > LONGEST_CASE:
+        return f"It has {len(text.splitlines())} lines, for the model is written out in it: run.save(folder) writes it."
+    return text
 
 
 def _figures(drawn: Mapping[str, str], captions: Mapping[str, str], *names: str) -> list[str]:
@@ -157,14 +168,14 @@ def _figures(drawn: Mapping[str, str], captions: Mapping[str, str], *names: str)
 
 def caption(name: str, view: View) -> str:
     """Caption of a figure of a run."""
-    text = CAPTIONS[name].format(core=f"'{view.core_name}'")
+    text = CAPTIONS[name].replace("{core}", f"'{view.core_name}'")
     if name == "model" and sphere_radii(view.model) is not None:
         text = particle_drawing.RUN_CAPTION
     elif name == "model" and flat_axis(view) is not None:
         text = "The model in its first frame (left) and its last (right), in the plane in which it moves."
     elif name == "model" and not view.model.sites.body.size:
         text = "The model in its first frame (above) and its last (below), from the side and from the front."
-    extra = []
+    extra = [molecule_words.more_words(name, view)] if name in molecule_words.FIGURES else []
     if name == "joints" and left_out(view):
         extra.append("Of the many joints those nearest to the ground or to the root of a tree are shown.")
     if "active_freedoms" in view.observables:
@@ -179,7 +190,7 @@ def caption(name: str, view: View) -> str:
         extra.append("Beside it the energy of the forces since the start, and the sum of both, which stays.")
     if name == "factors" and not view.case.scaling.varies:
         extra.append("They do not change along the run.")
-    return " ".join([text, *extra])
+    return " ".join(words for words in [text, *extra] if words)
 
 
 def undefined_text(view: View) -> str:

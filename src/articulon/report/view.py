@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.case import Case
+from articulon.conformations.conformation_record import Conformations
 from articulon.errors import ArticulonError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.stokes_drag import StokesDrag
@@ -87,6 +88,16 @@ class View:
         return cls.of(Run(folder, Case.read(folder / "case.toml")))
 
     @cached_property
+    def edges(self) -> np.ndarray | None:
+        """Edges of the box at every frame, as rows [length], shape (frames, 3, 3); None without a box."""
+        box = self.model.box
+        if box is None:
+            return None
+        volumes = np.asarray(self.observables.get("volume", np.full(self.times.size, box.volume)))
+        # A box that changes keeps its shape.
+        return np.cbrt(volumes / box.volume)[:, None, None] * box.vectors
+
+    @cached_property
     def model(self) -> Model:
         """The model of the case, without functions that the case names where it is built here: a report runs no code.
 
@@ -101,6 +112,19 @@ class View:
                 f"{where}the trajectory is that of another model than case.toml; put the right files back"
             )
         return model
+
+    @property
+    def molecular(self) -> bool:
+        """Whether the model has atoms, whose motion is told by torsions and shapes."""
+        return self.model.atoms is not None
+
+    @cached_property
+    def conformations(self) -> Conformations | None:
+        """What the molecules do in the frames; None where there are none besides water and ions."""
+        if self.model.atoms is None or not self.times.size:
+            return None
+        found = Conformations(self.model, self.times, self.q)
+        return found if len(found.atoms) else None
 
     @property
     def inertial(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from articulon.adaptive import Adaptive
+from articulon.barostats.base import BaseBarostat
 from articulon.cases import case_library_runs
 from articulon.cases.case import Case
 from articulon.cases.simulated_model import resumed, simulated
@@ -35,6 +36,7 @@ def simulate(
     coordinates: str = "relative",
     scaling: ScalingPolicy | None = None,
     thermostat: BaseThermostat | None = None,
+    barostat: BaseBarostat | None = None,
     adaptive: Adaptive | None = None,
     seed: int = 1,
     q: Sequence[float] | np.ndarray | None = None,
@@ -77,6 +79,8 @@ def simulate(
         is found by a short unscaled run, as in a case.
     thermostat
         One of ``articulon.thermostats``; none by default.
+    barostat
+        One of ``articulon.barostats``, which changes the size of a periodic box; none by default.
     adaptive
         Joints that lock and release while it goes on, an ``articulon.adaptive.Adaptive``; none by default.
     seed
@@ -89,7 +93,8 @@ def simulate(
 
     locked
         Bodies whose joints are locked from the first step to the last, by the impulse that takes their relative speeds;
-        a name that ends in ``*`` stands for all that begin so.
+        a name that ends in ``*`` stands for all that begin so. Of molecules words do too: ``"side-chains"``,
+        ``"backbone"``, ``"A:10-20"``, ``"residue LIG"``; see :func:`articulon.molecules.locked_bodies`.
     speeds
         ``"thermal"`` draws the initial speeds at the temperature of the thermostat or of the Brownian forces.
     temperature
@@ -146,6 +151,7 @@ def simulate(
                 coordinates=coordinates,
                 scaling=scaling,
                 thermostat=thermostat,
+                barostat=barostat,
                 adaptive=adaptive,
                 seed=seed,
                 q=q,

@@ -89,6 +89,8 @@ def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, user
         jumps = np.zeros_like(work) if bare is None else work - factor * bare + (factor - factor[0]) * energy[0]
         # Fixman's potential is another one for every set of locked joints.
         taken = observables.get("reservoir_potential", 0.0) if name == "conformational" else 0.0
+        # What changes of the box have put in, no force has taken out.
+        taken = taken - (observables.get("barostat_energy", 0.0) if name == "potential" else 0.0)
         error = float(np.abs(work + factor * energy - factor[0] * energy[0] - jumps + taken).max())
         scale = float(np.abs(work).max())
         relative = error / scale if scale > 0.0 else None

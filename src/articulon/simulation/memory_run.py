@@ -64,12 +64,14 @@ class Row(NamedTuple):
     bath: np.ndarray
     values: np.ndarray
     """Of the observables, in the order of their names."""
+    box: np.ndarray | None = None
+    """Edges of a box that changes [length], shape (3, 3)."""
 
     @classmethod
     def of(cls, frame: Frame, time: float, state: State, names: Sequence[str]) -> "Row":
         """What is kept of a frame, which is said to be at a time."""
         values = np.array([frame.observables[name] for name in names])
-        return cls(frame.step, time, frame.q, frame.u, state.bath.copy(), values)
+        return cls(frame.step, time, frame.q, frame.u, state.bath.copy(), values, frame.box)
 
 
 @dataclass

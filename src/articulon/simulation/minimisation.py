@@ -22,6 +22,8 @@ from articulon.model.state import CHANNELS, CONFORMATIONAL, EXTERNAL, POTENTIAL
 
 PATIENCE, GROWTH, SHRINKAGE, TURN, FADING = 5, 1.1, 0.5, 0.1, 0.99
 """FIRE's own parameters."""
+LEAP = 3.0
+"""By how much the force may grow in a step: downhill it falls, but where narrower valleys are met."""
 ANGLE = 0.05
 """Largest turn of a joint in a step [rad]."""
 LOOK_BACK = 50
@@ -125,9 +127,12 @@ class _Descent:
             h_here = h * min(1.0, float((self.reach / np.maximum(np.abs(h * v), 1e-300)).min()))
             ahead = moved(self.model, q, v, h_here)
             a, power = self._look(ahead, v)
-            if not (np.isfinite(a).all() and power > 0.0):
-                # It would climb from here on, or has met a force without a number: back half a step, and at rest.
-                if np.isfinite(a).all():
+            well = bool(np.isfinite(a).all())
+            if not (well and power > 0.0 and self._norm(ahead, a) < LEAP * push):
+                # It would climb from here on, or has met a force that is far larger or without a number: back half a
+                # step, and at rest. Steps that have grown too long for the stiffest motion would throw charges without
+                # a core of their own, as those of water's hydrogens, into each other, which is downhill without end.
+                if well:
                     q = moved(self.model, ahead, v, -0.5 * h_here)
                 h, turn, falling, v = SHRINKAGE * h, TURN, 0, np.zeros_like(v)
                 a, _ = self._look(q, v)

@@ -221,6 +221,8 @@ class Observer:
         names.update(self.thermostat.dimensions)
         names.update(self.residual.dimensions)
         names.update(self.sites.dimensions)
+        if self.evaluator.changing_box:
+            names |= {"volume": "volume", "density": "mass_density", "barostat_energy": "energy"}
         if self.contacts is not None:
             names.update(self.contacts.dimensions)
         if self.model.loops.kind.size:
@@ -275,7 +277,11 @@ class Observer:
         if evaluator.sites.sites:
             forces = self.sites.forces()
             measures = evaluator.measure(state.q)
-            observables.update(self.sites.observables(forces, measures, kinetic / scaled if scaled else kinetic))
+            observables.update(self.sites.observables(state, forces, measures, kinetic, scaled or 1.0))
+        if evaluator.changing_box:
+            volume = float(np.linalg.det(state.box.edges))
+            observables |= {"volume": volume, "density": float(model.masses.sum()) / volume}
+            observables["barostat_energy"] = float(state.box.work[0])
         if self.energies:
             self._energies[:] = evaluator.energies(state.q, measures if evaluator.sites.sites else None)
             if self.adaptive is not None:
@@ -304,6 +310,7 @@ class Observer:
             q=state.q.copy(),
             u=state.u.copy(),
             observables=observables,
+            box=state.box.edges.copy() if state.box.edges.size else None,
         )
 
     def _adaptive(self, state: State, degrees_of_freedom: int) -> dict[str, float]:

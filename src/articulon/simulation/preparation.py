@@ -102,7 +102,7 @@ def checked(case: Description, windows: Windows | None = None, model: Model | No
         raise CaseError(f"{case.source}: {error}") from None
     _drag_of_core(case, model)
     try:
-        check_thermostat(case.thermostat, case.integrator, policy, model, duration)
+        check_thermostat(case.thermostat, case.integrator, policy, model, duration, case.barostat)
     except CaseError as error:
         raise CaseError(f"{case.source}: {error}") from None
     windows = windows_of(case, model) if windows is None else windows
@@ -214,9 +214,13 @@ def prepare(
             dynamics.rotations,
             case.thermostat,
             policy.target_factor(),
+            case.barostat is not None,
         )
         try:
-            problem = Problem(evaluator, integrator, policy, scaling.damping, case.run.device, case.run.precision)
+            settings = case.run
+            problem = Problem(
+                evaluator, integrator, policy, scaling.damping, case.barostat, settings.device, settings.precision
+            )
             blank = evaluator.initial_state()
             adaptive = AdaptiveDriver(problem, blank, case.adaptive, case.run.seed) if adapts else None
             advance: Driver = driver_of(problem, blank) if adaptive is None else adaptive

@@ -146,7 +146,9 @@ class Run:
         if self.memory is None:
             return self._read(lambda reader: reader.boxes)
         box = self.memory.model.box
-        return None if box is None or not box.periodic.any() else np.tile(box.vectors, (len(self.memory.rows), 1, 1))
+        if box is None or not box.periodic.any():
+            return None
+        return np.array([box.vectors if row.box is None else row.box for row in self.memory.rows])
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

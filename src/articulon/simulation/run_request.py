@@ -52,6 +52,11 @@ class Description(Protocol):
         ...
 
     @property
+    def barostat(self) -> Any:
+        """The barostat, or None."""
+        ...
+
+    @property
     def integrator(self) -> Any:
         """The declared integrator."""
         ...

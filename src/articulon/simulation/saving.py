@@ -84,4 +84,5 @@ def _frame(memory: Memory, row: Row, with_poses: bool) -> Frame:
         q=row.q,
         u=row.u,
         observables=observables,
+        box=row.box,
     )

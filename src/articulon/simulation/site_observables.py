@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from articulon.barostats.whole_molecules import WholeMolecules, why_not_free
 from articulon.forces.evaluation import Evaluator, without_virial
 from articulon.forces.gravity import Gravity
 from articulon.forces.sites.site_tables import LAPLACIAN, W_XX, W_ZZ
 from articulon.forces.sites.site_terms import SumTerm
-from articulon.model import Model
+from articulon.model import Model, State
 from articulon.model.joints import XYZ
 from articulon.model.state import POTENTIAL
 
@@ -71,10 +72,14 @@ class SiteObserver:
         self.evaluator, self.model = evaluator, evaluator.model
         model = self.model
         self.not_defined = why_not_defined(model)
-        # What turns has kinetic energy that is no pressure.
         box, particles = model.box, bool((model.forest.kind == XYZ).all()) and not (model.forest.parent >= 0).any()
-        particles = particles and not _several_sites(model) and without_virial(model) is None
-        self.volume = box.volume if box is not None and box.periodic.all() and particles else None
+        has_volume = box is not None and box.periodic.all() and without_virial(model) is None
+        has_volume = has_volume and bool(evaluator.sites.sites) and not model.loops.kind.size
+        has_volume = has_volume and why_not_free(model) is None
+        self.volume = box.volume if box is not None and has_volume else None
+        # What turns has kinetic energy that is no pressure, and forces within a molecule are none.
+        whole = has_volume and not (particles and not _several_sites(model))
+        self.molecules = WholeMolecules(model) if whole else None
         # Constant forces have a gradient and no Laplacian.
         self.weight = sum(
             (np.array([float(g) for g in force.acceleration]) for force in model.forces if isinstance(force, Gravity)),
@@ -98,23 +103,36 @@ class SiteObserver:
         p = self.evaluator.sites.system.particles
         return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
 
-    def observables(self, forces: np.ndarray, measures: np.ndarray, kinetic: float) -> dict[str, float]:
+    def observables(
+        self, state: State, forces: np.ndarray, measures: np.ndarray, kinetic: float, scaled: float = 1.0
+    ) -> dict[str, float]:
         """|∇Φ|², ∇²Φ and the pressure, those that are defined.
 
         Parameters
         ----------
+        state
+            The state, at which the forces were evaluated last.
         forces
             Of the sites on the links, unscaled, shape (links, 3) [force].
         measures
             Energy, virial and Laplacian of the site forces, shape (8,).
         kinetic
-            Kinetic energy, over the factor by which scaling has lowered it [energy].
+            Kinetic energy [energy].
+        scaled
+            The factor by which scaling has lowered it.
         """
         found: dict[str, float] = {}
         if self.not_defined is None:
             net = forces + self.model.forest.mass[:, None] * self.weight
             found |= {"gradient_squared": float((net**2).sum()), "laplacian": float(measures[LAPLACIAN])}
         if self.volume is not None:
-            trace = float(measures[W_XX : W_ZZ + 1].sum())
-            found["pressure"] = (2.0 * kinetic + trace) / (3.0 * self.volume)
+            trace, twice_kinetic = float(measures[W_XX : W_ZZ + 1].sum()), 2.0 * kinetic
+            volume = float(np.linalg.det(state.box.edges)) if state.box.edges.size else self.volume
+            if self.molecules is not None:
+                centres, velocities = self.molecules.motions(state.q, state.u)
+                p = self.evaluator.sites.system.particles
+                on_sites = np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
+                trace -= self.molecules.inner_virial(centres, on_sites, p.site.T)
+                twice_kinetic = self.molecules.twice_kinetic(velocities)
+            found["pressure"] = (twice_kinetic / scaled + trace) / (3.0 * volume)
         return found

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from articulon import __version__
+from articulon.conformations.conformation_summary import molecular_figures
 from articulon.dynamics import loop_residuals
 from articulon.fidelity.run_temperatures import temperatures
 from articulon.forces.brownian import brownian_of
@@ -110,7 +111,12 @@ def summary(
         "temperatures_of_freedoms": temperatures_of_freedoms(prepared, run),
         "fidelity": fidelity,
         "adaptive": _adaptive(prepared, state, observables),
+        **({} if model.atoms is None else {"molecules": _molecules(prepared, run)}),
     }
+
+
+def _molecules(prepared: Prepared, run: Frames) -> dict[str, Any] | None:
+    return molecular_figures(prepared.model, run.q, run.observables, _freedoms(prepared, run.observables))
 
 
 def _contacts(prepared: Prepared, state: State, observables: Mapping[str, np.ndarray]) -> dict[str, Any] | None:

@@ -8,7 +8,8 @@ from articulon.forces.evaluation import Evaluator
 from articulon.model import CHANNELS, State
 from articulon.model.state import THERMOSTAT, THERMOSTAT_RATE
 from articulon.simulation.ledger import without_energy
-from articulon.thermostats.base import GAIN, OVERDAMPS, WAY
+from articulon.thermostats.base import GAIN, LINEAR, OVERDAMPS, WAY
+from articulon.thermostats.schedule import aimed_at
 
 EXCHANGING = ("thermostat", "thermostat_rate")
 
@@ -56,15 +57,13 @@ class ThermostatObserver:
             found["thermostat_rate"] = float(self.bath.constants[GAIN]) * rate
         if self.conserves:
             total = kinetic + sum(float(state.factor[c] * energies[c]) for c in self.energies)
-            found["conserved_energy"] = total + self.reservoir(state)
+            found["conserved_energy"] = total + self.reservoir(state) - float(state.box.work[:1].sum())
         return found
 
     def target(self, time: float) -> float:
         """Target temperature that is aimed at, without a scaling policy's factor [temperature]."""
-        times, values = self.bath.times, self.bath.temperatures / self.evaluator.target_factor
-        if self.bath.choice[3]:
-            return float(np.interp(time, times, values))
-        return float(values[max(int(np.searchsorted(times, time, side="right")) - 1, 0)])
+        values = self.bath.temperatures / self.evaluator.target_factor
+        return aimed_at(self.bath.times, values, bool(self.bath.choice[LINEAR]), time)
 
     def reservoir(self, state: State) -> float:
         """Energy that the speeds have given to the thermostat: by its own variables where it has some, so that they are

@@ -82,3 +82,10 @@ def temperature_at(times, temperatures, linear, time):
 def target(bath, time):
     """k T of a bath at a time [energy]."""
     return bath.constants[1] * temperature_at(bath.times, bath.temperatures, bath.choice[3] != 0, time)
+
+
+def aimed_at(times: np.ndarray, temperatures: np.ndarray, linear: bool, time: float) -> float:
+    """``temperature_at`` from Python."""
+    if linear:
+        return float(np.interp(time, times, temperatures))
+    return float(temperatures[max(int(np.searchsorted(times, time, side="right")) - 1, 0)])

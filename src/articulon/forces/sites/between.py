@@ -12,7 +12,7 @@ import numpy as np
 
 from articulon.declaration import Declaration, nearest
 from articulon.errors import ModelError
-from articulon.forces.sites.site_terms import PairTerm, SumTerm, Term
+from articulon.forces.sites.site_terms import PairTerm, Term
 from articulon.model import Model
 
 NEVER = -1.0
@@ -79,13 +79,6 @@ class Classes(NamedTuple):
     """Kind of each class, shape (classes,)."""
     group: np.ndarray
     """Group of each class, shape (classes,)."""
-    wanted: np.ndarray
-    """Whether sites of two classes are listed as neighbours, shape (classes, classes)."""
-
-    @property
-    def chooses(self) -> bool:
-        """Whether pairs of some classes are not listed."""
-        return not bool(self.wanted.all())
 
 
 def classes_of(model: Model, terms: Sequence[Term]) -> Classes:
@@ -93,16 +86,10 @@ def classes_of(model: Model, terms: Sequence[Term]) -> Classes:
     sites, kinds = model.sites, len(model.sites.kinds)
     restricted = [term for term in terms if isinstance(term, PairTerm) and term.between is not None]
     if not restricted:
-        return Classes(sites.kind, np.arange(kinds), np.zeros(kinds, dtype=np.int64), np.ones((kinds, kinds), bool))
+        return Classes(sites.kind, np.arange(kinds), np.zeros(kinds, dtype=np.int64))
     both, of_site = np.unique(np.stack([sites.kind, sites.group]), axis=1, return_inverse=True)
     kind, group = both
-    wanted = np.zeros((kind.size, kind.size), dtype=bool)
-    for term in terms:
-        if isinstance(term, PairTerm):
-            wanted |= interacting(model, term.between)[np.ix_(group, group)]
-        elif isinstance(term, SumTerm) and term.reach > 0.0:
-            wanted[:] = True
-    return Classes(of_site.reshape(-1).astype(np.int64), kind, group, wanted)
+    return Classes(of_site.reshape(-1).astype(np.int64), kind, group)
 
 
 def class_rows(model: Model, term: PairTerm, classes: Classes) -> np.ndarray:

@@ -26,8 +26,9 @@ ones that the compiler turns into vector instructions.
 
 import numpy as np
 
+from articulon.forces.sites.quotients import inverse, inverse_root
 from articulon.kernels import jit
-from articulon.lanes import choose, rough_inverse, rough_inverse_root
+from articulon.lanes import choose
 
 TERMS = 16
 """Coefficients of each polynomial."""
@@ -55,22 +56,6 @@ SHADE, STEEP = LOG + TERMS, LOG + 2 * TERMS
 ) = range(16)
 """Rows of the table. The first three are parameters in the order of the sites; all others are scratch in that of the
 places: o, s, ρ, q, B, 1/B, dB/dΣI, dU/dB and then dU/dΣI, a site's part of the energy, and forces."""
-
-
-@jit
-def inverse(x):
-    """1/x: the quotient in single precision, with e = 1 − x y taken from it to third order."""
-    y = rough_inverse(x)
-    e = 1.0 - x * y
-    return y + y * (e + e * e)
-
-
-@jit
-def inverse_root(x):
-    """1/√x likewise."""
-    y = rough_inverse_root(x)
-    e = 1.0 - x * y * y
-    return y + y * e * (0.5 + e * (0.375 + 0.3125 * e))
 
 
 @jit

@@ -44,6 +44,7 @@ def grid(sites: int, images: int, reach: float, skin: float, later: bool = False
         np.zeros(((sites + BLOCK - 1) // BLOCK, 7)),
         np.zeros((sites + images, 2), dtype=np.int32),
         np.zeros((sites + images) // BLOCK + 1, dtype=np.int64),
+        np.zeros((0, 1)),
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from articulon.errors import ModelError
 from articulon.kernels import jit
 
-TERMS = (16, 24, 32, 40)
+TERMS = (8, 12, 16, 24, 32, 40)
 """Numbers of terms that laws are compiled for."""
 LARGEST = 6.5
 """The largest damping times cutoff that ``TERMS`` suffice for; erfc(6.5) is 4e-20."""
@@ -29,7 +29,7 @@ SCALE, HALF_WIDTH, FIRST = range(3)
 """Where a row has 2/cutoff², 1/(2α²) and the first coefficient: those of G, then those of H, lowest power first."""
 
 
-def coefficients(damping: float, cutoff: float, where: str) -> np.ndarray:
+def coefficients(damping: float, cutoff: float, where: str, tolerance: float = _TOLERANCE) -> np.ndarray:
     """What the leaf of ``smooth_part`` reads, shape (2 + 2 terms,) for the fewest terms that suffice.
 
     Parameters
@@ -40,6 +40,8 @@ def coefficients(damping: float, cutoff: float, where: str) -> np.ndarray:
         The largest distance at which the functions are taken [length].
     where
         What they are for, in messages.
+    tolerance
+        Of the polynomials, relative to the functions at r = 0.
 
     Raises
     ------
@@ -53,7 +55,9 @@ def coefficients(damping: float, cutoff: float, where: str) -> np.ndarray:
             "nothing is left of a pair's force long before the cutoff: lower the damping or the cutoff"
         )
     front = 4.0 * damping**3 / math.sqrt(math.pi)
-    return np.concatenate([[2.0 / cutoff**2, 0.5 / damping**2], front * _polynomials(0.5 * product**2)])
+    return np.concatenate(
+        [[2.0 / cutoff**2, 0.5 / damping**2], front * _polynomials(0.5 * product**2, max(tolerance, _TOLERANCE))]
+    )
 
 
 def smooth_part(terms: int) -> Any:
@@ -90,12 +94,12 @@ def number_of_terms(row: np.ndarray) -> int:
 
 
 @cache
-def _polynomials(half: float) -> np.ndarray:
+def _polynomials(half: float, tolerance: float) -> np.ndarray:
     """F₁ and the exponential on [0, 2 half], by the fewest terms that suffice, one after the other."""
     for terms in TERMS:
         first, left = _boys(half, terms)
         gauss, left_of_gauss = _gaussian(half, terms)
-        if max(3.0 * left, left_of_gauss) < _TOLERANCE:
+        if max(3.0 * left, left_of_gauss) < tolerance:
             break
     return np.concatenate([first, gauss])
 

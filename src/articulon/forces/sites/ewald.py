@@ -8,7 +8,7 @@ import numpy as np
 
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
-from articulon.forces.sites.error_function import LARGEST, SMOOTH_PARTS, coefficients, number_of_terms
+from articulon.forces.sites.error_function import SMOOTH_PARTS, coefficients, number_of_terms
 from articulon.forces.sites.ewald_estimate import Charges, EwaldParameters, choose
 from articulon.forces.sites.ewald_exclusions import exclusion_terms
 from articulon.forces.sites.ewald_waves import (
@@ -19,18 +19,21 @@ from articulon.forces.sites.ewald_waves import (
     wave_table,
     waves_within,
 )
-from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb, check_charges
+from articulon.forces.sites.lattice_sums import check_damping, check_lattice_sum, own_energy, surface_constant
+from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb
 from articulon.forces.sites.laws.cutoffs import check_cutoff
+from articulon.forces.sites.quotients import inverse_root
+from articulon.forces.sites.site_tables import SiteTable
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.kernels import jit
 from articulon.model import Model
 
 PARALLEL_WORK = 2_000_000
 """Charges times waves from which on the threads share the reciprocal part."""
+SPARE = 1e6
+"""How much less than the sum's the errors of the polynomials are."""
 MOST_COLUMNS = 1e6
 """Columns of waves along the third reciprocal edge."""
-NEUTRAL = 1e-9
-"""Net charge that rounding may leave, relative to Σ|q|."""
 
 
 class Ewald(Declaration):
@@ -66,22 +69,7 @@ class Ewald(Declaration):
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for a box that is not periodic or not neutral, a cutoff that does not fit, and a second
         declaration."""
-        box = model.box
-        if box is None or not box.periodic.all():
-            raise ModelError(
-                f"{where}: an Ewald sum needs a box that is periodic in all three directions; in open or walled space "
-                "use 'fast-multipole', or 'coulomb' without a cutoff"
-            )
-        check_charges(model, where)
-        charge = model.sites.charge
-        net = float(charge.sum())
-        if abs(net) > NEUTRAL * float(np.abs(charge).sum()):
-            raise ModelError(
-                f"{where}: the box has a net charge of {net:g}, and the energy of a periodic lattice of charged boxes "
-                "is infinite; add counter-ions, or correct the charges so that they add up to zero"
-            )
-        if sum(isinstance(force, Ewald) for force in model.forces) > 1:
-            raise ModelError(f"{where}: Ewald sums are declared twice; one holds every charge")
+        check_lattice_sum(model, where)
         if not float(self.precision) < 1.0:
             raise ModelError(f"{where}.precision: an error as large as the forces is none; give less than 1")
         if self.waves is not None and min(self.waves) < 1:
@@ -89,11 +77,7 @@ class Ewald(Declaration):
         if self.cutoff is not None:
             check_cutoff(model, self.cutoff, f"{where}.cutoff")
         found = self.parameters(model, where)
-        if found.damping * found.cutoff > LARGEST:
-            raise ModelError(
-                f"{where}: damping times cutoff is {found.damping * found.cutoff:.4g}, and beyond {LARGEST} nothing "
-                "is left of the real part long before the cutoff; lower one of them"
-            )
+        check_damping(found.damping, found.cutoff, where)
 
     def parameters(self, model: Model, where: str = "ewald") -> EwaldParameters:
         """What the sum is made of in a model, chosen by the estimate of Kolafa and Perram (1992) where it is not given.
@@ -137,23 +121,18 @@ class Ewald(Declaration):
         assert model.box is not None
         found, columns = self._chosen(model, self.kind)
         constant = model.units.coulomb / float(self.relative_permittivity)
-        volume, charge = model.box.volume, model.sites.charge
-        sites = np.flatnonzero(charge)
-        # Real part.
-        polynomials = coefficients(found.damping, found.cutoff, self.kind)
-        row = np.concatenate([[found.cutoff**2, 1.0 / float(self.relative_permittivity)], polynomials])
-        rows = np.tile(row, (len(model.sites.kinds) ** 2, 1))
-        terms = number_of_terms(polynomials)
-        own = -constant * found.damping / math.sqrt(math.pi) * float(charge @ charge)
-        skin = None if self.skin is None else float(self.skin)
-        real = PairTerm(
-            ewald_law(terms), f"ewald-{terms}", rows, found.cutoff, charged=True, constant=(own, 0.0), skin=skin
-        )
-        # Reciprocal part.
-        surface = 0.0
-        if self.surface_permittivity != "infinite":
-            surface = constant * 4.0 * math.pi / ((2.0 * float(self.surface_permittivity) + 1.0) * volume)
-        waves = wave_table(np.linalg.inv(model.box.vectors), columns, found.damping, constant * 4.0 * math.pi / volume)
+        sites = np.flatnonzero(model.sites.charge)
+        real = real_part(model, found.damping, found.cutoff, float(self.relative_permittivity), self.skin)
+        surface, volume = surface_constant(model, self.surface_permittivity, constant), model.box.volume
+        front = constant * 4.0 * math.pi / volume
+        waves = wave_table(np.linalg.inv(model.box.vectors), columns, found.damping, front)
+
+        def in_box(edges: np.ndarray) -> tuple[SiteTable, tuple[float, float]]:
+            """The same waves, by their indices, of another box."""
+            s = volume / float(np.linalg.det(edges))
+            anew = wave_table(np.linalg.inv(edges), columns, found.damping, s * front)
+            return reciprocal_table(sites, anew, found.damping, s * surface), (0.0, 0.0)
+
         parallel = sites.size * waves.number >= PARALLEL_WORK
         reciprocal = SumTerm(
             reciprocal_forces_parallel if parallel else reciprocal_forces,
@@ -161,6 +140,7 @@ class Ewald(Declaration):
             reciprocal_table(sites, waves, found.damping, surface),
             level="long",
             alone=(reciprocal_forces, reciprocal_measure),
+            in_box=in_box,
         )
         factor = 1.0 / float(self.relative_permittivity)
         return [real, reciprocal, *exclusion_terms(model, found.damping, factor)]
@@ -168,6 +148,32 @@ class Ewald(Declaration):
     def bare_terms(self, model: Model) -> list[PairTerm]:
         """The law without a cutoff, for pairs that are scaled."""
         return bare_coulomb(model, float(self.relative_permittivity))
+
+
+def real_part(
+    model: Model,
+    damping: float,
+    cutoff: float,
+    relative_permittivity: float,
+    skin: float | str | None,
+    precision: float = 0.0,
+) -> PairTerm:
+    """The sum of erfc(αr)/r over neighbours, with the charges' own energy. What takes the place of erf is ``SPARE``
+    times as precise as the sum."""
+    factor = 1.0 / relative_permittivity
+    polynomials = coefficients(damping, cutoff, "ewald", precision / SPARE)
+    rows = np.tile(np.concatenate([[cutoff**2, factor], polynomials]), (len(model.sites.kinds) ** 2, 1))
+    terms = number_of_terms(polynomials)
+    return PairTerm(
+        ewald_law(terms),
+        f"ewald-{terms}",
+        rows,
+        cutoff,
+        charged=True,
+        constant=(own_energy(model, damping, factor * model.units.coulomb), 0.0),
+        skin=None if skin is None else float(skin),
+        side_by_side=True,
+    )
 
 
 @cache
@@ -179,8 +185,7 @@ def ewald_law(terms: int) -> Any:
     def law(r2, rows, k, charges):
         q = charges * rows[0, 1]
         E, G, H = smooth(r2, rows)
-        inverse2 = 1.0 / r2
-        inverse = np.sqrt(inverse2)
-        return q * (inverse - E), q * (inverse2 * inverse - G), q * H
+        inverse = inverse_root(r2)
+        return q * (inverse - E), q * (inverse * inverse * inverse - G), q * H
 
     return law

@@ -7,6 +7,7 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.forces.sites.between import classes_of
+from articulon.forces.sites.kind_lists import Sorts, sorts_of
 from articulon.forces.sites.nearest_images import widths
 from articulon.forces.sites.neighbours import SKIN, VECTOR
 from articulon.forces.sites.site_positions import only_particles
@@ -31,8 +32,8 @@ class Listing(NamedTuple):
     """Whether any term sums over neighbours."""
     everything: bool
     """Whether all sites are neighbours, so that there is nothing to list."""
-    some: bool = False
-    """Whether laws that act between some groups only leave pairs out of the lists."""
+    sorts: Sorts | None = None
+    """How the lists depend on the kinds of sites, None where they do not."""
 
 
 def terms_of(model: Model) -> list[Term]:
@@ -60,7 +61,8 @@ def listing_of(model: Model, terms: Sequence[Term]) -> Listing:
     everything = lists and bool(np.isinf(cutoffs).all()) and not periodic and not restricted
     skins = [term.skin for term in pairs if term.skin is not None]
     skin = max(skins) if skins else SKIN * cutoff if np.isfinite(cutoff) else np.inf
-    return Listing(sites, cutoff, skin, lists, everything, restricted and classes_of(model, terms).chooses)
+    sorts = sorts_of(model, terms, classes_of(model, terms)) if sites and lists and not everything else None
+    return Listing(sites, cutoff, skin, lists, everything, sorts)
 
 
 def room_for(model: Model, listing: Listing) -> tuple[int, int]:

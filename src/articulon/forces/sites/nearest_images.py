@@ -20,9 +20,13 @@ def widths(model: Model) -> np.ndarray:
     """Distances between opposite faces of the box [length], shape (3,); infinite where it is not periodic."""
     found = np.full(3, np.inf)
     if model.box is not None:
-        across = 1.0 / np.linalg.norm(np.linalg.inv(model.box.vectors), axis=0)
-        found[model.box.periodic] = across[model.box.periodic]
+        found[model.box.periodic] = widths_of(model.box.vectors)[model.box.periodic]
     return found
+
+
+def widths_of(edges: np.ndarray) -> np.ndarray:
+    """Distances between opposite faces of a box with edges (3, 3) [length], shape (3,)."""
+    return 1.0 / np.linalg.norm(np.linalg.inv(edges), axis=0)
 
 
 @jit

@@ -5,7 +5,6 @@ loop, and gives the same bits for any number of threads (M. P. Allen and D. J. T
 Liquids, 2nd ed., 5.3, have the half list and the cells).
 """
 
-from functools import cache
 from typing import Any
 
 import numba
@@ -31,7 +30,7 @@ from articulon.forces.sites.cells import (
 )
 from articulon.forces.sites.site_tables import EXAMPLE_TYPES, Grid, pack
 from articulon.forces.sites.vector_appending import append_near
-from articulon.kernel_variants import leaf_variant, part, specialised
+from articulon.kernel_variants import part, specialised
 from articulon.kernels import jit, kernel
 
 SKIN = 0.12
@@ -70,13 +69,23 @@ def ranges_around(grid, c, ranges):
 
 
 @jit
-def exclude(particles, neighbours, p, count):
-    """Takes the excluded partners out of the list of a place; returns how many are left."""
+def exclude(particles, neighbours, row, p, count):
+    """Takes the excluded partners of a place out of its list, ``row``; returns how many are left."""
     s = particles.order[p]
     first, last = neighbours.excluded_start[s], neighbours.excluded_start[s + 1]
     if first == last:
         return count
-    kept, sites, row = 0, particles.order.size, neighbours.places[p]
+    kept, sites = 0, particles.order.size
+    if last - first <= 2:
+        # The partners of a site of water: by their places, which need not be looked up for each neighbour.
+        a = particles.place[neighbours.excluded[first]]
+        b = particles.place[neighbours.excluded[last - 1]]
+        for k in range(count):
+            j = np.int64(row[k])
+            root = j if j < sites else np.int64(particles.parent[j - sites])
+            row[kept] = row[k]
+            kept += root != a and root != b
+        return kept
     for k in range(count):
         j = np.int64(row[k])
         other = particles.order[j if j < sites else particles.parent[j - sites]]
@@ -93,28 +102,9 @@ def exclude(particles, neighbours, p, count):
 
 
 @jit
-def thin(particles, neighbours, grid, p, count):
-    """Takes out of the list of a place what does not belong there; returns how many are left."""
-    return exclude(particles, neighbours, p, count)
-
-
-@jit
-def thin_by_kind(particles, neighbours, grid, p, count):
-    """Also takes out places of kinds that no law lets interact, which ``with_choice`` has written into the grid."""
-    kind, row, kinds = particles.kind, neighbours.places[p], grid.size[FIXED]
-    first, kept = FIXED + 1 + kinds * np.int64(kind[p]), 0
-    for k in range(count):
-        row[kept] = row[k]
-        kept += grid.size[first + np.int64(kind[np.int64(row[k])])]
-    return exclude(particles, neighbours, p, kept)
-
-
-THIN = thin
-
-
-@jit
-def list_cell(particles, neighbours, grid, c, ranges):
-    """Lists the neighbours of the sites of one cell; returns whether there was room."""
+def list_cell(particles, neighbours, grid, c, ranges, other):
+    """Lists the neighbours of the sites of one cell; returns whether there was room. ``other`` is scratch as long as a
+    row."""
     x, y, z, far = particles.x, particles.y, particles.z, particles.x.size - 1
     room, reach2 = neighbours.places.shape[1] - 2 * VECTOR, grid.reach[0] * grid.reach[0]
     if grid.start[c] == grid.start[c + 1]:
@@ -127,11 +117,19 @@ def list_cell(particles, neighbours, grid, c, ranges):
             n = append_near(x, y, z, begin, ranges[k, 1], x[p], y[p], z[p], reach2, p, row, n, room)
         if n > room:
             return False
-        n = THIN(particles, neighbours, grid, p, n)
+        n = exclude(particles, neighbours, neighbours.places[p], p, n)
         neighbours.number[p] = n
         for k in range(n, n + VECTOR):
             row[k] = far
     return True
+
+
+@jit
+def nothing_more(particles, grid):
+    pass
+
+
+LIST_CELL, MAKE_READY = list_cell, nothing_more
 
 
 def list_cells(particles, neighbours, grid):
@@ -139,9 +137,10 @@ def list_cells(particles, neighbours, grid):
     cells, rows = grid.size[0] * grid.size[1] * grid.size[2], 2 * grid.size[3] + 1
     for block in prange((cells + 63) // 64):
         ranges = np.empty((2 * rows * rows + 1, 2), np.int64)
+        other = np.empty(neighbours.places.shape[1], np.uint32)
         begin = 64 * np.int64(block)
         for c in range(begin, min(begin + 64, cells)):
-            if not list_cell(particles, neighbours, grid, c, ranges):
+            if not LIST_CELL(particles, neighbours, grid, c, ranges, other):
                 particles.counts[OVERFLOW] = 1  # whichever thread writes it
 
 
@@ -194,6 +193,7 @@ def refresh(cell, particles, neighbours, grid, kinds, charges):
         return
     SORT(cell, particles, grid, kinds, charges)
     if particles.counts[OVERFLOW] == 0 and particles.counts[LOST] == 0:
+        MAKE_READY(particles, grid)
         LIST(particles, neighbours, grid)
         particles.counts[REBUILDS] += 1
 
@@ -207,9 +207,9 @@ def refresh_places(cell, particles, neighbours, grid, kinds, charges):
     move_sites(particles)
 
 
-def _variant(parallel: bool, by_kind: bool = False) -> Any:
-    """``refresh`` with its passes shared among threads, or not; with lists that leave out pairs of some kinds, or
-    not."""
+def refresh_variant(parallel: bool, how_listed: str = "", **listing: Any) -> Any:
+    """``refresh`` with its passes shared among threads, or not; ``how_listed`` is what lists are called that are made in
+    another way, which ``LIST_CELL`` and ``MAKE_READY`` say."""
     how = "parallel" if parallel else "serial"
 
     def one(function: Any) -> Any:
@@ -220,25 +220,13 @@ def _variant(parallel: bool, by_kind: bool = False) -> Any:
     sort = part(
         sort_sites, f"sort_{how}", **{name: one(function) for name, function in zip(names, over_all, strict=True)}
     )
-    if not by_kind:
-        return specialised(refresh, f"refresh_{how}", allocates=True, called="value", SORT=sort, LIST=one(list_cells))
-    cell = leaf_variant(list_cell, "list_cell_by_kind", THIN=thin_by_kind)
-    lists = part(list_cells, f"list_cells_by_kind_{how}", parallel, list_cell=cell)
-    return specialised(refresh, f"refresh_by_kind_{how}", allocates=True, called="value", SORT=sort, LIST=lists)
+    ready = {"MAKE_READY": listing.pop("MAKE_READY")} if listing else {}
+    lists = part(list_cells, f"list_cells_{how_listed}{how}", parallel, **listing)
+    name = f"refresh_{how_listed}{how}"
+    return specialised(refresh, name, allocates=True, called="value", SORT=sort, LIST=lists, **ready)
 
 
-@cache
-def refresh_by_kind(parallel: bool) -> Any:
-    """``refresh`` for lists that leave out pairs of some kinds; the grid says which (:func:`with_choice`)."""
-    return _variant(parallel, by_kind=True)
-
-
-def with_choice(grid: Grid, wanted: np.ndarray) -> Grid:
-    """A grid that also says sites of which two kinds are listed, ``wanted`` (kinds, kinds)."""
-    return grid._replace(size=np.concatenate([grid.size[:FIXED], [len(wanted)], wanted.ravel().astype(np.int64)]))
-
-
-refresh_serial, refresh_parallel = _variant(False), _variant(True)
+refresh_serial, refresh_parallel = refresh_variant(False), refresh_variant(True)
 _EXAMPLE = grid(1, 1, 1.0, 1.0)
 REFRESH = types.void(*EXAMPLE_TYPES[1:], numba.typeof(_EXAMPLE), types.int64[::1], types.float64[::1])
 """Signature of what brings places, images and lists up to date."""

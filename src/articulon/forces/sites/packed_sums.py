@@ -1,8 +1,11 @@
-"""Sums of laws over listed neighbours, several at a time, where all sites are of one kind.
+"""Sums of laws over listed neighbours, several at a time.
 
 The loop of ``pair_sums.py`` takes a coordinate of each neighbour from an address of its own, which costs as much as the
 law, and on some processors several times as much. Here the position and charge of a neighbour come in one piece, and
 four or eight neighbours go through the laws together. Which loop a machine takes, ``pair_loops.py`` says.
+
+Where lists are by kind, those neighbours come first that a law acts on which is not one of charges; the others go through
+the law of charges alone (``kind_lists.py``).
 """
 
 from typing import Any
@@ -14,6 +17,7 @@ from articulon.forces.sites.neighbours import padded
 from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.kernel_variants import leaf_variant, specialised
 from articulon.kernels import jit
+from articulon.lane_lookups import indices
 from articulon.lane_registers import in_all, load_rows, total
 from articulon.lanes import WIDTH, choose
 
@@ -28,7 +32,8 @@ def no_law(r2, rows, k, charges):
 
 
 LAW = CHARGED_LAW = no_law
-CHARGED = False
+PLAIN = CHARGED = SORTED = False
+ONE_KIND = True
 LANES = WIDTH
 """Neighbours that are taken together; lists are filled up to a multiple of it."""
 
@@ -51,20 +56,40 @@ def far_neighbour(neighbours, i, k):
 
 
 @jit
+def row_of(like, first, kinds, row, k):
+    """Rows of the kinds of some neighbours with that of a site."""
+    return 0 if ONE_KIND else indices(like, first, kinds, row, k)
+
+
+ROW_OF: Any = row_of
+
+
+@jit
 def force_on(table, particles, neighbours, i):
     """−Σ_j ∇U(r_ij) over the neighbours of a site."""
     rows, second, packed = table.rows, table.rows[:, int(table.constants[0]) :], particles.packed
+    kinds, first = particles.kind, int(table.constants[1]) * np.int64(particles.kind[i])
     x, y, z, q = packed[i, 0], packed[i, 1], packed[i, 2], table.constants[2] * packed[i, 3]
     row, end = neighbours.places[i], padded(neighbours, i)
+    middle = neighbours.first[i] if SORTED else end
     fx, fy, fz = in_all(0.0, LANES), in_all(0.0, LANES), in_all(0.0, LANES)
-    for k in range(0, end, LANES):
+    for k in range(0, middle if PLAIN or not SORTED else 0, LANES):
         xj, yj, zj, qj = load_rows(fx, packed, row, k)
         dx, dy, dz = x - xj, y - yj, z - zj
         r2 = dx * dx + dy * dy + dz * dz
         qq = q * qj
-        g = choose(r2 < rows[0, 0], LAW(r2, rows, 0, qq)[1], 0.0)
+        t = ROW_OF(fx, first, kinds, row, k)
+        g = choose(r2 < rows[t, 0], LAW(r2, rows, t, qq)[1], 0.0)
         if CHARGED:
             g += choose(r2 < second[0, 0], CHARGED_LAW(r2, second, 0, qq)[1], 0.0)
+        fx += g * dx
+        fy += g * dy
+        fz += g * dz
+    for k in range(middle if PLAIN else 0, end if SORTED and CHARGED else 0, LANES):
+        xj, yj, zj, qj = load_rows(fx, packed, row, k)
+        dx, dy, dz = x - xj, y - yj, z - zj
+        r2 = dx * dx + dy * dy + dz * dz
+        g = choose(r2 < second[0, 0], CHARGED_LAW(r2, second, 0, q * qj)[1], 0.0)
         fx += g * dx
         fy += g * dy
         fz += g * dz
@@ -88,10 +113,15 @@ def packed_forces(table, cell, particles, neighbours):
         fz[i] += z
 
 
-def packed_kernel(label: str, laws: tuple[Any, ...], lanes: int, parallel: bool, cached: bool) -> Any:
-    """The kernel of a combination of laws, which takes so many neighbours together."""
-    charged = laws[1] is not None
+def packed_kernel(
+    label: str, laws: tuple[Any, ...], lanes: int, parallel: bool, cached: bool, one_kind: bool, by_kind: bool
+) -> Any:
+    """The kernel of a combination of laws, which takes so many neighbours together, of sites of one kind or of several,
+    with lists by kind or not."""
+    plain, charged = laws[0] is not None, laws[1] is not None
     stand_ins = {"LAW": laws[0] or no_law, "CHARGED_LAW": laws[1] or no_law, "CHARGED": charged, "LANES": lanes}
+    which = leaf_variant(row_of, f"row_of_{'one_kind' if one_kind else 'kinds'}", ONE_KIND=one_kind)
+    stand_ins |= {"PLAIN": plain, "SORTED": by_kind, "ROW_OF": which}
     one = leaf_variant(force_on, f"force_on_{label}", **stand_ins)
     how = "parallel" if parallel else "serial"
     name = f"packed_{lanes}_forces_{how}_{label}"

@@ -179,6 +179,8 @@ class Combination(NamedTuple):
     """Whether all sites are of one kind."""
     everything: bool
     """Whether nothing is listed."""
+    by_kind: bool = False
+    """Whether lists are by kind, which only loops that take several neighbours together know."""
 
     @property
     def label(self) -> str:
@@ -210,7 +212,8 @@ def forces_kernel(laws: Combination, parallel: bool, lanes: int) -> Any:
     """The kernel of the forces, ready to be handed to others. It takes as many neighbours together as it has lanes
     (``packed_sums.py``); without lanes it gathers their coordinates."""
     if lanes:
-        kernel = packed_kernel(laws.label, laws.laws, lanes, parallel, laws.cached)
+        label = f"{laws.label}{'_by_kind' if laws.by_kind else ''}"
+        kernel = packed_kernel(label, laws.laws, lanes, parallel, laws.cached, laws.one_kind, laws.by_kind)
     else:
         name = f"forces_{'parallel' if parallel else 'serial'}_{laws.label}"
         kernel = specialised(pair_forces, name, parallel=parallel, called="value", **laws.stand_ins)

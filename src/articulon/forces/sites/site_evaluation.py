@@ -10,22 +10,20 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.errors import ArticulonError
 from articulon.forces.capacity import with_capacity
 from articulon.forces.sites.between import class_rows, classes_of
 from articulon.forces.sites.cells import FAR, LOST, OVERFLOW, grid
 from articulon.forces.sites.exclusions import exclusion_table
+from articulon.forces.sites.kind_lists import refresh_by_kind, with_sorts
 from articulon.forces.sites.list_sizes import has_site_forces, listing_of, room_for, terms_of
 from articulon.forces.sites.nearest_images import cell_of
 from articulon.forces.sites.neighbours import (
     REFRESH,
     VECTOR,
-    refresh_by_kind,
     refresh_parallel,
     refresh_places,
     refresh_serial,
-    with_choice,
 )
 from articulon.forces.sites.pair_loops import pair_loop
 from articulon.forces.sites.pair_sums import (
@@ -166,6 +164,7 @@ class SiteForces:
         self.excluded_start, self.excluded = _exclusions(model, self.sites)
         self.pairs = [term for term in terms if isinstance(term, PairTerm)]
         self.users = [term.users for term in terms if isinstance(term, SumTerm) and term.users is not None]
+        self._terms = terms
         self.constant = np.sum([term.constant for term in terms] or [(0.0, 0.0)], axis=0)
         many = self.sites >= (PARALLEL_ALL if self.listing.everything else PARALLEL_SITES)
         self.parallel = many and not alone
@@ -182,7 +181,7 @@ class SiteForces:
     def refresh(self) -> Any:
         """What brings the lists up to date, compiled."""
         how = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
-        if self.listed and self.listing.some:
+        if self.listed and self.listing.sorts is not None:
             how = refresh_by_kind(self.parallel)
         return prepare(how, REFRESH)
 
@@ -221,16 +220,17 @@ class SiteForces:
             )
             names = tuple("none" if term is None else term.name for term in (plain, charged))
             laws = tuple(None if term is None else term.law for term in (plain, charged))
-            packed = kinds == 1 and not self.listing.everything
+            packed = not self.listing.everything and bool((second == second[:1]).all())
             packed = packed and all(term is None or term.side_by_side for term in (plain, charged))
-            both = Combination(names, laws, kinds == 1, self.listing.everything)
+            by_kind = packed and self.listing.sorts is not None
+            both = Combination(names, laws, kinds == 1, self.listing.everything, by_kind)
             table = pair_table(first, second, self.model.units.coulomb)
             if self.listing.everything and goes_once((plain, charged), first, second, self.sites):
                 forces.append(prepare(once_kernel(both, self.parallel), FORCES))
                 table = once_table(table, self.kinds)
             else:
                 forces.append(forces_kernel(both, self.parallel, LANES_OF[pair_loop()] if packed else 0))
-            measures.append(measure_kernel(both))
+            measures.append(measure_kernel(both._replace(by_kind=False)))
             tables.append(table)
             levels.append(next(term.level for term in (plain, charged) if term is not None))
         for term in terms:
@@ -255,7 +255,7 @@ class SiteForces:
         self._room = images, neighbours
         self._programs: dict[Pass, Program] = {}
         particles = empty_particles(self.sites, images, LANES)
-        cutoff, skin = self.listing.cutoff, self.listing.skin
+        cutoff, skin, sorts = self.listing.cutoff, self.listing.skin, self.listing.sorts
         finite = bool(self.listed) and np.isfinite(cutoff)
         reach = cutoff + skin if finite else 1e75
         lists = empty_neighbours(self.sites, neighbours)._replace(
@@ -266,7 +266,7 @@ class SiteForces:
             self.cell,
             particles,
             lists,
-            with_choice(cells, self.classes.wanted) if self.listing.some else cells,
+            cells if sorts is None else with_sorts(cells, sorts, skin, particles.x.size),
             self.kinds,
             self.charges,
             self.link,
@@ -301,8 +301,27 @@ class SiteForces:
         return self.sites if self.listing.lists and not self.listing.everything else 0
 
     def restore(self, state: State) -> None:
-        """Set out from the lists of a state."""
+        """Set out from the box and the lists of a state."""
+        if state.box.edges.size:
+            self.put_box(state.box.edges)
         self.list_from(state.rebuild)
+
+    def put_box(self, edges: np.ndarray) -> None:
+        """Takes another periodic box, with these edges, one a row [length]; the next evaluation lists anew."""
+        if np.array_equal(self.cell.vectors, edges):
+            return
+        self.cell.vectors[:], self.cell.inverse[:] = edges, np.linalg.inv(edges)
+        self.constant, at = np.zeros(2), len(list(_fused(self.pairs)))
+        for term in self._terms:
+            in_box = getattr(term, "in_box", None)
+            table, constant = (None, term.constant) if in_box is None else in_box(edges)
+            self.constant += constant
+            if isinstance(term, SumTerm):
+                for own, other in zip(self.tables[at], table or (), strict=table is not None):
+                    own[:] = other
+                at += 1
+        self.system.particles.reference[:] = np.nan if self.listed else 0.0
+        self.touched = True
 
     def list_from(self, reference: np.ndarray) -> None:
         """Lists the neighbours of sites at positions (3, sites) [length], unless they are listed already; where these
@@ -407,30 +426,3 @@ def _fused(pairs: list[PairTerm]) -> Iterable[tuple[PairTerm | None, PairTerm | 
 def _exclusions(model: Model, sites: int) -> tuple[np.ndarray, np.ndarray]:
     """Excluded partners of each site: where they start, and who they are, sorted."""
     return exclusion_table(model) if sites else (np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
-
-
-@jit
-def place_particles(system, ws):
-    """World positions of the sites, in the model's order."""
-    links, local, rotation, position = system.link, system.local, ws.rotation, ws.position
-    site = system.particles.site
-    for s in range(links.size):
-        i, p = links[s], load(local, s)
-        if i >= 0:
-            p = add(load(position, i), apply(load_matrix(rotation, i), p))
-        site[0, s], site[1, s], site[2, s] = p[0], p[1], p[2]
-
-
-@jit
-def particle_wrenches(system, ws, wrench):
-    """Adds the forces on the sites, found before, to the wrenches of their links."""
-    links, position, place, site = system.link, ws.position, system.particles.place, system.particles.site
-    fx, fy, fz = system.particles.fx, system.particles.fy, system.particles.fz
-    for s in range(links.size):
-        i = links[s]
-        if i >= 0:
-            p = place[s]
-            f, o = (fx[p], fy[p], fz[p]), load(position, i)
-            arm = (site[0, s] - o[0], site[1, s] - o[1], site[2, s] - o[2])
-            store_from(wrench, i, 0, add(load_from(wrench, i, 0), f))
-            store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arm, f)))

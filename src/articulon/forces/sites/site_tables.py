@@ -121,13 +121,18 @@ class Neighbours(NamedTuple):
     """First excluded partner of each site, shape (sites + 1,)."""
     excluded: np.ndarray
     """Sites that are no neighbours of a site however near they are, sorted."""
+    first: np.ndarray
+    """Where lists are by kind, how many of a place's neighbours, in whole vectors, come first: those between which a law
+    acts that is not one of charges, shape (sites,)."""
 
 
 class Grid(NamedTuple):
     """Cells; scratch that is filled at every rebuild."""
 
     reach: np.ndarray
-    """Distance within which neighbours are listed, and half the skin squared [length, length²], shape (2,)."""
+    """Distance within which neighbours are listed, and half the skin squared [length, length²]. Where lists are by kind
+    there follow, for each ordered pair of sorts of sites, the squared distance within which they are listed, negative
+    for pairs that only a law of charges acts between, and 0 for pairs that are not listed."""
     corner: np.ndarray
     """Lowest coordinates of any site or image [length], shape (3,)."""
     edge: np.ndarray
@@ -135,8 +140,8 @@ class Grid(NamedTuple):
     size: np.ndarray
     """Number of cells in each direction; how many cells away a neighbour can be; whether sites are listed but with
     later ones, and with images; layers of cells in a slab; and how far from a site in the order of cells its neighbours
-    should be, or 0, where slabs have one layer; shape (7,). Where pairs of some kinds are not listed, there follow the
-    number of kinds and, for each ordered pair of them, whether it is listed."""
+    should be, or 0, where slabs have one layer; shape (7,). Where lists are by kind there follow the number of sorts of
+    sites and the sort of each kind."""
     cell: np.ndarray
     """Cell of each site in the model's order, then of each image in the order they were made."""
     start: np.ndarray
@@ -156,6 +161,9 @@ class Grid(NamedTuple):
     2)."""
     blocks: np.ndarray
     """How many those of blocks of sites have, and then where theirs begin, shape (blocks,)."""
+    limits: np.ndarray
+    """Where lists are by kind, the squared distance within which each place is a neighbour of sites of each sort, as in
+    ``reach``, shape (sorts, capacity)."""
 
 
 class SiteSystem(NamedTuple):
@@ -224,6 +232,7 @@ def empty_neighbours(sites: int, capacity: int) -> Neighbours:
         np.zeros(sites, dtype=np.int64),
         np.zeros(sites + 1, dtype=np.int64),
         np.zeros(0, dtype=np.int64),
+        np.zeros(sites, dtype=np.int64),
     )
 
 

@@ -16,6 +16,9 @@ import numpy as np
 from articulon.forces.sites.site_tables import SiteTable
 from articulon.forces.user_functions import UserFunctions
 
+InBox = Callable[[np.ndarray], tuple[SiteTable | None, tuple[float, float]]]
+"""Of a term that depends on the box: its table, None where that does not change, and its constant, by the edges of the
+box, one a row [length]."""
 Level = Literal["bonded", "short", "long"]
 """How fast a term's force changes: what r-RESPA evaluates how often."""
 
@@ -46,6 +49,8 @@ class PairTerm:
     level: Level = "short"
     between: tuple[tuple[int, int], ...] | None = None
     """Pairs of groups of sites that interact, by indices; None for all."""
+    in_box: InBox | None = None
+    """What is another in another box, where something is; of a pair term the constant alone."""
     side_by_side: bool = False
     """Whether the law takes the distances of several pairs in lanes (``lanes.py``): it has sums, products, quotients,
     roots and ``choose``, and no branch."""
@@ -68,6 +73,8 @@ class SumTerm:
     """What knows of an error in Python code that the kernels call."""
     alone: tuple[Callable[..., None], Callable[..., None]] | None = None
     """The two kernels on one thread, where those above share their work out among threads."""
+    in_box: InBox | None = None
+    """What is another in another box, where something is."""
     reach: float = 0.0
     """How far it looks for partners in the list of neighbours; 0 where it needs none [length]."""
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.forces.sites.between import pair_counts
+from articulon.forces.sites.site_terms import InBox
 from articulon.model import Model
 
 
@@ -17,6 +18,18 @@ def check_tails(model: Model, where: str) -> None:
             f"{where}.tail_correction: needs a box that is periodic in all directions; without one there is no even "
             "density beyond the cutoff"
         )
+
+
+def tails_in_box(model: Model, constant: tuple[float, float]) -> InBox:
+    """Tails, energy and trace of the virial in the model's box, as they are in other boxes: inverse to the volume."""
+    assert model.box is not None
+    volume = model.box.volume
+
+    def in_box(edges: np.ndarray) -> tuple[None, tuple[float, float]]:
+        s = volume / float(np.linalg.det(edges))
+        return None, (s * constant[0], s * constant[1])
+
+    return in_box
 
 
 def power_tails(

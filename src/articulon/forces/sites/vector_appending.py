@@ -48,40 +48,100 @@ def append_near(
     return whole(*(_LINE,) * 3, *(whole,) * 2, *(real,) * 4, whole, _PLACES, whole, whole), _generate
 
 
+@intrinsic
+def append_sorted(
+    typing: Any,
+    x: Any,
+    y: Any,
+    z: Any,
+    limits: Any,
+    begin: Any,
+    end: Any,
+    xp: Any,
+    yp: Any,
+    zp: Any,
+    own: Any,
+    row: Any,
+    number: Any,
+    other: Any,
+    others: Any,
+    room: Any,
+) -> Any:
+    """The same with a squared distance for each place, in ``limits`` from an index on that is the place's: those within
+    a positive one go into ``row``, from ``number`` on, and those within a negative one, but for its sign, into
+    ``other``, from ``others`` on. Returns how many there are in each."""
+    whole, real = types.int64, types.float64
+    arguments = (*(_LINE,) * 4, *(whole,) * 2, *(real,) * 3, whole, _PLACES, whole, _PLACES, whole, whole)
+    return types.UniTuple(whole, 2)(*arguments), _generate_sorted
+
+
+def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    return context.make_array(kind)(context, builder, value).data
+
+
+def _splat(builder: Any, value: Any, kind: Any) -> Any:
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(_WORD, 0))
+    return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(_WORDS, [0] * LANES))
+
+
+def _eight(builder: Any, column: Any, k: Any) -> Any:
+    """Numbers of a column from an index on."""
+    return builder.load(builder.bitcast(builder.gep(column, [k]), _DOUBLES.as_pointer()), align=8)
+
+
+def _squares(builder: Any, columns: list[Any], centre: list[Any], k: Any) -> Any:
+    """Squared distances of eight places from a point."""
+    found = None
+    for column, middle in zip(columns, centre, strict=True):
+        d = builder.fsub(_eight(builder, column, k), middle)
+        square = builder.fmul(d, d)
+        found = square if found is None else builder.fadd(found, square)
+    return found
+
+
+def _keep(builder: Any, names: Any, chosen: Any, out: Any, found: Any, room: Any) -> None:
+    """Writes the chosen names behind those that there are, whose number is in memory."""
+    kind = ir.FunctionType(_BYTE, [_BYTE])
+    ones = cgutils.get_or_insert_function(builder.module, kind, f"llvm.ctpop.i{LANES}")
+    n = builder.load(found)
+    # Beyond the room all goes to one place, and the count says that it was too small.
+    at = builder.select(builder.icmp_signed("<", n, room), n, room)
+    store_chosen(builder, names, chosen, builder.gep(out, [at]))
+    more = builder.zext(builder.call(ones, [builder.bitcast(chosen, _BYTE)]), _LONG)
+    builder.store(builder.add(n, more), found)
+
+
+def _generate_sorted(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    x, y, z, limits, begin, end, xp, yp, zp, own, row, number, other, others, room = args
+    columns = [_data(context, builder, _LINE, value) for value in (x, y, z, limits)]
+    outs = [_data(context, builder, _PLACES, value) for value in (row, other)]
+    centre = [_splat(builder, value, _DOUBLES) for value in (xp, yp, zp)]
+    self_, last = (_splat(builder, builder.trunc(value, _WORD), _WORDS) for value in (own, end))
+    counts = [cgutils.alloca_once_value(builder, value) for value in (number, others)]
+    with cgutils.for_range_slice(builder, begin, end, ir.Constant(_LONG, LANES)) as (k, _):
+        squares, limit = _squares(builder, columns[:3], centre, k), _eight(builder, columns[3], k)
+        names = builder.add(_splat(builder, builder.trunc(k, _WORD), _WORDS), ir.Constant(_WORDS, list(range(LANES))))
+        there = builder.icmp_unsigned("<", names, last)
+        there = builder.and_(there, builder.icmp_unsigned("!=", names, self_))
+        opposite = builder.fsub(ir.Constant(_DOUBLES, [-0.0] * LANES), limit)
+        for most, out, found in zip((limit, opposite), outs, counts, strict=True):
+            inside = builder.and_(builder.fcmp_ordered("<", squares, most), there)
+            _keep(builder, names, inside, out, found, room)
+    return context.make_tuple(builder, signature.return_type, [builder.load(found) for found in counts])
+
+
 def _generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     x, y, z, begin, end, xp, yp, zp, reach2, own, row, number, room = args
-
-    def data(kind: Any, value: Any) -> Any:
-        return context.make_array(kind)(context, builder, value).data
-
-    def splat(value: Any, kind: Any) -> Any:
-        first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(_WORD, 0))
-        return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(_WORDS, [0] * LANES))
-
-    def intrinsic_of(result: Any, arguments: list[Any], name: str) -> Any:
-        return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, arguments), f"llvm.{name}")
-
-    columns, out = [data(_LINE, value) for value in (x, y, z)], data(_PLACES, row)
-    centre = [splat(value, _DOUBLES) for value in (xp, yp, zp)]
-    limit = splat(reach2, _DOUBLES)
-    self_, last = (splat(builder.trunc(value, _WORD), _WORDS) for value in (own, end))
-    ones = intrinsic_of(_BYTE, [_BYTE], f"ctpop.i{LANES}")
+    columns, out = [_data(context, builder, _LINE, value) for value in (x, y, z)], _data(context, builder, _PLACES, row)
+    centre = [_splat(builder, value, _DOUBLES) for value in (xp, yp, zp)]
+    limit = _splat(builder, reach2, _DOUBLES)
+    self_, last = (_splat(builder, builder.trunc(value, _WORD), _WORDS) for value in (own, end))
     found = cgutils.alloca_once_value(builder, number)
     with cgutils.for_range_slice(builder, begin, end, ir.Constant(_LONG, LANES)) as (k, _):
-        squares = None
-        for column, middle in zip(columns, centre, strict=True):
-            points = builder.load(builder.bitcast(builder.gep(column, [k]), _DOUBLES.as_pointer()), align=8)
-            d = builder.fsub(points, middle)
-            square = builder.fmul(d, d)
-            squares = square if squares is None else builder.fadd(squares, square)
-        names = builder.add(splat(builder.trunc(k, _WORD), _WORDS), ir.Constant(_WORDS, list(range(LANES))))
+        squares = _squares(builder, columns, centre, k)
+        names = builder.add(_splat(builder, builder.trunc(k, _WORD), _WORDS), ir.Constant(_WORDS, list(range(LANES))))
         inside = builder.fcmp_ordered("<", squares, limit)
         inside = builder.and_(inside, builder.icmp_unsigned("<", names, last))
         inside = builder.and_(inside, builder.icmp_unsigned("!=", names, self_))
-        n = builder.load(found)
-        # Beyond the room all goes to one place, and the count says that it was too small.
-        at = builder.select(builder.icmp_signed("<", n, room), n, room)
-        store_chosen(builder, names, inside, builder.gep(out, [at]))
-        more = builder.zext(builder.call(ones, [builder.bitcast(inside, _BYTE)]), _LONG)
-        builder.store(builder.add(n, more), found)
+        _keep(builder, names, inside, out, found, room)
     return builder.load(found)

@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from articulon.declaration import Flag
 from articulon.errors import ModelError
-from articulon.forces.sites.between import BetweenGroups
+from articulon.forces.sites.between import NEVER, BetweenGroups
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
 from articulon.forces.sites.mixing import (
     Groups,
@@ -18,7 +18,7 @@ from articulon.forces.sites.mixing import (
     pair_parameters,
 )
 from articulon.forces.sites.site_terms import PairTerm
-from articulon.forces.sites.tails import check_tails, power_tails
+from articulon.forces.sites.tails import check_tails, power_tails, tails_in_box
 from articulon.kernels import jit
 from articulon.model import Model
 
@@ -114,7 +114,11 @@ def power_term(
     constant = power_tails(model, ((12, A), (6, -B)), rc, start, groups) if tails else (0.0, 0.0)
     leaf, name = LEAVES[truncation]
     rows = cut_rows(powers, rc, truncation, start, energy, slope)
-    return PairTerm(leaf, name, rows, rc, constant=constant, skin=skin, between=groups, side_by_side=True)
+    rows[~powers.any(axis=1), 0] = NEVER
+    in_box = tails_in_box(model, constant) if tails else None
+    return PairTerm(
+        leaf, name, rows, rc, constant=constant, skin=skin, between=groups, in_box=in_box, side_by_side=True
+    )
 
 
 @jit

@@ -1,0 +1,189 @@
+"""Everything that is measured on the molecules of a run, together, as numbers and as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.analysis.molecular_clusters import clusters, write_clusters
+from articulon.analysis.molecular_runs import Reference, conformations_of
+from articulon.analysis.molecular_torsions import mean_temperature, torsion_correlation
+from articulon.analysis.time_averages import first_frame
+from articulon.conformations.conformation_clusters import Clusters
+from articulon.conformations.conformation_record import Conformations
+from articulon.conformations.conformation_summary import INSTALL, mean_with_error
+from articulon.errors import ArticulonError
+from articulon.inputs import path_of
+from articulon.simulation.results import Run
+from articulon.simulation.summary import plain
+from articulon.storage.atomic_writing import write_text
+
+Rows = list[dict[str, Any]]
+"""A table: a dictionary for each row, with the same keys."""
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class MoleculeAnalysis:
+    """What the molecules of a run do."""
+
+    run: Run
+    """The run."""
+    figures: dict[str, Any]
+    """Means with their errors, by name; lengths in units of the case."""
+    tables: dict[str, Rows]
+    """By name: ``time_series``, ``phi_psi`` [rad], ``residues``, ``torsions``, ``hydrogen_bonds`` and ``clusters``,
+    those that the run has."""
+    clusters: Clusters | None
+    """Clusters by deviation of the backbone; None for molecules too small to be laid upon each other."""
+    notes: tuple[str, ...]
+    """What was not computed, and why."""
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write the figures as ``molecules.json``, each table as a CSV file, and the frame in the middle of each
+        cluster as PDB, into a folder that is made where it is missing; returns the files.
+
+        Raises ArticulonError for a file that is there already.
+        """
+        place = path_of(folder, "write, folder", ArticulonError)
+        texts = {"molecules.json": json.dumps(plain(self.figures), indent=2, ensure_ascii=False) + "\n"}
+        texts |= {f"{name}.csv": csv_text(rows) for name, rows in self.tables.items()}
+        there = next((place / name for name in texts if (place / name).exists()), None)
+        if there is not None:
+            raise ArticulonError(f"{there} is there already; write into another folder")
+        written = [] if self.clusters is None else write_clusters(self.run, self.clusters, place)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as failure:
+            raise ArticulonError(f"{place}: cannot be made: {failure.strerror}") from None
+        for name, text in texts.items():
+            write_text(place / name, text, new=True)
+        return [*(place / name for name in texts), *written]
+
+
+def analyse_molecules(run: Run, reference: Reference | None = None, skip: float = 0.2) -> MoleculeAnalysis:
+    """Everything that the functions of this package measure on the molecules of a run, in one go.
+
+    Parameters
+    ----------
+    run
+        A run of molecules.
+    reference
+        What structures are compared with, a PDB or mmCIF file or a structure; the first frame by default.
+    skip
+        Fraction of the frames at the start that means leave out; tables over time have all frames.
+
+    Returns
+    -------
+    MoleculeAnalysis
+        Its ``write(folder)`` writes everything as CSV and JSON.
+
+    Raises
+    ------
+    ArticulonError
+        For a run without molecules, or a reference that lacks the atoms.
+    """
+    seen = conformations_of(run, "analyse_molecules", reference=reference)
+    notes: list[str] = []
+    series, tables = _series(seen, notes), {}
+    tables["time_series"] = rows_of({"time": seen.times, **series})
+    found = seen.backbone_torsions
+    if found is not None:
+        angles = {f"phi:{label}": found.phi[:, k] for k, label in enumerate(found.labels)}
+        angles |= {f"psi:{label}": found.psi[:, k] for k, label in enumerate(found.labels)}
+        tables["phi_psi"] = rows_of({"time": found.times, **angles})
+    late = first_frame(len(seen.times), skip)
+    tables["residues"] = _residues(seen, late, notes)
+    figures: dict[str, Any] = {
+        "reference": "first frame" if reference is None else str(getattr(reference, "source", reference)),
+        "skip": skip,
+        **{name: {**mean_with_error(values[late:]), "final": float(values[-1])} for name, values in series.items()},
+    }
+    try:
+        memory = torsion_correlation(run, skip)
+        columns = (memory.names, memory.correlation_times, memory.effective_samples)
+        tables["torsions"] = rows_of(
+            dict(zip(("torsion", "correlation_time", "effective_samples"), columns, strict=True))
+        )
+        figures["slowest_torsion"] = {"name": memory.names[memory.slowest], **_slowest(memory.slowest, columns)}
+    except ArticulonError as reason:
+        notes.append(str(reason))
+    try:
+        bonds = seen.hydrogen_bonds
+        tables["hydrogen_bonds"] = rows_of({"bond": bonds.labels, "occupancy": bonds.occupancy})
+    except ImportError:
+        notes.append(f"hydrogen bonds: {INSTALL}")
+    groups = clusters(run, skip=skip) if seen.rmsd is not None else None
+    if groups is not None:
+        middles = {"frame": groups.representatives, "time": np.asarray(run.times)[groups.representatives]}
+        tables["clusters"] = rows_of(
+            {"cluster": np.arange(1, len(groups.populations) + 1), "population": groups.populations, **middles}
+        )
+    try:
+        heat = mean_temperature(run, skip)
+        figures["temperature"] = heat._asdict()
+    except ArticulonError as reason:
+        notes.append(str(reason))
+    return MoleculeAnalysis(run, figures, tables, groups, tuple(notes))
+
+
+def _series(seen: Conformations, notes: list[str]) -> dict[str, np.ndarray]:
+    """Quantities over time, by name."""
+    found = {
+        "rmsd": seen.rmsd,
+        "radius_of_gyration": seen.radius_of_gyration,
+        "end_to_end_distance": seen.end_to_end,
+        "native_contacts": None if seen.native_contacts is None else seen.native_contacts.values,
+    }
+    try:
+        found["hydrogen_bonds"] = seen.hydrogen_bonds.counts.astype(float)
+        if seen.secondary_structure is not None:
+            parts = seen.secondary_structure.fractions
+            found |= {"helix": parts[:, 1], "strand": parts[:, 2]}
+    except ImportError:
+        notes.append(f"secondary structure: {INSTALL}")
+    return {name: values for name, values in found.items() if values is not None}
+
+
+def _residues(seen: Conformations, late: int, notes: list[str]) -> Rows:
+    """Fluctuation of each residue in the late frames, and how much of them it is in a helix or a strand."""
+    sub = Conformations(seen.model, seen.all_times, seen.all_q, first=int(seen.frames[late]), most=None)
+    names = [sub.atoms.residue_label(r) for r in range(len(sub.atoms.residue_names))]
+    columns: dict[str, Any] = {"residue": names, "rmsf": sub.rmsf}
+    if not any("secondary" in note for note in notes) and sub.secondary_structure is not None:
+        structure = sub.secondary_structure
+        for k, kind in ((1, "helix"), (2, "strand")):
+            parts = np.full(len(names), NAN)
+            parts[structure.residue] = (structure.codes == k).mean(axis=0)
+            columns[kind] = parts
+    return rows_of(columns)
+
+
+def _slowest(k: int, columns: tuple[Any, ...]) -> dict[str, float]:
+    return {"correlation_time": float(columns[1][k]), "effective_samples": float(columns[2][k])}
+
+
+def rows_of(columns: dict[str, Any]) -> Rows:
+    """A table from its columns."""
+    names = list(columns)
+    values = [
+        np.asarray(column).tolist() if isinstance(column, np.ndarray) else list(column) for column in columns.values()
+    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def csv_text(rows: Rows) -> str:
+    """A table as comma-separated values with a line of names; numbers as they read back, none for not a number."""
+    stream = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({key: "" if isinstance(v, float) and v != v else v for key, v in row.items()})
+    return stream.getvalue()

@@ -1,0 +1,56 @@
+"""The molecules of a run, for the analyses that look at them."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.analysis.reference_structures import reference_positions
+from articulon.analysis.run_models import check_run, model_of
+from articulon.analysis.time_averages import first_frame
+from articulon.conformations.chosen_atoms import chosen_atoms, solute
+from articulon.conformations.conformation_record import Conformations
+from articulon.errors import ArticulonError
+from articulon.molecules.structure import Structure
+from articulon.simulation.results import Run
+
+Reference = str | Path | Structure
+"""A structure that a run is compared with: a file, or what ``molecules.read_structure`` gives."""
+
+
+class Series(NamedTuple):
+    """A quantity over time."""
+
+    times: np.ndarray
+    """[time], shape (frames,)."""
+    values: np.ndarray
+    """Shape (frames,)."""
+
+
+def conformations_of(
+    run: Run, where: str, skip: float = 0.0, reference: Reference | None = None, most: int | None = None
+) -> Conformations:
+    """The molecules of a run in its frames; raises ArticulonError for a run without molecules besides water and
+    ions."""
+    check_molecular(run, where)
+    model = model_of(run)
+    assert model.atoms is not None
+    chosen = solute(model.atoms)
+    places = None if reference is None else reference_positions(chosen_atoms(model.atoms, chosen), reference, where)
+    first = first_frame(len(run.times), skip)
+    return Conformations(model, run.times, run.q, reference=places, first=first, most=most)
+
+
+def check_molecular(run: Run, where: str) -> None:
+    """Raises ArticulonError for what is no run, and for one without molecules besides water and ions."""
+    check_run(run)
+    atoms = model_of(run).atoms
+    if atoms is None:
+        raise ArticulonError(f"{where}: the model of this run has no atoms; only those made from structures have")
+    if not solute(atoms).size:
+        raise ArticulonError(f"{where}: this run has no molecules besides water and ions")
+
+
+def needs_mdanalysis(where: str) -> ArticulonError:
+    """The error of an analysis for which MDAnalysis is missing."""
+    return ArticulonError(f"{where} needs MDAnalysis: pip install 'articulon[analysis]'")

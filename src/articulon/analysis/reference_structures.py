@@ -1,0 +1,75 @@
+"""Structures that runs are compared with: where the atoms of a run are in a file."""
+
+from pathlib import Path
+
+import numpy as np
+
+from articulon.conformations.backbones import alignment_atoms
+from articulon.errors import ArticulonError
+from articulon.inputs import path_of
+from articulon.model.atoms import Atoms
+from articulon.molecules.structure import Structure
+from articulon.molecules.structure_faults import FAULTS
+from articulon.molecules.structure_reading import read_structure
+
+
+def reference_positions(atoms: Atoms, reference: str | Path | Structure, where: str) -> np.ndarray:
+    """Places of atoms in another structure [nm], not a number for those that it has not, shape (atoms, 3).
+
+    Atoms are found by chain, residue number, insertion code and name; where the two share no chain, and each has one
+    only, the chains' names do not count. The names of residues may differ. Of a file the first model and the most
+    occupied locations are taken, and hydrogens and side chains may be missing.
+
+    Parameters
+    ----------
+    atoms
+        Those of the run.
+    reference
+        A PDB or mmCIF file, or a structure.
+    where
+        What the message of an error begins with.
+
+    Raises
+    ------
+    ArticulonError
+        For a file that cannot be read, and one that has fewer than three of the atoms that are laid upon each other.
+    """
+    structure = reference if isinstance(reference, Structure) else _read(path_of(reference, where, ArticulonError))
+    chains, theirs = set(atoms.chains), {residue.chain for residue in structure.residues}
+    by_chain = bool(chains & theirs) or max(len(chains), len(theirs)) > 1
+    place: dict[tuple[str, int, str, str], int] = {}
+    for residue in structure.residues:
+        key = (residue.chain if by_chain else "", residue.number, residue.insertion)
+        for a in range(residue.start, residue.stop):
+            place.setdefault((*key, structure.names[a]), a)
+    found = np.full((len(atoms), 3), np.nan)
+    for a, r in enumerate(atoms.residue.tolist()):
+        key = (atoms.chains[r] if by_chain else "", atoms.residue_numbers[r], atoms.insertions[r])
+        there = place.get((*key, atoms.names[a]))
+        if there is not None:
+            found[a] = structure.positions[there]
+    wanted = alignment_atoms(atoms)
+    known = np.isfinite(found[wanted]).all(axis=1)
+    if known.sum() < 3:
+        missing = ", ".join(atoms.label(a) for a in wanted[~known][:5].tolist())
+        raise ArticulonError(
+            f"{where}: {structure.source} has {int(known.sum())} of the {wanted.size} atoms that are laid upon each "
+            f"other, and three are needed; it lacks {missing}{' …' if (~known).sum() > 5 else ''}: give it the run's "
+            "chain names and residue numbers"
+        )
+    return found
+
+
+def _read(path: Path) -> Structure:
+    return read_structure(path, model=_first_model(path), altloc="highest", accept=tuple(FAULTS))
+
+
+def _first_model(path: Path) -> int | None:
+    """Number of the first model of a file with several, else None."""
+    from articulon.molecules.elements import gemmi
+
+    try:
+        file = gemmi().read_structure(str(path))
+    except (OSError, RuntimeError, ValueError):
+        return None  # what is wrong with it is said where it is read
+    return int(file[0].num) if len(file) > 1 else None

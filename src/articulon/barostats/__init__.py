@@ -1,0 +1,18 @@
+"""Barostats, one file each: what changes the box so that the pressure is the one that is asked for. One is found by
+being here: the names below are written out for type checkers and editors alone."""
+
+from typing import Annotated, TypeAlias
+
+from articulon.barostats.base import BaseBarostat
+from articulon.barostats.monte_carlo import MonteCarlo
+from articulon.barostats.stochastic_cell_rescaling import StochasticCellRescaling
+from articulon.families import Family
+
+BAROSTATS = Family("barostat", "kind", lambda member: issubclass(member, BaseBarostat))
+"""All barostats by their ``kind``: the classes of this package that have one."""
+BAROSTATS.discover(__name__, __path__)
+Barostat: TypeAlias = Annotated[BaseBarostat, BAROSTATS]
+"""Any barostat, chosen by its ``kind``."""
+globals().update({member.__name__: member for member in BAROSTATS})
+
+__all__ = ["BAROSTATS", "Barostat", "MonteCarlo", "StochasticCellRescaling"]

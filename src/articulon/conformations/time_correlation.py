@@ -1,0 +1,36 @@
+"""How long values that follow each other in time remember each other, and how many independent ones they are worth."""
+
+import numpy as np
+
+
+def autocorrelation(values: np.ndarray) -> np.ndarray:
+    """⟨Σ_k x_k(s) x_k(s + t)⟩ over all origins s, for every lag t; values (frames, n), result (frames,)."""
+    count = len(values)
+    size = 1 << (2 * count - 1).bit_length()
+    spectrum = np.fft.rfft(values, size, axis=0)
+    power = (spectrum.real**2 + spectrum.imag**2).sum(axis=1)
+    return np.fft.irfft(power, size)[:count] / np.arange(count, 0, -1)
+
+
+def normalised_autocorrelations(values: np.ndarray) -> np.ndarray:
+    """Re⟨δx*(s) δx(s + t)⟩/⟨|δx|²⟩ over all origins s of deviations from the mean, for every lag t and each column of
+    real or complex values (frames, n); 1 at every lag where nothing changes."""
+    values = values - values.mean(axis=0)
+    count = len(values)
+    spectrum = np.fft.fft(values, 1 << (2 * count - 1).bit_length(), axis=0)
+    found = np.fft.ifft(np.abs(spectrum) ** 2, axis=0).real[:count] / np.arange(count, 0, -1)[:, None]
+    still = found[0] <= 1e-24
+    return np.where(still, 1.0, found / np.where(still, 1.0, found[0]))
+
+
+def inefficiency(normalised: np.ndarray) -> float:
+    """g = 1 + 2 Σ (1 − t/n) C(t) of n values with the normalised autocorrelation C (n,): they are worth n/g
+    independent ones.
+
+    The sum ends where C first falls below zero (Chodera et al., J. Chem. Theory Comput. 3, 26, 2007).
+    """
+    count = normalised.size
+    negative = np.flatnonzero(normalised <= 0.0)
+    end = int(negative[0]) if negative.size else count
+    lags = np.arange(1, end)
+    return float(max(1.0, 1.0 + 2.0 * ((1.0 - lags / count) * normalised[1:end]).sum()))

@@ -1,0 +1,124 @@
+"""Lists of neighbours that depend on the kinds of two sites: how far apart they are listed, and which come first.
+
+Laws act between some kinds only, and each up to its own cutoff: the hydrogens of water have charges alone, and the real
+part of an Ewald sum may end before the forces between oxygens do. Kinds that are treated alike are one *sort*. For each
+pair of sorts there is a reach, which is the longest cutoff of the laws between them and the skin, and whether a law acts
+that is not one of charges. The neighbours between which one does come first, up to a whole number of vectors, so that
+a loop over the others need not ask.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.forces.sites.between import Classes, class_rows
+from articulon.forces.sites.neighbours import FIXED, VECTOR, exclude, ranges_around, refresh_variant
+from articulon.forces.sites.site_tables import Grid
+from articulon.forces.sites.site_terms import PairTerm, SumTerm, Term
+from articulon.forces.sites.vector_appending import append_sorted
+from articulon.kernels import jit
+from articulon.model import Model
+
+MOST_SORTS = 16
+"""With more, all that is within the longest reach is listed."""
+
+
+class Sorts(NamedTuple):
+    """Which sites are listed how far apart."""
+
+    of_class: np.ndarray
+    """Sort of each class of sites, shape (classes,)."""
+    cutoff: np.ndarray
+    """The longest cutoff of laws between two sorts, negative where only a law of charges acts, 0 where none does
+    [length], shape (sorts, sorts)."""
+
+
+def sorts_of(model: Model, terms: Sequence[Term], classes: Classes) -> Sorts | None:
+    """The sorts of a model's sites under some terms; None where all are treated alike, or nothing ends."""
+    count = classes.kind.size
+    plain, charged, summed = np.zeros((count, count)), np.zeros((count, count)), 0.0
+    charges = np.zeros(count, dtype=bool)
+    np.logical_or.at(charges, classes.of_site, model.sites.charge != 0.0)
+    for term in terms:
+        if isinstance(term, PairTerm):
+            squares = class_rows(model, term, classes)[:, 0].reshape(count, count)
+            reach = np.sqrt(np.maximum(squares, 0.0))
+            if term.charged:
+                np.maximum(charged, np.where(charges[:, None] & charges, reach, 0.0), out=charged)
+            else:
+                np.maximum(plain, reach, out=plain)
+        elif isinstance(term, SumTerm):
+            summed = max(summed, term.reach)
+    longest = np.maximum(np.maximum(plain, charged), summed)
+    if not np.isfinite(longest).all():
+        return None
+    cutoff = np.where((plain > 0.0) | (summed > 0.0), longest, -longest)
+    if (cutoff == cutoff[:1, :1]).all() and cutoff[0, 0] > 0.0:
+        return None
+    _, first, of_class = np.unique(cutoff, axis=0, return_index=True, return_inverse=True)
+    of_class = of_class.reshape(-1)
+    if first.size > MOST_SORTS:
+        return None
+    return Sorts(of_class.astype(np.int64), cutoff[np.ix_(first, first)])
+
+
+def with_sorts(grid: Grid, sorts: Sorts, skin: float, capacity: int) -> Grid:
+    """A grid that knows the sorts of sites, and has limits for so many places."""
+    count = len(sorts.cutoff)
+    reach = np.where(sorts.cutoff != 0.0, np.abs(sorts.cutoff) + skin, 0.0)
+    signed = np.copysign(reach**2, sorts.cutoff)
+    return grid._replace(
+        size=np.concatenate([grid.size[:FIXED], [count], sorts.of_class]),
+        reach=np.concatenate([grid.reach[:2], signed.ravel()]),
+        limits=np.zeros((count, capacity)),
+    )
+
+
+@jit
+def set_limits(particles, grid):
+    """Writes within what distance each place is listed by sites of each sort."""
+    kind, limits, reach, size = particles.kind, grid.limits, grid.reach, grid.size
+    count = size[FIXED]
+    for p in range(particles.order.size + particles.counts[0]):
+        sort = size[FIXED + 1 + np.int64(kind[p])]
+        for t in range(count):
+            limits[t, p] = reach[2 + count * t + sort]
+
+
+@jit
+def list_cell_by_kind(particles, neighbours, grid, c, ranges, other):
+    """Lists the neighbours of the sites of one cell; returns whether there was room."""
+    x, y, z, far = particles.x, particles.y, particles.z, particles.x.size - 1
+    room = neighbours.places.shape[1] - 3 * VECTOR
+    if grid.start[c] == grid.start[c + 1]:
+        return True
+    m = ranges_around(grid, c, ranges)
+    for p in range(grid.start[c], grid.start[c + 1]):
+        row, n, k = neighbours.places[p], 0, 0
+        limits = grid.limits[grid.size[FIXED + 1 + np.int64(particles.kind[p])]]
+        for r in range(m):
+            n, k = append_sorted(
+                x, y, z, limits, ranges[r, 0], ranges[r, 1], x[p], y[p], z[p], p, row, n, other, k, room
+            )
+        if n + k > room:
+            return False
+        n = exclude(particles, neighbours, row, p, n)
+        k = exclude(particles, neighbours, other, p, k)
+        first = (n + VECTOR - 1) // VECTOR * VECTOR
+        for place in range(n, first):
+            row[place] = far
+        for place in range(k):
+            row[first + place] = other[place]
+        for place in range(first + k, first + k + VECTOR):
+            row[place] = far
+        neighbours.first[p] = first
+        neighbours.number[p] = first + k
+    return True
+
+
+@cache
+def refresh_by_kind(parallel: bool) -> Any:
+    """``refresh`` for such lists; the grid says what they are (:func:`with_sorts`)."""
+    return refresh_variant(parallel, "by_kind_", LIST_CELL=list_cell_by_kind, MAKE_READY=set_limits)

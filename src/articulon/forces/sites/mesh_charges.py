@@ -1,0 +1,284 @@
+"""Charges spread over a mesh by B-splines, and the forces that its potential has on them.
+
+A charge acts on a block of order³ points. Along the third edge they are one register of eight lanes, in which weights
+beyond the order are zero: rows of the mesh go on for eight points beyond their end, which are added to the first ones
+afterwards. Charges are shared out by the plane of their first point. A share has planes of its own and, for what goes
+beyond its last one, planes that are added to the next share's: however many threads take shares, the order of every sum
+is the same.
+"""
+
+import math
+
+import numpy as np
+
+from articulon.forces.sites.mesh_splines import LANES, moduli, polynomials
+from articulon.forces.sites.site_tables import SiteTable
+from articulon.kernels import jit, routine
+from articulon.lane_registers import in_all, load_run, store_run, total
+
+MOST_SHARES = 16
+"""Shares of the charges."""
+BLOCK = 256
+"""Charges whose place on the mesh, or whose forces, one turn of a thread finds."""
+FRONT, GAUSSIAN, SURFACE, ORDER, SHARES, NX, NY, NZ, SITES, SPLINES = range(10)
+"""Constants: C 4π/V, 1/4α², C 4π/((2ε' + 1) V), order, shares, points along each edge and sites; then the polynomials
+of the weights, and then the influence of each wave (NX, NY, NZ/2 + 1)."""
+DIPOLE, MEASURED = 3, 8
+"""Numbers of the dipole moment, and those that each column of waves adds to what is measured."""
+FIRST_X, FIRST_Y, FIRST_Z, SORTED = range(4)
+"""Columns of the members: the first points of each place's charge, and the places share by share; in rows behind those
+of the sites, where the shares begin."""
+
+
+@jit
+def padded_row(nz):
+    """Numbers of a row of points along the third edge: eight more than points, in whole registers."""
+    return (nz + 2 * LANES - 1) // LANES * LANES
+
+
+@jit
+def layout(constants):
+    """Where the rows have the mesh, the planes beyond the shares, the waves, the fractions, scratch, what columns of
+    waves have measured, and the dipole moment."""
+    nx, ny, nz = int(constants[NX]), int(constants[NY]), int(constants[NZ])
+    plane = ny * ((nz + 2 * LANES - 1) // LANES * LANES)
+    beyond = nx * plane
+    waves = beyond + int(constants[SHARES]) * (int(constants[ORDER]) - 1) * plane
+    fractions = waves + 2 * nx * ny * (nz // 2 + 1)
+    sites = int(constants[SITES])
+    scratch = fractions + 3 * sites
+    measured = scratch + 4 * LANES * ((sites + BLOCK - 1) // BLOCK + MOST_SHARES)
+    return beyond, waves, fractions, scratch, measured, measured + MEASURED * ny
+
+
+def mesh_table(
+    sites: int,
+    vectors: np.ndarray,
+    mesh: tuple[int, int, int],
+    order: int,
+    damping: float,
+    front: float,
+    surface: float,
+) -> SiteTable:
+    """The table of the kernels: what is constant, and scratch.
+
+    Parameters
+    ----------
+    sites
+        Number of sites of the model.
+    vectors
+        Edges of the box [length].
+    mesh, order, damping
+        See ``MeshEwaldParameters``.
+    front, surface
+        Constants, as above.
+    """
+    shares = max(1, min(MOST_SHARES, mesh[0] // order))
+    header = [front, 0.25 / damping**2, surface, order, shares, *mesh, sites]
+    constants = np.concatenate([header, polynomials(order).ravel(), influence(vectors, mesh, order, damping).ravel()])
+    constants[SPLINES + order * LANES :] *= front
+    size = layout.py_func(constants)[-1] + DIPOLE
+    return SiteTable(np.zeros((1, size)), np.zeros((sites + shares + 1, 4), dtype=np.int64), constants)
+
+
+def influence(vectors: np.ndarray, mesh: tuple[int, int, int], order: int, damping: float) -> np.ndarray:
+    """exp(−k²/4α²)/(k² |Σ M|²) of the waves of a mesh, of k and −k those of which the third index is not negative, shape
+    (NX, NY, NZ/2 + 1): what the energy takes of |S|² (Essmann et al. 1995, 4.7, without its front)."""
+    nx, ny, nz = mesh
+    k2 = squares_of_waves(vectors, mesh)
+    k2[0, 0, 0] = np.inf
+    bx, by, bz = (moduli(order, n) for n in mesh)
+    weights = bx[:, None, None] * by[:, None] * bz[: nz // 2 + 1]
+    return np.exp(-0.25 * k2 / damping**2) / (k2 * weights)
+
+
+def squares_of_waves(vectors: np.ndarray, mesh: tuple[int, int, int]) -> np.ndarray:
+    """k² of the waves, shape (NX, NY, NZ/2 + 1)."""
+    reciprocal = 2.0 * np.pi * np.linalg.inv(vectors).T
+    a, b = (np.where(np.arange(n) < (n + 1) // 2, np.arange(n), np.arange(n) - n) for n in mesh[:2])
+    c = np.arange(mesh[2] // 2 + 1)
+    k = a[:, None, None, None] * reciprocal[0] + b[:, None, None] * reciprocal[1] + c[:, None] * reciprocal[2]
+    return np.einsum("abcx,abcx->abc", k, k)
+
+
+@jit
+def on_mesh(s, n):
+    """First point and fraction of a coordinate in edges; NaN goes to the first point."""
+    u = (s - math.floor(s)) * n
+    if not (u >= 0.0 and u < n):
+        u = 0.0
+    first = int(u)
+    return first, u - first
+
+
+@routine
+def locate_block(table, cell, particles, block):
+    """First points and fractions of a block of places."""
+    constants, rows, members, inverse = table.constants, table.rows[0], table.members, cell.inverse
+    nx, ny, nz, sites = constants[NX], constants[NY], constants[NZ], int(constants[SITES])
+    _, _, fractions, _, _, _ = layout(constants)
+    x, y, z = particles.x, particles.y, particles.z
+    for p in range(block * BLOCK, min((block + 1) * BLOCK, sites)):
+        a = x[p] * inverse[0, 0] + y[p] * inverse[1, 0] + z[p] * inverse[2, 0]
+        b = y[p] * inverse[1, 1] + z[p] * inverse[2, 1]
+        first, fraction = on_mesh(a, nx)
+        members[p, FIRST_X], rows[fractions + 3 * p] = first, fraction
+        first, fraction = on_mesh(b, ny)
+        members[p, FIRST_Y], rows[fractions + 3 * p + 1] = first, fraction
+        first, fraction = on_mesh(z[p] * inverse[2, 2], nz)
+        members[p, FIRST_Z], rows[fractions + 3 * p + 2] = first, fraction
+
+
+@jit
+def share_of(first, shares, nx):
+    """Share of the plane of a first point: that whose planes begin at or before it."""
+    return ((first + 1) * shares - 1) // nx
+
+
+@routine
+def share_out(table, particles):
+    """Sorts charged places by share, and adds up the dipole moment, in positions that are not wrapped."""
+    constants, rows, members, charge = table.constants, table.rows[0], table.members, particles.charge
+    shares, nx, sites = int(constants[SHARES]), int(constants[NX]), int(constants[SITES])
+    _, _, _, _, _, dipole = layout(constants)
+    for s in range(shares + 1):
+        members[sites + s, 0] = 0
+    mx, my, mz = 0.0, 0.0, 0.0
+    for p in range(sites):
+        q = charge[p]
+        if q != 0.0:
+            members[sites + 1 + share_of(members[p, FIRST_X], shares, nx), 0] += 1
+            mx += q * (particles.x[p] - particles.wrap[0, p])
+            my += q * (particles.y[p] - particles.wrap[1, p])
+            mz += q * (particles.z[p] - particles.wrap[2, p])
+    rows[dipole], rows[dipole + 1], rows[dipole + 2] = mx, my, mz
+    for s in range(shares):
+        members[sites + s + 1, 0] += members[sites + s, 0]
+        members[sites + s, 1] = members[sites + s, 0]
+    for p in range(sites):
+        if charge[p] != 0.0:
+            row = sites + share_of(members[p, FIRST_X], shares, nx)
+            members[members[row, 1], SORTED] = p
+            members[row, 1] += 1
+
+
+@jit
+def weights_at(constants, order, like, w):
+    """Weights of the points of one direction, and their derivatives by the fraction w, in lanes."""
+    value, slope = load_run(like, constants, SPLINES + (order - 1) * LANES), in_all(0.0, LANES)
+    for power in range(order - 2, -1, -1):
+        slope = slope * w + value
+        value = value * w + load_run(like, constants, SPLINES + power * LANES)
+    return value, slope
+
+
+@routine
+def spread_share(table, particles, share):
+    """Puts the charges of a share on its planes of the mesh, and on those beyond."""
+    constants, rows, members = table.constants, table.rows[0], table.members
+    nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])
+    shares, sites = int(constants[SHARES]), int(constants[SITES])
+    beyond, _, fractions, scratch, _, _ = layout(constants)
+    along = padded_row(nz)
+    plane = ny * along
+    first, last = share * nx // shares, (share + 1) * nx // shares
+    beyond += share * (order - 1) * plane
+    scratch += 4 * LANES * ((sites + BLOCK - 1) // BLOCK + share)
+    rows[first * plane : last * plane] = 0.0
+    rows[beyond : beyond + (order - 1) * plane] = 0.0
+    like = in_all(0.0, LANES)
+    for m in range(members[sites + share, 0], members[sites + share + 1, 0]):
+        p = members[m, SORTED]
+        at = fractions + 3 * p
+        wx, _ = weights_at(constants, order, like, rows[at])
+        wy, _ = weights_at(constants, order, like, rows[at + 1])
+        wz, _ = weights_at(constants, order, like, rows[at + 2])
+        store_run(rows, scratch, wx * particles.charge[p])
+        store_run(rows, scratch + LANES, wy)
+        fx, fy, fz = members[p, FIRST_X], members[p, FIRST_Y], members[p, FIRST_Z]
+        for a in range(order):
+            start = (fx + a) * plane if fx + a < last else beyond + (fx + a - last) * plane
+            start += fz
+            for b in range(order):
+                y = fy + b
+                to = start + (y if y < ny else y - ny) * along
+                store_run(rows, to, load_run(like, rows, to) + rows[scratch + a] * rows[scratch + LANES + b] * wz)
+
+
+@routine
+def join_plane(table, x):
+    """Adds to a plane what the share before has beyond its last one, and to the beginning of rows what is beyond their
+    end."""
+    constants, rows = table.constants, table.rows[0]
+    nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])
+    shares = int(constants[SHARES])
+    beyond, _, _, _, _, _ = layout(constants)
+    along = padded_row(nz)
+    plane = ny * along
+    share = share_of(x, shares, nx)
+    behind = x - share * nx // shares
+    if behind < order - 1:
+        before = share - 1 if share > 0 else shares - 1
+        other = beyond + (before * (order - 1) + behind) * plane
+        for k in range(plane):
+            rows[x * plane + k] += rows[other + k]
+    for y in range(ny):
+        row = x * plane + y * along
+        for k in range(LANES):
+            rows[row + k % nz] += rows[row + nz + k]
+
+
+@routine
+def extend_plane(table, x):
+    """Repeats the beginning of rows beyond their end."""
+    constants, rows = table.constants, table.rows[0]
+    ny, nz = int(constants[NY]), int(constants[NZ])
+    along = padded_row(nz)
+    for y in range(ny):
+        row = (x * ny + y) * along
+        for k in range(LANES):
+            rows[row + nz + k] = rows[row + k % nz]
+
+
+@routine
+def pull_block(table, cell, particles, block):
+    """Adds −q ∇φ to the forces on a block of places, φ being the potential on the mesh, and what the surface does."""
+    constants, rows, members, inverse = table.constants, table.rows[0], table.members, cell.inverse
+    nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])
+    sites, surface = int(constants[SITES]), constants[SURFACE]
+    _, _, fractions, scratch, _, dipole = layout(constants)
+    scratch += 4 * LANES * block
+    along = padded_row(nz)
+    plane = ny * along
+    mx, my, mz = surface * rows[dipole], surface * rows[dipole + 1], surface * rows[dipole + 2]
+    like = in_all(0.0, LANES)
+    for p in range(block * BLOCK, min((block + 1) * BLOCK, sites)):
+        q = particles.charge[p]
+        if q == 0.0:
+            continue
+        at = fractions + 3 * p
+        wx, sx = weights_at(constants, order, like, rows[at])
+        wy, sy = weights_at(constants, order, like, rows[at + 1])
+        wz, sz = weights_at(constants, order, like, rows[at + 2])
+        store_run(rows, scratch, wx)
+        store_run(rows, scratch + LANES, sx)
+        store_run(rows, scratch + 2 * LANES, wy)
+        store_run(rows, scratch + 3 * LANES, sy)
+        fx, fy, fz = members[p, FIRST_X], members[p, FIRST_Y], members[p, FIRST_Z]
+        tx, ty, tz = in_all(0.0, LANES), in_all(0.0, LANES), in_all(0.0, LANES)
+        for a in range(order):
+            x = fx + a
+            start = (x if x < nx else x - nx) * plane + fz
+            u, v = in_all(0.0, LANES), in_all(0.0, LANES)
+            for b in range(order):
+                y = fy + b
+                potential = load_run(like, rows, start + (y if y < ny else y - ny) * along)
+                u += rows[scratch + 2 * LANES + b] * potential
+                v += rows[scratch + 3 * LANES + b] * potential
+            tx += rows[scratch + LANES + a] * u
+            ty += rows[scratch + a] * v
+            tz += rows[scratch + a] * u
+        ga, gb, gc = q * nx * total(tx * wz), q * ny * total(ty * wz), q * nz * total(tz * sz)
+        particles.fx[p] -= ga * inverse[0, 0] + q * mx
+        particles.fy[p] -= ga * inverse[1, 0] + gb * inverse[1, 1] + q * my
+        particles.fz[p] -= ga * inverse[2, 0] + gb * inverse[2, 1] + gc * inverse[2, 2] + q * mz

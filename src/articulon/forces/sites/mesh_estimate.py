@@ -1,0 +1,271 @@
+"""What a particle-mesh Ewald sum should be made of for a given precision, and the errors that are expected of it.
+
+The real part has the error of Kolafa and Perram (``ewald_estimate.py``). That of the reciprocal part follows from the
+Fourier series of what the mesh does between two charges at random places (Hockney and Eastwood, Computer Simulation
+Using Particles, 8.3; Ballenegger, Cerdà and Holm, J. Chem. Theory Comput. 8, 936, 2012, for B-splines whose derivative
+is taken analytically). A wave k of the mesh stands for all k_m = k + 2π N m/L with weights U_m = Π sincᵖ, G = 4π
+exp(−k²/4α²)/(k² V) is what its force should be made of, and G' = G/(Σ_m U_m)² what it is made of:
+
+    error² of a pair's force = Σ_k G'² (Σ_m k_m² U_m²)(Σ_m U_m²) − 2 k² G' G U_0² + k² G²
+
+and beyond the mesh k² G² of all waves that it has not. Besides, a charge feels itself, which it does in no lattice: by
+neighbouring aliases along an edge K S sin(K·r), with S = Σ_k G' Σ_m U_m U_(m+1) and K = 2π N/L (Ballenegger, Cerdà and
+Holm, Comput. Phys. Commun. 182, 1919, 2011). With Q = Σq² the rms error of a force is Q √(error²/N), and √(Σq⁴ self²/N)
+beside it. All are relative to the force between two charges of
+rms magnitude at their mean distance, as those of an Ewald sum.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.sites.ewald_estimate import Charges
+from articulon.forces.sites.mesh_splines import HIGHEST, LOWEST, moduli
+
+ALIASES = 3
+"""Waves on either side of a wave of the mesh, along each edge, that are counted."""
+MARGIN = math.sqrt(0.5)
+"""Of each part, so that both together keep to the precision."""
+PAIR_COST, POINT_COST, SPREAD_COST = 4.5, 9.0, 7.0
+"""What a neighbour within the cutoff, a point of the mesh, and a row of points that a charge is spread over cost [ns, of
+one core]; only their ratios matter, and no run measures them, so that every machine chooses alike."""
+_CHOICES = 40
+_TABLE = 32
+"""Points of the mesh of the universal function."""
+_SPACINGS = np.geomspace(0.02, 1.6, 60)
+"""α times spacing for which it is tabulated."""
+
+
+@dataclass(frozen=True)
+class MeshEwaldParameters:
+    """What a particle-mesh Ewald sum is made of, and the errors that are expected of it."""
+
+    damping: float
+    """α [1/length]."""
+    cutoff: float
+    """Of the real part [length]."""
+    mesh: tuple[int, int, int]
+    """Points along each edge of the box."""
+    order: int
+    """Of the B-splines; their degree is one less."""
+    real_error: float
+    """Expected rms error of the forces of the real part, relative as explained above."""
+    reciprocal_error: float
+    """Likewise of the reciprocal part."""
+
+    @property
+    def error(self) -> float:
+        """Of both together."""
+        return math.hypot(self.real_error, self.reciprocal_error)
+
+
+@dataclass(frozen=True)
+class MeshCharges(Charges):
+    """What the estimate depends on."""
+
+    fourths: float = 0.0
+    """Σ q⁴ [charge⁴]."""
+
+    @property
+    def widths(self) -> np.ndarray:
+        """Distances between opposite faces of the box [length], shape (3,)."""
+        return 1.0 / np.linalg.norm(np.linalg.inv(self.vectors), axis=0)
+
+    def mesh_error(self, damping: float, mesh: tuple[int, int, int], order: int) -> float:
+        """Relative rms error of the reciprocal part."""
+        key = tuple(self.vectors.ravel().tolist())
+        pair, own = _errors(key, float(damping), tuple(int(n) for n in mesh), order)
+        square = self.squares**2 / self.number * pair + self.fourths / self.number * own
+        return math.sqrt(square) / self.force
+
+    def spacing_for(self, damping: float, error: float, order: int) -> float:
+        """The spacing of a fine mesh in a large box whose reciprocal part has a relative error [length]."""
+        x, y = np.log(_SPACINGS), np.log(_universal(order))
+        scale = self.squares / math.sqrt(self.number) * math.sqrt(damping / self.volume) / self.force
+        wanted = math.log(error / scale)
+        return math.exp(float(np.interp(wanted, y, x))) / damping
+
+    def mesh_for(self, damping: float, error: float, order: int) -> tuple[int, int, int]:
+        """The coarsest mesh by that spacing whose numbers are products of 2, 3, 5 and 7."""
+        spacing = self.spacing_for(damping, error, order)
+        a, b, c = (smooth_number(max(math.ceil(width / spacing - 1e-9), order)) for width in self.widths)
+        return a, b, c
+
+
+def smooth_number(least: int) -> int:
+    """The smallest even product of 2, 3, 5 and 7 that is not below a number: what transforms are fast for."""
+    n = max(least + least % 2, 2)
+    while not _is_smooth(n):
+        n += 2
+    return n
+
+
+def _is_smooth(n: int) -> bool:
+    for prime in (2, 3, 5, 7):
+        while n % prime == 0:
+            n //= prime
+    return n == 1
+
+
+def _indices(n: int) -> np.ndarray:
+    """Indices of the waves of n points, from −n/2 on where n is even."""
+    m = np.arange(n)
+    return np.where(m < (n + 1) // 2, m, m - n).astype(float)
+
+
+def _moments(n: int, order: int) -> tuple[np.ndarray, ...]:
+    """Sums over the aliases n_m of each wave of an axis: U², n U², n² U², and U U' of neighbouring aliases; U_0² alone;
+    and (Σ U)², by the moduli."""
+    wave = _indices(n)
+    alias = wave + n * np.arange(-ALIASES, ALIASES + 1)[:, None]
+    weight = np.sinc(alias / n) ** order
+    square = weight**2
+    next_to = weight[1:] * weight[:-1]
+    return (
+        square.sum(axis=0),
+        (alias * square).sum(axis=0),
+        (alias**2 * square).sum(axis=0),
+        next_to.sum(axis=0),
+        square[ALIASES],
+        moduli(order, n),
+    )
+
+
+@lru_cache(maxsize=256)
+def _errors(vectors: tuple[float, ...], damping: float, mesh: tuple[int, int, int], order: int) -> tuple[float, float]:
+    """Mean squares of what the mesh does wrong: of a pair's force, and of that on itself, for unit charges."""
+    edges = np.array(vectors).reshape(3, 3)
+    volume, reciprocal = abs(float(np.linalg.det(edges))), 2.0 * np.pi * np.linalg.inv(edges).T
+    metric = reciprocal @ reciprocal.T
+    axes = [_moments(n, order) for n in mesh]
+
+    def along(values: np.ndarray, axis: int) -> np.ndarray:
+        shape = [1, 1, 1]
+        shape[axis] = values.size
+        return values.reshape(shape)
+
+    wave = [along(_indices(n), k) for k, n in enumerate(mesh)]
+    even, first, second, cross, alone, modulus = ([along(axes[k][part], k) for k in range(3)] for part in range(6))
+    k2 = sum(metric[a, b] * wave[a] * wave[b] for a in range(3) for b in range(3))
+    k2[0, 0, 0] = np.inf
+    G = 4.0 * np.pi / volume * np.exp(-0.25 * k2 / damping**2) / k2
+    G[0, 0, 0] = k2[0, 0, 0] = 0.0
+    made = G / (modulus[0] * modulus[1] * modulus[2])
+    squares = even[0] * even[1] * even[2]
+    moment = 0.0
+    for a in range(3):
+        b, c = (a + 1) % 3, (a + 2) % 3
+        moment = moment + metric[a, a] * second[a] * even[b] * even[c]
+        moment = moment + 2.0 * metric[a, b] * first[a] * first[b] * even[c]
+    pair = made**2 * moment * squares - 2.0 * k2 * made * G * alone[0] * alone[1] * alone[2] + k2 * G**2
+    total = float(pair.sum()) + _beyond(damping, volume, metric, mesh)
+    # On itself: along each edge K S sin(K·r), K being the reciprocal vector of the mesh.
+    own = 0.0
+    for a in range(3):
+        b, c = (a + 1) % 3, (a + 2) % 3
+        amplitude = float((made * cross[a] * even[b] * even[c]).sum())
+        own += 0.5 * mesh[a] ** 2 * metric[a, a] * amplitude**2
+    return max(total, 0.0), own
+
+
+def _beyond(damping: float, volume: float, metric: np.ndarray, mesh: tuple[int, int, int]) -> float:
+    """Σ k² G² of the waves that the mesh has not: of those outside of the ellipsoid that its faces touch, as Kolafa and
+    Perram have it, the corners of the mesh left out."""
+    widths = np.sqrt(1.0 / np.diag(np.linalg.inv(metric)))
+    longest = float(min(0.5 * n * width for n, width in zip(mesh, widths, strict=True)))
+    front = 8.0 * damping**2 / (volume * longest)
+    return front * math.exp(-0.5 * (longest / damping) ** 2)
+
+
+@cache
+def _universal(order: int) -> np.ndarray:
+    """√(V/α) times the root of a pair's mean square, in a large cube, for α times spacing as tabulated."""
+    cube = tuple(np.eye(3).ravel().tolist())
+    mesh = (_TABLE,) * 3
+    found = []
+    for x in _SPACINGS.tolist():
+        alpha = x * _TABLE
+        found.append(math.sqrt(_errors(cube, alpha, mesh, order)[0] / alpha))
+    # A fine mesh in a small box ends in rounding; the function rises with the spacing.
+    return np.maximum.accumulate(np.maximum(np.array(found), 1e-300) * (1.0 + 1e-12 * np.arange(len(found))))
+
+
+def choose_mesh(
+    charges: MeshCharges,
+    precision: float,
+    cutoff: float | None,
+    damping: float | None,
+    mesh: tuple[int, int, int] | None,
+    order: int | None,
+    where: str,
+) -> tuple[float, float, tuple[int, int, int], int]:
+    """α, cutoff, mesh and order, of which some may be given; the cheapest that are precise enough.
+
+    Raises
+    ------
+    ModelError
+        Where what is given leaves no cutoff that the box has room for.
+    """
+    error, most = MARGIN * precision, charges.half_width
+    orders = (order,) if order is not None else tuple(range(LOWEST, HIGHEST + 1))
+    if cutoff is None and damping is not None:
+        cutoff = _cutoff_for(charges, damping, error, most, where)
+    if cutoff is None and mesh is not None:
+        # As much damping as the mesh allows.
+        damping = max(_damping_of(charges, mesh, one, error) for one in orders)
+        cutoff = _cutoff_for(charges, damping, error, most, where)
+    cutoffs = [cutoff] if cutoff is not None else np.geomspace(0.1 * most, most, _CHOICES).tolist()
+    best: tuple[float, float, float, tuple[int, int, int], int] | None = None
+    for one in cutoffs:
+        alpha = charges.damping_for(one, error) if damping is None else damping
+        for p in orders:
+            found = mesh if mesh is not None else charges.mesh_for(alpha, error, p)
+            cost = _cost(charges, one, found, p)
+            if mesh is not None:
+                # The mesh costs what it costs; the order is the lowest that will do.
+                cost = charges.mesh_error(alpha, found, p) if order is None else 0.0
+                cost = float(p) if cost <= error else 1e6 * cost + HIGHEST
+            if best is None or cost < best[0]:
+                best = cost, alpha, one, found, p
+    assert best is not None
+    _, alpha, cutoff, found, p = best
+    if mesh is None:
+        # The universal function is that of a large box.
+        while charges.mesh_error(alpha, found, p) > error and max(found) < 4096:
+            finer = [smooth_number(n + 1) for n in found]
+            k = int(np.argmax(charges.widths / np.array(found)))
+            found = (*found[:k], finer[k], *found[k + 1 :])  # type: ignore[assignment]
+    return alpha, cutoff, found, p
+
+
+def _cost(charges: MeshCharges, cutoff: float, mesh: tuple[int, int, int], order: int) -> float:
+    """Of neighbours, which grow with the cube of the cutoff, and of the mesh, for each charge."""
+    pairs = 4.0 / 3.0 * math.pi * cutoff**3 * charges.number / charges.volume
+    points = float(np.prod(np.array(mesh, dtype=float))) / charges.number
+    return PAIR_COST * pairs + POINT_COST * points + SPREAD_COST * order**2
+
+
+def _damping_of(charges: MeshCharges, mesh: tuple[int, int, int], order: int, error: float) -> float:
+    """The largest α for which a mesh is fine enough."""
+    spacing = float((charges.widths / np.array(mesh)).max())
+    low, high = 0.02 / spacing, 1.6 / spacing
+    for _ in range(40):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if charges.mesh_error(middle, mesh, order) < error else (low, middle)
+    return low
+
+
+def _cutoff_for(charges: MeshCharges, damping: float, error: float, most: float, where: str) -> float:
+    if charges.real_error(damping, most) > error:
+        raise ModelError(
+            f"{where}: a damping of {damping:.4g} leaves more than the precision at {most:.4g}, half of the smallest "
+            "width of the box; ask for a higher damping, for a finer mesh or for less precision"
+        )
+    low, high = 1e-3 * most, most
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if charges.real_error(damping, middle) > error else (low, middle)
+    return high

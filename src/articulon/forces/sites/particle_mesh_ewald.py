@@ -1,0 +1,151 @@
+"""Charges in a periodic box and all their images, by Ewald's sum on a mesh."""
+
+import math
+from importlib.util import find_spec
+from typing import Annotated, Literal
+
+import numpy as np
+
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.errors import ModelError
+from articulon.forces.sites.ewald import real_part
+from articulon.forces.sites.ewald_exclusions import exclusion_terms
+from articulon.forces.sites.lattice_sums import check_damping, check_lattice_sum, surface_constant
+from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb
+from articulon.forces.sites.laws.cutoffs import check_cutoff
+from articulon.forces.sites.mesh_charges import mesh_table
+from articulon.forces.sites.mesh_estimate import MeshCharges, MeshEwaldParameters, choose_mesh
+from articulon.forces.sites.mesh_splines import HIGHEST, LOWEST
+from articulon.forces.sites.site_tables import SiteTable
+from articulon.forces.sites.site_terms import PairTerm, SumTerm
+from articulon.model import Model
+from articulon.sizes import NUMBER, check_size
+
+PARALLEL_WORK = 20_000
+"""Charges and tenths of points of the mesh from which on the threads share the reciprocal part."""
+
+
+class ParticleMeshEwald(Declaration):
+    """U = ½ Σ_ij Σ'_n q_i q_j/(4πε₀ε_r |r_ij + n|) over all images n of a neutral periodic box, by the smooth
+    particle-mesh Ewald sum (Essmann et al., J. Chem. Phys. 103, 8577, 1995).
+
+    The sum is split as that of ``ewald``: erfc(αr)/r over neighbours up to a cutoff, and the smooth rest, whose charges
+    are spread over a mesh by B-splines, so that it takes a time in proportion to N log N. Forces are the gradient of the
+    energy of the mesh. Which α, cutoff, mesh and order are chosen for a precision, and with what errors,
+    ``parameters(model)`` says. It needs rocket-fft, which is in ``pip install 'articulon[longrange]'``.
+
+    Pairs that are left out by exclusions, or lie on one body, are left out here with their nearest image.
+    """
+
+    kind: Literal["particle-mesh-ewald"] = "particle-mesh-ewald"
+    relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
+    """ε_r of the medium between the charges."""
+    precision: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 5e-4
+    """Expected rms error of the forces, relative to the force between two charges of rms magnitude at their mean
+    distance (volume/number)^⅓."""
+    cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """Of the real part, at most half of the smallest width of the box; by default the cheapest [length]."""
+    damping: Annotated[Quantity | None, Dimension("wavenumber", minimum=0, exclusive=True)] = None
+    """α; by default what the cutoff needs for the precision [1/length]."""
+    mesh: tuple[Whole, Whole, Whole] | None = None
+    """Points along each edge; by default as many products of 2, 3, 5 and 7 as the precision needs."""
+    order: Whole | None = None
+    """Of the B-splines, from 4 to 8; by default the cheapest."""
+    surface_permittivity: Permittivity = "infinite"
+    """ε' of what surrounds the large sphere of boxes, as of ``ewald``: ``"infinite"`` is a conductor (tin foil)."""
+    skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
+    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+
+    def momentum_changes(self, model: Model) -> str | None:
+        """See ``site_terms.py``."""
+        return "is a sum over a mesh, whose forces add up to zero to its precision only"
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for a box that is not periodic or not neutral, a cutoff or a mesh that does not fit, a second
+        sum, and where the library of transforms is missing."""
+        check_lattice_sum(model, where)
+        if not float(self.precision) < 1.0:
+            raise ModelError(f"{where}.precision: an error as large as the forces is none; give less than 1")
+        if self.order is not None and not LOWEST <= self.order <= HIGHEST:
+            raise ModelError(f"{where}.order: must lie between {LOWEST} and {HIGHEST}, got {self.order}")
+        least = LOWEST if self.order is None else self.order
+        if self.mesh is not None and min(self.mesh) < least:
+            raise ModelError(
+                f"{where}.mesh: splines of order {least} reach over {least} points, and the mesh has "
+                f"{tuple(self.mesh)}; give at least as many along each edge"
+            )
+        if self.cutoff is not None:
+            check_cutoff(model, self.cutoff, f"{where}.cutoff")
+        found = self.parameters(model, where)
+        check_damping(found.damping, found.cutoff, where)
+        points = float(math.prod(found.mesh))
+        advice = "choose a larger precision, a larger cutoff, or a coarser mesh"
+        check_size(points, 6 * NUMBER, "points of the mesh", where, advice, ModelError)
+        if find_spec("rocket_fft") is None:
+            raise ModelError(
+                f"{where}: the sum over a mesh needs rocket-fft, which is not installed: pip install "
+                "'articulon[longrange]'"
+            )
+
+    def parameters(self, model: Model, where: str = "particle-mesh-ewald") -> MeshEwaldParameters:
+        """What the sum is made of in a model, chosen by an estimate of the error where it is not given: that of Kolafa
+        and Perram (1992) for the real part, and the exact mean over random places for the mesh.
+
+        Raises
+        ------
+        ModelError
+            Where what is given leaves no cutoff that the box has room for.
+        """
+        assert model.box is not None
+        charge = model.sites.charge
+        squares = charge**2
+        number = int((charge != 0.0).sum())
+        charges = MeshCharges(number, float(squares.sum()), model.box.vectors, float(squares @ squares))
+        cutoff, damping = (None if value is None else float(value) for value in (self.cutoff, self.damping))
+        damping, cutoff, mesh, order = choose_mesh(
+            charges, float(self.precision), cutoff, damping, self.mesh, self.order, where
+        )
+        return MeshEwaldParameters(
+            damping,
+            cutoff,
+            mesh,
+            order,
+            charges.real_error(damping, cutoff),
+            charges.mesh_error(damping, mesh, order),
+        )
+
+    def site_terms(self, model: Model) -> list[PairTerm | SumTerm]:
+        """Real part, reciprocal part, and what takes the excluded pairs out of it."""
+        from articulon.forces.sites.mesh_waves import mesh_forces, mesh_forces_parallel, mesh_measure
+
+        assert model.box is not None
+        found = self.parameters(model, self.kind)
+        constant = model.units.coulomb / float(self.relative_permittivity)
+        permittivity = float(self.relative_permittivity)
+        precise = min(float(self.precision), found.error)
+        real = real_part(model, found.damping, found.cutoff, permittivity, self.skin, precise)
+        front = constant * 4.0 * math.pi / model.box.volume
+        surface = surface_constant(model, self.surface_permittivity, constant)
+        vectors, sites = model.box.vectors, model.sites.charge.size
+        parallel = sites + 0.1 * math.prod(found.mesh) >= PARALLEL_WORK
+
+        def in_box(edges: np.ndarray) -> tuple[SiteTable, tuple[float, float]]:
+            """The same mesh in another box."""
+            s = float(np.linalg.det(vectors) / np.linalg.det(edges))
+            shape = found.mesh, found.order, found.damping
+            return mesh_table(sites, edges, *shape, s * front, s * surface), (0.0, 0.0)
+
+        reciprocal = SumTerm(
+            mesh_forces_parallel if parallel else mesh_forces,
+            mesh_measure,
+            mesh_table(sites, vectors, found.mesh, found.order, found.damping, front, surface),
+            level="long",
+            alone=(mesh_forces, mesh_measure),
+            in_box=in_box,
+        )
+        factor = 1.0 / float(self.relative_permittivity)
+        return [real, reciprocal, *exclusion_terms(model, found.damping, factor)]
+
+    def bare_terms(self, model: Model) -> list[PairTerm]:
+        """The law without a cutoff, for pairs that are scaled."""
+        return bare_coulomb(model, float(self.relative_permittivity))

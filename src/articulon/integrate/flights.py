@@ -1,0 +1,116 @@
+"""Free flights of a model: trees by iteration, and bodies that nothing is jointed to in closed form.
+
+Links that follow each other and are of one sort make a run, which flies by itself: trees do not feel each other between
+kicks, so that an iteration does not wait for bodies that need none, nor for their coordinates.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from articulon.forces.evaluation_tables import ModelTables
+from articulon.integrate import geodesic
+from articulon.integrate.canonical import Scratch as Iteration
+from articulon.integrate.free_rotors import SHARED, fly_free, fly_free_in_parallel, is_free, rotor_table
+from articulon.lanes import LaneArray
+from articulon.model import Forest, Workspace
+from articulon.model.joints import BY_KIND
+from articulon.passes import Bound, Pass, pass_of
+
+UNIFORM = {"turning", "quaternion"}
+"""Arrays of an iteration that are whole numbers."""
+
+
+@pass_of
+def take_coordinates(whole, of, some):
+    """Copies numbers from their places ``of`` among all."""
+    for k in range(of.size):
+        some[k] = whole[of[k]]
+
+
+@pass_of
+def give_coordinates(some, of, whole):
+    """Copies numbers to their places ``of`` among all."""
+    for k in range(of.size):
+        whole[of[k]] = some[k]
+
+
+def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -> list[Bound]:
+    """The passes of a free flight over ``arrays.span`` from links that have been placed and moved, which leave them so.
+
+    Parameters
+    ----------
+    e, arrays
+        The model, and the arrays of a step.
+    flying
+        The iteration, a pass of forest, coordinates, speeds, time, workspace, scratch, torques and status.
+    in_lanes
+        Whether numbers are those of several states side by side.
+    """
+    forest, ws = e.system.forest, e.ws
+    q, u, span, status, rest = arrays.q, arrays.u, arrays.span, arrays.status, arrays.no_torque
+    free = is_free(forest) if forest.flexible is None else np.zeros(forest.mass.size, dtype=bool)
+    if not free.any():
+        own = _iteration(forest, e.model.nq, e.model.nu, in_lanes)
+        return [flying.bind(forest, q, u, span, ws, own, rest, status)]
+    many = not in_lanes and int(free.sum()) >= SHARED
+    found: list[Bound] = []
+    edges = np.flatnonzero(np.diff(free)) + 1
+    for start, end in zip([0, *edges.tolist()], [*edges.tolist(), free.size], strict=True):
+        part, own_ws = _part(forest, start, end), _part_of_workspace(ws, start, end)
+        if free[start]:
+            which = fly_free_in_parallel if many else fly_free
+            found.append(which.bind(part, rotor_table(part), q, u, span, own_ws))
+            continue
+        of_q, of_u, part = _gathered(part)
+        own_q, own_u = (_zeros(of.size, in_lanes) for of in (of_q, of_u))
+        own = _iteration(part, of_q.size, of_u.size, in_lanes)
+        found.append(take_coordinates.bind(q, of_q, own_q))
+        found.append(take_coordinates.bind(u, of_u, own_u))
+        found.append(flying.bind(part, own_q, own_u, span, own_ws, own, rest[: of_u.size], status))
+        found.append(give_coordinates.bind(own_q, of_q, q))
+        found.append(give_coordinates.bind(own_u, of_u, u))
+    return found
+
+
+def _zeros(size: int, in_lanes: bool) -> Any:
+    return LaneArray.zeros((size,)) if in_lanes else np.zeros(size)
+
+
+def _iteration(forest: Forest, nq: int, nu: int, in_lanes: bool) -> Iteration:
+    """Scratch of an iteration."""
+    plain = geodesic.scratch(forest, nq, nu)
+    if not in_lanes:
+        return plain
+    lanes: dict[str, Any] = {
+        name: LaneArray.zeros(one.shape) for name, one in plain._asdict().items() if name not in UNIFORM
+    }
+    lanes["length"].numbers[:] = plain.length[:, None]
+    return plain._replace(**lanes)
+
+
+def _part(forest: Forest, start: int, end: int) -> Forest:
+    """Whole trees of a forest as one of their own, whose coordinates are where they were."""
+    columns = {
+        name: getattr(forest, name)[start:end] for name in Forest._fields if name not in ("tree", "flexible", "parent")
+    }
+    parent = forest.parent[start:end]
+    tree = forest.tree[(forest.tree >= start) & (forest.tree <= end)] - start
+    return Forest(parent=np.where(parent < 0, -1, parent - start), tree=tree, **columns)
+
+
+def _part_of_workspace(ws: Workspace, start: int, end: int) -> Workspace:
+    """Their part of a workspace."""
+    rows = {name: getattr(ws, name)[start:end] for name in Workspace._fields if name not in ("gathered", "modal")}
+    return ws._replace(**rows)
+
+
+def _gathered(part: Forest) -> tuple[np.ndarray, np.ndarray, Forest]:
+    """Where coordinates and speeds of trees are among all, and the trees with coordinates and speeds that follow each
+    other."""
+    joints = [BY_KIND[kind] for kind in part.kind.tolist()]
+    counts = np.array([[joint.nq, joint.nu] for joint in joints], dtype=np.int64).reshape(-1, 2)
+    starts = np.cumsum(counts, axis=0) - counts
+    of_q = np.concatenate([start + np.arange(n) for start, n in zip(part.q_start, counts[:, 0], strict=True)])
+    of_u = np.concatenate([start + np.arange(n) for start, n in zip(part.u_start, counts[:, 1], strict=True)])
+    return of_q, of_u, part._replace(q_start=starts[:, 0].copy(), u_start=starts[:, 1].copy())

@@ -1,0 +1,133 @@
+"""Periodic boxes of structures: those of files, and what must hold of any."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ArticulonError, ModelError
+from articulon.model.box import Box
+from articulon.molecules.elements import ANGSTROM, covalent_radii, metal
+from articulon.molecules.structure import Structure
+
+APART = 0.3
+"""Nearest that atoms of a solute may come to one of its periodic images [nm]: less than a molecule of water is wide."""
+OVERLAP = 0.02
+"""Beyond the sum of their covalent radii, below which atoms that are not bonded clash [nm]."""
+SHOWN = 20
+"""How many pairs a message lists."""
+
+
+def box_of(vectors: Any) -> Box:
+    """The box of three edges [nm], the first along x and the second in the plane of x and y.
+
+    Whole edges are taken off so that none tilts beyond half of another. Raises ModelError for what is no box.
+    """
+    edges = np.array([list(row) for row in vectors], dtype=float)
+    if edges.shape != (3, 3) or np.abs(np.triu(edges, 1)).max() > 1e-9 * np.abs(edges).max():
+        raise ModelError("box: expected three edges, the first along x and the second in the plane of x and y")
+    for row, other in ((2, 1), (2, 0), (1, 0)):
+        if edges[other, other]:
+            edges[row] -= np.rint(edges[row, other] / edges[other, other] * (1.0 - 1e-12)) * edges[other]
+    tilts = (edges[1, 0], edges[2, 0], edges[2, 1])
+    try:
+        return Box(lengths=tuple(np.diag(edges).tolist()), tilts=tuple(float(tilt) for tilt in tilts))
+    except ArticulonError as error:
+        raise ModelError(f"box: {error}") from None
+
+
+def box_of_file(file: Any, source: str) -> Box:
+    """The box that gemmi has read; raises ModelError where there is none, or one that holds copies by symmetry."""
+    cell = file.cell
+    lengths = np.array([cell.a, cell.b, cell.c]) * ANGSTROM
+    if not cell.is_crystal() or (lengths <= 0.1001).all():
+        raise ModelError(
+            f"{source}: box: the file has no CRYST1 record or cell that says how large its box is; give its lengths, "
+            "or padding"
+        )
+    group = str(file.spacegroup_hm or "P 1").replace(" ", "").upper()
+    if group not in ("P1", "1"):
+        raise ModelError(
+            f"{source}: box: the cell is that of a crystal ({file.spacegroup_hm}), which holds copies by symmetry that "
+            "are not in the file; give padding, or a box"
+        )
+    return box_of(np.array(cell.orth.mat.tolist()).T * ANGSTROM)
+
+
+def shown_box(box: Box) -> str:
+    """Its lengths in a message."""
+    return " x ".join(f"{float(length):.3g}" for length in box.lengths) + " nm"
+
+
+def check_images(structure: Structure, count: int | None = None) -> None:
+    """Raises ModelError, naming two atoms, where the solute, the first atoms, comes near a periodic image of itself."""
+    from scipy.spatial import cKDTree
+
+    assert structure.box is not None
+    x = structure.positions[:count]
+    tree = cKDTree(x)
+    for away in _shifts(structure.box):
+        near, _ = tree.query(x + away, distance_upper_bound=APART)
+        if np.isfinite(near).any():
+            k = int(np.argmin(near))
+            raise ModelError(
+                f"{structure.source}: the box of {shown_box(structure.box)} is too small: {structure.label(k)} is "
+                f"{near[k]:.3f} nm from a periodic image of the same molecules, nearer than {APART} nm; give a larger "
+                "box, or padding"
+            )
+
+
+def check_overlaps(structure: Structure) -> None:
+    """Raises ModelError, naming the atoms, where some overlap with periodic images of others.
+
+    Of the images those count that lie across one side or edge of the box from where the atoms are given, inside or
+    outside of it: molecules may stand anywhere, as long as they are whole.
+    """
+    from scipy.spatial import cKDTree
+
+    assert structure.box is not None
+    edges = structure.box.vectors
+    x = structure.positions
+    inside = x - np.floor(x @ np.linalg.inv(edges)) @ edges
+    symbols = sorted(set(structure.elements))
+    size = dict(zip(symbols, covalent_radii(symbols), strict=True))
+    radii = np.array([size[symbol] for symbol in structure.elements])
+    reach = 2.0 * radii.max() + OVERLAP
+    fractions = inside @ np.linalg.inv(edges)
+    margin = reach * np.linalg.norm(np.linalg.inv(edges), axis=0)
+    tree = cKDTree(inside)
+    found: dict[tuple[int, int], float] = {}
+    bonded = {(a, b) for a, b in structure.bonds.tolist()}
+    for shift in product((-1, 0, 1), repeat=3):
+        if shift == (0, 0, 0):
+            continue
+        moved = fractions + np.array(shift)
+        near = np.flatnonzero(((moved > -margin) & (moved < 1.0 + margin)).all(axis=1))
+        for k, partners in zip(near, tree.query_ball_point(moved[near] @ edges, reach), strict=True):
+            for other in partners:
+                pair = (min(int(k), other), max(int(k), other))
+                apart = float(np.linalg.norm(moved[k] @ edges - inside[other]))
+                if apart < radii[k] + radii[other] + OVERLAP and pair not in bonded and not _metal(structure, pair):
+                    found[pair] = min(apart, found.get(pair, apart))
+    if found:
+        lines = [
+            f"{structure.source}: {structure.label(a)} and a periodic image of {structure.label(b)} are {apart:.3f} nm "
+            "apart"
+            for (a, b), apart in sorted(found.items())[:SHOWN]
+        ]
+        if len(found) > SHOWN:
+            lines.append(f"{structure.source}: and {len(found) - SHOWN} more")
+        raise ModelError(
+            "\n".join(
+                [*lines, f"the box of {shown_box(structure.box)} is too small for what is in it; correct the box"]
+            )
+        )
+
+
+def _metal(structure: Structure, pair: tuple[int, int]) -> bool:
+    return any(metal(structure.elements[k]) for k in pair)
+
+
+def _shifts(box: Box) -> list[np.ndarray]:
+    """To the images of one half of the neighbouring cells: the others are seen from these."""
+    return [np.array(shift) @ box.vectors for shift in product((-1, 0, 1), repeat=3) if shift > (0, 0, 0)]

@@ -1,0 +1,112 @@
+"""OpenMM's periodic systems: their box, charges in it by a particle-mesh Ewald sum or a reaction field, and tails."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.sites.laws.coulomb import Coulomb
+from articulon.forces.sites.mesh_estimate import MARGIN, MeshCharges
+from articulon.forces.sites.particle_mesh_ewald import ParticleMeshEwald
+from articulon.model.box import Box
+from articulon.units import unit_system
+
+ORDER = 5
+"""Of the B-splines of OpenMM's particle-mesh sums."""
+UNITS = "Da-nm-ps"
+
+
+def periodic_box(system: Any) -> Box | None:
+    """The box of a periodic system [nm], None for one that is not periodic."""
+    if not system.usesPeriodicBoundaryConditions():
+        return None
+    from openmm import unit
+
+    edges = np.array(
+        [[float(x) for x in edge.value_in_unit(unit.nanometer)] for edge in system.getDefaultPeriodicBoxVectors()]
+    )
+    return box_of_edges(edges)
+
+
+def box_of_edges(edges: np.ndarray) -> Box:
+    """The box of three edges (3, 3) in OpenMM's reduced form [nm]; raises ModelError for others."""
+    try:
+        return Box(
+            lengths=tuple(np.diag(edges).tolist()), tilts=(float(edges[1, 0]), float(edges[2, 0]), float(edges[2, 1]))
+        )
+    except ValueError as reason:
+        raise ModelError(f"model.box: OpenMM's box vectors {edges.tolist()} nm make no box: {reason}") from None
+
+
+def has_images(force: Any) -> bool:
+    """Whether a NonbondedForce sums over all images of the charges."""
+    return force.getNonbondedMethod() in (force.Ewald, force.PME)
+
+
+def charge_terms(force: Any, charge: np.ndarray, box: Box | None, ends: dict[str, Any]) -> list[Any]:
+    """What acts between the charges of a NonbondedForce.
+
+    Parameters
+    ----------
+    force
+        The NonbondedForce.
+    charge
+        Of each particle [e], shape (particles,).
+    box
+        Of the system.
+    ends
+        Cutoff and switch, as our laws take them.
+
+    Raises
+    ------
+    ModelError
+        For dispersion on a mesh, which has no counterpart here.
+    """
+    if force.getNonbondedMethod() == force.LJPME:
+        raise ModelError(
+            "model.force_field: OpenMM's LJPME sums dispersion over all images, which has no counterpart here; make "
+            "the system with PME, whose dispersion has a cutoff and a correction for what is beyond it"
+        )
+    if not charge.any():
+        return []
+    if not ends:
+        return [Coulomb()]
+    cutoff = ends["cutoff"]
+    if not has_images(force):
+        dielectric = force.getReactionFieldDielectric()
+        return [Coulomb(cutoff=cutoff, truncation="reaction-field", reaction_permittivity=dielectric)]
+    assert box is not None
+    return [mesh_sum(force, charge, box, cutoff)]
+
+
+def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> ParticleMeshEwald:
+    """The particle-mesh sum of a NonbondedForce: its own damping and mesh where it says them, else what its tolerance
+    asks for.
+
+    OpenMM's tolerance δ gives the damping by α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5). The precision that this
+    leaves of the real part is asked of ours, and the mesh is as precise; its damping and cutoff are the cheapest for it,
+    since they divide one sum in two and change nothing of what is summed.
+    """
+    from openmm import unit
+
+    alpha, *mesh = force.getPMEParameters()
+    alpha = float(alpha.value_in_unit(unit.nanometer**-1) if unit.is_quantity(alpha) else alpha)
+    if alpha > 0.0 and force.getNonbondedMethod() == force.PME:
+        points = {"mesh": tuple(mesh), "order": ORDER} if min(mesh) > 0 else {}
+        return ParticleMeshEwald(cutoff=cutoff, damping=alpha, **points)
+    alpha = math.sqrt(-math.log(2.0 * force.getEwaldErrorTolerance())) / cutoff
+    vectors = box.resolved(unit_system(UNITS)).vectors
+    squares = charge**2
+    found = MeshCharges(int((charge != 0.0).sum()), float(squares.sum()), vectors, float(squares @ squares))
+    return ParticleMeshEwald(precision=min(found.real_error(alpha, cutoff) / MARGIN, 0.5))
+
+
+def tails(force: Any) -> dict[str, bool]:
+    """Whether what lies beyond the cutoff is added, as our laws take it: where a periodic NonbondedForce says so, or a
+    CustomNonbondedForce."""
+    if hasattr(force, "getUseDispersionCorrection"):
+        periodic = force.getNonbondedMethod() not in (force.NoCutoff, force.CutoffNonPeriodic)
+        return {"tail_correction": True} if periodic and force.getUseDispersionCorrection() else {}
+    periodic = force.getNonbondedMethod() == force.CutoffPeriodic
+    return {"tail_correction": True} if periodic and force.getUseLongRangeCorrection() else {}

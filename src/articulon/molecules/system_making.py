@@ -1,0 +1,195 @@
+"""OpenMM's System of a structure: a force field, a solvent, and what the user brings beside them."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import CaseError, ModelError
+from articulon.inputs import clipped, shown
+from articulon.molecules.force_field_files import WATERS, Reader, reader
+from articulon.molecules.missing_terms import Captured, check_terms
+from articulon.molecules.openmm_exchange import openmm_app, to_openmm
+from articulon.molecules.structure import Structure, check_structure
+from articulon.molecules.template_faults import described, unmatched
+from articulon.units import unit_system
+
+UNITS = "Da-nm-ps"
+CUTOFF = 0.9
+"""In a periodic box, where none is given [nm]."""
+NEUTRAL = 1e-3
+"""Charge that counts as none [e]: parameters have four to six digits."""
+_NUMBERED = re.compile(r"residue (\d+) \(([^)]*)\)")
+
+
+def openmm_system(
+    structure: Structure,
+    name: str = "amber14",
+    *,
+    solvent: str = "vacuum",
+    cutoff: float | str | None = None,
+    files: Sequence[str] = (),
+    **options: Any,
+) -> Any:
+    """OpenMM's System of a structure.
+
+    Parameters
+    ----------
+    structure, name, solvent, cutoff, files
+        As for :func:`force_field`.
+    options
+        To ``ForceField.createSystem``, such as ``constraints``.
+
+    Raises
+    ------
+    ModelError
+        Naming all residues without parameters and what they differ in, all terms that the files miss, by atom, a box
+        too small for the cutoff, and a box that is charged.
+    """
+    check_structure(structure, "force_field")
+    known = reader(structure, name, solvent, files)
+    options = {**_cutoffs(structure, solvent, cutoff), **options}
+    topology, places = to_openmm(structure)
+    if solvent in WATERS and WATERS[solvent].sites > 3:
+        topology = _with_sites(topology, places, known, structure, name)
+    captured = Captured()
+    known.force_field.getGenerators().insert(0, captured)
+    try:
+        system = known.force_field.createSystem(topology, residueTemplates=_ions(structure, topology, known), **options)
+    except TypeError as error:  # an option that there is not
+        raise ModelError(f"openmm_system: {clipped(error)}") from None
+    except Exception as error:
+        if not _of_openmm(error):
+            raise
+        raise _explained(error, known, captured, structure, topology, name) from None
+    finally:
+        known.force_field.getGenerators().remove(captured)
+    check_terms(known, captured, structure, name)
+    if structure.box is not None:
+        check_neutral(system, structure.source)
+    return system
+
+
+def check_openmm_system(system: Any, where: str) -> None:
+    """Raises ModelError for what is no System of OpenMM."""
+    openmm_app()
+    from openmm import System
+
+    if not isinstance(system, System):
+        raise ModelError(f"{where}, system: expected an openmm.System, got {shown(system)}")
+
+
+def check_neutral(system: Any, source: str) -> None:
+    """Raises ModelError where the charges of a system's periodic box do not add up to nothing."""
+    total = total_charge(system)
+    if abs(total) > NEUTRAL:
+        raise ModelError(
+            f"{source}: the box has a charge of {total:+.3g} e, and an infinite lattice of it has no finite energy: "
+            "add counter-ions (neutralise = true), or correct states of protonation"
+        )
+
+
+def total_charge(system: Any) -> float:
+    """Of all particles of a system [e]."""
+    for force in system.getForces():
+        if type(force).__name__ == "NonbondedForce":
+            return float(sum(force.getParticleParameters(k)[0]._value for k in range(force.getNumParticles())))
+    return 0.0
+
+
+def check_cutoff(structure: Structure, cutoff: float) -> None:
+    """Raises ModelError for a box in which a cutoff reaches beyond the nearest image."""
+    assert structure.box is not None
+    narrowest = float(np.diag(structure.box.vectors).min())
+    if 2.0 * cutoff > narrowest:
+        raise ModelError(
+            f"model.cutoff: {cutoff:g} nm is more than half of the narrowest width of the box of {structure.source}, "
+            f"{narrowest:.4g} nm: an atom would meet two images of another; give a larger box (padding) or a shorter "
+            "cutoff"
+        )
+
+
+def _cutoffs(structure: Structure, solvent: str, cutoff: Any) -> dict[str, Any]:
+    """Options of the forces between all atoms."""
+    app = openmm_app()
+    from openmm.unit import nanometer
+
+    reach = None
+    if cutoff is not None:
+        try:
+            reach = unit_system(UNITS).value(cutoff, "length", "model.cutoff")
+        except CaseError as error:
+            raise ModelError(str(error)) from None
+        if not reach > 0.0:
+            raise ModelError(f"model.cutoff: must be positive, got {shown(cutoff)}")
+    if structure.box is not None:
+        if solvent == "obc2":
+            raise ModelError(
+                f"model.solvent: obc2 is an implicit solvent, without a box, and {structure.source} has one; choose a "
+                "model of water, or leave out the box"
+            )
+        reach = CUTOFF if reach is None else reach
+        check_cutoff(structure, reach)
+        return {"nonbondedMethod": app.PME, "nonbondedCutoff": reach * nanometer}
+    if reach is None:
+        return {}
+    return {"nonbondedMethod": app.CutoffNonPeriodic, "nonbondedCutoff": reach * nanometer}
+
+
+def _with_sites(topology: Any, places: Any, known: Reader, structure: Structure, name: str) -> Any:
+    """The topology with the sites without mass that its water has in the force field."""
+    modeller = openmm_app().Modeller(topology, places)
+    try:
+        modeller.addExtraParticles(known.force_field)
+    except Exception as error:
+        if not _of_openmm(error):
+            raise
+        raise _explained(error, known, Captured(), structure, topology, name, sites=True) from None
+    return modeller.topology
+
+
+def _of_openmm(error: Exception) -> bool:
+    """Whether it is how OpenMM says that something is wrong with what it was given: it raises Exception itself, too."""
+    return isinstance(error, ValueError | KeyError) or type(error).__name__ in ("Exception", "OpenMMException")
+
+
+def _ions(structure: Structure, topology: Any, known: Reader) -> dict[Any, str]:
+    """Templates of ions by their names in the structure: FE2 and FE are one element with two charges."""
+    templates = known.force_field._templates
+    found = {}
+    for residue, own in zip(topology.residues(), structure.residues, strict=True):
+        if own.kind == "ion" and own.stop - own.start == 1 and own.name in templates:
+            template = templates[own.name]
+            symbols = [atom.element.symbol for atom in template.atoms if atom.element is not None]
+            if symbols == [structure.elements[own.start]]:
+                found[residue] = own.name
+    return found
+
+
+def _explained(
+    error: Exception,
+    known: Reader,
+    captured: Captured,
+    structure: Structure,
+    topology: Any,
+    name: str,
+    *,
+    sites: bool = False,
+) -> ModelError:
+    """What OpenMM could not do, by chain, residue and atom; water that lacks its sites is not what it is about."""
+    lost = unmatched(known, topology)
+    if sites:
+        lost = [k for k in lost if structure.residues[k].kind != "water"]
+    if lost:
+        return ModelError(described(known, structure, lost, name))
+    try:
+        check_terms(known, captured, structure, name)
+    except ModelError as found:
+        return found
+    said = _NUMBERED.sub(lambda match: structure.residues[int(match[1])].label, clipped(error))
+    advice = ""
+    if "Multiple non-identical" in str(error):
+        advice = "; give the residue the name of the one that it is"
+    return ModelError(f"model.force_field: {name} for {Path(structure.source).name}: {said}{advice}")

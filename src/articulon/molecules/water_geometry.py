@@ -1,0 +1,117 @@
+"""Water as a model of it is: its bond length and its angle."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.inputs import word
+from articulon.molecules.force_field_files import FILES, WATERS, check_words, fresh
+from articulon.molecules.openmm_exchange import openmm_app, to_openmm
+from articulon.molecules.structure import Residue, Structure, check_structure
+
+SAME = 1e-6
+"""Lengths that differ by less are the same [nm]."""
+FAR = 0.02
+"""Of a hydrogen from where the model has it, above which a molecule is no water that was meant so [nm]."""
+
+
+def as_water_model(structure: Structure, water: str, *, force_field: str = "amber14") -> Structure:
+    """The structure with every molecule of water as a model of it is: hydrogens are moved along and across its axis.
+
+    Rigid water keeps the geometry that it is given, and its dipole depends on that; coordinates in files are rounded,
+    and models differ by a few hundredths of an ångström.
+
+    Parameters
+    ----------
+    structure
+        With all hydrogens of its water; atoms are moved, none is added.
+    water
+        The model: ``tip3p``, ``spce``, ``tip4pew`` ...
+    force_field
+        Whose parameters of it.
+
+    Raises
+    ------
+    ModelError
+        For a model that there is not, and naming the molecule, for one that is no water of two hydrogens, or another
+        one altogether.
+    """
+    check_structure(structure, "as_water_model")
+    word(water, tuple(WATERS), "as_water_model, water")
+    check_words(force_field, water)
+    return with_geometry(structure, water, force_field, said=True)
+
+
+def with_geometry(structure: Structure, water: str, force_field: str, *, said: bool) -> Structure:
+    """As :func:`as_water_model`; where it is not to be ``said`` in ``inferred``, the water has just been filled in."""
+    molecules = [residue for residue in structure.residues if residue.kind == "water"]
+    if not molecules:
+        return structure
+    rows = np.array([_atoms(structure, residue) for residue in molecules])
+    bond, across = _geometry(force_field, water)
+    x = structure.positions
+    o, arms = x[rows[:, 0]], x[rows[:, 1:]] - x[rows[:, :1]]
+    axis, side = arms.sum(axis=1), arms[:, 0] - arms[:, 1]
+    axis /= np.linalg.norm(axis, axis=1)[:, None]
+    side -= np.einsum("ki,ki->k", side, axis)[:, None] * axis
+    side /= np.linalg.norm(side, axis=1)[:, None]
+    half, along = 0.5 * across, np.sqrt(bond**2 - 0.25 * across**2)
+    wanted = np.stack([o + along * axis + half * side, o + along * axis - half * side], axis=1)
+    moved = np.linalg.norm(wanted - x[rows[:, 1:]], axis=2).max(axis=1)
+    far = int(np.argmax(np.where(np.isfinite(moved), moved, np.inf)))
+    if not moved[far] < FAR:
+        raise ModelError(
+            f"{structure.source}: {molecules[far].label}: its hydrogens are {moved[far]:.3f} nm from where {water} has "
+            "them; correct the coordinates, or leave it out"
+        )
+    if moved.max() < SAME:
+        return structure
+    places = x.copy()
+    places[rows[:, 1:]] = wanted
+    line = (
+        f"{len(molecules)} molecules of water have the geometry of {water}, O-H of {bond:.5g} nm; their hydrogens were "
+        f"moved by at most {moved.max():.2g} nm"
+    )
+    return replace(structure, positions=places, inferred=(*structure.inferred, line) if said else structure.inferred)
+
+
+def _atoms(structure: Structure, residue: Residue) -> tuple[int, int, int]:
+    """O and both H of a molecule."""
+    inside = range(residue.start, residue.stop)
+    oxygen = [a for a in inside if structure.elements[a] == "O"]
+    hydrogen = [a for a in inside if structure.elements[a] == "H"]
+    if len(oxygen) != 1 or len(hydrogen) != 2:
+        raise ModelError(
+            f"{structure.source}: {residue.label}: has {len(oxygen)} oxygen and {len(hydrogen)} hydrogen atoms, and "
+            "water has one and two; add_missing = true adds hydrogens"
+        )
+    return oxygen[0], hydrogen[0], hydrogen[1]
+
+
+@cache
+def _geometry(force_field: str, water: str) -> tuple[float, float]:
+    """O-H and H-H of a model, from the constraints that OpenMM puts on one molecule [nm]."""
+    app = openmm_app()
+    symbols = ("O", "H", "H")
+    one = Structure(
+        water,
+        ("O", "H1", "H2"),
+        symbols,
+        (Residue("HOH", 1, "", "W", "water", "", 0, 3),),
+        np.array([[0.0, 0.0, 0.0], [0.0757, 0.0586, 0.0], [-0.0757, 0.0586, 0.0]]),
+        np.array([16.0, 1.0, 1.0]),
+        np.array([[0, 1], [0, 2]]),
+    )
+    known = fresh((WATERS[water].files[force_field],), ()) if force_field in FILES else None
+    assert known is not None
+    modeller = app.Modeller(*to_openmm(one))
+    modeller.addExtraParticles(known)
+    system = known.createSystem(modeller.topology, rigidWater=True)
+    atoms = [atom.element.symbol if atom.element else "" for atom in modeller.topology.atoms()]
+    found = {}
+    for k in range(system.getNumConstraints()):
+        i, j, length = system.getConstraintParameters(k)
+        found["".join(sorted((atoms[i], atoms[j])))] = float(length._value)
+    return found["HO"], found["HH"]

@@ -1,0 +1,170 @@
+"""Replica exchange keeps the distribution of every run, whatever the temperatures and the locked joints."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import articulon as ar
+from articulon.errors import CaseError, ModelError
+from articulon.runs.replica_exchange import _Swaps
+
+LANGEVIN = ar.thermostats.Langevin(temperature=1.0, friction=1.0)
+STEPS = {"rule": "friction-implicit", "drift": "geodesic", "step": 0.1}
+DEPTH, MASS, INERTIA = 0.2, 2.0, 0.5
+
+
+def arm(fixman: bool = False) -> ar.Model:
+    """Two links in a plane, the shoulder on a spring and the elbow at θ in U = DEPTH (1 − cos 2θ)."""
+    builder = ar.ModelBuilder("lj")
+    hinge = ar.Revolute(axis=(0.0, 0.0, 1.0))
+    builder.add_body("upper", mass=0.2, inertia=INERTIA, joint=hinge)
+    at = {"position": (1.0, 0.0, 0.0), "com": (1.0, 0.0, 0.0)}
+    builder.add_body("lower", parent="upper", mass=MASS, inertia=INERTIA, joint=hinge, **at)
+    # The dihedral angle of these four, whose axis is that of the elbow, is θ.
+    for body, place in (("upper", (2, 0, 0)), ("upper", (1, 0, 0)), ("lower", (0, 0, 1)), ("lower", (1, 0, 1))):
+        builder.add_site(body, tuple(map(float, place)), kind="a")
+    wells = {"stiffness": DEPTH, "multiplicity": 2, "phase": math.pi}
+    builder.add_force(ar.forces.PeriodicDihedrals(dihedrals=((0, 1, 2, 3),), **wells))
+    builder.add_force(ar.forces.TorsionalSprings(stiffness={"upper": 5.0}))
+    if fixman:
+        builder.add_force(ar.forces.Fixman(temperature=1.0))
+    return builder.build()
+
+
+def average(of: Callable, kT: float, weight: Callable = lambda theta: 1.0) -> float:
+    """⟨f(θ)⟩ of exp(−U(θ)/kT) times a weight."""
+    theta = np.linspace(-math.pi, math.pi, 4001)[:-1]
+    p = np.exp(-DEPTH * (1.0 - np.cos(2.0 * theta)) / kT) * weight(theta)
+    return float((of(theta) * p).sum() / p.sum())
+
+
+def elbow_alone(theta: np.ndarray) -> np.ndarray:
+    """√M₁₁, of the shoulder with the elbow held: large where the arm is stretched."""
+    return np.sqrt(2.0 * INERTIA + MASS * (2.0 + 2.0 * np.cos(theta)))
+
+
+def both(theta: np.ndarray) -> np.ndarray:
+    """√det M of both joints."""
+    one, other = 2.0 * INERTIA + MASS * (2.0 + 2.0 * np.cos(theta)), INERTIA + MASS
+    across = INERTIA + MASS * (1.0 + np.cos(theta))
+    return np.sqrt(one * other - across**2)
+
+
+def check(values: np.ndarray, exact: float, most: float) -> None:
+    """A mean within four errors, from blocks longer than the correlation, which must be small."""
+    blocks = values[: values.size // 20 * 20].reshape(20, -1).mean(axis=1)
+    error = blocks.std(ddof=1) / math.sqrt(20)
+    assert error < most
+    assert abs(values.mean() - exact) < 4.0 * error, f"{values.mean():.4f} ± {error:.4f}, and it is {exact:.4f}"
+
+
+def elbows(run: ar.Run) -> np.ndarray:
+    """θ at the frames after the first."""
+    return run.q[50:, 1]
+
+
+@pytest.mark.slow
+def test_every_temperature_keeps_its_own_distribution() -> None:
+    exchange = ar.replica_exchange(arm(), 700.0, every=2.0, temperatures=(0.5, 1.0, 2.0), thermostat=LANGEVIN, **STEPS)
+    assert (exchange.acceptance > 0.3).all() and (exchange.acceptance < 1.0).all()
+    assert exchange.round_trips > 5
+    for T, run in zip(exchange.temperatures, exchange.runs, strict=True):
+        check(np.cos(2.0 * elbows(run)), average(lambda x: np.cos(2.0 * x), T, both), 0.06)
+        check(np.cos(elbows(run)), 0.0, 0.1)
+        check(run.q[50:, 0] ** 2, T / 5.0, 0.08 * T)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fixman", [False, True], ids=["bare", "fixman"])
+def test_every_lock_state_keeps_its_own_distribution(fixman: bool) -> None:
+    """With the elbow held a run has √M₁₁ where a free one has √det M, which is another distribution of θ; with Fixman's
+    potential both have neither."""
+    exchange = ar.replica_exchange(arm(fixman), 700.0, every=2.0, locked=((), ("lower",)), thermostat=LANGEVIN, **STEPS)
+    assert exchange.acceptance[0] > 0.3
+    free, held = (elbows(run) for run in exchange.runs)
+    flat = (lambda theta: 1.0) if fixman else None
+    check(np.cos(free), average(np.cos, 1.0, flat or both), 0.1)
+    check(np.cos(2.0 * free), average(lambda x: np.cos(2.0 * x), 1.0, flat or both), 0.06)
+    check(np.cos(held), average(np.cos, 1.0, flat or elbow_alone), 0.1)
+    # Between exchanges the elbow of the second run stands still.
+    moved = np.abs(np.diff(exchange.runs[1].q[1:, 1])) > 1e-12
+    before = np.r_[1, exchange.walkers[:-2, 1]]
+    np.testing.assert_array_equal(moved, exchange.walkers[:-1, 1] != before)
+
+
+@pytest.mark.parametrize("fixman", [False, True], ids=["bare", "fixman"])
+def test_the_likelihood_of_an_exchange_is_that_of_the_distributions(fixman: bool) -> None:
+    """Of runs at two temperatures, one with its elbow held, by the closed forms of U and of both determinants."""
+    states = {"temperatures": (1.0, 1.5), "locked": ((), ("lower",))}
+    exchange = ar.replica_exchange(arm(fixman), 3.0, every=3.0, thermostat=LANGEVIN, **states, **STEPS)
+    swaps = _Swaps(list(exchange.runs), exchange.temperatures, 1)
+    x, y = (run.memory.state.q for run in exchange.runs)
+    assert abs(x[1] - y[1]) > 0.1
+
+    def energy(q: np.ndarray) -> float:
+        return DEPTH * (1.0 - math.cos(2.0 * q[1])) + 2.5 * q[0] ** 2
+
+    def density(k: int, q: np.ndarray) -> float:
+        """ln π_k(q)."""
+        root = 0.0 if fixman else math.log((both, elbow_alone)[k](q[1]))
+        return -energy(q) / exchange.temperatures[k] + root
+
+    energies = [energy(q) for q in (x, y)]
+    wanted = density(0, y) + density(1, x) - density(0, x) - density(1, y)
+    assert swaps._likelihood(0, energies) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_the_books_of_runs_that_exchange_close() -> None:
+    """What an exchange changes is heat of the thermostats: what is left is the error of the steps, as without any."""
+    exchange = ar.replica_exchange(
+        arm(fixman=True),
+        40.0,
+        every=1.0,
+        temperatures=(1.0, 1.5),
+        locked=((), ("lower",)),
+        thermostat=LANGEVIN,
+        **STEPS,
+    )
+    assert exchange.accepted[0] > 3
+    for run in exchange.runs:
+        # A flight of so long a step keeps the kinetic energy to some thousandths.
+        assert np.abs(run.observables["energy_balance"]).max() < 0.05
+        potential = run.summary["conservative_works"]["potential"]
+        assert potential["error"] < 0.2 < potential["jumps"] + 5.0
+
+
+def test_exchanges_follow_from_the_seed() -> None:
+    ends = [
+        ar.replica_exchange(arm(), 4.0, every=1.0, temperatures=(1.0, 1.2), thermostat=LANGEVIN, seed=3, **STEPS)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(ends[0].walkers, ends[1].walkers)
+    for one, other in zip(ends[0].runs, ends[1].runs, strict=True):
+        np.testing.assert_array_equal(one.q, other.q)
+
+
+def test_wrong_exchanges_are_refused() -> None:
+    model = arm()
+
+    def exchange(**changed) -> ar.Run:
+        given = {"every": 1.0, "temperatures": (1.0, 1.2), "thermostat": LANGEVIN, **STEPS, **changed}
+        return ar.replica_exchange(model, 2.0, **given)
+
+    with pytest.raises(CaseError, match="thermostat: expected one of"):
+        exchange(thermostat="langevin")
+    with pytest.raises(CaseError, match="the temperatures of two runs or more"):
+        exchange(temperatures=(1.0,))
+    with pytest.raises(CaseError, match=r"3 temperatures and 2 sets"):
+        exchange(temperatures=(1.0, 1.1, 1.2), locked=((), ("lower",)))
+    with pytest.raises(CaseError, match="temperatures: must be positive"):
+        exchange(temperatures=(1.0, -1.0))
+    with pytest.raises(CaseError, match="expected one for each run, in a list"):
+        exchange(locked="lower")
+    with pytest.raises(CaseError, match="no whole number of times"):
+        exchange(every=0.7)
+    with pytest.raises((CaseError, ModelError), match="elbow"):
+        exchange(locked=((), ("elbow",)))
+    with pytest.raises(CaseError, match="exchange at constant volume"):
+        exchange(barostat=ar.barostats.MonteCarlo(pressure=1.0, compressibility=1.0))
