@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import scipy
 
-from articulon.dynamics import body_poses, mass_matrix
+from articulon.building.bound_trees import bound_mass_matrix, bound_speeds
+from articulon.dynamics import body_poses
 from articulon.dynamics.deformation import deformations
 from articulon.dynamics.loops.loop_jacobians import LoopEquations, loop_equations
 from articulon.dynamics.loops.semidefinite import INDEPENDENT
@@ -211,12 +212,14 @@ def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) 
     rest = np.zeros(model.nu)
     equations = loop_equations(model, q, rest, time)
     error, damping = _error(model, equations.residual), 0.0
+    bound = bound_speeds(model)
+    free = free & bound
     if not free.any():
         return q, error
     for _ in range(MOST_STEPS):
         if error <= 1e-15:
             break
-        L = scipy.linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
+        L = _root(model, q, bound, free)
         J = scipy.linalg.solve_triangular(L, _jacobian(model, equations)[:, free].T, lower=True)
         U, s, V = np.linalg.svd(J, full_matrices=False)
         s2 = s[0] ** 2
@@ -250,10 +253,12 @@ def close_speeds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Speeds that the loops allow, as far as the free ones can bring that about, and the rates (rows,) left."""
     equations = loop_equations(model, q, u, time)
+    bound = bound_speeds(model)
+    free = free & bound
     # At rest there is nothing to close, and no mass matrix of a large molecule to factorise.
     if not free.any() or not equations.rate.any():
         return u, equations.rate
-    L = scipy.linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
+    L = _root(model, q, bound, free)
     scale = 1.0 / model.loops.size
     J = scipy.linalg.solve_triangular(L, _jacobian(model, equations)[:, free].T, lower=True)
     result = u.copy()
@@ -282,16 +287,19 @@ def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
 
 def _refuse_singular(model: Model, q: np.ndarray) -> int:
     """The number of independent rows; ModelError where it is larger everywhere around than at q."""
-    rank, L, B = _rank(model, q)
-    if rank == min(model.loops.kind.size, model.nu):
+    bound = bound_speeds(model)
+    count = int(bound.sum())
+    rank, L, B = _rank(model, q, bound)
+    if rank == min(model.loops.kind.size, count):
         return rank
     U = np.linalg.svd(B)[0]
     free = scipy.linalg.solve_triangular(L, U[:, rank:], lower=True, trans=1)
     # Along the motions that the loops allow here, and back onto them: what follows from other rows still does.
-    direction = free @ np.random.default_rng(0).standard_normal(model.nu - rank)
+    direction = np.zeros(model.nu)
+    direction[bound] = free @ np.random.default_rng(0).standard_normal(count - rank)
     direction *= NUDGE / max(float(np.abs(direction).max()), 1e-300)
     near, error = close_positions(model, moved(model, q, direction), np.ones(model.nu, dtype=bool), 0.0)
-    if error <= CLOSED and _rank(model, near)[0] > rank:
+    if error <= CLOSED and _rank(model, near, bound)[0] > rank:
         names = ", ".join(f"'{loop.name}'" for loop in model.loop_joints)
         raise ModelError(
             f"the loops ({names}) are singular at the initial coordinates: {rank} of their conditions are independent "
@@ -321,11 +329,18 @@ def _jacobian(model: Model, equations: LoopEquations) -> np.ndarray:
     return np.where(equations.live, (1.0 / model.loops.size), 0.0)[:, None] * equations.jacobian
 
 
-def _rank(model: Model, q: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-    """The number of independent rows, the factor L of M = L Lᵀ, and the rows by which they are compared (nu, rows): in
-    the metric of the mass matrix and at unit length, as the solvers do."""
-    L = scipy.linalg.cholesky(mass_matrix(model, q), lower=True)
-    B = scipy.linalg.solve_triangular(L, _jacobian(model, loop_equations(model, q, np.zeros(model.nu))).T, lower=True)
+def _root(model: Model, q: np.ndarray, bound: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """L of M = L Lᵀ, of the free ones among the speeds that are bound."""
+    some = free[bound]
+    return np.asarray(scipy.linalg.cholesky(bound_mass_matrix(model, q, bound)[np.ix_(some, some)], lower=True))
+
+
+def _rank(model: Model, q: np.ndarray, bound: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+    """The number of independent rows, the factor L of M = L Lᵀ of the speeds that are bound, and the rows by which they
+    are compared (speeds, rows): in the metric of the mass matrix and at unit length, as the solvers do."""
+    L = _root(model, q, bound, bound)
+    J = _jacobian(model, loop_equations(model, q, np.zeros(model.nu)))[:, bound]
+    B = scipy.linalg.solve_triangular(L, J.T, lower=True)
     length = np.linalg.norm(B, axis=0)
     B = B / np.where(length > 0.0, length, 1.0)
     s = np.linalg.svd(B, compute_uv=False)
