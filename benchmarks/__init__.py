@@ -43,10 +43,11 @@ BENCHMARKS: dict[str, Pair] = {
     "molten-salt": _of("molten_salt"),
     "multipole": _of("multipole"),
     "protein": _of("protein"),
+    "solvated": _of("solvated"),
     "transitions": _of("transitions"),
 }
 """What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
-``pairs``, ``grains``, ``gpu``, ``gpu-melt``, ``multipole`` and ``protein`` do."""
+``pairs``, ``grains``, ``gpu``, ``gpu-melt``, ``multipole``, ``protein`` and ``solvated`` do."""
 DEFAULT = ("solver", "docking")
 """What is measured when nothing is named."""
 

@@ -223,15 +223,19 @@ def marked(declaration: D, key: str, source: str, where: str, mark_key: str = "s
         If the file is not there, or is not the one that was marked.
     """
     given, mark = (getattr(declaration, name) for name in (key, mark_key))
+    path, found = marked_path(given, mark, source, f"{where}.{key}", f"{where}.{mark_key}")
+    return declaration.model_copy(update={key: path, mark_key: found})
+
+
+def marked_path(given: str, mark: str | None, source: str, where: str, mark_where: str) -> tuple[str, str]:
+    """Where a file beside a case file is, and the mark of its contents; raises CaseError as :func:`marked`."""
     beside = Path(source).parent / given
     path = beside if is_file(beside) else Path(given)
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise CaseError(f"{source}: {where}.{key}: {clipped(path)} cannot be read: {why}") from None
+        raise CaseError(f"{source}: {where}: {clipped(path)} cannot be read: {why}") from None
     if mark not in (None, found):
-        raise CaseError(
-            f"{source}: {where}.{key}: {path} is not the file that {where}.{mark_key} says; leave that key out"
-        )
-    return declaration.model_copy(update={key: str(path.resolve()), mark_key: found})
+        raise CaseError(f"{source}: {where}: {path} is not the file that {mark_where} says; leave that key out")
+    return str(path.resolve()), found

@@ -428,8 +428,63 @@ def test_a_box_that_changes_is_in_every_frame(tmp_path):
     with TrajectoryReader(tmp_path / "trajectory.h5") as reader:
         np.testing.assert_allclose(reader.boxes, [(1.0 + 0.1 * k) * np.eye(3) for k in range(5)], rtol=1e-14)
         assert reader.atom_positions.shape == (3, 6, 3)
+    with h5py.File(tmp_path / "trajectory.h5") as file:
+        assert list(file["particles/atoms/box/edges/step"]) == [0, 2, 4] == list(file["particles/atoms/position/step"])
+        assert list(file["articulon/box/edges/step"]) == [0, 1, 2, 3, 4]
     opened = universe(tmp_path)
     assert [float(ts.dimensions[0]) for ts in opened.trajectory] == pytest.approx([10.0, 12.0, 14.0])
+
+
+@pytest.mark.parametrize("memory", [2**26, 700, 1])
+def test_the_bytes_depend_on_the_frames_and_not_on_the_history_of_writing(tmp_path, monkeypatch, memory):
+    """Atoms are in every third frame; a small memory lets frames spill to the disk and be copied one by one."""
+    from articulon.storage import frame_buffer
+    from articulon.storage.atom_columns import atom_columns
+    from articulon.storage.model_layout import trajectory_layout
+    from articulon.storage.trajectory import Frame, TrajectoryReader, TrajectoryWriter
+
+    model = water(2, ar.Box(lengths=(1.0, 1.0, 1.0)))
+    made, none = (
+        trajectory_layout(model, {"a": "energy"}, "00", atom_columns(model, np.arange(1, 6), every=3)),
+        np.zeros((0, 3)),
+    )
+
+    def frame(k: int) -> Frame:
+        random = np.random.default_rng(k)
+        return Frame(
+            step=2 * k,
+            time=0.1 * k,
+            positions=none,
+            rotations=none,
+            q=random.normal(size=model.nq),
+            u=random.normal(size=model.nu),
+            observables={"a": random.normal()},
+            atoms=random.normal(size=(5, 3)) if k % 3 == 0 else None,
+            box=(1.0 + 0.01 * k) * np.eye(3),
+        )
+
+    whole = TrajectoryWriter(tmp_path / "whole.h5", made, interval=np.inf)
+    for k in range(32):
+        whole.append(frame(k))
+    whole.finish()
+    with TrajectoryReader(tmp_path / "whole.h5") as reader:
+        np.testing.assert_allclose(reader.atom_positions, [frame(k).atoms for k in range(0, 32, 3)], rtol=1e-6)
+        np.testing.assert_array_equal(reader.coordinates, [frame(k).q for k in range(32)])
+    monkeypatch.setattr(frame_buffer, "MEMORY", memory)
+    random = np.random.default_rng(memory)
+    for history in range(2):
+        path, k = tmp_path / f"{history}.h5", 0
+        writer = TrajectoryWriter(path, made, interval=np.inf)
+        while k < 32:
+            writer.append(frame(k))
+            k += 1
+            if random.random() < 0.2:
+                writer.flush()
+            if random.random() < 0.1:  # killed, and resumed from a checkpoint some frames ago
+                k = int(random.integers(1, writer.frames_on_disk + 1))
+                writer = TrajectoryWriter(path, made, k, interval=np.inf)
+        writer.finish()
+        assert path.read_bytes() == (tmp_path / "whole.h5").read_bytes()
 
 
 @pytest.mark.slow

@@ -19,7 +19,13 @@ from tests.support import andrews
 
 G = 9.81
 PARTICLES = {"lj-melt", "molten-salt-100", "molten-salt-1025", "rock-salt"}
-MOLECULES = {"nanoparticle-docking", "nanoparticle-docking-published", "ebola-receptor", "trp-zipper"}
+MOLECULES = {
+    "alanine-dipeptide-water",
+    "nanoparticle-docking",
+    "nanoparticle-docking-published",
+    "ebola-receptor",
+    "trp-zipper",
+}
 ADAPTIVE = {"adaptive-chain", "adaptive-protein"}
 GRAINS = {
     "angle-of-repose",

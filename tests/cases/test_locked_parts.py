@@ -55,6 +55,13 @@ def test_a_word_locks_the_torsions_that_it_says(zipper, word):
     assert bodies_of_words(model, [word], "locked") == names
 
 
+def test_a_range_holds_the_peptide_bonds_within_it_alone(zipper):
+    structure, _, _ = zipper
+    free = perceive(structure, omega="free", locked=["A:3-6"])
+    left = sorted(structure.residues[t.residue].number for t in free.torsions if t.name == "omega")
+    assert left == [1, 2, 6, 7, 8, 9, 10, 11]
+
+
 def test_words_add_up_and_names_of_bodies_are_themselves(zipper):
     structure, articulation, model = zipper
     both = locked_bodies(structure, articulation, ["side-chains", "A:1-4"])
@@ -77,8 +84,11 @@ def test_without_chain_names_ranges_have_none(zipper):
     assert len(perceive(structure, locked=["2-4"]).torsions) < len(perceive(structure).torsions)
     cut = perceive(structure, level="domain", domains=("1-2", "5-6"))
     assert len(set(cut.cluster[: structure.residues[2].start].tolist())) == 1
-    for call in (lambda: perceive(structure, locked=["A:2-4"]), lambda: perceive(structure, level="domain", domains=["A:1-2"])):
-        with pytest.raises(ModelError, match="there is no chain 'A' .*leave out the chain and the colon"):
+    for call in (
+        lambda: perceive(structure, locked=["A:2-4"]),
+        lambda: perceive(structure, level="domain", domains=["A:1-2"]),
+    ):
+        with pytest.raises(ModelError, match=r"there is no chain 'A' .*leave out the chain and the colon"):
             call()
 
 

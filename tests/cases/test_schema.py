@@ -541,6 +541,7 @@ def test_every_built_in_case_is_listed_here() -> None:
         *(
             "adaptive-chain",
             "adaptive-protein",
+            "alanine-dipeptide-water",
             "angle-of-repose",
             "bounce",
             "box-packing",

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from articulon.errors import ArticulonError, CheckpointError
-from articulon.storage import h5md_layout, topology, trajectory
+from articulon.storage import frame_buffer, h5md_layout, topology, trajectory
 from articulon.storage.checkpoint import NEWEST, PREVIOUS, read_checkpoint, write_checkpoint
 from articulon.storage.topology import short_name, write_topology
 from articulon.storage.trajectory import Frame, TrajectoryLayout, TrajectoryReader, TrajectoryWriter
@@ -215,11 +215,11 @@ def test_a_model_without_coordinates_or_observables_is_written(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("memory, box", [(trajectory._MEMORY, None), (1000, np.eye(3)), (1, None)])
+@pytest.mark.parametrize("memory, box", [(frame_buffer.MEMORY, None), (1000, np.eye(3)), (1, None)])
 def test_the_bytes_depend_on_the_frames_and_not_on_the_history_of_writing(tmp_path, monkeypatch, memory, box):
     write(tmp_path / "unbroken.h5", range(30), box_edges=box)
     expected = (tmp_path / "unbroken.h5").read_bytes()
-    monkeypatch.setattr(trajectory, "_MEMORY", memory)  # small: frames spill to the disk and are copied one by one
+    monkeypatch.setattr(frame_buffer, "MEMORY", memory)  # small: frames spill to the disk and are copied one by one
     random = np.random.default_rng(memory)
     for history in range(2):
         path = tmp_path / f"{history}.h5"
@@ -666,13 +666,13 @@ def test_a_disk_without_room_for_the_trajectory_is_noticed_beforehand(tmp_path, 
 def test_a_full_disk_while_frames_spill_loses_none(tmp_path, monkeypatch):
     path = tmp_path / "t.h5"
     write(tmp_path / "whole.h5", range(10))
-    monkeypatch.setattr(trajectory, "_MEMORY", 1000)
+    monkeypatch.setattr(frame_buffer, "MEMORY", 1000)
     writer = TrajectoryWriter(path, layout(), interval=np.inf)
     failures = 0
     for index in range(10):
         with monkeypatch.context() as patch:
             if index in (5, 6):
-                patch.setattr(trajectory.tempfile, "TemporaryFile", no_space)
+                patch.setattr(frame_buffer.tempfile, "TemporaryFile", no_space)
             try:
                 writer.append(frame(index))
             except ArticulonError as failure:

@@ -14,7 +14,7 @@ import pytest
 
 import articulon as ar
 from articulon.errors import ArticulonError, CheckpointError
-from articulon.storage import h5md_layout, h5md_writing, seals, trajectory
+from articulon.storage import frame_buffer, h5md_layout, h5md_writing, seals
 from articulon.storage.h5md_writing import FrameSink
 from articulon.storage.trajectory import Frame, TrajectoryReader, TrajectoryWriter
 from tests.support.run_cases import CHAIN, Shown, bits, case_of
@@ -135,7 +135,7 @@ def test_many_bodies_are_cut_into_chunks_that_fit_a_cache_and_read_back(tmp_path
 
 def test_long_trajectories_of_many_bodies_are_written_in_little_memory(tmp_path: Path, monkeypatch: Any) -> None:
     """What waits for the chunk of a small column to be full holds no frames."""
-    monkeypatch.setattr(trajectory, "_MEMORY", 2**20)
+    monkeypatch.setattr(frame_buffer, "MEMORY", 2**20)
     many, frames = 3000, 70
     changes: dict[str, Any] = {"body_names": tuple(f"b{k}" for k in range(many)), "masses": np.ones(many)}
     made, one = layout(**changes), frame(0, many)

@@ -216,3 +216,45 @@ def test_three_inertias_of_three_bodies_say_what_they_are():
     assert moments([[0.1, 0.15, 0.2]]) == moments([np.diag([0.1, 0.15, 0.2])]) == [[0.1, 0.15, 0.2]] * 3
     assert moments([[0.1], [0.2], [0.3]]) == [[0.1] * 3, [0.2] * 3, [0.3] * 3]
     assert moments([0.2, 0.2, 0.2]) == moments(0.2) == [[0.2] * 3] * 3
+
+
+def test_many_sites_are_those_that_are_added_one_by_one() -> None:
+    rng = np.random.default_rng(2)
+    places, charges = rng.normal(size=(5, 3)), rng.normal(size=5)
+    bodies, kinds = [0, 1, -1, 1, 0], ["a", "b", "a", "c", "b"]
+    made = []
+    for many in (True, False):
+        builder = ar.ModelBuilder(units="kg-m-s")
+        for name in ("one", "two"):
+            builder.add_body(name, mass=1.0, inertia=1.0, joint=ar.Free())
+        if many:
+            assert builder.add_sites(bodies, positions=places, charge=charges, kind=kinds, group="g") == range(5)
+        else:
+            for body, place, charge, kind in zip(bodies, places, charges, kinds, strict=True):
+                on = None if body < 0 else body
+                builder.add_site(on, position=place, charge=charge, kind=kind, group="g")
+        made.append(builder.build().sites)
+    for one, other in zip(*made, strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "keys, message",
+    [
+        ({"bodies": [0, 2]}, "add_sites, bodies: there is no body 2"),
+        ({"bodies": [0, -2]}, "add_sites, bodies: there is no body -2"),
+        ({"bodies": [0.0, 1.0]}, "add_sites, bodies: expected indices"),
+        ({"bodies": "ab"}, "add_sites, bodies: expected indices"),
+        ({"positions": np.zeros((3, 3))}, "add_sites, positions: expected shape"),
+        ({"charge": [1.0, NAN]}, "add_sites, charge"),
+        ({"kind": ["a"]}, "add_sites, kind: 2 to be added"),
+        ({"group": 3}, "add_sites, group"),
+    ],
+)
+def test_many_sites_that_cannot_be_are_refused(keys: dict[str, Any], message: str) -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    for name in ("one", "two"):
+        builder.add_body(name, mass=1.0, inertia=1.0, joint=ar.Free())
+    good: dict[str, Any] = {"bodies": [0, 1], "positions": np.zeros((2, 3))}
+    with pytest.raises(ar.ModelError, match=message):
+        builder.add_sites(**(good | keys))

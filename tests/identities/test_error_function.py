@@ -46,7 +46,20 @@ def test_polynomials_agree_with_the_error_function_to_double_precision(product):
 
 
 def test_a_longer_reach_takes_more_terms():
-    assert [number_of_terms(coefficients(1.0, reach, "test")) for reach in (1.5, 3.0, 5.0, LARGEST)] == list(TERMS)
+    reaches = (0.3, 0.8, 1.5, 3.0, 5.0, LARGEST)
+    assert [number_of_terms(coefficients(1.0, reach, "test")) for reach in reaches] == list(TERMS)
+
+
+@pytest.mark.parametrize("tolerance", [1e-10, 1e-7])
+def test_a_coarser_tolerance_takes_fewer_terms_and_is_met(tolerance):
+    alpha, cutoff = 1.1, 2.5
+    row = coefficients(alpha, cutoff, "test", tolerance)
+    assert number_of_terms(row) < number_of_terms(coefficients(alpha, cutoff, "test"))
+    r2 = np.linspace(1e-3, cutoff**2, 500)
+    largest = np.array([2 * alpha, 4 * alpha**3 / 3, 4 * alpha**3]) / np.sqrt(np.pi)
+    # What is left out of both functions goes into erf(αr)/r, F₁ times s and the exponential times 1/2α².
+    off = np.abs((evaluated(row, r2) - exact(alpha, r2)) / largest).max()
+    assert 0.0 < off < 3.0 * (alpha * cutoff) ** 2 * tolerance
 
 
 def test_a_damping_beyond_the_polynomials_is_refused():

@@ -164,3 +164,18 @@ duration = "1 ps"
     over = max(0.0, abs(math.radians(-57.0 + 60.0)) - math.radians(5.0))
     wanted = 0.5 * 1000.0 * stretch**2 + 0.5 * 50.0 * 4.184 * over**2
     assert ar.potential_energy(model, model.q0) == pytest.approx(wanted, rel=1e-8)
+
+
+@pytest.mark.slow
+def test_restraints_act_on_many_states_at_once(structure):
+    """An ensemble sums the same forces in another order: rounding of some ten over fifty steps."""
+    forces = [
+        ar.forces.DihedralRestraint("phi:A:TRP3", angle=0.3, tolerance=0.1, stiffness=100.0),
+        ar.forces.DistanceRestraint(atoms=("A:ACE1:C", "A:NME4:N"), distance=0.3, stiffness=1000.0),
+    ]
+    model = restrained(structure, *forces)
+    run = ar.simulate(model, 0.1, rule="friction-implicit", step=0.002, frames=1)
+    together = ar.Ensemble(model, [model.q0] * 3, [model.u0] * 3)
+    together.advance(50, 0.002, "friction-implicit")
+    np.testing.assert_allclose(together.Q[1], run.q[-1], rtol=0, atol=1e-12)
+    assert np.abs(run.q[-1] - model.q0).max() > 0.01

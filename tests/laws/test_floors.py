@@ -23,7 +23,7 @@ FLOORS = (
     ("kernels",),
     ("kernel_variants",),
     ("lanes",),
-    ("lane_registers",),
+    ("lane_registers", "lane_lookups"),
     ("passes", "columns"),
     ("algebra",),
     (

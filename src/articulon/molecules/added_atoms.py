@@ -11,7 +11,7 @@ from articulon.errors import ModelError
 from articulon.inputs import clipped
 from articulon.molecules.editing import NewAtom, edited
 from articulon.molecules.ligand_hydrogens import with_ligand_hydrogens
-from articulon.molecules.openmm_exchange import from_openmm, openmm_app, to_openmm
+from articulon.molecules.openmm_exchange import from_openmm, openmm_app, seeded, to_openmm
 from articulon.molecules.protonation import variants_of
 from articulon.molecules.structure import Structure
 from articulon.molecules.structure_faults import Fault
@@ -20,7 +20,7 @@ from articulon.molecules.templates import template
 FORCE_FIELD = ("amber14-all.xml", "amber14/tip3p.xml")
 """By which OpenMM's modeller knows the residues, and places the hydrogens."""
 SEED = 1
-"""Of PDBFixer's search for places where new atoms overlap with nothing."""
+"""Of PDBFixer's search for places where new atoms overlap with nothing, and of the modeller's first guesses."""
 
 
 def with_missing_added(
@@ -56,7 +56,8 @@ def with_missing_added(
         # Without a force field, the modeller's own forces place the hydrogens: it needs no templates for these.
         unknown = force_field.getUnmatchedResidues(modeller.topology) if _has_others(structure) else []
         by = None if unknown else force_field
-        modeller.addHydrogens(by, pH=pH, variants=variants, platform=_reference())
+        with seeded(SEED):
+            modeller.addHydrogens(by, pH=pH, variants=variants, platform=_reference())
     except ValueError as error:
         raise ModelError(f"{structure.source}: OpenMM's modeller cannot add hydrogens: {clipped(error)}") from None
     whole = from_openmm(modeller.topology, modeller.positions, structure.source, structure.inferred)

@@ -1,5 +1,8 @@
 """To and from OpenMM's topologies, for its force fields and its modeller."""
 
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,17 @@ def openmm_app() -> Any:
     except ImportError:
         raise ModelError("this needs OpenMM: pip install 'articulon[molecules]'") from None
     return package
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Has Python's random numbers, which OpenMM's modeller takes, begin with a seed, and go on afterwards as before."""
+    before = random.getstate()
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(before)
 
 
 def to_openmm(structure: Structure) -> tuple[Any, Any]:

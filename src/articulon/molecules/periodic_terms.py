@@ -85,8 +85,8 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
     asks for.
 
     OpenMM's tolerance δ gives the damping by α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5). The precision that this
-    leaves of the real part is asked of ours, and the mesh is as precise; its damping and cutoff are the cheapest for it,
-    since they divide one sum in two and change nothing of what is summed.
+    leaves of the real part is asked of ours, and the mesh is as precise; its damping and cutoff are the cheapest for
+    it, since they divide one sum in two and change nothing of what is summed.
     """
     from openmm import unit
 

@@ -99,7 +99,7 @@ def _through(graph: ClusterGraph, homes: list[int]) -> list[tuple[int, int]] | N
     """A shortest cycle through one of some clusters."""
     edges = graph.edges()
     for home in homes:
-        for partner, bond in reversed(edges[home]):
+        for partner, bond in edges[home]:
             rest = graph.path(partner, home, without=bond)
             if rest is not None:
                 return [bond, *rest]

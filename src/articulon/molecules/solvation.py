@@ -1,6 +1,5 @@
 """Structures in water: boxes, water and ions, set up by OpenMM's modeller."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -12,7 +11,7 @@ from articulon.inputs import flag, shown, whole, word
 from articulon.model.box import Box
 from articulon.molecules.boxes import check_images, shown_box
 from articulon.molecules.force_field_files import WATERS, check_words, reader
-from articulon.molecules.openmm_exchange import from_openmm, openmm_app, to_openmm
+from articulon.molecules.openmm_exchange import from_openmm, openmm_app, seeded, to_openmm
 from articulon.molecules.structure import Structure, check_structure
 from articulon.molecules.system_making import UNITS, openmm_system, total_charge
 from articulon.molecules.water_geometry import with_geometry
@@ -192,10 +191,9 @@ def _filled(modeller: Any, force_field: Any, *, ionicStrength: float, seed: int,
     """OpenMM's modeller after it has added the solvent; its random choices are those of the seed alone."""
     from openmm import unit
 
-    before = random.getstate()
-    random.seed(seed)
     try:
-        modeller.addSolvent(force_field, ionicStrength=ionicStrength * unit.molar, **options)
+        with seeded(seed):
+            modeller.addSolvent(force_field, ionicStrength=ionicStrength * unit.molar, **options)
     except IndexError:
         raise ModelError(f"{source}: the box has too little water for so many ions; give a larger one") from None
     except Exception as error:
@@ -204,8 +202,6 @@ def _filled(modeller: Any, force_field: Any, *, ionicStrength: float, seed: int,
         if isinstance(error, ValueError):
             raise ModelError(f"{source}: OpenMM's modeller cannot add the solvent: {error}") from None
         raise
-    finally:
-        random.setstate(before)
     return modeller
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.inputs import array, clipped, path_of
+from articulon.model.box import Box
 from articulon.molecules.elements import ANGSTROM, gemmi
 from articulon.molecules.structure import Structure, check_structure
 
@@ -14,7 +15,8 @@ from articulon.molecules.structure import Structure, check_structure
 def write_structure(structure: Structure, path: str | Path, positions: np.ndarray | None = None) -> None:
     """Write a structure, at its own or at other positions, as a ``.pdb`` or a ``.cif`` file.
 
-    Bonds that no template tells, those of ligands and disulfides, go into CONECT records of a PDB file.
+    Bonds that no template tells, those of ligands and disulfides, go into CONECT records of a PDB file, and a periodic
+    box into its CRYST1 record.
 
     Parameters
     ----------
@@ -37,6 +39,8 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
         places = array(positions, structure.positions.shape, f"{path}: positions")
     package = gemmi()
     file = package.Structure()
+    if structure.box is not None:
+        file.cell, file.spacegroup_hm = _cell(structure.box, package), "P 1"
     model = file.find_or_add_model(1)
     for k, residue in enumerate(structure.residues):
         if not k or residue.chain != structure.residues[k - 1].chain:
@@ -61,6 +65,15 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
         _write(file, path, package)
     except (OSError, RuntimeError) as error:
         raise ModelError(f"{clipped(path)}: cannot be written: {error}") from None
+
+
+def _cell(box: Box, package: Any) -> Any:
+    """gemmi's cell of a box: lengths and angles."""
+    edges = box.vectors / ANGSTROM
+    lengths = np.linalg.norm(edges, axis=1)
+    cosines = edges @ edges.T / np.outer(lengths, lengths)
+    angles = np.degrees(np.arccos(cosines[[1, 0, 0], [2, 2, 1]]))
+    return package.UnitCell(*lengths.tolist(), *angles.tolist())
 
 
 def _write(file: Any, path: Path, package: Any) -> None:

@@ -21,6 +21,7 @@ CUTOFF = 0.9
 """In a periodic box, where none is given [nm]."""
 NEUTRAL = 1e-3
 """Charge that counts as none [e]: parameters have four to six digits."""
+_SEVERAL = re.compile(r"Multiple non-identical matching templates found for residue (\d+) \([^)]*\): (.*)\.$")
 _NUMBERED = re.compile(r"residue (\d+) \(([^)]*)\)")
 
 
@@ -56,8 +57,9 @@ def openmm_system(
         topology = _with_sites(topology, places, known, structure, name)
     captured = Captured()
     known.force_field.getGenerators().insert(0, captured)
+    chosen = _ions(structure, topology, known)
     try:
-        system = known.force_field.createSystem(topology, residueTemplates=_ions(structure, topology, known), **options)
+        system = _made(known, topology, structure, chosen, options)
     except TypeError as error:  # an option that there is not
         raise ModelError(f"openmm_system: {clipped(error)}") from None
     except Exception as error:
@@ -70,6 +72,27 @@ def openmm_system(
     if structure.box is not None:
         check_neutral(system, structure.source)
     return system
+
+
+def _made(known: Reader, topology: Any, structure: Structure, chosen: dict[Any, str], options: dict[str, Any]) -> Any:
+    """The system; where several templates fit a residue, the one that has its name is taken, as of ``chosen``."""
+    while True:
+        try:
+            return known.force_field.createSystem(topology, residueTemplates=chosen, **options)
+        except Exception as error:
+            several = _SEVERAL.search(str(error))
+            name = structure.residues[int(several[1])].name if several else ""
+            every = list(topology.residues())
+            if several is None or name not in several[2].split(", ") or every[int(several[1])] in chosen:
+                raise
+            kind = _shape(every[int(several[1])])
+            chosen.update({residue: name for residue in every if residue.name == name and _shape(residue) == kind})
+
+
+def _shape(residue: Any) -> tuple[int, int, int]:
+    """What tells residues of one name apart: how many atoms and bonds they have."""
+    bonds = (len(list(residue.internal_bonds())), len(list(residue.external_bonds())))
+    return (len(list(residue.atoms())), *bonds)
 
 
 def check_openmm_system(system: Any, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Sites without mass of an OpenMM System, such as the fourth point of TIP4P, which go with the bodies of their atoms."""
+"""Sites without mass of an OpenMM System, such as TIP4P's fourth point, which go with the bodies of their atoms."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

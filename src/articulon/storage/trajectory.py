@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from shutil import disk_usage
@@ -26,15 +24,16 @@ from typing import IO
 import numpy as np
 
 from articulon.errors import ArticulonError, CheckpointError
-from articulon.storage import h5md_layout, seals
+from articulon.storage import frame_buffer, h5md_layout, seals
 from articulon.storage.atomic_writing import replacing, write_failure
+from articulon.storage.frame_buffer import FrameBuffer
 from articulon.storage.h5md_layout import TrajectoryLayout
-from articulon.storage.h5md_reading import REMEDY, TrajectoryFile, read_layout
+from articulon.storage.h5md_reading import TrajectoryFile
 from articulon.storage.h5md_writing import FrameSink, room
+from articulon.storage.trajectory_reading import TrajectoryReader, is_sealed
 
 __all__ = ["Frame", "TrajectoryLayout", "TrajectoryReader", "TrajectoryWriter"]
 
-_MEMORY = 64 * 2**20  # bytes of buffered frames held in memory, and of frames copied at a time
 _QUICK = 0.1  # a write that takes no longer may be asked for at any time [s]
 COPY_SHARE = 50.0
 """The time between two writes is at least this many times what the last write took."""
@@ -108,9 +107,9 @@ class TrajectoryWriter:
         self.path = Path(path)
         self.layout = layout
         self._record = h5md_layout.record(layout)
-        self._buffer = _FrameBuffer(self._record, self.path.parent)
+        self._buffer = FrameBuffer(self._record, self.path.parent)
         atoms = h5md_layout.atom_record(layout)
-        self._atoms = None if atoms is None else _FrameBuffer(atoms, self.path.parent)
+        self._atoms = None if atoms is None else FrameBuffer(atoms, self.path.parent)
         self._interval = interval
         self._last_flush = time.monotonic()
         self._flush_duration = 0.0
@@ -169,9 +168,11 @@ class TrajectoryWriter:
         record, atoms = self._as_record(frame), self._as_atoms(frame)
         self._last_step = int(frame.step)
         try:
-            if self._atoms is not None and atoms is not None:
-                self._atoms.append(atoms)
-            self._buffer.append(record)
+            try:
+                if self._atoms is not None and atoms is not None:
+                    self._atoms.append(atoms)
+            finally:  # a buffer holds what it cannot put on the disk, and both hold the same frames
+                self._buffer.append(record)
         except OSError as failure:
             raise ArticulonError(write_failure(self.path, failure)) from failure
         if self.flush_due:
@@ -197,7 +198,7 @@ class TrajectoryWriter:
         self.flush()
 
     def _resume(self, keep_frames: int, shorter: str | None) -> None:
-        if not _is_sealed(self.path):
+        if not is_sealed(self.path):
             raise ArticulonError(
                 f"{self.path} cannot be continued: it was written by an earlier version of articulon, or by another "
                 "program. Continue the run with the version that began it, or start it again in another folder"
@@ -313,7 +314,7 @@ class TrajectoryWriter:
     def _at_once(self) -> int:
         """How many frames are taken at a time."""
         atoms = 0 if self._atoms is None else self._atoms.record.itemsize
-        return max(1, _MEMORY // (self._record.itemsize + atoms))
+        return max(1, frame_buffer.MEMORY // (self._record.itemsize + atoms))
 
     def _written(self, kept: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """The first frames of the file as it is, some at a time: how many, and their columns."""
@@ -335,7 +336,7 @@ class TrajectoryWriter:
         """The frames in the buffer, likewise."""
         for start in range(0, len(self._buffer), self._at_once):
             count = min(self._at_once, len(self._buffer) - start)
-            yield count, {**_columns(self._buffer, start, count), **self._buffered_atoms(start, count)}
+            yield count, {**self._buffer.columns(start, count), **self._buffered_atoms(start, count)}
 
     def _buffered_atoms(self, start: int, count: int) -> dict[str, np.ndarray]:
         """The atoms of some frames in the buffer."""
@@ -343,185 +344,7 @@ class TrajectoryWriter:
             return {}
         rows, before = self.layout.atoms.rows, self.layout.atoms.rows(self._on_disk)
         first, end = (rows(self._on_disk + frame) - before for frame in (start, start + count))
-        return _columns(self._atoms, first, end - first)
-
-
-def _columns(buffer: _FrameBuffer, start: int, count: int) -> dict[str, np.ndarray]:
-    """Some records of a buffer by their fields."""
-    block = buffer.read(start, count)
-    # Copies: a column that waits for its chunk to be full would hold all the others.
-    return {name: np.array(block[name]) for name in buffer.record.names or ()}
-
-
-class _FrameBuffer:
-    """Frames that are not yet in the file: in memory up to a bound, beyond it in a nameless file of the same folder."""
-
-    def __init__(self, record: np.dtype, folder: Path) -> None:
-        self.record = record
-        self._folder = folder
-        self._memory: list[bytes] = []
-        self._spilled = 0
-        self._overflow: IO[bytes] | None = None
-
-    def __len__(self) -> int:
-        return self._spilled + len(self._memory)
-
-    def append(self, record: np.ndarray) -> None:
-        self._memory.append(record.tobytes())
-        if len(self._memory) * self.record.itemsize > _MEMORY:
-            self._spill()
-
-    def read(self, start: int, count: int) -> np.ndarray:
-        """So many records, from one on."""
-        size, parts = self.record.itemsize, []
-        spilled = min(count, max(0, self._spilled - start))
-        if spilled and self._overflow is not None:
-            self._overflow.seek(start * size)
-            parts.append(self._overflow.read(spilled * size))
-        first = start + spilled - self._spilled
-        parts.extend(self._memory[first : first + count - spilled])
-        return np.frombuffer(b"".join(parts), dtype=self.record)
-
-    def clear(self) -> None:
-        self._memory.clear()
-        self._spilled = 0
-        if self._overflow is not None:
-            self._overflow.close()
-            self._overflow = None
-
-    def _spill(self) -> None:
-        if self._overflow is None:
-            self._overflow = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives until clear()
-        # Whatever an earlier attempt left half-written lies beyond the records counted and is written over.
-        self._overflow.seek(self._spilled * self.record.itemsize)
-        self._overflow.write(b"".join(self._memory))
-        self._overflow.flush()
-        self._spilled += len(self._memory)
-        self._memory.clear()
-
-
-class TrajectoryReader:
-    """Reads a trajectory, in the units of the case; each array is read from the file when it is first asked for.
-
-    The file may belong to a run that is still going: the reader keeps seeing the frames that were there when it was
-    opened.
-
-    Parameters
-    ----------
-    path
-        The file, `trajectory.h5` in the folder of a run.
-
-    Raises
-    ------
-    ArticulonError
-        When the file is missing, damaged or not a trajectory of articulon; also when an array is read that is damaged.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = Path(path)
-        _is_sealed(self.path)
-        self._file = TrajectoryFile(self.path)
-        try:
-            self.layout = read_layout(self._file)
-        except BaseException:
-            self._file.close()
-            raise
-
-    def __enter__(self) -> TrajectoryReader:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    def __len__(self) -> int:
-        return self._file.dataset(self.layout.step).shape[0]
-
-    def close(self) -> None:
-        """Close the file. Arrays that were read stay usable."""
-        self._file.close()
-
-    @cached_property
-    def steps(self) -> np.ndarray:
-        """Numbers of the steps, shape (frames,), int64."""
-        return self._file.values(self.layout.step)
-
-    @cached_property
-    def times(self) -> np.ndarray:
-        """Simulated times [time], shape (frames,)."""
-        return self._file.values(self.layout.time) / self.layout.time_factor
-
-    @cached_property
-    def positions(self) -> np.ndarray:
-        """Origins of the bodies, world frame [length], shape (frames, n, 3). Raises ArticulonError where the file holds
-        atoms in place of bodies."""
-        self._check_bodies()
-        return self._file.values(h5md_layout.POSITION) / self.layout.length_factor
-
-    @cached_property
-    def rotations(self) -> np.ndarray:
-        """Quaternions (scalar first) from body frame to world frame, shape (frames, n, 4); likewise."""
-        self._check_bodies()
-        return self._file.values(h5md_layout.ORIENTATION)
-
-    @cached_property
-    def atom_positions(self) -> np.ndarray:
-        """Places of the atoms that are kept, world frame [length], in single precision, shape (frames that hold them,
-        atoms, 3). Raises ArticulonError where the file holds none."""
-        if self.layout.atoms is None:
-            raise ArticulonError(f"{self.path} holds bodies and no atoms; articulon.open_run computes atoms from them")
-        return self._file.values(h5md_layout.ATOM_POSITION) / np.float32(self.layout.length_factor)
-
-    @cached_property
-    def boxes(self) -> np.ndarray | None:
-        """Edges of the box at every frame, as rows [length], shape (frames, 3, 3); None without a box."""
-        if self.layout.box_edges is None:
-            return None
-        return self._file.values(self.layout.frame_edges) / self.layout.length_factor
-
-    def _check_bodies(self) -> None:
-        if self.layout.atoms is not None:
-            raise ArticulonError(
-                f"{self.path} holds atoms, and the places of bodies follow from the coordinates; articulon.open_run "
-                "gives them as run.positions and run.rotations"
-            )
-
-    @cached_property
-    def coordinates(self) -> np.ndarray:
-        """Joint coordinates [per coordinate], shape (frames, nq)."""
-        return self._file.values(h5md_layout.COORDINATES)
-
-    @cached_property
-    def speeds(self) -> np.ndarray:
-        """Joint speeds [per speed], shape (frames, nu)."""
-        return self._file.values(h5md_layout.SPEEDS)
-
-    @cached_property
-    def observables(self) -> dict[str, np.ndarray]:
-        """Observables by name [per observable], each of shape (frames,)."""
-        return {name: self._file.values(h5md_layout.observable_path(name)) for name in self.layout.observables}
-
-
-def _is_sealed(path: Path) -> bool:
-    """Whether a file has a digest of its content, as all trajectories have but those of earlier versions.
-
-    It is compared before anything is read: HDF5 does not end on some files that are damaged.
-
-    Raises
-    ------
-    ArticulonError
-        When the file is missing, or not what articulon has written, to the last bit.
-    """
-    try:
-        if path.is_file():
-            return seals.check_seal(path)
-    except OSError as failure:
-        raise ArticulonError(f"{path} cannot be read: {failure.strerror}") from failure
-    except seals.BrokenSealError:
-        raise ArticulonError(
-            f"{path} cannot be opened: it is damaged, or was changed by another program, as its content does not match "
-            f"its digest. {REMEDY}"
-        ) from None
-    raise ArticulonError(f"there is no trajectory {path}; is the folder that of a run?")
+        return self._atoms.columns(first, end - first)
 
 
 def _reserve(stream: IO[bytes], size: int) -> None:

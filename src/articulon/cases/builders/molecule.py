@@ -8,7 +8,7 @@ from pydantic import PrivateAttr, model_validator
 
 from articulon.building import ModelBuilder
 from articulon.cases.builders.builder_base import BaseBuilder
-from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Whole, marked
+from articulon.declaration import Dimension, Flag, Number, Quantity, Whole, marked, marked_path
 from articulon.errors import CaseError, ModelError
 from articulon.forces.sites.openmm_force import OpenMM, Precision
 from articulon.forces.sites.openmm_system import check_platform, openmm_package, system_of
@@ -309,16 +309,8 @@ def _marked_files(declaration: Molecule, source: str) -> Molecule:
             paths.append(file)
             found.append("")
             continue
-        one = marked(
-            _File(path=file, sha256=marks[k] if marks and marks[k] else None), "path", source, f"model.{where}"
-        )
-        paths.append(one.path)
-        found.append(one.sha256 or "")
+        mark = marks[k] if marks and marks[k] else None
+        path, digest = marked_path(file, mark, source, f"model.{where}", f"model.force_field_sha256[{k}]")
+        paths.append(path)
+        found.append(digest)
     return declaration.model_copy(update={"force_field_files": tuple(paths), "force_field_sha256": tuple(found)})
-
-
-class _File(Declaration):
-    """A file beside a case."""
-
-    path: str
-    sha256: str | None = None

@@ -2,11 +2,12 @@
 
 Laws act between some kinds only, and each up to its own cutoff: the hydrogens of water have charges alone, and the real
 part of an Ewald sum may end before the forces between oxygens do. Kinds that are treated alike are one *sort*. For each
-pair of sorts there is a reach, which is the longest cutoff of the laws between them and the skin, and whether a law acts
-that is not one of charges. The neighbours between which one does come first, up to a whole number of vectors, so that
-a loop over the others need not ask.
+pair of sorts there is a reach, which is the longest cutoff of the laws between them and the skin, and whether a law
+acts that is not one of charges. The neighbours between which one does come first, up to a whole number of vectors, so
+that a loop over the others need not ask.
 """
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -14,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.forces.sites.between import Classes, class_rows
-from articulon.forces.sites.neighbours import FIXED, VECTOR, exclude, ranges_around, refresh_variant
+from articulon.forces.sites.cells import row_of_cells
+from articulon.forces.sites.neighbours import FIXED, VECTOR, exclude, refresh_variant
 from articulon.forces.sites.site_tables import Grid
 from articulon.forces.sites.site_terms import PairTerm, SumTerm, Term
 from articulon.forces.sites.vector_appending import append_sorted
@@ -88,20 +90,65 @@ def set_limits(particles, grid):
 
 
 @jit
+def longest_of(grid, sort):
+    """The longest distance within which sites of a sort have neighbours, and some more than rounding may take off."""
+    count, most = grid.size[FIXED], 0.0
+    for t in range(count):
+        most = max(most, abs(grid.reach[2 + count * sort + t]))
+    return (1.0 + 1e-9) * math.sqrt(most)
+
+
+@jit
+def beside(x, cell, grid, axis):
+    """How far a coordinate is from a layer of cells, 0 inside of it."""
+    low = grid.corner[axis] + cell * grid.edge[0]
+    return max(low - x, x - low - grid.edge[0], 0.0)
+
+
+@jit
+def layers(x, reach, grid, axis):
+    """First and last layer of cells within reach of a coordinate."""
+    scale, corner, most = 1.0 / grid.edge[0], grid.corner[axis], grid.size[axis] - 1
+    return max(int((x - reach - corner) * scale), 0), min(max(int((x + reach - corner) * scale), 0), most)
+
+
+@jit
+def list_site(particles, neighbours, grid, p, other, room):
+    """Writes what is within reach of a place into its row and, where only charges act, into ``other``; returns how many
+    are in each. Of each row of cells only those are looked at that the sphere of its longest reach meets."""
+    x, y, z, row = particles.x, particles.y, particles.z, neighbours.places[p]
+    sort, size = grid.size[FIXED + 1 + np.int64(particles.kind[p])], grid.size
+    limits, reach = grid.limits[sort], longest_of(grid, sort)
+    n, k = 0, 0
+    first_x, last_x = layers(x[p], reach, grid, 0)
+    for ax in range(first_x, last_x + 1):
+        dx = beside(x[p], ax, grid, 0)
+        across = reach * reach - dx * dx
+        if across < 0.0:
+            continue
+        first_y, last_y = layers(y[p], math.sqrt(across), grid, 1)
+        for ay in range(first_y, last_y + 1):
+            dy = beside(y[p], ay, grid, 1)
+            along = across - dy * dy
+            if along < 0.0:
+                continue
+            first_z, last_z = layers(z[p], math.sqrt(along), grid, 2)
+            cells = row_of_cells(size, ax, ay) * size[2]
+            for images in range(2):
+                start = grid.image_start if images else grid.start
+                begin, end = start[cells + first_z], start[cells + last_z + 1]
+                if begin < end:
+                    n, k = append_sorted(x, y, z, limits, begin, end, x[p], y[p], z[p], p, row, n, other, k, room)
+    return n, k
+
+
+@jit
 def list_cell_by_kind(particles, neighbours, grid, c, ranges, other):
     """Lists the neighbours of the sites of one cell; returns whether there was room."""
-    x, y, z, far = particles.x, particles.y, particles.z, particles.x.size - 1
-    room = neighbours.places.shape[1] - 3 * VECTOR
-    if grid.start[c] == grid.start[c + 1]:
-        return True
-    m = ranges_around(grid, c, ranges)
+    far, room = particles.x.size - 1, neighbours.places.shape[1] - 3 * VECTOR
     for p in range(grid.start[c], grid.start[c + 1]):
-        row, n, k = neighbours.places[p], 0, 0
-        limits = grid.limits[grid.size[FIXED + 1 + np.int64(particles.kind[p])]]
-        for r in range(m):
-            n, k = append_sorted(
-                x, y, z, limits, ranges[r, 0], ranges[r, 1], x[p], y[p], z[p], p, row, n, other, k, room
-            )
+        row = neighbours.places[p]
+        n, k = list_site(particles, neighbours, grid, p, other, room)
         if n + k > room:
             return False
         n = exclude(particles, neighbours, row, p, n)

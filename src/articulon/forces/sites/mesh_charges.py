@@ -82,13 +82,12 @@ def mesh_table(
 
 
 def influence(vectors: np.ndarray, mesh: tuple[int, int, int], order: int, damping: float) -> np.ndarray:
-    """exp(−k²/4α²)/(k² |Σ M|²) of the waves of a mesh, of k and −k those of which the third index is not negative, shape
-    (NX, NY, NZ/2 + 1): what the energy takes of |S|² (Essmann et al. 1995, 4.7, without its front)."""
-    nx, ny, nz = mesh
+    """exp(−k²/4α²)/(k² |Σ M|²) of the waves of a mesh, of k and −k those of which the third index is not negative: what
+    the energy takes of |S|² (Essmann et al. 1995, 4.7, without its front), shape (NX, NY, NZ/2 + 1)."""
     k2 = squares_of_waves(vectors, mesh)
     k2[0, 0, 0] = np.inf
     bx, by, bz = (moduli(order, n) for n in mesh)
-    weights = bx[:, None, None] * by[:, None] * bz[: nz // 2 + 1]
+    weights = bx[:, None, None] * by[:, None] * bz[: mesh[2] // 2 + 1]
     return np.exp(-0.25 * k2 / damping**2) / (k2 * weights)
 
 

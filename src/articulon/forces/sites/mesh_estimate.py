@@ -30,12 +30,14 @@ ALIASES = 3
 MARGIN = math.sqrt(0.5)
 """Of each part, so that both together keep to the precision."""
 PAIR_COST, POINT_COST, SPREAD_COST = 4.5, 9.0, 7.0
-"""What a neighbour within the cutoff, a point of the mesh, and a row of points that a charge is spread over cost [ns, of
-one core]; only their ratios matter, and no run measures them, so that every machine chooses alike."""
+"""What a neighbour within the cutoff, a point of the mesh, and a row of points that a charge is spread over cost [ns,
+of one core]; only their ratios matter, and no run measures them, so that every machine chooses alike."""
 _CHOICES = 40
-_TABLE = 32
+MOST_POINTS = 3e7
+"""Of a mesh; with more a step takes seconds, and so does every estimate."""
+_TABLE = 24
 """Points of the mesh of the universal function."""
-_SPACINGS = np.geomspace(0.02, 1.6, 60)
+_SPACINGS = np.geomspace(0.02, 1.6, 40)
 """α times spacing for which it is tabulated."""
 
 
@@ -232,13 +234,35 @@ def choose_mesh(
                 best = cost, alpha, one, found, p
     assert best is not None
     _, alpha, cutoff, found, p = best
-    if mesh is None:
-        # The universal function is that of a large box.
-        while charges.mesh_error(alpha, found, p) > error and max(found) < 4096:
-            finer = [smooth_number(n + 1) for n in found]
-            k = int(np.argmax(charges.widths / np.array(found)))
-            found = (*found[:k], finer[k], *found[k + 1 :])  # type: ignore[assignment]
-    return alpha, cutoff, found, p
+    return alpha, cutoff, found if mesh is not None else _fine_enough(charges, alpha, found, p, error, where), p
+
+
+def _fine_enough(
+    charges: MeshCharges, damping: float, mesh: tuple[int, int, int], order: int, error: float, where: str
+) -> tuple[int, int, int]:
+    """A mesh from one on that is as precise as it must be: the universal function is that of a large cube, in which no
+    charge feels itself. Errors fall about as spacing to the order."""
+    points = np.array(mesh)
+    while True:
+        found = int(points[0]), int(points[1]), int(points[2])
+        check_points(found, where)
+        ratio = charges.mesh_error(damping, found, order) / error
+        if ratio <= 1.0:
+            return found
+        finer = np.array([smooth_number(math.ceil(n * ratio ** (1.0 / order))) for n in points.tolist()])
+        if (finer == points).all():
+            k = int(np.argmax(charges.widths / points))
+            finer[k] = smooth_number(int(points[k]) + 1)
+        points = finer
+
+
+def check_points(mesh: tuple[int, int, int], where: str) -> None:
+    """Raises ModelError for a mesh of more points than are summed in any time."""
+    if not math.prod(map(float, mesh)) <= MOST_POINTS:
+        raise ModelError(
+            f"{where}: the sum takes a mesh of {mesh[0]} x {mesh[1]} x {mesh[2]} points, more than are summed in any "
+            "time; choose a larger precision, a larger cutoff, or a coarser mesh"
+        )
 
 
 def _cost(charges: MeshCharges, cutoff: float, mesh: tuple[int, int, int], order: int) -> float:
@@ -254,7 +278,10 @@ def _damping_of(charges: MeshCharges, mesh: tuple[int, int, int], order: int, er
     low, high = 0.02 / spacing, 1.6 / spacing
     for _ in range(40):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if charges.mesh_error(middle, mesh, order) < error else (low, middle)
+        low, high = (middle, high) if charges.spacing_for(middle, error, order) > spacing else (low, middle)
+    # By the function of a large cube, and a little less where this mesh is not as precise.
+    while charges.mesh_error(low, mesh, order) > error and low > 0.03 / spacing:
+        low *= 0.97
     return low
 
 

@@ -1,8 +1,8 @@
 """Cardinal B-splines, by which charges are spread over a mesh.
 
 M_p is the density of the sum of p numbers that are even on [0, 1]. A charge at u, in units of the spacing, puts
-M_p(w + p − 1 − k) of itself on the point ⌊u⌋ + k for k = 0 to p − 1, w being the fraction of u (Essmann et al., J. Chem.
-Phys. 103, 8577, 1995, 4.1, but for a shift of all points, which changes nothing).
+M_p(w + p − 1 − k) of itself on the point ⌊u⌋ + k for k = 0 to p − 1, w being the fraction of u (Essmann et al., J.
+Chem. Phys. 103, 8577, 1995, 4.1, but for a shift of all points, which changes nothing).
 """
 
 import math

@@ -36,7 +36,7 @@ from articulon.forces.sites.mesh_charges import (
     share_out,
     spread_share,
 )
-from articulon.forces.sites.mesh_splines import LANES, moduli
+from articulon.forces.sites.mesh_splines import LANES
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ
 from articulon.kernels import kernel, routine_that_allocates
 
@@ -47,7 +47,7 @@ _LAST_TWO, _FIRST = np.array([0, 1]), np.array([0])
 def _transform_plane(table, x, forward):
     """From a plane of the mesh to its waves, or back, along the second and third edge."""
     constants, rows = table.constants, table.rows[0]
-    nx, ny, nz = int(constants[NX]), int(constants[NY]), int(constants[NZ])
+    ny, nz = int(constants[NY]), int(constants[NZ])
     _, waves, _, _, _, _ = layout(constants)
     along, half = padded_row(nz), nz // 2 + 1
     mesh = rows[x * ny * along : (x + 1) * ny * along].reshape((ny, along))[:, :nz]
@@ -118,7 +118,7 @@ def _measure_column(table, cell, y, squares):
             rows[to + LAPLACIAN] -= 2.0 * (energy * k2 - own)
 
 
-@kernel(called="value", allocates=True)
+@kernel(called="either", allocates=True)
 def mesh_forces(table, cell, particles, neighbours):
     """Adds −∇U of the reciprocal part and of the surface."""
     constants = table.constants
@@ -141,7 +141,7 @@ def mesh_forces(table, cell, particles, neighbours):
         pull_block(table, cell, particles, block)
 
 
-@kernel(parallel=True, called="value")
+@kernel(parallel=True, called="either")
 def mesh_forces_parallel(table, cell, particles, neighbours):
     """The same, shared out among threads."""
     constants = table.constants
@@ -164,7 +164,7 @@ def mesh_forces_parallel(table, cell, particles, neighbours):
         pull_block(table, cell, particles, np.int64(block))
 
 
-@kernel(called="value", allocates=True)
+@kernel(called="either", allocates=True)
 def mesh_measure(table, cell, particles, neighbours, result):
     """Adds energy, virial and Laplacian of the reciprocal part and of the surface."""
     constants, rows = table.constants, table.rows[0]

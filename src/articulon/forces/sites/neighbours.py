@@ -28,7 +28,7 @@ from articulon.forces.sites.cells import (
     sort_sites,
     wrap_sites,
 )
-from articulon.forces.sites.site_tables import EXAMPLE_TYPES, Grid, pack
+from articulon.forces.sites.site_tables import EXAMPLE_TYPES, pack
 from articulon.forces.sites.vector_appending import append_near
 from articulon.kernel_variants import part, specialised
 from articulon.kernels import jit, kernel
@@ -208,8 +208,8 @@ def refresh_places(cell, particles, neighbours, grid, kinds, charges):
 
 
 def refresh_variant(parallel: bool, how_listed: str = "", **listing: Any) -> Any:
-    """``refresh`` with its passes shared among threads, or not; ``how_listed`` is what lists are called that are made in
-    another way, which ``LIST_CELL`` and ``MAKE_READY`` say."""
+    """``refresh`` with its passes shared among threads, or not; ``how_listed`` is what lists are called that are made
+    in another way, which ``LIST_CELL`` and ``MAKE_READY`` say."""
     how = "parallel" if parallel else "serial"
 
     def one(function: Any) -> Any:

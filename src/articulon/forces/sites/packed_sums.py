@@ -4,8 +4,8 @@ The loop of ``pair_sums.py`` takes a coordinate of each neighbour from an addres
 law, and on some processors several times as much. Here the position and charge of a neighbour come in one piece, and
 four or eight neighbours go through the laws together. Which loop a machine takes, ``pair_loops.py`` says.
 
-Where lists are by kind, those neighbours come first that a law acts on which is not one of charges; the others go through
-the law of charges alone (``kind_lists.py``).
+Where lists are by kind, those neighbours come first that a law acts on which is not one of charges; the others go
+through the law of charges alone (``kind_lists.py``).
 """
 
 from typing import Any

@@ -14,15 +14,18 @@ from articulon.forces.sites.lattice_sums import check_damping, check_lattice_sum
 from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb
 from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.mesh_charges import mesh_table
-from articulon.forces.sites.mesh_estimate import MeshCharges, MeshEwaldParameters, choose_mesh
+from articulon.forces.sites.mesh_estimate import MeshCharges, MeshEwaldParameters, check_points, choose_mesh
 from articulon.forces.sites.mesh_splines import HIGHEST, LOWEST
 from articulon.forces.sites.site_tables import SiteTable
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.model import Model
-from articulon.sizes import NUMBER, check_size
 
 PARALLEL_WORK = 20_000
 """Charges and tenths of points of the mesh from which on the threads share the reciprocal part."""
+
+SKIN = 0.4
+"""Skin by the cutoff: the real part is short beside how far hydrogens of water go in some steps, and to list them costs
+as much as the sums over neighbours of several."""
 
 
 class ParticleMeshEwald(Declaration):
@@ -30,8 +33,8 @@ class ParticleMeshEwald(Declaration):
     particle-mesh Ewald sum (Essmann et al., J. Chem. Phys. 103, 8577, 1995).
 
     The sum is split as that of ``ewald``: erfc(αr)/r over neighbours up to a cutoff, and the smooth rest, whose charges
-    are spread over a mesh by B-splines, so that it takes a time in proportion to N log N. Forces are the gradient of the
-    energy of the mesh. Which α, cutoff, mesh and order are chosen for a precision, and with what errors,
+    are spread over a mesh by B-splines, so that it takes a time in proportion to N log N. Forces are the gradient of
+    the energy of the mesh. Which α, cutoff, mesh and order are chosen for a precision, and with what errors,
     ``parameters(model)`` says. It needs rocket-fft, which is in ``pip install 'articulon[longrange]'``.
 
     Pairs that are left out by exclusions, or lie on one body, are left out here with their nearest image.
@@ -54,15 +57,15 @@ class ParticleMeshEwald(Declaration):
     surface_permittivity: Permittivity = "infinite"
     """ε' of what surrounds the large sphere of boxes, as of ``ewald``: ``"infinite"`` is a conductor (tin foil)."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+    """How far beyond the cutoff neighbours are listed; ``SKIN`` times the cutoff where it is not given [length]."""
 
     def momentum_changes(self, model: Model) -> str | None:
         """See ``site_terms.py``."""
         return "is a sum over a mesh, whose forces add up to zero to its precision only"
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for a box that is not periodic or not neutral, a cutoff or a mesh that does not fit, a second
-        sum, and where the library of transforms is missing."""
+        """Raises ModelError for a box that is not periodic or not neutral, a cutoff or a mesh that does not fit, a
+        second sum, and where the library of transforms is missing."""
         check_lattice_sum(model, where)
         if not float(self.precision) < 1.0:
             raise ModelError(f"{where}.precision: an error as large as the forces is none; give less than 1")
@@ -74,13 +77,12 @@ class ParticleMeshEwald(Declaration):
                 f"{where}.mesh: splines of order {least} reach over {least} points, and the mesh has "
                 f"{tuple(self.mesh)}; give at least as many along each edge"
             )
+        if self.mesh is not None:
+            check_points(self.mesh, f"{where}.mesh")
         if self.cutoff is not None:
             check_cutoff(model, self.cutoff, f"{where}.cutoff")
         found = self.parameters(model, where)
         check_damping(found.damping, found.cutoff, where)
-        points = float(math.prod(found.mesh))
-        advice = "choose a larger precision, a larger cutoff, or a coarser mesh"
-        check_size(points, 6 * NUMBER, "points of the mesh", where, advice, ModelError)
         if find_spec("rocket_fft") is None:
             raise ModelError(
                 f"{where}: the sum over a mesh needs rocket-fft, which is not installed: pip install "
@@ -123,7 +125,8 @@ class ParticleMeshEwald(Declaration):
         constant = model.units.coulomb / float(self.relative_permittivity)
         permittivity = float(self.relative_permittivity)
         precise = min(float(self.precision), found.error)
-        real = real_part(model, found.damping, found.cutoff, permittivity, self.skin, precise)
+        skin = SKIN * found.cutoff if self.skin is None else float(self.skin)
+        real = real_part(model, found.damping, found.cutoff, permittivity, skin, precise)
         front = constant * 4.0 * math.pi / model.box.volume
         surface = surface_constant(model, self.surface_permittivity, constant)
         vectors, sites = model.box.vectors, model.sites.charge.size

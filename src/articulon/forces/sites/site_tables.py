@@ -122,8 +122,8 @@ class Neighbours(NamedTuple):
     excluded: np.ndarray
     """Sites that are no neighbours of a site however near they are, sorted."""
     first: np.ndarray
-    """Where lists are by kind, how many of a place's neighbours, in whole vectors, come first: those between which a law
-    acts that is not one of charges, shape (sites,)."""
+    """Where lists are by kind, how many of a place's neighbours, in whole vectors, come first: those between which a
+    law acts that is not one of charges, shape (sites,)."""
 
 
 class Grid(NamedTuple):
