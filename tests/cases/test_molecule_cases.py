@@ -96,9 +96,10 @@ def test_the_zipper_moves_at_the_temperature_of_its_bath(tmp_path: Path) -> None
 @pytest.mark.slow
 def test_a_peptide_in_water_goes_downhill_and_moves_at_the_temperature_of_its_bath(tmp_path: Path) -> None:
     """The modeller's water is a liquid that has not met the peptide: at its minimum it has less than the -41.5 kJ/mol
-    that TIP3P has at 298 K (Jorgensen et al., 1983). A harmonic minimum then takes half of the thermal speeds' energy, and
-    the bath gives it back: T = 300 K (1 - exp(-γt)/2) with γ = 2/ps, whose mean from 0.5 to 1 ps is 300 - 150 (1/e -
-    1/e²) = 265 K. The kinetic energy of 1409 speeds has the standard deviation 300 √(2/1409) = 11 K, here of one sample.
+    that TIP3P has at 298 K (Jorgensen et al., 1983). A harmonic minimum then takes half of the energy of the thermal
+    speeds, and the bath gives it back: T = 300 K (1 - exp(-γt)/2) with γ = 2/ps, whose mean from 0.5 to 1 ps is
+    300 - 150 (1/e - 1/e²) = 265 K. The kinetic energy of 1409 speeds has the standard deviation 300 √(2/1409) = 11 K,
+    here of one sample.
     """
     case = ar.load_case("alanine-dipeptide-water", {"run.duration": "1 ps", "run.frames": 50})
     model = case.build_model()
