@@ -152,6 +152,10 @@ def compared(box: Box, steps: int, rounds: int) -> dict[str, Any]:
     errors of the forces on molecules, relative to their rms."""
     model, system, step = box.model, box.system, STEP
     moved, state = _moved(model, 1e-3 * step)
+    # So much friction for so short a time draws all speeds at the temperature and moves nothing.
+    drawn, start = _moved(model, 1e-6, 1e8)
+    drawn.advance(start, AGES, 1)
+    state.u[:] = start.u
     context = _context(system, box.positions, 1e-3 * step)
     context.setVelocitiesToTemperature(TEMPERATURE, 1)
 
@@ -198,9 +202,9 @@ def _seconds(call: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def _moved(model: Model, step: float) -> tuple[Any, Any]:
-    """What takes steps of BAOAB, and a state."""
-    thermostat = Langevin(temperature=TEMPERATURE, friction=FRICTION).resolved(model.units, "thermostat")
+def _moved(model: Model, step: float, friction: float = FRICTION) -> tuple[Any, Any]:
+    """What takes steps of BAOAB, and a state at rest."""
+    thermostat = Langevin(temperature=TEMPERATURE, friction=friction).resolved(model.units, "thermostat")
     evaluator = Evaluator(model, 0, 1.0, 1, thermostat=thermostat)
     rule = FrictionImplicit(step=step, drift="geodesic")
     moved = driver(Problem(evaluator, rule, NoScaling()), evaluator.initial_state())
