@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -61,7 +57,7 @@ def test_smiles_of_something_else_are_refused(acetate, ligands, message):
 def test_a_ligands_file_is_read_by_openmm_and_by_us(acetate, tmp_path):
     """Gasteiger charges, so that it takes no minutes; they add up to the charge of the SMILES."""
     pytest.importorskip("parmed")
-    if not (Path(sys.executable).parent / "antechamber").is_file() and shutil.which("antechamber") is None:
+    if ligand_parameters.found_program("antechamber") is None:
         pytest.skip("AmberTools is not installed")
     path = tmp_path / "act.xml"
     molecules.write_ligand_parameters(acetate, "ACT", SMILES, path, charges="gasteiger")
@@ -87,6 +83,6 @@ def test_what_is_no_ligand_or_lacks_hydrogens_is_refused(acetate, tmp_path):
 
 def test_without_ambertools_it_says_what_to_install(acetate, tmp_path, monkeypatch):
     monkeypatch.setattr(ligand_parameters.sys, "executable", str(tmp_path / "python"))
-    monkeypatch.setattr(ligand_parameters.shutil, "which", lambda _: None)
+    monkeypatch.setattr(ligand_parameters.shutil, "which", lambda *_, **__: None)
     with pytest.raises(ModelError, match="antechamber: this needs AmberTools"):
         molecules.write_ligand_parameters(acetate, "ACT", SMILES, tmp_path / "a.xml")

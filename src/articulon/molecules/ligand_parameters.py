@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree
@@ -111,10 +112,23 @@ def ligand_parameters(structure: Structure, name: str, smiles: str, charges: str
         return _written(place, name, charge, charges)
 
 
+def found_program(program: str) -> str | None:
+    """One of AmberTools: of this environment, of the command path, or of those that acpype brings; None where there is
+    none."""
+    own = Path(sys.executable).parent / program
+    if own.is_file():
+        return str(own)
+    found = shutil.which(program)
+    package = find_spec("acpype")
+    if found is None and package is not None and package.origin is not None:
+        system = "macos" if sys.platform == "darwin" else "linux"
+        found = shutil.which(program, path=str(Path(package.origin).parent / f"amber_{system}" / "bin"))
+    return found
+
+
 def _run(program: str, options: list[str], folder: Path, where: str) -> None:
     """Run one of AmberTools in a folder; raises ModelError with what it said last."""
-    own = Path(sys.executable).parent / program
-    found = str(own) if own.is_file() else shutil.which(program)
+    found = found_program(program)
     if found is None:
         raise ModelError(f"{program}: {MISSING}")
     path = f"{Path(found).parent}:/usr/bin:/bin"
