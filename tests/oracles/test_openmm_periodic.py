@@ -191,10 +191,11 @@ def test_a_tolerance_asks_for_a_precision():
         nonbonded.setEwaldErrorTolerance(tolerance)
         model = molecules.model_from_system(system, positions)
         found = next(f for f in model.forces if f.kind == "particle-mesh-ewald").parameters(model)
-        # At OpenMM's cutoff its damping leaves exp(−α²r²) = 2δ of the real part.
-        assert found.real_error == pytest.approx(_real_error(model, tolerance), rel=0.01)
-        wanted.append(found.real_error)
-    assert wanted[1] < 0.011 * wanted[0]
+        # At OpenMM's cutoff its damping leaves exp(−α²r²) = 2δ of the real part; a mesh of even numbers of points is
+        # somewhat finer than it must be.
+        assert 0.7 < found.error / _real_error(model, tolerance) < 1.001
+        wanted.append(found.error)
+    assert wanted[1] < 0.015 * wanted[0]
 
 
 def _real_error(model: ar.Model, tolerance: float) -> float:

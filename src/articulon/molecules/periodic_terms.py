@@ -7,7 +7,7 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.forces.sites.laws.coulomb import Coulomb
-from articulon.forces.sites.mesh_estimate import MARGIN, MeshCharges
+from articulon.forces.sites.mesh_estimate import MeshCharges
 from articulon.forces.sites.particle_mesh_ewald import ParticleMeshEwald
 from articulon.model.box import Box
 from articulon.units import unit_system
@@ -84,9 +84,9 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
     """The particle-mesh sum of a NonbondedForce: its own damping and mesh where it says them, else what its tolerance
     asks for.
 
-    OpenMM's tolerance δ gives the damping by α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5). The precision that this
-    leaves of the real part is asked of ours, and the mesh is as precise; its damping and cutoff are the cheapest for
-    it, since they divide one sum in two and change nothing of what is summed.
+    OpenMM's tolerance δ gives the damping by α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5). What this leaves of the
+    real part is nearly all of its error, and is the precision that is asked of ours, whose damping and cutoff are the
+    cheapest for it: they divide one sum in two and change nothing of what is summed.
     """
     from openmm import unit
 
@@ -99,7 +99,7 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
     vectors = box.resolved(unit_system(UNITS)).vectors
     squares = charge**2
     found = MeshCharges(int((charge != 0.0).sum()), float(squares.sum()), vectors, float(squares @ squares))
-    return ParticleMeshEwald(precision=min(found.real_error(alpha, cutoff) / MARGIN, 0.5))
+    return ParticleMeshEwald(precision=min(found.real_error(alpha, cutoff), 0.5))
 
 
 def tails(force: Any) -> dict[str, bool]:
