@@ -1,5 +1,6 @@
 """Hydrogen bonds within and between molecules, as MDAnalysis finds them."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +65,9 @@ def hydrogen_bonds(
         d_h_a_angle_cutoff=ANGLE,
         update_selections=False,
     )
-    found.run()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # it says so where there are none
+        found.run()
     rows = np.asarray(found.results.hbonds).reshape(-1, 6)
     if not rows.size:
         return nothing
