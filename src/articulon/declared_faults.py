@@ -75,10 +75,17 @@ def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | Non
     return f"{message[:1].lower()}{message[1:]}, got {shown(given)}"
 
 
+MOST_KNOWN = 60
+"""Known words that a message lists."""
+
+
 def nearest(word: str, known: Sequence[str]) -> str:
-    """The clause that ends a message about an unknown word: the nearest known one, and all that there are."""
+    """The clause that ends a message about an unknown word: the nearest known one, and all that there are, or the first
+    of many."""
     close = difflib.get_close_matches(word[:100], known, n=1, cutoff=0.5)
     hint = f"; did you mean '{close[0]}'?" if close else ""
+    if len(known) > MOST_KNOWN:
+        return f"{hint} (known: {', '.join(known[:MOST_KNOWN])} and {len(known) - MOST_KNOWN} more)"
     return f"{hint} (known: {', '.join(known)})" if known else hint
 
 

@@ -157,7 +157,7 @@ def once_ready(action: Callable[[], None]) -> None:
 @contextmanager
 def preparing_together() -> Iterator[None]:
     """Kernels that this thread asks for while it is entered, passes among them, are compiled when it is left, on all
-    cores; until then they must not be called. What an interruption leaves is compiled the next time. Entered again
+    cores; until then they must not be called. What an error leaves is compiled the next time. Entered again
     before it is left, it waits for the first."""
     if _later.waits:
         yield
@@ -165,15 +165,24 @@ def preparing_together() -> Iterator[None]:
     _later.waits = True
     try:
         yield
-    except BaseException:
-        _later.then.clear()
-        raise
     finally:
         _later.waits = False
-    then = _later.then[:]
-    _later.then.clear()
-    prepare_all(_later.wanted)
+    finish_preparing()
+
+
+def finish_preparing() -> None:
+    """Compiles what this thread has asked for together and does what waits for it, unless it is still being asked for.
+    After an error there may be both left: what has been made before it is finished before it is used."""
+    if _later.waits or not (_later.wanted or _later.then):
+        return
+    wanted, then = _later.wanted[:], _later.then[:]
     _later.wanted.clear()
+    _later.then.clear()
+    try:
+        prepare_all(wanted)
+    except KeyboardInterrupt:
+        _later.wanted[:0], _later.then[:0] = wanted, then
+        raise
     for action in then:
         action()
 

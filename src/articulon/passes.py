@@ -31,7 +31,16 @@ from numba.core.types import WrapperAddressProtocol
 from numba.extending import intrinsic
 
 from articulon.kernel_variants import copied
-from articulon.kernels import check_value, is_awaited, jit, kernel, once_ready, prepare, preparing_together
+from articulon.kernels import (
+    check_value,
+    finish_preparing,
+    is_awaited,
+    jit,
+    kernel,
+    once_ready,
+    prepare,
+    preparing_together,
+)
 from articulon.lanes import LaneArray
 
 
@@ -251,6 +260,7 @@ class Program:
     def code(self) -> np.ndarray:
         """Addresses of functions and contexts, shape (passes, 2); zeros until kernels that the thread has asked for
         together are ready."""
+        finish_preparing()
         if not self._ready:
             compile_passes(self.passes)
             once_ready(self._fill)

@@ -183,3 +183,103 @@ def test_what_cannot_keep_a_pressure_is_refused() -> None:
     squeezed = ar.barostats.StochasticCellRescaling(pressure=1e4, compressibility=0.05, relaxation=0.1, every=1)
     with pytest.raises(ArticulonError, match="the box has shrunk to a width"):
         ar.simulate(model, 1.0, barostat=squeezed, thermostat=LANGEVIN, **STEPS)
+
+
+def jointed(tail: bool = True, spring: bool = False) -> ar.Model:
+    """Bodies with an arm each in a box of a liquid's gas."""
+    builder = ar.ModelBuilder("lj", box=ar.Box((6.0,) * 3))
+    corners, rng = np.stack(np.meshgrid(*[np.arange(2)] * 3), axis=-1).reshape(-1, 3) * 3.0, np.random.default_rng(1)
+    arm = {"mass": 1.0, "inertia": 0.3, "joint": ar.Revolute(axis=(0.0, 0.0, 1.0)), "com": (0.5, 0.0, 0.0)}
+    for k in range(8):
+        u = 0.3 * rng.normal(size=6)
+        builder.add_body(f"root{k}", mass=2.0, inertia=0.5, joint=ar.Free(), q=(*corners[k], 1, 0, 0, 0), u=u)
+        builder.add_body(f"arm{k}", parent=f"root{k}", position=(0.5, 0.0, 0.0), **arm)
+        builder.add_site(f"root{k}", (0.0, 0.0, 0.0), kind="A")
+        builder.add_site(f"arm{k}", (1.0, 0.0, 0.0), kind="A")
+    parameters = {"A": {"epsilon": 1.0, "sigma": 1.0}}
+    builder.add_force(ar.forces.LennardJones(parameters=parameters, cutoff=2.0, tail_correction=tail))
+    if spring:
+        builder.add_force(ar.forces.PointSpring(bodies=("root0", "root1"), stiffness=1.0))
+    return builder.build()
+
+
+@pytest.mark.parametrize("barostat", [MONTE_CARLO, RESCALING], ids=["monte-carlo", "rescaling"])
+@pytest.mark.parametrize("how", ["free", "locked", "released"])
+def test_tails_follow_the_box_whatever_is_locked(barostat, how: str) -> None:
+    """Energy and pressure at the end are those of a model that is built in the last box."""
+    from dataclasses import replace
+
+    from articulon.adaptive import Adaptive, Group, Random
+
+    model, options = jointed(), {}
+    if how == "locked":
+        options["locked"] = ("arm0", "arm3")
+    elif how == "released":
+        by_chance = Group(bodies=("arm*",), lock=Random(probability=0.4), release=Random(probability=0.4))
+        options["adaptive"] = Adaptive(every=0.02, groups=(by_chance,))
+    steps = {"rule": "friction-implicit", "step": 0.002, "frames": 2}
+    run = ar.simulate(model, 0.2, thermostat=LANGEVIN, barostat=barostat, **steps, **options)
+    volume = float(run.observables["volume"][-1])
+    assert abs(volume - 216.0) > 1.0
+    other = replace(model, box=ar.Box((volume ** (1 / 3),) * 3))
+    energy = ar.potential_energy(other, run.q[-1])
+    assert run.observables["energy_potential"][-1] == pytest.approx(energy, rel=1e-11)
+    if how == "free":
+        pressure = ar.pressure(other, run.q[-1], run.u[-1])
+        assert run.observables["pressure"][-1] == pytest.approx(pressure, rel=1e-9)
+    assert run.summary["barostat"]["tried"] == 100
+    assert run.summary["conservative_works"]["potential"]["error"] < 0.05
+
+
+def test_openmm_follows_the_box() -> None:
+    openmm = pytest.importorskip("openmm")
+    edge, count = 3.0, 27
+    system = openmm.System()
+    system.setDefaultPeriodicBoxVectors(*(edge * np.eye(3)))
+    force = openmm.NonbondedForce()
+    force.setNonbondedMethod(force.CutoffPeriodic)
+    force.setCutoffDistance(1.0)
+    for _ in range(count):
+        system.addParticle(20.0)
+        force.addParticle(0.0, 0.34, 1.0)
+    system.addForce(force)
+    builder = ar.ModelBuilder("Da-nm-ps", box=ar.Box((edge,) * 3))
+    grid = np.stack(np.meshgrid(*[np.arange(3)] * 3), axis=-1).reshape(-1, 3) + 0.3
+    builder.add_particles(count, mass=20.0, positions=grid, kind="A")
+    builder.add_force(ar.forces.OpenMM(system=system, platform="Reference"))
+    barostat = ar.barostats.MonteCarlo(pressure="100 bar", every=5, compressibility="1e-3 1/bar")
+    thermostat = ar.thermostats.Langevin(temperature="120 K", friction="1 1/ps")
+    steps = {"rule": "velocity-verlet", "step": 0.005, "frames": 2, "speeds": "thermal"}
+    run = ar.simulate(builder.build(), 0.2, thermostat=thermostat, barostat=barostat, **steps)
+    last = float(run.observables["volume"][-1]) ** (1 / 3)
+    assert abs(last - edge) > 0.01
+    context = openmm.Context(system, openmm.VerletIntegrator(1e-3), openmm.Platform.getPlatformByName("Reference"))
+    context.setPeriodicBoxVectors(*(last * np.eye(3)))
+    context.setPositions(run.q[-1].reshape(-1, 3))
+    energy = context.getState(energy=True).getPotentialEnergy()._value
+    assert run.observables["energy_potential"][-1] == pytest.approx(energy, rel=1e-12)
+
+
+def test_forces_on_bodies_have_no_virial_here() -> None:
+    """Their part of the pressure is not known: no barostat reads it, and nothing says that it is observed."""
+    model = jointed(tail=False, spring=True)
+    steps = {"rule": "friction-implicit", "step": 0.002, "frames": 1}
+    with pytest.raises(CaseError, match="that of 'point-spring' is not known; take the barostat 'monte-carlo'"):
+        ar.simulate(model, 0.01, thermostat=LANGEVIN, barostat=RESCALING, **steps)
+    with pytest.raises(ar.ModelError, match="'point-spring' acts on bodies"):
+        ar.pressure(model, model.q0, model.u0)
+    run = ar.simulate(model, 0.01, thermostat=LANGEVIN, barostat=MONTE_CARLO, **steps)
+    assert "pressure" not in run.observables and "volume" in run.observables
+
+
+def test_volumes_under_brownian_forces_follow_the_seed() -> None:
+    builder = ar.ModelBuilder("lj", box=ar.Box((5.0,) * 3))
+    for k in range(4):
+        builder.add_body(f"{k}", mass=1.0, inertia=0.1, joint=ar.Free(), q=(k, 0, 0, 1, 0, 0, 0))
+    builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=1.0))
+    builder.add_force(ar.forces.Brownian(temperature=1.0))
+    model, steps = builder.build(), {"rule": "friction-implicit", "step": 0.05, "frames": 1}
+    ends = [
+        ar.simulate(model, 0.5, barostat=MONTE_CARLO, seed=seed, **steps).observables["volume"][-1] for seed in (1, 2)
+    ]
+    assert ends[0] != ends[1]

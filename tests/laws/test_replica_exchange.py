@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import articulon as ar
 from articulon.errors import CaseError, ModelError
-from articulon.runs.replica_exchange import _Swaps
+from articulon.runs.replica_exchange import _Swaps, own_seed
 
 LANGEVIN = ar.thermostats.Langevin(temperature=1.0, friction=1.0)
 STEPS = {"rule": "friction-implicit", "drift": "geodesic", "step": 0.1}
@@ -166,5 +167,24 @@ def test_wrong_exchanges_are_refused() -> None:
         exchange(every=0.7)
     with pytest.raises((CaseError, ModelError), match="elbow"):
         exchange(locked=((), ("elbow",)))
+    with pytest.raises(CaseError, match="scaling: scaled forces sample another distribution"):
+        exchange(scaling=ar.scaling.Constant(a2=0.5))
+    group = ar.adaptive.Group(bodies=("lower",), lock=ar.adaptive.Schedule(times=(0.0,)))
+    adaptive = ar.adaptive.Adaptive(every=1.0, groups=(group,))
+    with pytest.raises(CaseError, match="adaptive: joints that lock and release"):
+        exchange(adaptive=adaptive)
     with pytest.raises(CaseError, match="exchange at constant volume"):
         exchange(barostat=ar.barostats.MonteCarlo(pressure=1.0, compressibility=1.0))
+
+
+def test_runs_of_one_seed_share_no_noise_with_those_of_the_next() -> None:
+    seeds = {own_seed(seed, run) for seed in range(20) for run in range(20)}
+    assert len(seeds) == 400 and max(seeds) < 2**63
+
+
+def test_restrained_models_exchange() -> None:
+    """A restraint's places are found while the kernels of a run are asked for together."""
+    model = arm()
+    restrained = replace(model, forces=(*model.forces, ar.forces.PositionRestraint(bodies=("lower",), stiffness=1.0)))
+    exchange = ar.replica_exchange(restrained, 1.0, every=0.5, temperatures=(1.0, 1.2), thermostat=LANGEVIN, **STEPS)
+    assert exchange.walkers.shape == (2, 2)

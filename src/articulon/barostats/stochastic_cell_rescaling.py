@@ -9,6 +9,7 @@ from articulon.barostats.base import RANDOM_STREAM, ActingBarostat, BaseBarostat
 from articulon.declaration import Dimension, Quantity
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator, without_virial
+from articulon.forces.pressure import beyond_sites
 from articulon.forces.sites.site_positions import site_positions
 from articulon.forces.sites.site_tables import W_XX, W_ZZ
 from articulon.kernels import kernel
@@ -45,7 +46,7 @@ class StochasticCellRescaling(BaseBarostat):
     def check(self, model: Model, thermostat: BaseThermostat | None, where: str = "barostat") -> None:
         """See :class:`BaseBarostat`; also raises CaseError for forces whose virial is not known."""
         super().check(model, thermostat, where)
-        kind = without_virial(model)
+        kind = without_virial(model) or beyond_sites(model)
         if kind is not None:
             raise CaseError(
                 f"{where}: it reads the virial, and that of '{kind}' is not known; take the barostat 'monte-carlo'"

@@ -3,6 +3,7 @@
 import numpy as np
 
 from articulon.dynamics.state_functions import scratch
+from articulon.forces.point_springs import PointSpring
 from articulon.forces.pressure import tree_motions
 from articulon.forces.sites.list_sizes import terms_of
 from articulon.forces.sites.site_terms import SumTerm
@@ -28,7 +29,8 @@ def why_not_free(model: Model) -> str | None:
 
 
 def molecule_of_tree(model: Model) -> np.ndarray:
-    """The molecule that each tree belongs to: trees that loops or bonded terms join are one, shape (trees,)."""
+    """The molecule that each tree belongs to: trees that loops, bonded terms or point springs join are one, shape
+    (trees,)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -40,6 +42,10 @@ def molecule_of_tree(model: Model) -> np.ndarray:
             for k in range(1, members.shape[1]):
                 some = (members[:, 0] >= 0) & (members[:, k] >= 0)
                 pairs.append(np.stack([tree[links[members[some, 0]]], tree[links[members[some, k]]]], axis=1))
+    for force in model.forces:
+        if isinstance(force, PointSpring):
+            ends = [link for link, _ in force.ends(model, "barostat") if link >= 0]
+            pairs.append(tree[ends].reshape(-1, 2) if len(ends) == 2 else np.zeros((0, 2)))
     joined = np.concatenate(pairs).astype(np.int64)
     graph = coo_array((np.ones(len(joined)), (joined[:, 0], joined[:, 1])), shape=(model.trees, model.trees))
     return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)

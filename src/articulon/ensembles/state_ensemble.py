@@ -132,6 +132,8 @@ class Ensemble:
         thermostat: BaseThermostat | None = None,
     ) -> None:
         check_model(model, "Ensemble")
+        if isinstance(thermostat, BaseThermostat):
+            thermostat = thermostat.resolved(model.units, "Ensemble: thermostat")
         self.thermostat, self._policy, self._given_hold = thermostat, scaling, held is not None
         if not model.nu:
             raise ModelError("Ensemble: nothing moves in this model: all its bodies are welded to the ground")

@@ -72,7 +72,7 @@ class ModelTables:
         changing_box: bool = False,
     ) -> None:
         self.model, self.solver_name, self.rotations, self.thermostat = model, solver, rotations, thermostat
-        self.changing_box = changing_box
+        self.changing_box, self.seed = changing_box, seed
         self.target_factor = target_factor
         bath = no_bath() if thermostat is None else thermostat.table(model, seed, target_factor)
         self.particles = only_particles(model)

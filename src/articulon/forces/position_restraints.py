@@ -18,6 +18,7 @@ from articulon.forces.base import At, EnergyAt, Force, Merging
 from articulon.forces.point_springs import arm_of, place_of, pull_at
 from articulon.forces.selection import on_link, selected
 from articulon.forces.sites.site_positions import site_places, site_positions
+from articulon.kernels import preparing_at_once
 from articulon.model import Model
 from articulon.model.array_rotations import matrices
 from articulon.model.state import POTENTIAL
@@ -82,7 +83,8 @@ class PositionRestraint(Force):
     def points(self, model: Model, where: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Link, place in its frame, and initial position in the world of every point, (n,), (n, 3) and (n, 3)."""
         bodies = selected(model, self.bodies, f"{where}.bodies")
-        positions, rotations = body_poses(model, model.q0)
+        with preparing_at_once():  # what is held where must be known before other kernels are asked for
+            positions, rotations = body_poses(model, model.q0)
         found = []
         for k in bodies.tolist():
             if self.point == "centre":

@@ -8,8 +8,11 @@ from articulon.dynamics.kinetic_energies import first_moment, link_momentum
 from articulon.dynamics.multibody_functions import check_model, vector
 from articulon.dynamics.state_functions import scratch
 from articulon.errors import ModelError
+from articulon.forces.base import Force
+from articulon.forces.brownian import Brownian
 from articulon.forces.evaluation import check_virial_is_known, site_sums
 from articulon.forces.sites.site_positions import only_particles, site_places
+from articulon.forces.stokes_drag import StokesDrag
 from articulon.kernels import kernel
 from articulon.model import Model, kernel_tables
 from articulon.model.joints import UNBOUND
@@ -27,6 +30,17 @@ def tree_motions(forest, q, u, ws, owner, result):
         store_at(row, 3, add(load_at(row, 3), link_momentum(forest, ws, i)[0]))
 
 
+def beyond_sites(model: Model) -> str | None:
+    """The kind of a force that no virial of site forces holds: one on bodies that is neither drag nor noise, such as a
+    point spring, a restraint, gravity or a contact; None where there is none."""
+    for force in model.forces:
+        if not isinstance(force, Force) or force.on_joints or force.of_determinant:
+            continue
+        if not isinstance(force, StokesDrag | Brownian):
+            return str(getattr(force, "kind", type(force).__name__))
+    return None
+
+
 def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     """(2K + W)/(3V) of whole trees: K is the kinetic energy of their centres of mass, and W = Σ F·r the virial of the
     site forces on them, F the force on a tree and r its centre of mass [energy/length³].
@@ -39,12 +53,15 @@ def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     ------
     ModelError
         For a model without a periodic box, which has no volume, for bodies that are tied to the ground or by loops, and
-        for a force whose virial is not known.
+        for a force whose virial is not known: one on bodies, such as a point spring, among them.
     """
     check_model(model, "pressure")
     if model.box is None or not model.box.periodic.all():
         raise ModelError("pressure: the model has no box that is periodic in all directions, and so no volume")
     check_virial_is_known(model, "pressure")
+    kind = beyond_sites(model)
+    if kind is not None:
+        raise ModelError(f"pressure: '{kind}' acts on bodies, and its part of the virial is not known")
     coordinates, speeds = vector(q, model.nq, "q"), vector(u, model.nu, "u")
     forces, positions, trace = site_sums(model, coordinates)
     if only_particles(model):

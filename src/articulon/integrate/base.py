@@ -22,7 +22,6 @@ from articulon.model import State
 from articulon.model.state import STEPS
 from articulon.passes import Function
 from articulon.scaling.base import LAW, ScalingPolicy
-from articulon.thermostats.base import SEED
 
 LINE = types.float64[::1]
 """Numba type of a flat array."""
@@ -84,8 +83,7 @@ class Driver:
         self.law = addressed(problem.policy.law, LAW)
         self.step = float(getattr(problem.integrator, "step", None) or 0.0)
         if problem.barostat is not None:
-            seed = int(problem.evaluator.system.bath.choice[SEED])
-            self.barostat = problem.barostat.acting(problem.evaluator, seed, self.step)
+            self.barostat = problem.barostat.acting(problem.evaluator, problem.evaluator.seed, self.step)
 
     def bind_law(self) -> None:
         """Finds what the policy follows, and binds what its law reads."""

@@ -13,7 +13,7 @@ import numpy as np
 from articulon.adaptive.lockable import joints_of
 from articulon.adaptive.momentum_exchange import Space
 from articulon.dynamics import kinetic_energy
-from articulon.errors import CaseError, ModelError
+from articulon.errors import CaseError, DivergenceError, ModelError
 from articulon.forces.evaluation import potential_energy
 from articulon.inputs import seed as checked_seed
 from articulon.inputs import shown, words
@@ -26,8 +26,13 @@ from articulon.thermostats.base import BaseThermostat
 
 RANDOM_STREAM = 14
 """The stream of random numbers that speeds after an exchange are drawn from."""
-SEEDS = 2**63
-"""Seeds are below this."""
+REFUSED = {
+    "barostat": "coordinates of one box do not fit another; exchange at constant volume",
+    "scaling": "scaled forces sample another distribution than the one that exchanges weigh; leave it out",
+    "adaptive": "joints that lock and release change what a run samples between exchanges; give each run its own "
+    "locked joints, by locked=",
+}
+"""Options of simulate that exchanges do not take, and why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +133,8 @@ def replica_exchange(
         :func:`articulon.simulate` refuses.
     ModelError
         For locked joints in a model with loop constraints.
+    DivergenceError, KeyboardInterrupt
+        As for :func:`articulon.simulate`; what has been computed between exchanges is the exception's ``exchange``.
 
     Examples
     --------
@@ -153,25 +160,37 @@ def replica_exchange(
             f"{length / max(1, count):.9g}"
         )
     first = checked_seed(seed, "replica_exchange: seed", CaseError)
-    if options.get("barostat") is not None:
-        raise CaseError(
-            "replica_exchange: barostat: coordinates of one box do not fit another; exchange at constant volume"
-        )
+    for name, why in REFUSED.items():
+        if options.get(name) is not None:
+            raise CaseError(f"replica_exchange: {name}: {why}")
     frames = options.pop("frames", 1)
     options.setdefault("speeds", "thermal")
     runs: list[Run] = []
     for k, (temperature, names) in enumerate(zip(ladder, locks, strict=True)):
         own = thermostat.model_copy(update={"temperature": temperature})
-        number = (first + k) % SEEDS
         one = _at_temperature(model, temperature)
-        runs.append(simulate(one, between, thermostat=own, locked=names, seed=number, frames=frames, **options))
+        seed_of = own_seed(first, k)
+        runs.append(simulate(one, between, thermostat=own, locked=names, seed=seed_of, frames=frames, **options))
     swaps = _Swaps(runs, ladder, first)
     walkers = [swaps.attempt(1)]
-    for number in range(2, count + 1):
-        for run in runs:
-            run.extend(between, frames=frames)
-        walkers.append(swaps.attempt(number))
-    return ReplicaExchange(ladder, locks, tuple(runs), np.array(walkers), swaps.tried, swaps.accepted)
+
+    def done() -> ReplicaExchange:
+        return ReplicaExchange(ladder, locks, tuple(runs), np.array(walkers), swaps.tried, swaps.accepted)
+
+    try:
+        for number in range(2, count + 1):
+            for run in runs:
+                run.extend(between, frames=frames)
+            walkers.append(swaps.attempt(number))
+    except (KeyboardInterrupt, DivergenceError) as error:
+        error.exchange = done()  # type: ignore[union-attr]
+        raise
+    return done()
+
+
+def own_seed(seed: int, run: int) -> int:
+    """The seed of a run, so that the runs of one seed share no noise with those of another."""
+    return int(np.random.SeedSequence([seed, run]).generate_state(1, np.uint64)[0] >> 1)
 
 
 def _states(
@@ -288,7 +307,7 @@ class _Swaps:
         states[0].q[:], states[1].q[:] = states[1].q.copy(), states[0].q.copy()
         for k, state, (potential, kinetic) in zip((i, i + 1), states, before, strict=True):
             space = Space(self.bare, self.joints, state.q, self.locked[k])
-            state.u[:] = space.thermal((self.seed + k) % SEEDS, RANDOM_STREAM, number, self.kT[k])
+            state.u[:] = space.thermal(own_seed(self.seed, k), RANDOM_STREAM, number, self.kT[k])
             after, moving = self._energies(k)
             state.work[:] -= after - potential
             state.work[THERMOSTAT] += (after - potential).sum() + moving - kinetic

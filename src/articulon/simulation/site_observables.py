@@ -5,6 +5,7 @@ import numpy as np
 from articulon.barostats.whole_molecules import WholeMolecules, why_not_free
 from articulon.forces.evaluation import Evaluator, without_virial
 from articulon.forces.gravity import Gravity
+from articulon.forces.pressure import beyond_sites
 from articulon.forces.sites.site_tables import LAPLACIAN, W_XX, W_ZZ
 from articulon.forces.sites.site_terms import SumTerm
 from articulon.model import Model, State
@@ -75,7 +76,7 @@ class SiteObserver:
         box, particles = model.box, bool((model.forest.kind == XYZ).all()) and not (model.forest.parent >= 0).any()
         has_volume = box is not None and box.periodic.all() and without_virial(model) is None
         has_volume = has_volume and bool(evaluator.sites.sites) and not model.loops.kind.size
-        has_volume = has_volume and why_not_free(model) is None
+        has_volume = has_volume and why_not_free(model) is None and beyond_sites(model) is None
         self.volume = box.volume if box is not None and has_volume else None
         # What turns has kinetic energy that is no pressure, and forces within a molecule are none.
         whole = has_volume and not (particles and not _several_sites(model))

@@ -69,6 +69,7 @@ def summary(
         "integrator": plain(case.integrator.model_dump()),
         "step": prepared.observer.fixed_step,
         "noise_window": prepared.windows.held if prepared.evaluator.system.forces.noise.choice[0] else None,
+        "barostat": _barostat(prepared, state),
         "scaling": plain(prepared.policy.describe()),
         "core_drag": prepared.damping,
         "threshold": None if prepared.threshold is None else prepared.threshold.record(),
@@ -152,6 +153,14 @@ def _freedoms(prepared: Prepared, observables: Mapping[str, np.ndarray]) -> int:
     """Degrees of freedom that share the kinetic energy, of a run that locks some their mean."""
     active = observables.get("active_freedoms")
     return prepared.evaluator.degrees_of_freedom if active is None else round(float(active.mean()))
+
+
+def _barostat(prepared: Prepared, state: State) -> dict[str, Any] | None:
+    """What changes the box, and how often that was tried and accepted; None where nothing does."""
+    if prepared.case.barostat is None:
+        return None
+    tried, accepted = (int(number) for number in state.box.moves)
+    return plain(prepared.case.barostat.model_dump()) | {"tried": tried, "accepted": accepted}
 
 
 def _loops(model: Model, state: State) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from articulon.forces.sites.site_tables import ENERGY, FORCES, MEASURE, SiteTable, add_virial
-from articulon.forces.sites.site_terms import SumTerm
+from articulon.forces.sites.site_terms import InBox, SumTerm
 from articulon.forces.user_functions import UserFunctions, callback, view
 from articulon.kernels import jit
 
@@ -24,6 +24,7 @@ def library_term(
     energies: Callable[..., None],
     virial_known: bool = True,
     balanced: bool = True,
+    in_box: InBox | None = None,
 ) -> SumTerm:
     """The forces on some sites as a term.
 
@@ -42,6 +43,8 @@ def library_term(
         Whether the virial is that of positions and forces.
     balanced
         Whether the forces add up to zero but for their error.
+    in_box
+        Tells the library of another box, where it knows of one.
     """
     members = np.full((sites.size, 4), -1, dtype=np.int64)
     members[:, 0] = sites
@@ -54,6 +57,7 @@ def library_term(
         SiteTable(np.zeros((2 * sites.size + 1, 3)), members, constants),
         level="long",
         users=users,
+        in_box=in_box,
     )
 
 

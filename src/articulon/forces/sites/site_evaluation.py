@@ -311,11 +311,12 @@ class SiteForces:
         if np.array_equal(self.cell.vectors, edges):
             return
         self.cell.vectors[:], self.cell.inverse[:] = edges, np.linalg.inv(edges)
-        self.constant, at = np.zeros(2), len(list(_fused(self.pairs)))
+        # In place, for coarse models share it, as they share the box.
+        self.constant[:], at = 0.0, len(list(_fused(self.pairs)))
         for term in self._terms:
             in_box = getattr(term, "in_box", None)
             table, constant = (None, term.constant) if in_box is None else in_box(edges)
-            self.constant += constant
+            self.constant[:] += constant
             if isinstance(term, SumTerm):
                 for own, other in zip(self.tables[at], table or (), strict=table is not None):
                     own[:] = other
