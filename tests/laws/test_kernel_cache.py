@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import articulon as ar
 from articulon import kernel_cache, kernel_variants, kernels
 from articulon.errors import ArticulonError
+from articulon.forces.evaluation import Evaluator
 from articulon.passes import Program, pass_of
 
 SHARED = kernel_cache.cache_root()
@@ -413,3 +415,25 @@ def test_a_kernel_with_threads_that_another_process_compiled_starts_them(tmp_pat
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert float(done.stdout) == total
+
+
+def test_what_is_made_before_an_error_is_finished_before_it_is_used() -> None:
+    """Kernels that were asked for together when something went wrong have addresses when what has them is run."""
+    builder = ar.ModelBuilder("lj")
+    builder.add_particles(2, mass=1.0, positions=((0.0, 0.0, 0.0), (1.2, 0.0, 0.0)), kind="A")
+    parameters = {"A": {"epsilon": 1.0, "sigma": 1.0}}
+    builder.add_force(ar.forces.LennardJones(parameters=parameters, cutoff=2.0))
+    model, made = builder.build(), []
+
+    def fail() -> None:
+        with kernels.preparing_together():
+            made.append(Evaluator(model))
+            _ = made[0].rhs
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert made[0].measure(model.q0)[0] == pytest.approx(ar.potential_energy(model, model.q0), rel=1e-14)
+    rates = np.zeros(model.nq + model.nu + 8)
+    made[0].rates(np.ones(8), 0.0, 0, np.concatenate([model.q0, model.u0, np.zeros(8)]), rates)
+    assert abs(rates[6]) > 0.1
