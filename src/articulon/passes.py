@@ -135,6 +135,7 @@ class Function(WrapperAddressProtocol):
             self._address = int(function.__wrapper_address__())
             return
         check_value(function)
+        finish_preparing()
         if is_awaited(function):
             once_ready(self._find)
         else:
