@@ -135,7 +135,6 @@ class Function(WrapperAddressProtocol):
             self._address = int(function.__wrapper_address__())
             return
         check_value(function)
-        finish_preparing()
         if is_awaited(function):
             once_ready(self._find)
         else:
@@ -208,6 +207,7 @@ class Bound:
     """A pass and its arguments."""
 
     def __init__(self, which: Pass, arguments: tuple[Any, ...]) -> None:
+        finish_preparing()  # what an error has left: functions among the arguments may wait for their addresses
         self.which, self.arguments = which, arguments
         self.kind, words = _bound(arguments)
         self.context = np.frombuffer(bytearray(words), dtype=np.int64)
