@@ -212,17 +212,17 @@ def _moved(model: Model, step: float, friction: float = FRICTION) -> tuple[Any, 
 
 
 def errors(system: Any, model: Model, x: np.ndarray) -> dict[str, float]:
-    """Relative rms errors of the forces on bodies, of ours and of OpenMM's at its tolerance, against OpenMM's Reference
-    platform at a hundredth of a thousandth of it, with the same Lennard-Jones forces."""
+    """Relative rms errors of the forces on molecules, of ours and of OpenMM's at its tolerance, against OpenMM's
+    Reference platform at a hundredth of a thousandth of it, with the same Lennard-Jones forces."""
     import openmm
 
     fine = openmm.XmlSerializer.clone(system)
     nonbonded = next(force for force in fine.getForces() if isinstance(force, openmm.NonbondedForce))
     nonbonded.setEwaldErrorTolerance(1e-5 * TOLERANCE)
-    body = model.sites.body
+    molecule = model.tree_of_link[model.site_links]
 
     def net(forces: np.ndarray) -> np.ndarray:
-        return np.stack([np.bincount(body, forces[:, a]) for a in range(3)], axis=1)
+        return np.stack([np.bincount(molecule, forces[:, a]) for a in range(3)], axis=1)
 
     def of(given: Any, platform: str) -> np.ndarray:
         context = _context(given, x, 1e-3, platform)
