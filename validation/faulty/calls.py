@@ -24,7 +24,7 @@ from validation.faulty.values import VALUES, damaged_array, shown
 @cache
 def declarations() -> tuple[type[BaseModel], ...]:
     """Classes that a user constructs, with keyword arguments."""
-    homes = (ar.forces, ar.thermostats, ar.adaptive, scaling)
+    homes = (ar.forces, ar.thermostats, ar.barostats, ar.adaptive, scaling)
     found = [getattr(home, name) for home in homes for name in home.__all__]
     return tuple(kind for kind in found if isinstance(kind, type) and issubclass(kind, BaseModel))
 

@@ -177,6 +177,7 @@ class Changes:
                 "scaling",
                 "integrator",
                 "thermostat",
+                "barostat",
                 "box",
                 "adaptive",
                 "run",
