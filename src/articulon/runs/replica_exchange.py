@@ -13,6 +13,7 @@ import numpy as np
 from articulon.adaptive.lockable import joints_of
 from articulon.adaptive.momentum_exchange import Space
 from articulon.dynamics import kinetic_energy
+from articulon.dynamics.multibody_functions import check_model
 from articulon.errors import CaseError, DivergenceError, ModelError
 from articulon.forces.evaluation import potential_energy
 from articulon.inputs import seed as checked_seed
@@ -148,6 +149,7 @@ def replica_exchange(
     >>> len(exchange.runs), exchange.walkers.shape
     (2, (4, 2))
     """
+    check_model(model, "replica_exchange")
     if not isinstance(thermostat, BaseThermostat):
         raise CaseError(f"replica_exchange: thermostat: expected one of articulon.thermostats, got {shown(thermostat)}")
     thermostat = thermostat.resolved(model.units, "replica_exchange: thermostat")
