@@ -27,6 +27,8 @@ from articulon.thermostats.base import BaseThermostat
 
 RANDOM_STREAM = 14
 """The stream of random numbers that speeds after an exchange are drawn from."""
+MOST = 10_000_000
+"""Exchanges of a call."""
 REFUSED = {
     "barostat": "coordinates of one box do not fit another; exchange at constant volume",
     "scaling": "scaled forces sample another distribution than the one that exchanges weigh; leave it out",
@@ -155,7 +157,9 @@ def replica_exchange(
     thermostat = thermostat.resolved(model.units, "replica_exchange: thermostat")
     ladder, locks = _states(model, thermostat, temperatures, locked)
     length, between = (length_of(model.units, time, "replica_exchange") for time in (duration, every))
-    count = round(length / between)
+    count = round(min(length / between, MOST + 1))
+    if count > MOST:
+        raise CaseError(f"replica_exchange: every: there would be more than {MOST} exchanges; take a longer time")
     if count < 1 or abs(count * between - length) > 1e-9 * length:
         raise CaseError(
             f"replica_exchange: every: {between:g} goes into {length:g} no whole number of times; take "
@@ -200,8 +204,9 @@ def _states(
 ) -> tuple[tuple[float, ...], tuple[tuple[str, ...], ...]]:
     """Temperatures and locked joints of the runs; raises CaseError for lists that do not go together."""
     where = "replica_exchange"
+    temperatures = temperatures.tolist() if isinstance(temperatures, np.ndarray) else temperatures
     for name, given in (("temperatures", temperatures), ("locked", locked)):
-        if given is not None and (isinstance(given, str) or not isinstance(given, Sequence | np.ndarray)):
+        if given is not None and (isinstance(given, str | bytes) or not isinstance(given, Sequence)):
             raise CaseError(f"{where}: {name}: expected one for each run, in a list, got {shown(given)}")
     number = max(len(temperatures) if temperatures is not None else 0, len(locked) if locked is not None else 0)
     if number < 2:
