@@ -101,7 +101,6 @@ _MOLAR_SYMBOLS = {
     "stiffness": "kJ/(mol nm^2)",
     "torsional_stiffness": "kJ/(mol rad^2)",
     "pressure": "kJ/(mol nm^3)",
-    "force_squared": "(kJ/(mol nm))^2",
     "energy_length": "kJ nm/mol",
     "energy_length6": "kJ nm^6/mol",
     "energy_length12": "kJ nm^12/mol",

@@ -633,7 +633,10 @@ frames = 2
 
 def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modules: dict[str, Any]) -> None:
     for text, said in (
-        ("x = 1", "defines no builder of models, force, wall, thermostat, scaling policy, condition, check or formula"),
+        (
+            "x = 1",
+            "defines no builder of models, force, wall, thermostat, barostat, scaling policy, condition, check or formula",
+        ),
         ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
         (FORCE.replace("KEY", "py") + "# another\n", "there is a force of the kind 'tether-py' already"),
         (RULE.replace("RALSTON_KEY", "RK4"), "there is a rule 'rk4' already"),

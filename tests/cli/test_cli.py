@@ -167,7 +167,7 @@ def test_report_is_written_for_a_folder_with_a_run(ball: str, calls: list[Any]) 
     refused(invoke("report", "done"), "done holds no run")
     Path("done/case.toml").write_text("", encoding="utf-8")
     assert invoke("report", "done").stdout.strip() == "runs/ball/report.html"
-    assert calls == [("write_report", (Path("done"),), {})]
+    assert calls == [("write_report", (Path("done"), None), {})]
 
 
 # What is printed

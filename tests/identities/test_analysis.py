@@ -22,6 +22,7 @@ def a_run(positions: np.ndarray, speeds: np.ndarray | None = None, box: Any = No
     builder.add_particles(positions.shape[1], mass=1.0, positions=positions[0], kind=kinds)
     run: Any = Run(Path("no folder"))  # what is known of a run is not read from its folder
     run.model, run.positions, run.u = builder.build(), positions, speeds
+    run.boxes = None if box is None else np.tile(box.vectors, (len(positions), 1, 1))
     run.observables, run.summary = {"time": 0.5 * np.arange(len(positions))}, {}
     return run
 

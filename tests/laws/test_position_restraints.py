@@ -146,7 +146,7 @@ def test_what_is_not_there_is_refused(given: dict[str, Any], sites: bool, said: 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"bodies": ()}, "give bodies, sites or groups"),
+        ({"bodies": ()}, "give bodies, sites, groups or select"),
         ({"stiffness": -1.0}, "stiffness"),
         ({"bodies": (), "sites": (0,), "point": (0.0, 0.0, 0.0)}, "point is one of bodies"),
     ],

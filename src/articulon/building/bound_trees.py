@@ -23,7 +23,7 @@ def bound_speeds(model: Model) -> np.ndarray:
         return np.ones(model.nu, dtype=bool)
     found = np.zeros(model.nu, dtype=bool)
     links = np.flatnonzero(bound_links(model))
-    found[_columns(model.forest, links, speeds=True)] = True
+    found[_columns(kernel_tables(model).forest, links, speeds=True)] = True
     return found
 
 
@@ -37,7 +37,7 @@ def bound_mass_matrix(model: Model, q: np.ndarray, speeds: np.ndarray) -> np.nda
     result = np.zeros((n, n))
     fill_mass_matrix(part, q[of_q], workspace(part), np.zeros((links.size, 21)), result)
     # The tree's speeds follow each other in the order of its links, and the model's in that of its bodies.
-    order = np.argsort(_columns(model.forest, links, speeds=True), kind="stable")
+    order = np.argsort(_columns(kernel_tables(model).forest, links, speeds=True), kind="stable")
     return result[np.ix_(order, order)]
 
 
