@@ -635,7 +635,8 @@ def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modul
     for text, said in (
         (
             "x = 1",
-            "defines no builder of models, force, wall, thermostat, barostat, scaling policy, condition, check or formula",
+            "defines no builder of models, force, wall, thermostat, barostat, scaling policy, condition, check or "
+            "formula",
         ),
         ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
         (FORCE.replace("KEY", "py") + "# another\n", "there is a force of the kind 'tether-py' already"),
