@@ -126,14 +126,13 @@ def test_the_books_of_runs_that_exchange_close() -> None:
         temperatures=(1.0, 1.5),
         locked=((), ("lower",)),
         thermostat=LANGEVIN,
-        **STEPS,
+        **(STEPS | {"step": 0.02}),
     )
     assert exchange.accepted[0] > 3
     for run in exchange.runs:
-        # A flight of so long a step keeps the kinetic energy to some thousandths.
-        assert np.abs(run.observables["energy_balance"]).max() < 0.05
-        potential = run.summary["conservative_works"]["potential"]
-        assert potential["error"] < 0.2 < potential["jumps"] + 5.0
+        # Flights of 0.1 move the kinetic energy by 0.05 in this time, and their error is of second order.
+        assert np.abs(run.observables["energy_balance"]).max() < 0.01
+        assert run.summary["conservative_works"]["potential"]["error"] < 0.01
 
 
 def test_exchanges_follow_from_the_seed() -> None:

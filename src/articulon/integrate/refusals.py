@@ -238,6 +238,12 @@ TIED_VOLUMES = Refusal(
     "molecules move with the box as wholes, and what follows a given motion does not",
     "leave out [barostat], or the drive",
 )
+SPRUNG_VOLUMES = Refusal(
+    "barostat",
+    "it reads the virial, and that of springs and other forces on bodies is not known",
+    "take the barostat 'monte-carlo'",
+    elsewhere=True,
+)
 WALLED_VOLUMES = Refusal(
     "barostat",
     "only a box that is periodic in all three directions can change its size",
