@@ -37,10 +37,11 @@ class Family(Choice):
         self.members: dict[str, type[Declaration]] = {}
         """Classes by the values of the key that choose them."""
 
-    def discover(self, package: str, path: Any) -> None:
-        """Adds the members in the modules of a package."""
+    def discover(self, package: str, path: Any, besides: tuple[str, ...] = ()) -> None:
+        """Adds the members in the modules of a package, ``besides`` some that have none and need a library that may not
+        be installed: these are loaded by who needs them."""
         for info in walk_packages(path, f"{package}."):
-            if not info.ispkg:
+            if not info.ispkg and info.name.rpartition(".")[2] not in besides:
                 self.take(import_module(info.name))
 
     def take(self, module: ModuleType) -> list[type[Declaration]]:

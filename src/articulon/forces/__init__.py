@@ -45,7 +45,7 @@ FORCES = Family(
     lambda member: hasattr(member, "is_force") or hasattr(member, "site_terms"),
 )
 """All forces by their ``kind``: the classes of this package that have one."""
-FORCES.discover(__name__, __path__)
+FORCES.discover(__name__, __path__, besides=("mesh_waves",))
 AnyForce: TypeAlias = Annotated[Declaration, FORCES]
 """Any declared force, chosen by its ``kind``."""
 globals().update({member.__name__: member for member in (*FORCES, *WALLS)})
