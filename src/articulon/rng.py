@@ -45,6 +45,13 @@ def normal_pair(seed, stream, window, index):
 
 
 @kernel
+def fill_uniforms(seed, stream, window, result):
+    """Independent numbers in (0, 1) of indices 0, 1, ... into an array (n,)."""
+    for k in range(result.size):
+        result[k], _ = uniform_pair(seed, stream, window, k)
+
+
+@kernel
 def fill_normals(seed, stream, window, result):
     """Independent standard normal numbers of indices 0, 1, ... into an array (n,)."""
     for k in range(result.size):

@@ -10,12 +10,12 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from articulon.barostats.whole_molecules import WholeMolecules, why_not_free
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ArticulonError, CaseError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.nearest_images import widths_of
+from articulon.forces.whole_molecules import WholeMolecules, why_not_free
 from articulon.model import Model, State
 from articulon.model.state import STEPS
 from articulon.thermostats.base import BOLTZMANN, LINEAR, BaseThermostat
@@ -31,6 +31,8 @@ class BaseBarostat(Declaration):
     """Base of every barostat."""
 
     positional: ClassVar[tuple[str, ...]] = ("pressure",)
+    actor: ClassVar[type["ActingBarostat"]]
+    """What acts, of this declaration."""
     of_virial: ClassVar[bool] = False
     """Whether it reads the pressure, and so needs forces whose virial is known."""
 
@@ -69,9 +71,9 @@ class BaseBarostat(Declaration):
             return float(self.compressibility)
         return float(model.units.value(f"{WATER[1]} {WATER[2]}", "compressibility", "barostat.compressibility"))
 
-    def acting(self, evaluator: Evaluator, seed: int, step: float) -> "ActingBarostat":
+    def acting(self, evaluator: Evaluator, step: float) -> "ActingBarostat":
         """What acts on states of a model between steps of a length [time]."""
-        raise NotImplementedError
+        return self.actor(self, evaluator, step)
 
 
 class ActingBarostat:
@@ -82,16 +84,14 @@ class ActingBarostat:
     barostat
         Its declaration.
     evaluator
-        The model, its forces and its thermostat.
-    seed
-        Of the random numbers.
+        The model, its forces and its thermostat, with the seed of the random numbers.
     step
         Length of a step [time].
     """
 
-    def __init__(self, barostat: Any, evaluator: Evaluator, seed: int, step: float) -> None:
-        self.barostat, self.evaluator, self.seed, self.step = barostat, evaluator, seed, step
-        self.molecules = WholeMolecules(evaluator.model)
+    def __init__(self, barostat: Any, evaluator: Evaluator, step: float) -> None:
+        self.barostat, self.evaluator, self.step = barostat, evaluator, step
+        self.molecules = WholeMolecules(evaluator.model, evaluator.sites)
         self.every, self.pressure = int(barostat.every), float(barostat.pressure)
         self.kappa = barostat.kappa(evaluator.model)
         self.narrowest = 2.0 * evaluator.sites.listing.cutoff

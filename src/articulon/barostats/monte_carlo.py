@@ -1,43 +1,17 @@
 """The Monte Carlo barostat."""
 
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from articulon.barostats.base import RANDOM_STREAM, ActingBarostat, BaseBarostat
-from articulon.forces.evaluation import Evaluator
-from articulon.kernels import kernel
 from articulon.model import State
-from articulon.rng import uniform_pair
+from articulon.model.box import volume_of
+from articulon.rng import fill_uniforms
 
 WIDTH = 2.0
 """Largest change of ln V that is tried, in standard deviations of ln V: about half of the changes are accepted."""
-
-
-@kernel
-def draw_uniform(seed, stream, number, result):
-    """Two numbers in (0, 1)."""
-    result[0], result[1] = uniform_pair(seed, stream, number, 0)
-
-
-class MonteCarlo(BaseBarostat):
-    """Now and then another volume is tried, with the molecules moved as wholes, and accepted with the probability
-
-        min(1, exp(−(ΔU + P ΔV)/kT) (V'/V)^(N+1)),
-
-    N molecules in V; ln V' is drawn evenly around ln V (Frenkel and Smit, Understanding Molecular Simulation, 2nd ed.,
-    5.4.1; Åqvist et al., Chem. Phys. Lett. 384, 288, 2004).
-
-    Ensemble: exactly that of constant pressure and temperature, whatever the forces, for nothing is read but their
-    energy: no virial. Every try takes two evaluations of the energy.
-    """
-
-    kind: Literal["monte-carlo"] = "monte-carlo"
-
-    def acting(self, evaluator: Evaluator, seed: int, step: float) -> ActingBarostat:
-        """See :class:`BaseBarostat`."""
-        return ActingMonteCarlo(self, evaluator, seed, step)
 
 
 class ActingMonteCarlo(ActingBarostat):
@@ -46,10 +20,10 @@ class ActingMonteCarlo(ActingBarostat):
     def change(self, state: State, number: int) -> None:
         """See :class:`ActingBarostat`."""
         drawn = np.zeros(2)
-        draw_uniform(self.seed, RANDOM_STREAM, number, drawn)
+        fill_uniforms(self.evaluator.seed, RANDOM_STREAM, number, drawn)
         memory, kT = state.box, self.kT(state)
         edges = memory.edges.copy()
-        volume = float(np.linalg.det(edges))
+        volume = volume_of(edges)
         most = WIDTH * math.sqrt(kT * self.kappa / volume)
         change = most * (2.0 * float(drawn[0]) - 1.0)
         scale = math.exp(change / 3.0)
@@ -69,3 +43,20 @@ class ActingMonteCarlo(ActingBarostat):
             state.q[:] = q
         else:
             self.take(edges)
+
+
+class MonteCarlo(BaseBarostat):
+    """Now and then another volume is tried, with the molecules moved as wholes, and accepted with the probability
+
+        min(1, exp(−(ΔU + P ΔV)/kT) (V'/V)^(N+1)),
+
+    N molecules in V; ln V' is drawn evenly around ln V (Frenkel and Smit, Understanding Molecular Simulation, 2nd ed.,
+    5.4.1; Åqvist et al., Chem. Phys. Lett. 384, 288, 2004).
+
+    Ensemble: exactly that of constant pressure and temperature, whatever the forces, for nothing is read but their
+    energy: no virial. Every try takes two evaluations of the energy.
+    """
+
+    kind: Literal["monte-carlo"] = "monte-carlo"
+
+    actor: ClassVar[type[ActingBarostat]] = ActingMonteCarlo

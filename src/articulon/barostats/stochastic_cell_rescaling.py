@@ -8,21 +8,48 @@ import numpy as np
 from articulon.barostats.base import RANDOM_STREAM, ActingBarostat, BaseBarostat
 from articulon.declaration import Dimension, Quantity
 from articulon.errors import CaseError
-from articulon.forces.evaluation import Evaluator, without_virial
+from articulon.forces.evaluation import without_virial
 from articulon.forces.pressure import beyond_sites
 from articulon.forces.sites.site_positions import site_positions
 from articulon.forces.sites.site_tables import W_XX, W_ZZ
-from articulon.kernels import kernel
 from articulon.model import Model, State
+from articulon.model.box import volume_of
 from articulon.model.state import THERMOSTAT
-from articulon.rng import normal_pair
+from articulon.rng import fill_normals
 from articulon.thermostats.base import BaseThermostat
 
 
-@kernel
-def draw_normal(seed, stream, number, result):
-    """A standard normal number."""
-    result[0], _ = normal_pair(seed, stream, number, 0)
+class ActingRescaling(ActingBarostat):
+    """See :class:`StochasticCellRescaling`."""
+
+    def change(self, state: State, number: int) -> None:
+        """See :class:`ActingBarostat`."""
+        drawn = np.zeros(1)
+        fill_normals(self.evaluator.seed, RANDOM_STREAM, number, drawn)
+        memory, kT, molecules = state.box, self.kT(state), self.molecules
+        volume = volume_of(memory.edges)
+        centres, velocities = moving = molecules.motions(state.q, state.u)
+        inside, before = self._pressure(state, moving, volume)
+        rate = self.kappa / float(self.barostat.relaxation) * self.step * self.every
+        change = -rate * (self.pressure - inside) + math.sqrt(2.0 * kT * rate / volume) * float(drawn[0])
+        scale = math.exp(change / 3.0)
+        molecules.shift(state.q, (scale - 1.0) * centres)
+        molecules.push(state.u, (1.0 / scale - 1.0) * velocities)
+        memory.edges[:] = scale * memory.edges
+        self.take(memory.edges)
+        heat = 0.5 * molecules.twice_kinetic(velocities) * (scale**-2 - 1.0)
+        memory.work[:] += self.energy(state.q) - before, heat
+        memory.moves[:] += 1
+        # The noise that scales speeds is a bath's.
+        state.work[THERMOSTAT] += heat
+
+    def _pressure(self, state: State, moving: tuple[np.ndarray, np.ndarray], volume: float) -> tuple[float, float]:
+        """P_int [energy/length³], and the potential energy [energy]."""
+        e, positions = self.evaluator, site_positions(self.evaluator.model, state.q)
+        measures = e.measure(state.q)
+        trace = float(measures[W_XX : W_ZZ + 1].sum())
+        inside = self.molecules.pressure(moving, e.on_sites(positions), positions, trace, volume)
+        return inside, float(e.energies(state.q, measures).sum())
 
 
 class StochasticCellRescaling(BaseBarostat):
@@ -39,6 +66,7 @@ class StochasticCellRescaling(BaseBarostat):
     """
 
     kind: Literal["stochastic-cell-rescaling"] = "stochastic-cell-rescaling"
+    actor: ClassVar[type[ActingBarostat]] = ActingRescaling
     of_virial: ClassVar[bool] = True
     relaxation: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """τ, in which the volume comes to what the pressure asks for [time]."""
@@ -51,43 +79,3 @@ class StochasticCellRescaling(BaseBarostat):
             raise CaseError(
                 f"{where}: it reads the virial, and that of '{kind}' is not known; take the barostat 'monte-carlo'"
             )
-
-    def acting(self, evaluator: Evaluator, seed: int, step: float) -> ActingBarostat:
-        """See :class:`BaseBarostat`."""
-        return ActingRescaling(self, evaluator, seed, step)
-
-
-class ActingRescaling(ActingBarostat):
-    """See :class:`StochasticCellRescaling`."""
-
-    def change(self, state: State, number: int) -> None:
-        """See :class:`ActingBarostat`."""
-        drawn = np.zeros(1)
-        draw_normal(self.seed, RANDOM_STREAM, number, drawn)
-        memory, kT, molecules = state.box, self.kT(state), self.molecules
-        volume = float(np.linalg.det(memory.edges))
-        centres, velocities = molecules.motions(state.q, state.u)
-        inside, before = self._pressure(state, centres, velocities, volume)
-        rate = self.kappa / float(self.barostat.relaxation) * self.step * self.every
-        change = -rate * (self.pressure - inside) + math.sqrt(2.0 * kT * rate / volume) * float(drawn[0])
-        scale = math.exp(change / 3.0)
-        molecules.shift(state.q, (scale - 1.0) * centres)
-        molecules.push(state.u, (1.0 / scale - 1.0) * velocities)
-        memory.edges[:] = scale * memory.edges
-        self.take(memory.edges)
-        heat = 0.5 * molecules.twice_kinetic(velocities) * (scale**-2 - 1.0)
-        memory.work[:] += self.energy(state.q) - before, heat
-        memory.moves[:] += 1
-        # The noise that scales speeds is a bath's.
-        state.work[THERMOSTAT] += heat
-
-    def _pressure(
-        self, state: State, centres: np.ndarray, velocities: np.ndarray, volume: float
-    ) -> tuple[float, float]:
-        """P_int [energy/length³], and the potential energy [energy]."""
-        e, positions = self.evaluator, site_positions(self.evaluator.model, state.q)
-        measures = e.measure(state.q)
-        trace = float(measures[W_XX : W_ZZ + 1].sum())
-        trace -= self.molecules.inner_virial(centres, e.on_sites(positions), positions)
-        inside = (self.molecules.twice_kinetic(velocities) + trace) / (3.0 * volume)
-        return inside, float(e.energies(state.q, measures).sum())

@@ -184,14 +184,14 @@ def potential_energy(model: Model, q: np.ndarray) -> Any:
         return one_by_one(found, lambda q: potential_energy(model, q), (model.nq,))
     coordinates, result = vector(q, model.nq, "q"), np.zeros(8)
     if only_particles(model):
-        return float(_sites_of(model).measure(coordinates.reshape(-1, 3))[ENERGY])
+        return float(sites_of(model).measure(coordinates.reshape(-1, 3))[ENERGY])
     if side_by_side(model):
         return float(function_of(model, POTENTIAL_ENERGY).of(coordinates)[0][0])
     tables = force_tables(model)
     forest = kernel_tables(model).forest
     Program(energy_passes(forest, tables, workspace(forest), coordinates, result))()
     if has_site_forces(model):
-        result[POTENTIAL] += _sites_of(model).measure(site_positions(model, coordinates))[ENERGY]
+        result[POTENTIAL] += sites_of(model).measure(site_positions(model, coordinates))[ENERGY]
     return float(result.sum())
 
 
@@ -235,7 +235,7 @@ def site_sums(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, floa
     virial [energy] at coordinates q."""
     if not has_site_forces(model):
         return np.zeros((0, 3)), np.zeros((0, 3)), 0.0
-    sites, positions = _sites_of(model), site_positions(model, q)
+    sites, positions = sites_of(model), site_positions(model, q)
     trace = float(sites.measure(positions)[W_XX : W_ZZ + 1].sum())
     return sites.evaluate(positions), positions, trace
 
@@ -244,13 +244,13 @@ def _measures(model: Model, q: np.ndarray) -> np.ndarray:
     coordinates = vector(q, model.nq, "q")
     if not has_site_forces(model):
         return np.zeros(MEASURES)
-    return _sites_of(model).measure(site_positions(model, coordinates))
+    return sites_of(model).measure(site_positions(model, coordinates))
 
 
 _SITES: WeakKeyDictionary[Model, SiteForces] = WeakKeyDictionary()
 
 
-def _sites_of(model: Model) -> SiteForces:
+def sites_of(model: Model) -> SiteForces:
     """Site forces of a model that is asked for its energy again and again."""
     if model not in _SITES:
         _SITES[model] = SiteForces(model)

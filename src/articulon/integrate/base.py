@@ -83,7 +83,7 @@ class Driver:
         self.law = addressed(problem.policy.law, LAW)
         self.step = float(getattr(problem.integrator, "step", None) or 0.0)
         if problem.barostat is not None:
-            self.barostat = problem.barostat.acting(problem.evaluator, problem.evaluator.seed, self.step)
+            self.barostat = problem.barostat.acting(problem.evaluator, self.step)
 
     def bind_law(self) -> None:
         """Finds what the policy follows, and binds what its law reads."""

@@ -72,8 +72,8 @@ class FrictionImplicitDriver(FixedStepDriver):
         """See :class:`Driver`."""
         result = copy.copy(self)
         result.problem, result.evaluator = replace(self.problem, evaluator=evaluator), evaluator
-        if self.barostat is not None:
-            result.barostat = self.barostat.barostat.acting(evaluator, self.barostat.seed, self.step)
+        if self.problem.barostat is not None:
+            result.barostat = self.problem.barostat.acting(evaluator, self.step)
         result.bind_law()
         result.scratch = friction_implicit_scratch.scratch(evaluator)
         result.passes, result.kept = friction_implicit_passes.passes(evaluator, result.scratch, self.flight)

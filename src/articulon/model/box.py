@@ -15,6 +15,11 @@ LONGEST = 1e100
 """Of an edge; the shortest is its inverse. Volumes of such boxes, and what is over them, are numbers."""
 
 
+def volume_of(edges: np.ndarray) -> float:
+    """Volume of a box with edges as rows, a along x and b in the plane of x and y [length³]."""
+    return float(edges[0, 0] * edges[1, 1] * edges[2, 2])
+
+
 class Box(Declaration):
     """A parallelepiped with the edges a = (lx, 0, 0), b = (xy, ly, 0) and c = (xz, yz, lz).
 
@@ -72,7 +77,7 @@ class Box(Declaration):
     @property
     def volume(self) -> float:
         """[length³]."""
-        return float(np.prod([float(v) for v in self.lengths]))
+        return volume_of(self.vectors)
 
     @property
     def periodic(self) -> np.ndarray:

@@ -14,6 +14,7 @@ from articulon.forces.model_tables import channels_of, working_channels
 from articulon.forces.sites.site_positions import only_particles
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
+from articulon.model.box import volume_of
 from articulon.model.joints import UNBOUND
 from articulon.model.state import (
     CONFORMATIONAL,
@@ -279,7 +280,7 @@ class Observer:
             measures = evaluator.measure(state.q)
             observables.update(self.sites.observables(state, forces, measures, kinetic, scaled or 1.0))
         if evaluator.changing_box:
-            volume = float(np.linalg.det(state.box.edges))
+            volume = volume_of(state.box.edges)
             observables |= {"volume": volume, "density": float(model.masses.sum()) / volume}
             observables["barostat_energy"] = float(state.box.work[0])
         if self.energies:

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from articulon.barostats.whole_molecules import WholeMolecules, why_not_free
 from articulon.forces.evaluation import Evaluator, without_virial
 from articulon.forces.gravity import Gravity
 from articulon.forces.pressure import beyond_sites
 from articulon.forces.sites.site_tables import LAPLACIAN, W_XX, W_ZZ
 from articulon.forces.sites.site_terms import SumTerm
+from articulon.forces.whole_molecules import WholeMolecules, why_not_free
 from articulon.model import Model, State
+from articulon.model.box import volume_of
 from articulon.model.joints import XYZ
 from articulon.model.state import POTENTIAL
 
@@ -75,12 +76,12 @@ class SiteObserver:
         self.not_defined = why_not_defined(model)
         box, particles = model.box, bool((model.forest.kind == XYZ).all()) and not (model.forest.parent >= 0).any()
         has_volume = box is not None and box.periodic.all() and without_virial(model) is None
-        has_volume = has_volume and bool(evaluator.sites.sites) and not model.loops.kind.size
+        has_volume = has_volume and bool(evaluator.sites.sites)
         has_volume = has_volume and why_not_free(model) is None and beyond_sites(model) is None
         self.volume = box.volume if box is not None and has_volume else None
         # What turns has kinetic energy that is no pressure, and forces within a molecule are none.
         whole = has_volume and not (particles and not _several_sites(model))
-        self.molecules = WholeMolecules(model) if whole else None
+        self.molecules = WholeMolecules(model, evaluator.sites) if whole else None
         # Constant forces have a gradient and no Laplacian.
         self.weight = sum(
             (np.array([float(g) for g in force.acceleration]) for force in model.forces if isinstance(force, Gravity)),
@@ -101,8 +102,7 @@ class SiteObserver:
         """Forces on the links at the latest evaluation, unscaled [force], shape (links, 3)."""
         if not self.evaluator.particles:
             return self.evaluator.channels.wrench[POTENTIAL, :, :3].copy()
-        p = self.evaluator.sites.system.particles
-        return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
+        return self.evaluator.sites.latest
 
     def observables(
         self, state: State, forces: np.ndarray, measures: np.ndarray, kinetic: float, scaled: float = 1.0
@@ -127,13 +127,12 @@ class SiteObserver:
             net = forces + self.model.forest.mass[:, None] * self.weight
             found |= {"gradient_squared": float((net**2).sum()), "laplacian": float(measures[LAPLACIAN])}
         if self.volume is not None:
-            trace, twice_kinetic = float(measures[W_XX : W_ZZ + 1].sum()), 2.0 * kinetic
-            volume = float(np.linalg.det(state.box.edges)) if state.box.edges.size else self.volume
-            if self.molecules is not None:
-                centres, velocities = self.molecules.motions(state.q, state.u)
-                p = self.evaluator.sites.system.particles
-                on_sites = np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
-                trace -= self.molecules.inner_virial(centres, on_sites, p.site.T)
-                twice_kinetic = self.molecules.twice_kinetic(velocities)
-            found["pressure"] = (twice_kinetic / scaled + trace) / (3.0 * volume)
+            trace = float(measures[W_XX : W_ZZ + 1].sum())
+            volume = volume_of(state.box.edges) if state.box.edges.size else self.volume
+            if self.molecules is None:
+                found["pressure"] = (2.0 * kinetic / scaled + trace) / (3.0 * volume)
+            else:
+                moving, sites = self.molecules.motions(state.q, state.u), self.evaluator.sites
+                where = sites.system.particles.site.T
+                found["pressure"] = self.molecules.pressure(moving, sites.latest, where, trace, volume, scaled)
         return found

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.declaration import Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.error_function import SMOOTH_PARTS, coefficients, number_of_terms
 from articulon.forces.sites.ewald_estimate import Charges, EwaldParameters, choose
@@ -19,14 +19,20 @@ from articulon.forces.sites.ewald_waves import (
     wave_table,
     waves_within,
 )
-from articulon.forces.sites.lattice_sums import check_damping, check_lattice_sum, own_energy, surface_constant
-from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb
+from articulon.forces.sites.lattice_sums import (
+    LatticeSum,
+    check_damping,
+    check_lattice_sum,
+    own_energy,
+    surface_constant,
+)
 from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.quotients import inverse_root
 from articulon.forces.sites.site_tables import SiteTable
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.kernels import jit
 from articulon.model import Model
+from articulon.model.box import volume_of
 
 PARALLEL_WORK = 2_000_000
 """Charges times waves from which on the threads share the reciprocal part."""
@@ -36,7 +42,7 @@ MOST_COLUMNS = 1e6
 """Columns of waves along the third reciprocal edge."""
 
 
-class Ewald(Declaration):
+class Ewald(LatticeSum):
     """U = ½ Σ_ij Σ'_n q_i q_j/(4πε₀ε_r |r_ij + n|) over all images n of a neutral periodic box, by Ewald's sum.
 
     The sum is split by erfc(αr)/r, summed over neighbours up to a cutoff, and the smooth rest, summed over waves of the
@@ -47,24 +53,12 @@ class Ewald(Declaration):
     """
 
     kind: Literal["ewald"] = "ewald"
-    relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
-    """ε_r of the medium between the charges."""
     precision: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1e-6
     """Expected rms error of the forces, relative to the force between two charges of rms magnitude at their mean
     distance (volume/number)^⅓."""
-    cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Of the real part, at most half of the smallest width of the box; by default the cheapest [length]."""
-    damping: Annotated[Quantity | None, Dimension("wavenumber", minimum=0, exclusive=True)] = None
-    """α; by default what the cutoff needs for the precision [1/length]."""
     waves: tuple[Whole, Whole, Whole] | None = None
     """The largest index of a wave along each reciprocal edge; by default all waves up to the length that the precision
     needs."""
-    surface_permittivity: Permittivity = "infinite"
-    """ε' of what surrounds the large sphere of boxes: ``"infinite"`` is a conductor (tin foil). A finite one adds
-    2π/((2ε' + 1) V) |Σ q r|² over positions as they are, never wrapped, so that a site that crosses a face goes on
-    smoothly: let no site start off a whole box away from its molecule (de Leeuw, Perram and Smith 1980)."""
-    skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for a box that is not periodic or not neutral, a cutoff that does not fit, and a second
@@ -106,13 +100,15 @@ class Ewald(Declaration):
         inverse = np.linalg.inv(vectors)
         columns = waves_within(inverse, limits, longest)
         found = EwaldParameters(
-            damping,
-            cutoff,
-            longest,
-            limits,
-            sum(2 * top + 1 if a or b else top for a, b, top in columns),
-            charges.real_error(damping, cutoff),
-            charges.reciprocal_error(damping, charges.complete(limits) if self.waves is not None else longest),
+            damping=damping,
+            cutoff=cutoff,
+            longest=longest,
+            waves=limits,
+            count=sum(2 * top + 1 if a or b else top for a, b, top in columns),
+            real_error=charges.real_error(damping, cutoff),
+            reciprocal_error=charges.reciprocal_error(
+                damping, charges.complete(limits) if self.waves is not None else longest
+            ),
         )
         return found, columns
 
@@ -129,7 +125,7 @@ class Ewald(Declaration):
 
         def in_box(edges: np.ndarray) -> tuple[SiteTable, tuple[float, float]]:
             """The same waves, by their indices, of another box."""
-            s = volume / float(np.linalg.det(edges))
+            s = volume / volume_of(edges)
             anew = wave_table(np.linalg.inv(edges), columns, found.damping, s * front)
             return reciprocal_table(sites, anew, found.damping, s * surface), (0.0, 0.0)
 
@@ -144,10 +140,6 @@ class Ewald(Declaration):
         )
         factor = 1.0 / float(self.relative_permittivity)
         return [real, reciprocal, *exclusion_terms(model, found.damping, factor)]
-
-    def bare_terms(self, model: Model) -> list[PairTerm]:
-        """The law without a cutoff, for pairs that are scaled."""
-        return bare_coulomb(model, float(self.relative_permittivity))
 
 
 def real_part(

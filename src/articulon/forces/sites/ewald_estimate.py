@@ -27,20 +27,14 @@ _MARGIN = math.sqrt(0.5)
 """Of each part, so that both together keep to the precision."""
 
 
-@dataclass(frozen=True)
-class EwaldParameters:
-    """What an Ewald sum is made of, and the errors that are expected of it."""
+@dataclass(frozen=True, kw_only=True)
+class SplitParameters:
+    """How a sum is split in two, and the errors that are expected of its parts."""
 
     damping: float
     """α [1/length]."""
     cutoff: float
     """Of the real part [length]."""
-    longest: float
-    """The largest wave number k of the reciprocal part [1/length]; infinity where the waves are given."""
-    waves: tuple[int, int, int]
-    """The largest index of a wave along each reciprocal edge."""
-    count: int
-    """Waves in the sum, one of each k and −k."""
     real_error: float
     """Expected rms error of the forces of the real part, relative as explained above."""
     reciprocal_error: float
@@ -50,6 +44,18 @@ class EwaldParameters:
     def error(self) -> float:
         """Of both together."""
         return math.hypot(self.real_error, self.reciprocal_error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EwaldParameters(SplitParameters):
+    """What an Ewald sum is made of, and the errors that are expected of it."""
+
+    longest: float
+    """The largest wave number k of the reciprocal part [1/length]; infinity where the waves are given."""
+    waves: tuple[int, int, int]
+    """The largest index of a wave along each reciprocal edge."""
+    count: int
+    """Waves in the sum, one of each k and −k."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
+from articulon.forces.sites.lattice_sums import add_surface
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
 from articulon.kernels import jit, kernel, routine
 
@@ -370,13 +371,4 @@ def _add_measure(table, cell, particles, result):
                 result[W_XZ] += f * kx * kz
                 result[W_YZ] += f * ky * kz
                 result[LAPLACIAN] -= 2.0 * u * k2 * (square - squares)
-    surface, mx, my, mz = constants[SURFACE], row[0], row[1], row[2]
-    energy = 0.5 * surface * (mx * mx + my * my + mz * mz)
-    result[ENERGY] += energy
-    result[W_XX] += energy - surface * mx * mx
-    result[W_YY] += energy - surface * my * my
-    result[W_ZZ] += energy - surface * mz * mz
-    result[W_XY] -= surface * mx * my
-    result[W_XZ] -= surface * mx * mz
-    result[W_YZ] -= surface * my * mz
-    result[LAPLACIAN] += 3.0 * surface * squares
+    add_surface(result, constants[SURFACE], row[0], row[1], row[2], squares)

@@ -1,18 +1,45 @@
-"""What the sums over charges and all their images have in common: where there is none, and the charges' own energy."""
+"""What the sums over charges and all their images have in common: what is declared, where there is none, the charges'
+own energy, and what surrounds the boxes."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 
+from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.sites.error_function import LARGEST
-from articulon.forces.sites.laws.coulomb import check_charges
+from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb, check_charges
+from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ
+from articulon.forces.sites.site_terms import PairTerm
+from articulon.kernels import jit
 from articulon.model import Model
 
 LATTICE_SUMS = ("ewald", "particle-mesh-ewald")
 """Kinds of forces that hold every charge of a periodic box."""
 NEUTRAL = 1e-9
 """Net charge that rounding may leave, relative to Σ|q|."""
+
+
+class LatticeSum(Declaration):
+    """Base of the declarations of such sums, which split 1/r by erfc(αr)/r."""
+
+    relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
+    """ε_r of the medium between the charges."""
+    cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """Of the real part, at most half of the smallest width of the box; by default the cheapest [length]."""
+    damping: Annotated[Quantity | None, Dimension("wavenumber", minimum=0, exclusive=True)] = None
+    """α; by default what the cutoff needs for the precision [1/length]."""
+    surface_permittivity: Permittivity = "infinite"
+    """ε' of what surrounds the large sphere of boxes: ``"infinite"`` is a conductor (tin foil). A finite one adds
+    2π/((2ε' + 1) V) |Σ q r|² over positions as they are, never wrapped, so that a site that crosses a face goes on
+    smoothly: let no site start off a whole box away from its molecule (de Leeuw, Perram and Smith 1980)."""
+    skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
+    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+
+    def bare_terms(self, model: Model) -> list[PairTerm]:
+        """The law without a cutoff, for pairs that are scaled."""
+        return bare_coulomb(model, float(self.relative_permittivity))
 
 
 def check_lattice_sum(model: Model, where: str) -> None:
@@ -58,3 +85,18 @@ def surface_constant(model: Model, permittivity: float | str, constant: float) -
     if permittivity == "infinite":
         return 0.0
     return constant * 4.0 * math.pi / ((2.0 * float(permittivity) + 1.0) * model.box.volume)
+
+
+@jit
+def add_surface(result, surface, mx, my, mz, squares):
+    """Adds to the measures the energy of the dipole moment, ½ ``surface`` m², and what follows from it; ``squares`` is
+    Σ q²."""
+    energy = 0.5 * surface * (mx * mx + my * my + mz * mz)
+    result[ENERGY] += energy
+    result[W_XX] += energy - surface * mx * mx
+    result[W_YY] += energy - surface * my * my
+    result[W_ZZ] += energy - surface * mz * mz
+    result[W_XY] -= surface * mx * my
+    result[W_XZ] -= surface * mx * mz
+    result[W_YZ] -= surface * my * mz
+    result[LAPLACIAN] += 3.0 * surface * squares

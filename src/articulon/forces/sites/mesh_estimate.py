@@ -22,8 +22,9 @@ from functools import cache, lru_cache
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.forces.sites.ewald_estimate import Charges
+from articulon.forces.sites.ewald_estimate import Charges, SplitParameters
 from articulon.forces.sites.mesh_splines import HIGHEST, LOWEST, moduli
+from articulon.forces.sites.nearest_images import widths_of
 
 ALIASES = 3
 """Waves on either side of a wave of the mesh, along each edge, that are counted."""
@@ -41,27 +42,14 @@ _SPACINGS = np.geomspace(0.02, 1.6, 40)
 """α times spacing for which it is tabulated."""
 
 
-@dataclass(frozen=True)
-class MeshEwaldParameters:
+@dataclass(frozen=True, kw_only=True)
+class MeshEwaldParameters(SplitParameters):
     """What a particle-mesh Ewald sum is made of, and the errors that are expected of it."""
 
-    damping: float
-    """α [1/length]."""
-    cutoff: float
-    """Of the real part [length]."""
     mesh: tuple[int, int, int]
     """Points along each edge of the box."""
     order: int
     """Of the B-splines; their degree is one less."""
-    real_error: float
-    """Expected rms error of the forces of the real part, relative as explained above."""
-    reciprocal_error: float
-    """Likewise of the reciprocal part."""
-
-    @property
-    def error(self) -> float:
-        """Of both together."""
-        return math.hypot(self.real_error, self.reciprocal_error)
 
 
 @dataclass(frozen=True)
@@ -74,7 +62,7 @@ class MeshCharges(Charges):
     @property
     def widths(self) -> np.ndarray:
         """Distances between opposite faces of the box [length], shape (3,)."""
-        return 1.0 / np.linalg.norm(np.linalg.inv(self.vectors), axis=0)
+        return widths_of(self.vectors)
 
     def mesh_error(self, damping: float, mesh: tuple[int, int, int], order: int) -> float:
         """Relative rms error of the reciprocal part."""

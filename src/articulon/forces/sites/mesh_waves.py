@@ -14,6 +14,7 @@ import numpy as np
 from numba import prange
 from rocket_fft.lowlevel import c2c, c2r, r2c
 
+from articulon.forces.sites.lattice_sums import add_surface
 from articulon.forces.sites.mesh_charges import (
     BLOCK,
     FRONT,
@@ -187,13 +188,4 @@ def mesh_measure(table, cell, particles, neighbours, result):
     for y in range(ny):
         for k in range(MEASURED):
             result[k] += rows[measured + MEASURED * y + k]
-    surface, mx, my, mz = constants[SURFACE], rows[dipole], rows[dipole + 1], rows[dipole + 2]
-    energy = 0.5 * surface * (mx * mx + my * my + mz * mz)
-    result[ENERGY] += energy
-    result[W_XX] += energy - surface * mx * mx
-    result[W_YY] += energy - surface * my * my
-    result[W_ZZ] += energy - surface * mz * mz
-    result[W_XY] -= surface * mx * my
-    result[W_XZ] -= surface * mx * mz
-    result[W_YZ] -= surface * my * mz
-    result[LAPLACIAN] += 3.0 * surface * squares
+    add_surface(result, constants[SURFACE], rows[dipole], rows[dipole + 1], rows[dipole + 2], squares)

@@ -6,12 +6,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.declaration import Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.ewald import real_part
 from articulon.forces.sites.ewald_exclusions import exclusion_terms
-from articulon.forces.sites.lattice_sums import check_damping, check_lattice_sum, surface_constant
-from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb
+from articulon.forces.sites.lattice_sums import LatticeSum, check_damping, check_lattice_sum, surface_constant
 from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.mesh_charges import mesh_table
 from articulon.forces.sites.mesh_estimate import MeshCharges, MeshEwaldParameters, check_points, choose_mesh
@@ -19,6 +18,7 @@ from articulon.forces.sites.mesh_splines import HIGHEST, LOWEST
 from articulon.forces.sites.site_tables import SiteTable
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.model import Model
+from articulon.model.box import volume_of
 
 PARALLEL_WORK = 20_000
 """Charges and tenths of points of the mesh from which on the threads share the reciprocal part."""
@@ -28,7 +28,7 @@ SKIN = 0.4
 as much as the sums over neighbours of several."""
 
 
-class ParticleMeshEwald(Declaration):
+class ParticleMeshEwald(LatticeSum):
     """U = ½ Σ_ij Σ'_n q_i q_j/(4πε₀ε_r |r_ij + n|) over all images n of a neutral periodic box, by the smooth
     particle-mesh Ewald sum (Essmann et al., J. Chem. Phys. 103, 8577, 1995).
 
@@ -41,23 +41,13 @@ class ParticleMeshEwald(Declaration):
     """
 
     kind: Literal["particle-mesh-ewald"] = "particle-mesh-ewald"
-    relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
-    """ε_r of the medium between the charges."""
     precision: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 5e-4
     """Expected rms error of the forces, relative to the force between two charges of rms magnitude at their mean
     distance (volume/number)^⅓."""
-    cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Of the real part, at most half of the smallest width of the box; by default the cheapest [length]."""
-    damping: Annotated[Quantity | None, Dimension("wavenumber", minimum=0, exclusive=True)] = None
-    """α; by default what the cutoff needs for the precision [1/length]."""
     mesh: tuple[Whole, Whole, Whole] | None = None
     """Points along each edge; by default as many products of 2, 3, 5 and 7 as the precision needs."""
     order: Whole | None = None
     """Of the B-splines, from 4 to 8; by default the cheapest."""
-    surface_permittivity: Permittivity = "infinite"
-    """ε' of what surrounds the large sphere of boxes, as of ``ewald``: ``"infinite"`` is a conductor (tin foil)."""
-    skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """How far beyond the cutoff neighbours are listed; ``SKIN`` times the cutoff where it is not given [length]."""
 
     def momentum_changes(self, model: Model) -> str | None:
         """See ``site_terms.py``."""
@@ -108,12 +98,12 @@ class ParticleMeshEwald(Declaration):
             charges, float(self.precision), cutoff, damping, self.mesh, self.order, where
         )
         return MeshEwaldParameters(
-            damping,
-            cutoff,
-            mesh,
-            order,
-            charges.real_error(damping, cutoff),
-            charges.mesh_error(damping, mesh, order),
+            damping=damping,
+            cutoff=cutoff,
+            mesh=mesh,
+            order=order,
+            real_error=charges.real_error(damping, cutoff),
+            reciprocal_error=charges.mesh_error(damping, mesh, order),
         )
 
     def site_terms(self, model: Model) -> list[PairTerm | SumTerm]:
@@ -134,7 +124,7 @@ class ParticleMeshEwald(Declaration):
 
         def in_box(edges: np.ndarray) -> tuple[SiteTable, tuple[float, float]]:
             """The same mesh in another box."""
-            s = float(np.linalg.det(vectors) / np.linalg.det(edges))
+            s = volume_of(vectors) / volume_of(edges)
             shape = found.mesh, found.order, found.damping
             return mesh_table(sites, edges, *shape, s * front, s * surface), (0.0, 0.0)
 
@@ -148,7 +138,3 @@ class ParticleMeshEwald(Declaration):
         )
         factor = 1.0 / float(self.relative_permittivity)
         return [real, reciprocal, *exclusion_terms(model, found.damping, factor)]
-
-    def bare_terms(self, model: Model) -> list[PairTerm]:
-        """The law without a cutoff, for pairs that are scaled."""
-        return bare_coulomb(model, float(self.relative_permittivity))

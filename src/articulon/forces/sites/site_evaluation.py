@@ -52,7 +52,7 @@ from articulon.forces.sites.site_tables import (
     empty_neighbours,
     empty_particles,
 )
-from articulon.forces.sites.site_terms import Level, PairTerm, SumTerm, Term
+from articulon.forces.sites.site_terms import InBox, Level, PairTerm, SumTerm, Term
 from articulon.forces.sites.vector_appending import LANES
 from articulon.kernels import first_class, jit, kernel, prepare, ready
 from articulon.model import Model, State
@@ -164,8 +164,8 @@ class SiteForces:
         self.excluded_start, self.excluded = _exclusions(model, self.sites)
         self.pairs = [term for term in terms if isinstance(term, PairTerm)]
         self.users = [term.users for term in terms if isinstance(term, SumTerm) and term.users is not None]
-        self._terms = terms
-        self.constant = np.sum([term.constant for term in terms] or [(0.0, 0.0)], axis=0)
+        self._fixed = np.sum([term.constant for term in terms if _in_box(term) is None] or [(0.0, 0.0)], axis=0)
+        self.constant = np.array(self._fixed, dtype=float)
         many = self.sites >= (PARALLEL_ALL if self.listing.everything else PARALLEL_SITES)
         self.parallel = many and not alone
         self._compile(terms)
@@ -233,8 +233,11 @@ class SiteForces:
             measures.append(measure_kernel(both._replace(by_kind=False)))
             tables.append(table)
             levels.append(next(term.level for term in (plain, charged) if term is not None))
+        of_box = [(term.in_box, -1, term.constant) for term in self.pairs if term.in_box is not None]
         for term in terms:
             if isinstance(term, SumTerm):
+                if term.in_box is not None:
+                    of_box.append((term.in_box, len(tables), term.constant))
                 pair = term.alone if self.alone and term.alone is not None else (term.forces, term.measure)
                 forces.append(prepare(pair[0], FORCES))
                 measures.append(prepare(pair[1], MEASURE))
@@ -250,6 +253,16 @@ class SiteForces:
         self.forces, self.measures = tuple(forces), tuple(measures)
         self.tables = tuple(SiteTable(*map(aligned, table)) for table in tables)
         self.level = np.array([LEVELS.index(level) for level in levels])
+        self._of_box = tuple(one[:2] for one in of_box)
+        """What is another in another box: what tells it, and the table that it is of, −1 for none."""
+        self._take_constants([constant for _, _, constant in of_box])
+
+    def _take_constants(self, of_box: Sequence[tuple[float, float]]) -> None:
+        """Energy and trace of the virial that depend on no position, those of the box among them: from the start, so
+        that they do not depend on the boxes before, and in place, for coarse models share them."""
+        self.constant[:] = self._fixed
+        for constant in of_box:
+            self.constant += constant
 
     def _make_room(self, images: int, neighbours: int) -> None:
         self._room = images, neighbours
@@ -311,16 +324,13 @@ class SiteForces:
         if np.array_equal(self.cell.vectors, edges):
             return
         self.cell.vectors[:], self.cell.inverse[:] = edges, np.linalg.inv(edges)
-        # In place, for coarse models share it, as they share the box.
-        self.constant[:], at = 0.0, len(list(_fused(self.pairs)))
-        for term in self._terms:
-            in_box = getattr(term, "in_box", None)
-            table, constant = (None, term.constant) if in_box is None else in_box(edges)
-            self.constant[:] += constant
-            if isinstance(term, SumTerm):
-                for own, other in zip(self.tables[at], table or (), strict=table is not None):
-                    own[:] = other
-                at += 1
+        constants = []
+        for in_box, at in self._of_box:
+            table, constant = in_box(edges)
+            constants.append(constant)
+            for own, other in zip(self.tables[at], table or (), strict=table is not None):
+                own[:] = other
+        self._take_constants(constants)
         self.system.particles.reference[:] = np.nan if self.listed else 0.0
         self.touched = True
 
@@ -376,12 +386,17 @@ class SiteForces:
         if self.elsewhere is not None:
             p = self.system.particles
             p.fx[p.place], p.fy[p.place], p.fz[p.place] = self.elsewhere.forces(positions).T
-            return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
+            return self.latest
         self.system.particles.site[:] = positions.T
         self._refresh()
         self._run(sum_forces, *self.bound_functions)
         self._raise()
-        p = self.system.particles  # others than before, where lists have grown
+        return self.latest
+
+    @property
+    def latest(self) -> np.ndarray:
+        """Forces on the sites at the latest evaluation [force], shape (sites, 3)."""
+        p = self.system.particles
         return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
 
     def measure(self, positions: np.ndarray) -> np.ndarray:
@@ -422,6 +437,11 @@ def _fused(pairs: list[PairTerm]) -> Iterable[tuple[PairTerm | None, PairTerm | 
     """Laws that share a loop: one that is of charges and one that is not."""
     plain, charged = ([term for term in pairs if term.charged is kind] for kind in (False, True))
     return zip_longest(plain, charged)
+
+
+def _in_box(term: Term) -> InBox | None:
+    """What is another in another box, where a term has something of it."""
+    return getattr(term, "in_box", None)
 
 
 def _exclusions(model: Model, sites: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from articulon.errors import ModelError
 from articulon.forces.sites.between import pair_counts
 from articulon.forces.sites.site_terms import InBox
 from articulon.model import Model
+from articulon.model.box import volume_of
 
 
 def check_tails(model: Model, where: str) -> None:
@@ -26,7 +27,7 @@ def tails_in_box(model: Model, constant: tuple[float, float]) -> InBox:
     volume = model.box.volume
 
     def in_box(edges: np.ndarray) -> tuple[None, tuple[float, float]]:
-        s = volume / float(np.linalg.det(edges))
+        s = volume / volume_of(edges)
         return None, (s * constant[0], s * constant[1])
 
     return in_box

@@ -1,15 +1,29 @@
-"""Molecules that move with the box as wholes: which trees belong together, and how they are moved."""
+"""Molecules as wholes: which trees belong together, how they move with the box, and their pressure."""
 
 import numpy as np
 
+from articulon.algebra.vectors import add, apply, load, load_at, load_matrix, scale, store_at
+from articulon.dynamics.kinematics import move, place
+from articulon.dynamics.kinetic_energies import first_moment, link_momentum
 from articulon.dynamics.state_functions import scratch
 from articulon.forces.point_springs import PointSpring
-from articulon.forces.pressure import tree_motions
-from articulon.forces.sites.list_sizes import terms_of
-from articulon.forces.sites.site_terms import SumTerm
+from articulon.forces.sites.site_evaluation import LEVELS, SiteForces
+from articulon.kernels import kernel
 from articulon.model import Model, kernel_tables
 from articulon.model.array_rotations import matrices
 from articulon.model.joints import UNBOUND
+
+
+@kernel
+def tree_motions(forest, q, u, ws, owner, result):
+    """Adds to each tree's row Σ m c and Σ m c' of its links, c their centres of mass; result (trees, 6)."""
+    links = forest.mass.size
+    place(forest, q, ws, 0, links)
+    move(forest, u, ws, 0, links)
+    for i in range(links):
+        h, row = apply(load_matrix(ws.rotation, i), first_moment(forest, ws, i)), result[owner[i]]
+        store_at(row, 0, add(load_at(row, 0), add(scale(forest.mass[i], load(ws.position, i)), h)))
+        store_at(row, 3, add(load_at(row, 3), link_momentum(forest, ws, i)[0]))
 
 
 def why_not_free(model: Model) -> str | None:
@@ -28,7 +42,7 @@ def why_not_free(model: Model) -> str | None:
     return None
 
 
-def molecule_of_tree(model: Model) -> np.ndarray:
+def molecule_of_tree(model: Model, sites: SiteForces) -> np.ndarray:
     """The molecule that each tree belongs to: trees that loops, bonded terms or point springs join are one, shape
     (trees,)."""
     from scipy.sparse import coo_array
@@ -36,12 +50,11 @@ def molecule_of_tree(model: Model) -> np.ndarray:
 
     tree, links = model.tree_of_link, model.site_links
     pairs = [np.stack([tree[model.loops.link_a], tree[model.loops.link_b]], axis=1)]
-    for term in terms_of(model):
-        if isinstance(term, SumTerm) and term.level == "bonded" and term.table.members.size:
-            members = term.table.members
-            for k in range(1, members.shape[1]):
-                some = (members[:, 0] >= 0) & (members[:, k] >= 0)
-                pairs.append(np.stack([tree[links[members[some, 0]]], tree[links[members[some, k]]]], axis=1))
+    for table, level in zip(sites.tables, sites.level.tolist(), strict=True):
+        members = table.members if LEVELS[level] == "bonded" else table.members[:0]
+        for k in range(1, members.shape[1]):
+            both = members[(members[:, 0] >= 0) & (members[:, k] >= 0)][:, [0, k]]
+            pairs.append(tree[links[both]])
     for force in model.forces:
         if isinstance(force, PointSpring):
             ends = [link for link, _ in force.ends(model, "barostat") if link >= 0]
@@ -58,12 +71,14 @@ class WholeMolecules:
     ----------
     model
         A model that nothing ties to space.
+    sites
+        Its site forces.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, sites: SiteForces) -> None:
         self.model, self.forest = model, kernel_tables(model).forest
         starts = self.forest.tree[:-1]
-        self.of_tree = molecule_of_tree(model)
+        self.of_tree = molecule_of_tree(model, sites)
         self.number = int(self.of_tree.max(initial=-1)) + 1
         self.owner = np.repeat(np.arange(starts.size), np.diff(self.forest.tree))
         self.mass = np.bincount(self.of_tree, weights=np.add.reduceat(self.forest.mass, starts), minlength=self.number)
@@ -92,7 +107,23 @@ class WholeMolecules:
         """Adds velocities (molecules, 3) to all of each molecule [length/time]."""
         u[self.u] += np.einsum("tji,tj->ti", self.frames, by[self.of_tree])
 
-    def inner_virial(self, centres: np.ndarray, forces: np.ndarray, positions: np.ndarray) -> float:
-        """Σ F·(r − R) of forces on sites, (sites, 3), with R the centre of mass of the site's molecule [energy]."""
+    def pressure(
+        self,
+        motions: tuple[np.ndarray, np.ndarray],
+        forces: np.ndarray,
+        positions: np.ndarray,
+        trace: float,
+        volume: float,
+        scaled: float = 1.0,
+    ) -> float:
+        """(2K + W)/(3V), K the kinetic energy of the centres of mass, over the factor ``scaled`` that scaling has
+        lowered it by, and W the trace of the virial of the site forces less Σ F·(r − R) over the sites, R the centre of
+        mass of the site's molecule: the forces within a molecule drop out (Allen and Tildesley, Computer Simulation of
+        Liquids, 2nd ed., 2.4) [energy/length³].
+
+        ``motions`` are those of :meth:`motions`, ``forces`` and ``positions`` of the sites, shape (sites, 3).
+        """
+        centres, velocities = motions
         on = self.of_tree[self.model.tree_of_link[self.model.site_links]]
-        return float((forces * (positions - centres[on])).sum())
+        inner = float((forces * (positions - centres[on])).sum())
+        return (self.twice_kinetic(velocities) / scaled + trace - inner) / (3.0 * volume)
