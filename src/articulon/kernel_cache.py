@@ -22,13 +22,15 @@ from numba.core.caching import _CacheLocator
 from articulon.private_folders import private_folder
 
 _PACKAGE = Path(__file__).parent
-_FLOORS = (
+FLOORS = (
     (
         "kernel_cache.py",
         "leaf_compiler.py",
         "columns.py",
         "kernels.py",
         "kernel_variants.py",
+        "lane_functions.py",
+        "lane_lookups.py",
         "lane_registers.py",
         "lanes.py",
         "passes.py",
@@ -75,7 +77,7 @@ def cache_folder() -> Path:
 def _digests() -> dict[str, str]:
     """Of all that kernels of a floor are compiled from, by the floor's name; the last holds all sources of kernels."""
     digest, found = hashlib.sha256(), {}
-    for names in _FLOORS:
+    for names in FLOORS:
         for path in sorted(path for name in names for path in _PACKAGE.glob(name)):
             digest.update(f"{path.relative_to(_PACKAGE)}\n".encode())
             digest.update(path.read_bytes())
@@ -108,8 +110,8 @@ def _sources_of_file(file: str) -> str:
     digests = _digests()
     if place in digests:
         return digests[place]
-    if place in _FLOORS[0]:
-        return digests[_FLOORS[0][0]]
+    if place in FLOORS[0]:
+        return digests[FLOORS[0][0]]
     return hashlib.sha256(digests["integrate"].encode() + path.read_bytes()).hexdigest()[:16]
 
 

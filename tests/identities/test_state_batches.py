@@ -11,8 +11,9 @@ import pytest
 
 import articulon as ar
 from articulon.forces.evaluation import Evaluator, own_forces
+from articulon.lane_functions import sine_and_cosine
 from articulon.lane_registers import load_rows, total
-from articulon.lanes import WIDTH, LaneArray, sine_and_cosine
+from articulon.lanes import WIDTH, LaneArray
 from articulon.passes import Program, pass_of
 from tests.support import bounds
 from tests.support.flexible_models import FlexibleCase

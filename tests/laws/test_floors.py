@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import articulon as ar
+from articulon import kernel_cache
 
 PACKAGE = Path(ar.__file__).parent
 
@@ -23,7 +24,7 @@ FLOORS = (
     ("kernels",),
     ("kernel_variants",),
     ("lanes",),
-    ("lane_registers", "lane_lookups"),
+    ("lane_functions", "lane_registers", "lane_lookups"),
     ("passes", "columns"),
     ("algebra",),
     (
@@ -194,6 +195,14 @@ def test_a_name_says_which_file_is_meant():
     """A stem occurs once in the package."""
     stems = [path.stem for path in MODULES if path.stem not in ("__init__", "base")]
     assert sorted({stem for stem in stems if stems.count(stem) > 1}) == []
+
+
+def test_kernels_are_kept_by_all_that_they_may_call():
+    """A kept kernel is found by the sources of whatever makes code: none of these modules is left out of them."""
+    makers = {"articulon.kernels", "articulon.lanes", "articulon.leaf_compiler"}
+    above = [path for path in MODULES if path.parent == PACKAGE]
+    compiling = {path.name for path in above if imported_modules(path) & makers} | {"kernels.py", "lanes.py"}
+    assert compiling <= set(kernel_cache.FLOORS[0])
 
 
 def test_importing_the_package_loads_none_of_its_dependencies():

@@ -220,7 +220,7 @@ def test_an_edited_force_is_compiled_anew(tmp_path: Path, shared_cache: Path) ->
     assert found == [-6.0, -12.0] and force == -6.0
 
 
-@pytest.mark.parametrize("patterns", kernel_cache._FLOORS, ids=lambda patterns: patterns[0])
+@pytest.mark.parametrize("patterns", kernel_cache.FLOORS, ids=lambda patterns: patterns[0])
 def test_every_floor_of_the_cache_has_sources(patterns: tuple[str, ...]) -> None:
     """One that is called otherwise than its folder would be kept whatever is edited in it."""
     package = Path(kernel_cache.__file__).parent

@@ -4,7 +4,8 @@ import math
 
 from articulon.algebra.vectors import dot, scale
 from articulon.kernels import jit
-from articulon.lanes import any_of, choose, sine_and_cosine
+from articulon.lane_functions import sine_and_cosine
+from articulon.lanes import any_of, choose
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 

@@ -19,8 +19,9 @@ from articulon.algebra.rotations import conjugate, exponential, matrix, normalis
 from articulon.algebra.vectors import add, apply, apply_t, cross, load_at, scale, store_at, sub
 from articulon.dynamics.kinematics import move, place
 from articulon.kernels import jit, kernel
-from articulon.lanes import sine_and_cosine
+from articulon.lane_functions import sine_and_cosine
 from articulon.model import Forest
+from articulon.model.array_rotations import quaternions
 from articulon.model.joints import FREE, XYZ
 from articulon.passes import pass_of
 
@@ -52,7 +53,7 @@ def rotor_table(forest: Forest) -> np.ndarray:
     about = about - forest.mass[turns, None, None] * spread
     moments, axes = _principal(about)
     rows[turns, COM : COM + 3] = c
-    rows[turns, FRAME : FRAME + 4] = _quaternions(axes)
+    rows[turns, FRAME : FRAME + 4] = quaternions(axes)
     rows[turns, INERTIA : INERTIA + 3] = moments
     rows[turns, OUTER] = 1.0 / moments[:, 0] - 1.0 / moments[:, 1]
     rows[turns, INNER] = 1.0 / moments[:, 2] - 1.0 / moments[:, 1]
@@ -64,12 +65,6 @@ def _principal(about: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     moments, axes = np.linalg.eigh(about)
     axes[:, :, 2] *= np.sign(np.linalg.det(axes))[:, None]
     return moments, axes
-
-
-def _quaternions(axes: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation
-
-    return np.roll(Rotation.from_matrix(axes).as_quat(), 1, axis=1)
 
 
 @jit

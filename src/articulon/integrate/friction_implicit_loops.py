@@ -42,7 +42,6 @@ from articulon.dynamics.loops.loop_passes import (
     solving_again,
 )
 from articulon.dynamics.loops.semidefinite import solve_semidefinite
-from articulon.dynamics.momentum_sampling import draw_speeds
 from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
 from articulon.kernels import jit
@@ -50,9 +49,7 @@ from articulon.model import Forest, Loops, Workspace
 from articulon.model.loop_declarations import DRIVE
 from articulon.model.state import EXTERNAL, THERMOSTAT
 from articulon.passes import Bound, Program, pass_of, run
-from articulon.thermostats.base import FRICTION, SEED, STREAM
-from articulon.thermostats.langevin import decay_and_noise
-from articulon.thermostats.schedule import target
+from articulon.thermostats.langevin import stir_speeds
 
 MOST_IMPULSES = 300
 """Most iterations for the impulse of a drift. In each its error shrinks by the angle that the constraints turn."""
@@ -267,15 +264,11 @@ def drifting_tangent(
 
 
 @pass_of
-def stir_tangent(forest, loops, bath, clock, count, u, ws, still, draw, arrays, work, moving, factoring, responding):
+def stir_tangent(forest, loops, bath, clock, u, ws, noise, arrays, work, moving, factoring, responding):
     """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed and
     moved, on the speeds that the loops leave free; adds its work."""
-    time, h = clock[0], clock[1]
     before, driven = kinetic_energy(forest, ws), work[EXTERNAL]
-    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
-    draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
-    for k in range(u.size):
-        u[k] = c * u[k] + s * draw.speeds[k]
+    stir_speeds(bath, clock, u, noise)
     project_speeds(loops, u, ws, arrays, work, moving, factoring, responding)
     run(moving)
     # What drives have done to hold their joints is booked as theirs.

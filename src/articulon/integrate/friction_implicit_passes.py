@@ -34,9 +34,9 @@ from articulon.model import Forest, Workspace
 from articulon.model.joints import FREE, SPHERICAL
 from articulon.model.state import EXTERNAL, THERMOSTAT
 from articulon.passes import Bound, Pass, Program, compile_passes, pass_of
-from articulon.thermostats.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
+from articulon.thermostats.base import KICKS, SCALES, SEED, STREAM, WAY
 from articulon.thermostats.chains import chain_rates
-from articulon.thermostats.langevin import decay_and_noise
+from articulon.thermostats.langevin import stir_speeds
 from articulon.thermostats.schedule import target
 
 
@@ -67,15 +67,23 @@ def rate_thermostat(bath, kinetic, time, variables, rates):
 
 
 @pass_of
-def stir(forest, bath, clock, count, u, ws, still, draw, work):
+def draw_noise(forest, bath, count, still, draw):
+    """Langevin's noise at links that have been placed: speeds of N(0, M⁻¹) into ``draw.speeds``."""
+    draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
+
+
+@pass_of
+def draw_noise_of_many(forest, bath, count, still, draw, D):
+    """The same of many trees, shared out among threads; ``D`` (groups of trees, 6, 6) is scratch."""
+    draw_in_parallel(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw, D)
+
+
+@pass_of
+def stir(forest, bath, clock, u, ws, noise, work):
     """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed and
     moved; adds its work."""
-    time, h = clock[0], clock[1]
     before = kinetic_energy(forest, ws)
-    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
-    draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
-    for k in range(u.size):
-        u[k] = c * u[k] + s * draw.speeds[k]
+    stir_speeds(bath, clock, u, noise)
     move(forest, u, ws, 0, forest.mass.size)
     work[THERMOSTAT] += kinetic_energy(forest, ws) - before
 
@@ -86,19 +94,6 @@ def fly(forest, q, u, span, ws, flight, no_torque, status):
     moving, began = geodesic.fly(forest, q, u, span[0], ws, flight, no_torque)
     if moving > 0.0:
         status[0] = max(status[0], NOT_CONVERGED if began else DIVERGED)
-
-
-@pass_of
-def stir_many(forest, bath, clock, count, u, ws, still, draw, work, D):
-    """``stir`` of many trees, with what is drawn for them shared out among threads."""
-    time, h = clock[0], clock[1]
-    before = kinetic_energy(forest, ws)
-    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
-    draw_in_parallel(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw, D)
-    for k in range(u.size):
-        u[k] = c * u[k] + s * draw.speeds[k]
-    move(forest, u, ws, 0, forest.mass.size)
-    work[THERMOSTAT] += kinetic_energy(forest, ws) - before
 
 
 class Passes(NamedTuple):
@@ -177,13 +172,14 @@ def parts(e: ModelTables, arrays: Scratch, flight: bool, flying: Pass = fly, in_
     if arrays.bath.size > 0:
         rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
     if way == KICKS:
-        stirred = bath, arrays.clock, arrays.number, u, ws, still, arrays.draw
+        noise, stirred = arrays.draw.speeds, (bath, arrays.clock, u, ws)
+        stirring = [_drawing(e, arrays, still)]
         if looped:
             kept_rows = arrays.work, Program([move_u]), factoring(forest, loops, ws, e.solver.loops)
             answer = responding(forest, ws, e.solver.loops)
-            stirring = [stir_tangent.bind(forest, loops, *stirred, e.solver.loops, *kept_rows, answer)]
+            stirring += [stir_tangent.bind(forest, loops, *stirred, noise, e.solver.loops, *kept_rows, answer)]
         else:
-            stirring = [_stirring(forest, stirred, arrays)]
+            stirring += [stir.bind(forest, *stirred, noise, arrays.work)]
     travelling = flights(e, arrays, flying, in_lanes) if flight else None
     first, second = _drifting(e, arrays, travelling)
     return Passes(
@@ -204,12 +200,14 @@ def parts(e: ModelTables, arrays: Scratch, flight: bool, flying: Pass = fly, in_
     )
 
 
-def _stirring(forest: Forest, stirred: tuple[Any, ...], arrays: Scratch) -> Bound:
-    """Langevin's friction and noise; which of the two it is follows from the model, for they round differently."""
+def _drawing(e: ModelTables, arrays: Scratch, still: Workspace) -> Bound:
+    """Langevin's noise; which of the two passes draws it follows from the model, for they round differently."""
+    forest = e.system.forest
     trees = forest.tree.size - 1
-    if trees < SHARED or forest.flexible is not None:
-        return stir.bind(forest, *stirred, arrays.work)
-    return stir_many.bind(forest, *stirred, arrays.work, np.zeros((-(-trees // TREES), MOST, MOST)))
+    drawn = forest, e.system.bath, arrays.number, still, arrays.draw
+    if trees < SHARED or forest.flexible is not None or e.system.loops.kind.size:
+        return draw_noise.bind(*drawn)
+    return draw_noise_of_many.bind(*drawn, np.zeros((-(-trees // TREES), MOST, MOST)))
 
 
 def _drifting(e: ModelTables, arrays: Scratch, flying: list[Bound] | None) -> tuple[list[Bound], list[Bound]]:

@@ -32,9 +32,8 @@ from articulon.kernels import jit, kernel
 from articulon.lanes import LaneArray, choose
 from articulon.model import Model
 from articulon.passes import Bound, Program, pass_of, run
-from articulon.thermostats.base import FRICTION, KICKS, STREAM, WAY
-from articulon.thermostats.langevin import decay_and_noise
-from articulon.thermostats.schedule import target
+from articulon.thermostats.base import KICKS, STREAM, WAY
+from articulon.thermostats.langevin import stir_speeds
 
 COMMON = {"mass", "moment", "inertia", "factor", "powers", "power", "kinetic", "work", "bath"}
 """Arrays of a step that are the same for all states, or that are not used."""
@@ -76,11 +75,8 @@ def draw_normals_of_states(seeds, stream, count, one, normals):
 @pass_of
 def stir_states(forest, bath, clock, u, ws, still, draw):
     """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed."""
-    time, h = clock[0], clock[1]
-    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
     find_random_speeds(forest, 1.0, still, draw)
-    for k in range(u.shape[0]):
-        u[k] = c * u[k] + s * draw.speeds[k]
+    stir_speeds(bath, clock, u, draw.speeds)
     move(forest, u, ws, 0, forest.mass.size)
 
 

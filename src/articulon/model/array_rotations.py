@@ -19,3 +19,10 @@ def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
     scalar = aw * bw - (av * bv).sum(axis=-1, keepdims=True)
     return np.concatenate([scalar, aw * bv + bw * av + np.cross(av, bv)], axis=-1)
+
+
+def quaternions(turns: np.ndarray) -> np.ndarray:
+    """Unit Euler parameters, scalar first, of rotation matrices, (n, 3, 3) to (n, 4); the sign is either."""
+    from scipy.spatial.transform import Rotation
+
+    return np.roll(Rotation.from_matrix(turns).as_quat(), 1, axis=1)

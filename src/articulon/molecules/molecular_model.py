@@ -10,6 +10,7 @@ from articulon.errors import CaseError, ModelError
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.inputs import finite, floats, shown, words
 from articulon.model import Free, Model, Revolute, Spherical, Xyz
+from articulon.model.array_rotations import quaternions
 from articulon.model.atoms import Atoms
 from articulon.model.joints import Joint
 from articulon.molecules.articulation import Articulation, Torsion
@@ -90,7 +91,7 @@ def populate(
         com=com,
         parents=np.where(articulation.parent < 0, -1, articulation.parent + len(builder._names)),
         position=position,
-        rotation=_quaternions(rotation),
+        rotation=quaternions(rotation),
         q=q,
         names=body_names(structure, articulation),
     )
@@ -227,13 +228,6 @@ def _across(arm: np.ndarray, axis: np.ndarray) -> np.ndarray:
     return flat / np.linalg.norm(flat)
 
 
-def _quaternions(matrices: np.ndarray) -> np.ndarray:
-    """Euler parameters, scalar first, of rotation matrices, (n, 3, 3) to (n, 4)."""
-    from scipy.spatial.transform import Rotation
-
-    return np.roll(Rotation.from_matrix(matrices).as_quat(), 1, axis=1)
-
-
 def _add_loop(
     builder: ModelBuilder,
     structure: Structure,
@@ -251,7 +245,7 @@ def _add_loop(
     else:
         joint, (frame, _, _) = Revolute(axis=AXIS), _frames(structure.positions, atoms)
     at = structure.positions[atoms[2]]
-    ends = [(frames[k].T @ (at - origins[k]), _quaternions((frames[k].T @ frame)[None])[0]) for k in loop[3:]]
+    ends = [(frames[k].T @ (at - origins[k]), quaternions((frames[k].T @ frame)[None])[0]) for k in loop[3:]]
     builder.add_loop(
         structure.bond_label(min(atoms[1:3]), max(atoms[1:3])),
         joint=joint,

@@ -8,7 +8,8 @@ from articulon.errors import CaseError
 from articulon.kernels import jit
 from articulon.model import Model
 from articulon.rng import normal_pair
-from articulon.thermostats.base import KICKS, BaseThermostat
+from articulon.thermostats.base import FRICTION, KICKS, BaseThermostat
+from articulon.thermostats.schedule import target
 
 
 @jit
@@ -21,6 +22,18 @@ def ornstein_uhlenbeck(v, c, s, normal):
 def decay_and_noise(friction, h, kT):
     """c and √((1 − c²) k T) of a step, without cancellation where γ h is small."""
     return math.exp(-friction * h), math.sqrt(-math.expm1(-2.0 * friction * h) * kT)
+
+
+@jit
+def stir_speeds(bath, clock, u, noise):
+    """Friction and noise over a time ``clock[1]`` from ``clock[0]`` on at speeds u; ``noise`` are those of N(0, M⁻¹).
+
+    All numbers are those of one state or of several side by side.
+    """
+    time, h = clock[0], clock[1]
+    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
+    for k in range(u.shape[0]):
+        u[k] = c * u[k] + s * noise[k]
 
 
 @jit

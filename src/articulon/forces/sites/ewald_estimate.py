@@ -18,6 +18,7 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.forces.sites.error_function import LARGEST
+from articulon.model.box import volume_of
 
 PAIR_COST, WAVE_COST = 4.4, 0.55
 """What a neighbour and a wave cost for each charge [ns, of one core]; only their ratio matters, and no run measures it,
@@ -72,7 +73,7 @@ class Charges:
     @cached_property
     def volume(self) -> float:
         """V."""
-        return float(abs(np.linalg.det(self.vectors)))
+        return volume_of(self.vectors)
 
     @cached_property
     def force(self) -> float:

@@ -25,6 +25,7 @@ from articulon.errors import ModelError
 from articulon.forces.sites.ewald_estimate import Charges, SplitParameters
 from articulon.forces.sites.mesh_splines import HIGHEST, LOWEST, moduli
 from articulon.forces.sites.nearest_images import widths_of
+from articulon.model.box import volume_of
 
 ALIASES = 3
 """Waves on either side of a wave of the mesh, along each edge, that are counted."""
@@ -128,7 +129,7 @@ def _moments(n: int, order: int) -> tuple[np.ndarray, ...]:
 def _errors(vectors: tuple[float, ...], damping: float, mesh: tuple[int, int, int], order: int) -> tuple[float, float]:
     """Mean squares of what the mesh does wrong: of a pair's force, and of that on itself, for unit charges."""
     edges = np.array(vectors).reshape(3, 3)
-    volume, reciprocal = abs(float(np.linalg.det(edges))), 2.0 * np.pi * np.linalg.inv(edges).T
+    volume, reciprocal = volume_of(edges), 2.0 * np.pi * np.linalg.inv(edges).T
     metric = reciprocal @ reciprocal.T
     axes = [_moments(n, order) for n in mesh]
 

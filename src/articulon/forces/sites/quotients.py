@@ -1,7 +1,7 @@
 """Quotients and roots made of additions and products, which a processor does many of at once."""
 
 from articulon.kernels import jit
-from articulon.lanes import rough_inverse, rough_inverse_root
+from articulon.lane_functions import rough_inverse, rough_inverse_root
 
 
 @jit
