@@ -11,7 +11,8 @@ from articulon.model.box import volume_of
 from articulon.rng import fill_uniforms
 
 WIDTH = 2.0
-"""Largest change of ln V that is tried, in standard deviations of ln V: about half of the changes are accepted."""
+"""Largest change of ln V that is tried, in standard deviations of ln V in the box that the model is built with: about
+half of the changes are accepted."""
 
 
 class ActingMonteCarlo(ActingBarostat):
@@ -24,7 +25,8 @@ class ActingMonteCarlo(ActingBarostat):
         memory, kT = state.box, self.kT(state)
         edges = memory.edges.copy()
         volume = volume_of(edges)
-        most = WIDTH * math.sqrt(kT * self.kappa / volume)
+        # The volume that the model is built with, for what is tried must be as likely on the way back.
+        most = WIDTH * math.sqrt(kT * self.kappa / self.evaluator.model.box.volume)
         change = most * (2.0 * float(drawn[0]) - 1.0)
         scale = math.exp(change / 3.0)
         before = self.energy(state.q)
