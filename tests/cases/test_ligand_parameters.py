@@ -57,6 +57,7 @@ def test_smiles_of_something_else_are_refused(acetate, ligands, message):
 def test_a_ligands_file_is_read_by_openmm_and_by_us(acetate, tmp_path):
     """Gasteiger charges, so that it takes no minutes; they add up to the charge of the SMILES."""
     pytest.importorskip("parmed")
+    # The extra holds AmberTools for Linux on x86-64 alone.
     if ligand_parameters.found_program("antechamber") is None:
         pytest.skip("AmberTools is not installed")
     path = tmp_path / "act.xml"

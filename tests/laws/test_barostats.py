@@ -214,6 +214,15 @@ def jointed(tail: bool = True, spring: bool = False) -> ar.Model:
     return builder.build()
 
 
+def test_trees_that_loops_join_are_one_molecule() -> None:
+    """The pressure of jointed bodies is that of the same bodies with each joint as a loop between two trees."""
+    model = jointed(tail=False)
+    turned = np.where(np.arange(model.q0.size) % 8 == 7, 0.4, model.q0)
+    apart = ar.cartesian(model, turned, model.u0)
+    tree, loops = ar.pressure(model, turned, model.u0), ar.pressure(apart, apart.q0, apart.u0)
+    assert loops == pytest.approx(tree, rel=1e-12)
+
+
 @pytest.mark.parametrize("barostat", [MONTE_CARLO, RESCALING], ids=["monte-carlo", "rescaling"])
 @pytest.mark.parametrize("how", ["free", "locked", "released"])
 def test_tails_follow_the_box_whatever_is_locked(barostat, how: str) -> None:
