@@ -261,11 +261,11 @@ def dihedral(x: np.ndarray) -> float:
 def histogram(found: Sampled, column: int) -> tuple[np.ndarray, np.ndarray]:
     """Part of the samples in each bin of an angle, and its error from blocks."""
     bins = np.floor((found.angles[:, column] % (2.0 * np.pi)) / (2.0 * np.pi) * BINS).astype(int) % BINS
-    parts = []
+    rows = []
     for chosen in np.array_split(np.arange(len(bins)), BLOCKS):
         part = np.bincount(bins[chosen], found.weight[chosen], BINS)
-        parts.append(part / part.sum())
-    parts = np.array(parts)
+        rows.append(part / part.sum())
+    parts = np.array(rows)
     return parts.mean(axis=0), parts.std(axis=0, ddof=1) / np.sqrt(BLOCKS)
 
 
@@ -339,13 +339,14 @@ def main() -> None:
     off = (value - against) / np.hypot(error, wrong)
     title = "water, F(α_R) − F(β, PII) [kJ/mol]"
     rows.append([title, f"{value:.2f} ± {error:.2f}", f"{against:.2f} ± {wrong:.2f}", f"{off:+.1f}"])
+    waters = (len(wet.structure) - len(bare)) // 3
     write_section(
         "constrained",
         f"## Torsions and constraints\n\n`python -m validation.constrained {nanoseconds:g}`: alanine dipeptide that "
-        f"turns about φ and ψ alone, at {TEMPERATURE:g} K in steps of {1000 * STEP:g} fs; here torsion dynamics with Fixman's "
-        "potential, in OpenMM constraints and virtual sites, each sample divided by √det G. χ² is the mean square "
-        f"difference of {BINS} bins of an angle in their errors, from {BLOCKS} blocks: 1 is expected. "
-        f"{IMPLICIT:g} ns in an implicit solvent, {nanoseconds:g} ns among {len(wet.structure) // 3 - 7} TIP3P waters.\n\n"
+        f"turns about φ and ψ alone, at {TEMPERATURE:g} K in steps of {1000 * STEP:g} fs; here torsion dynamics with "
+        "Fixman's potential, in OpenMM constraints and virtual sites, each sample divided by √det G. χ² is the mean "
+        f"square difference of {BINS} bins of an angle in their errors, from {BLOCKS} blocks: 1 is expected. "
+        f"{IMPLICIT:g} ns in an implicit solvent, {nanoseconds:g} ns among {waters} TIP3P waters.\n\n"
         + table(["", "articulon", "OpenMM", "difference / error"], rows)
         + f"\n\nIn water: articulon {paces[0]:.3g} ns/day, OpenMM {paces[1]:.3g}.",
     )
