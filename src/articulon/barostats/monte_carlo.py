@@ -25,8 +25,10 @@ class ActingMonteCarlo(ActingBarostat):
         memory, kT = state.box, self.kT(state)
         edges = memory.edges.copy()
         volume = volume_of(edges)
-        # The volume that the model is built with, for what is tried must be as likely on the way back.
-        most = WIDTH * math.sqrt(kT * self.kappa / self.evaluator.model.box.volume)
+        built_in = self.evaluator.model.box
+        assert built_in is not None  # a barostat checks its model
+        # Its volume, not that of the moment, for what is tried must be as likely on the way back.
+        most = WIDTH * math.sqrt(kT * self.kappa / built_in.volume)
         change = most * (2.0 * float(drawn[0]) - 1.0)
         scale = math.exp(change / 3.0)
         before = self.energy(state.q)
