@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from articulon import barostats as barostats
     from articulon import forces as forces
     from articulon import gpu as gpu
+    from articulon import lammps as lammps
     from articulon import modes as modes
     from articulon import molecules as molecules
     from articulon import scaling as scaling
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from articulon.model import Workspace as Workspace
     from articulon.model import Xyz as Xyz
     from articulon.model.box import Box as Box
+    from articulon.model.joints.swing import Swing as Swing
     from articulon.model.joints.universal import Universal as Universal
     from articulon.model.modes import Modes as Modes
     from articulon.runs.entry import open_run as open_run
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from articulon.runs.replica_exchange import replica_exchange as replica_exchange
     from articulon.runs.run import Run as Run
     from articulon.simulation.minimisation import minimise as minimise
+    from articulon.sweeps.ensemble_entry import ensemble as ensemble
     from articulon.transitions import Reservoir as Reservoir
     from articulon.transitions import Transition as Transition
     from articulon.transitions import lock as lock
@@ -85,6 +88,7 @@ _HOMES = {
         "Free",
     ),
     "articulon.model.box": ("Box",),
+    "articulon.model.joints.swing": ("Swing",),
     "articulon.model.joints.universal": ("Universal",),
     "articulon.model.modes": ("Modes",),
     "articulon.dynamics": (
@@ -111,6 +115,7 @@ _HOMES = {
     "articulon.comparisons.comparison": ("compare",),
     "articulon.advice.advising": ("advise",),
     "articulon.simulation.minimisation": ("minimise",),
+    "articulon.sweeps.ensemble_entry": ("ensemble",),
     "articulon.transitions": ("lock", "release", "Transition", "Reservoir"),
     "articulon.errors": (
         "ArticulonError",
@@ -128,6 +133,7 @@ _SUBPACKAGES = {
     "barostats": "barostats",
     "forces": "forces",
     "gpu": "gpu",
+    "lammps": "lammps",
     "modes": "modes",
     "molecules": "molecules",
     "scaling": "scaling",

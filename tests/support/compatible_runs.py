@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 import articulon as ar
 from articulon.adaptive import Adaptive, Group, Schedule
 from articulon.declaration import Quantity
@@ -38,6 +40,7 @@ USUAL = {"particles": "particles", "r-respa": "particles", "ermak-mccammon": "pa
 OF_BODIES = {
     "loops",
     "drives",
+    "swing joints",
     "friction",
     "damped springs",
     "other resistance",
@@ -176,6 +179,12 @@ def _add_bodies(builder: Any, features: set[str]) -> None:
     if "drives" in features:
         add("crank", "core", (0.0, -1.0, 0.0))
         builder.add_drive("crank", times=(0.0, 1.0, 2.0, 3.0), values=(0.0, 0.1, 0.2, 0.0))
+    if "swing joints" in features:  # a chain of three beads
+        builder.add_body("bead0", mass=1.0, joint=ar.Xyz(), q=(1.0, 8.0, 8.0), u=(0.2, 0.1, -0.1))
+        for k in (1, 2):
+            turned = (np.cos(0.3), np.sin(0.3), 0.0, 0.0)
+            rod = {"parent": f"bead{k - 1}", "position": (0.0, 0.0, 0.7 * (k > 1)), "com": (0.0, 0.0, 0.7)}
+            builder.add_body(f"bead{k}", mass=1.0, joint=ar.Swing(), q=turned, u=(0.3, -0.2), **rod)
     if "flexible" in features:
         shapes = ar.modes.beam(length=1.0, mass=2.0, bending=(2, 1), bending_stiffness=40.0, gyration=0.05)
         builder.add_body("beam", parent="core", joint=ar.Revolute(axis=z), position=(0.0, 0.0, 1.0), modes=shapes)

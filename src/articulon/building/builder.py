@@ -111,7 +111,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             [mass], positive. A flexible body has the masses of its nodes; what is given here is rigid at handle 1, in
             addition, and may be left out.
         joint
-            ``Weld``, ``Revolute``, ``Prismatic``, ``Universal``, ``Spherical``, ``Xyz`` or ``Free``.
+            ``Weld``, ``Revolute``, ``Prismatic``, ``Universal``, ``Swing``, ``Spherical``, ``Xyz`` or ``Free``.
         inertia
             About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix.
         parent

@@ -66,7 +66,9 @@ class ConstraintBuilder(BodyRegister):
             raise ModelError(f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {shown(joint)}")
         if not joint.rows():
             kind = type(joint).__name__.lower()
-            raise ModelError(f"{where}: a {kind} joint constrains nothing, and closes no loop; choose another joint")
+            raise ModelError(
+                f"{where}: a {kind} joint puts no condition on two bodies, and closes no loop; choose another joint"
+            )
         ends = self._resolve(parent, where, "parent"), self._resolve(child, where, "child")
         if ends[0] == ends[1]:
             raise ModelError(f"{where}: parent and child are the same body; a loop joins two bodies")

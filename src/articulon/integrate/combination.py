@@ -27,6 +27,7 @@ from articulon.integrate.integrators import (
 )
 from articulon.integrate.problem import CPU, Problem
 from articulon.model import Model
+from articulon.model.joints.swing import Swing
 from articulon.scaling.base import ScalingPolicy
 from articulon.thermostats.base import KICKS, OVERDAMPS, SCALES, BaseThermostat
 
@@ -176,6 +177,7 @@ FEATURES: dict[str, Feature] = {
         "damped point springs", lambda c: any(kind.resistance == "dashpots" for kind in c.resists)
     ),
     "other resistance": Feature("other forces that resist speeds", lambda c: bool(other_resistances(c))),
+    "swing joints": Feature("swing joints", lambda c: bool((c.model.forest.kind == Swing.kind).any())),
     "kane": Feature("solver `kane`", lambda c: c.solver == "kane"),
     "divide-and-conquer": Feature("solver `divide-and-conquer`", lambda c: c.solver == "divide-and-conquer"),
     "flexible": Feature("flexible bodies", lambda c: bool(c.model.modes)),

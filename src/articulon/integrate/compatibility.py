@@ -23,6 +23,7 @@ from articulon.integrate.refusals import (
     CANONICAL_BATH,
     CANONICAL_CONTACTS,
     CANONICAL_LOOPS,
+    CANONICAL_SWINGS,
     DEVICE,
     DEVICE_BATH,
     DEVICE_FACTORS,
@@ -99,7 +100,7 @@ def _all(features: tuple[str, ...], refusal: Refusal) -> dict[str, Refusal]:
 
 _SOLVERS = ("kane", "divide-and-conquer")
 _RESISTANCES = ("friction", "damped springs", "other resistance")
-_OF_BODIES = ("loops", "drives", *_RESISTANCES, "flexible", "fixman", "velocity gradient", *NOISES)
+_OF_BODIES = ("loops", "drives", "swing joints", *_RESISTANCES, "flexible", "fixman", "velocity gradient", *NOISES)
 """What makes a model one of bodies on joints, whatever else it holds."""
 
 CELLS: dict[str, dict[str, Refusal]] = {
@@ -137,6 +138,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
         "reflecting": REFLECTING,
         "euler-parameters": RATES,
         **_all(("loops", "drives"), CANONICAL_LOOPS),
+        "swing joints": CANONICAL_SWINGS,
         **_all(_SOLVERS, SOLVERS),
         "flexible": FLEXIBLE,
         **_all(NOISES, without_noise(NO_PLACE)),
@@ -286,6 +288,16 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ("adaptive", "particles"): ADAPTIVE_PARTICLES,
     ("adaptive", "euler-parameters"): Refusal(
         "adaptive", "with rotations = 'euler-parameters' there are no speeds that could be locked", "use 'speeds'"
+    ),
+    ("adaptive", "swing joints"): Refusal(
+        "adaptive",
+        "rods that are locked to each other could spin as one, and a swing joint lets nothing spin",
+        "join the rods by spherical joints, with an inertia, or leave out [adaptive]",
+    ),
+    ("euler-parameters", "swing joints"): Refusal(
+        "dynamics.rotations",
+        "'euler-parameters' integrates the spin that a swing joint leaves out",
+        "use 'speeds'",
     ),
     ("adaptive", "following"): Refusal(
         "adaptive",

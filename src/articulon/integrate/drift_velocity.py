@@ -59,13 +59,15 @@ class DriftVelocity:
         self._speeds: list[int] = []
         self._turns: list[list[int]] = []
         self._spins: list[list[int]] = []
+        absent = model.nu
         for q, u, joint in _joints(forest):
             plain = joint.nu if joint.quaternion is None else joint.translations
             self._rates += range(q, q + plain)
             self._speeds += range(u, u + plain)
             if joint.quaternion is not None:
                 self._turns.append([q + joint.quaternion + k for k in range(4)])
-                self._spins.append([u + plain + k for k in range(3)])
+                # A spin that the joint leaves out is the zero behind the speeds.
+                self._spins.append([u + plain + k if plain + k < joint.nu else absent for k in range(3)])
 
     def why_not(self) -> str | None:
         """Why the model has no motion without inertia, or None where it has."""
@@ -143,7 +145,7 @@ class DriftVelocity:
         found = np.zeros(self.model.nq)
         found[self._rates] = u[self._speeds]
         if self._turns:
-            spin = u[np.array(self._spins)]
+            spin = np.append(u, 0.0)[np.array(self._spins)]
             found[np.array(self._turns)] = 0.5 * quaternion_product(
                 q[np.array(self._turns)], np.concatenate([np.zeros((len(spin), 1)), spin], axis=1)
             )

@@ -1,4 +1,4 @@
-"""Free flights of a model: trees by iteration, and bodies that nothing is jointed to in closed form.
+"""Free flights of a model: trees by iteration, beads on rods by their tensions, free bodies in closed form.
 
 Links that follow each other and are of one sort make a run, which flies by itself: trees do not feel each other between
 kicks, so that an iteration does not wait for bodies that need none, nor for their coordinates.
@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from articulon.errors import CaseError
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.integrate import geodesic
 from articulon.integrate.canonical import Scratch as Iteration
 from articulon.integrate.free_rotors import SHARED, fly_free, fly_free_in_parallel, is_free, rotor_table
+from articulon.integrate.rod_flights import SIZE, are_beads, fly_rods, fly_rods_in_parallel, rods_of
 from articulon.lanes import LaneArray
-from articulon.model import Forest, Workspace
+from articulon.model import Forest, Model, Workspace
 from articulon.model.joints import BY_KIND
+from articulon.model.joints.swing import Swing
 from articulon.passes import Bound, Pass, pass_of
 
+TREES, FREE_BODIES, BEADS = range(3)
+"""How links fly."""
 UNIFORM = {"turning", "quaternion"}
 """Arrays of an iteration that are whole numbers."""
 
@@ -49,18 +54,26 @@ def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -
     """
     forest, ws = e.system.forest, e.ws
     q, u, span, status, rest = arrays.q, arrays.u, arrays.span, arrays.status, arrays.no_torque
-    free = is_free(forest) if forest.flexible is None else np.zeros(forest.mass.size, dtype=bool)
-    if not free.any():
+    sort = _sorts(e.model, in_lanes)
+    if not sort.any():
         own = _iteration(forest, e.model.nq, e.model.nu, in_lanes)
         return [flying.bind(forest, q, u, span, ws, own, rest, status)]
-    many = not in_lanes and int(free.sum()) >= SHARED
+    many = {one: not in_lanes and int((sort == one).sum()) >= SHARED for one in (FREE_BODIES, BEADS)}
     found: list[Bound] = []
-    edges = np.flatnonzero(np.diff(free)) + 1
-    for start, end in zip([0, *edges.tolist()], [*edges.tolist(), free.size], strict=True):
+    edges = np.flatnonzero(np.diff(sort)) + 1
+    for start, end in zip([0, *edges.tolist()], [*edges.tolist(), sort.size], strict=True):
         part, own_ws = _part(forest, start, end), _part_of_workspace(ws, start, end)
-        if free[start]:
-            which = fly_free_in_parallel if many else fly_free
+        if sort[start] == FREE_BODIES:
+            which = fly_free_in_parallel if many[FREE_BODIES] else fly_free
             found.append(which.bind(part, rotor_table(part), q, u, span, own_ws))
+            continue
+        if sort[start] == BEADS:
+            beads = part, rods_of(part), q, u, span, own_ws, status
+            if many[BEADS]:
+                groups = np.zeros(-(-(part.tree.size - 1) // SIZE), dtype=np.int64)
+                found.append(fly_rods_in_parallel.bind(*beads, groups))
+            else:
+                found.append(fly_rods.bind(*beads))
             continue
         of_q, of_u, part = _gathered(part)
         own_q, own_u = (_zeros(of.size, in_lanes) for of in (of_q, of_u))
@@ -71,6 +84,27 @@ def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -
         found.append(give_coordinates.bind(own_q, of_q, q))
         found.append(give_coordinates.bind(own_u, of_u, u))
     return found
+
+
+def _sorts(model: Model, in_lanes: bool) -> np.ndarray:
+    """How each link flies, shape (links,)."""
+    forest = model.forest
+    sort = np.full(forest.mass.size, TREES)
+    if forest.flexible is None:
+        sort[is_free(forest)] = FREE_BODIES
+        sort[are_beads(forest)] = BEADS
+    swinging = np.flatnonzero((forest.kind == Swing.kind) & ((sort != BEADS) | in_lanes))
+    if swinging.size:
+        reason = (
+            "many states side by side have no flights of beads"
+            if in_lanes
+            else "a tree with swing joints flies where all of it are beads on rods that follow each other"
+        )
+        raise CaseError(
+            f"integrator.drift: 'geodesic' does not move body '{model.names[int(model.head[swinging[0]])]}' on its "
+            f"swing joint: {reason}; use drift = 'steady'"
+        )
+    return sort
 
 
 def _zeros(size: int, in_lanes: bool) -> Any:

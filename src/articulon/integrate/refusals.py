@@ -81,6 +81,10 @@ CANONICAL_LOOPS = of_rule(
     "works in canonical momenta, which coordinates bound by loops or given motions lack",
     "choose one of {stepping}, or leave out the loops and drives",
 )
+CANONICAL_SWINGS = of_rule(
+    "works in momenta of Euler parameters, and a swing joint leaves out the spin that one of them belongs to",
+    "choose friction-implicit with drift = 'geodesic', which is symplectic too, or one of {stepping}",
+)
 OTHER_RESISTANCE = of_rule(
     "takes implicitly Stokes drag, the damping and friction of joints and the damping of modes and of point springs, "
     "and does not know how {resisting} resists speeds",

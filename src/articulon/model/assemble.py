@@ -10,10 +10,12 @@ from articulon.model.atoms import Atoms
 from articulon.model.box import Box
 from articulon.model.forest_tables import Forest, KernelTables
 from articulon.model.joints import BY_KIND, WELD, Joint
+from articulon.model.joints.swing import Swing
 from articulon.model.link_rows import link_rows
 from articulon.model.loop_declarations import Drive, LoopJoint, loop_rows, motion_tables
 from articulon.model.mode_tables import RIGID, Flexibility
 from articulon.model.model import Model, Sites, joint_type
+from articulon.model.swing_bodies import check_swinging
 from articulon.units import UnitSystem
 
 FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]
@@ -107,6 +109,10 @@ def assemble_forest(
     if flexibility.modes:
         at = rows.of_body
         link, kinds, offset_position, offset_rotation = link[at], kinds[at], offset_position[at], offset_rotation[at]
+    on_link, place = link[sites.body], sites.position
+    if offset_position.any() or (offset_rotation[:, 0] != 1.0).any():
+        place = offset_position[sites.body] + np.einsum("kij,kj->ki", matrices(offset_rotation[sites.body]), place)
+    check_swinging(forest, lambda i: names[rows.body[heads[i]]], np.where(sites.body < 0, -1, on_link), place)
     motions, motion_functions = motion_tables(drives)
     loops = loop_rows(loop_joints, drives, forest, link, offset_position, offset_rotation)
     return Model(
@@ -230,8 +236,10 @@ def joint_without_inertia(forest: Forest) -> int | None:
     least = np.einsum("ki,kij,kj->k", axis, about, axis)
     largest = np.abs(about).max(axis=(1, 2), initial=0.0)
     # With two rotations there is a configuration in which the joint turns the body about any axis across the first.
-    turning = rotations[kind] >= 2
+    turning = (rotations[kind] >= 2) & (kind != Swing.kind)
     if turning.any():
         least[turning] = np.linalg.eigvalsh(about[turning])[:, 0]
+    swinging = kind == Swing.kind
+    least[swinging] = np.linalg.eigvalsh(about[swinging][:, :2, :2])[:, 0]
     bad = np.flatnonzero((rotations[kind] > 0) & ~(least > 1e-14 * largest))
     return int(leaf[bad[0]]) if bad.size else None
