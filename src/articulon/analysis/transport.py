@@ -7,7 +7,7 @@ import numpy as np
 
 from articulon.analysis.run_models import check_run, chosen_bodies, model_of
 from articulon.analysis.time_averages import first_frame
-from articulon.conformations.time_correlation import autocorrelation
+from articulon.conformations.time_correlation import autocorrelation, square_displacement
 from articulon.errors import ArticulonError
 from articulon.model.joints.free import Free
 from articulon.model.joints.xyz import Xyz
@@ -45,15 +45,8 @@ def mean_square_displacement(run: Run, bodies: str | Sequence[str] = "*", skip: 
     """
     frames, times = _frames(run, skip)
     r = np.asarray(run.positions)[frames][:, chosen_bodies(model_of(run), bodies)]
-    count = len(times)
-    flat = (r - r[0]).reshape(count, -1)
-    # |r(s+t) − r(s)|² = |r(s+t)|² + |r(s)|² − 2 r(s+t)·r(s): sums over s by differences of one running sum.
-    squares = (flat**2).sum(axis=1)
-    running = np.concatenate([[0.0], np.cumsum(squares)])
-    lags = np.arange(count)
-    both = running[count - lags] + (running[count] - running[lags])
-    values = (both / (count - lags) - 2.0 * autocorrelation(flat)) / r.shape[1]
-    values[0] = 0.0
+    flat = (r - r[0]).reshape(len(times), -1)
+    values = square_displacement(flat) / r.shape[1]
     return Correlation(times - times[0], values)
 
 

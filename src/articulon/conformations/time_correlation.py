@@ -12,6 +12,20 @@ def autocorrelation(values: np.ndarray) -> np.ndarray:
     return np.fft.irfft(power, size)[:count] / np.arange(count, 0, -1)
 
 
+def square_displacement(values: np.ndarray) -> np.ndarray:
+    """⟨Σ_k |x_k(s + t) − x_k(s)|²⟩ over all origins s, for every lag t; values (frames, n), result (frames,). Values
+    near zero lose the least to rounding."""
+    count = len(values)
+    # |x(s+t) − x(s)|² = |x(s+t)|² + |x(s)|² − 2 x(s+t)·x(s): sums over s by differences of one running sum.
+    squares = (values**2).sum(axis=1)
+    running = np.concatenate([[0.0], np.cumsum(squares)])
+    lags = np.arange(count)
+    both = running[count - lags] + (running[count] - running[lags])
+    found = both / (count - lags) - 2.0 * autocorrelation(values)
+    found[0] = 0.0
+    return found
+
+
 def normalised_autocorrelations(values: np.ndarray) -> np.ndarray:
     """Re⟨δx*(s) δx(s + t)⟩/⟨|δx|²⟩ over all origins s of deviations from the mean, for every lag t and each column of
     real or complex values (frames, n); 1 at every lag where nothing changes."""

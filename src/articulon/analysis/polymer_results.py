@@ -1,0 +1,154 @@
+"""Everything that is measured on the chains of a run, together, as numbers and as files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.analysis.molecular_results import Rows, csv_text, rows_of
+from articulon.chains.chain_statistics import Chains, ChainStatistics, chain_statistics
+from articulon.chains.replicates import Estimate
+from articulon.errors import ArticulonError
+from articulon.inputs import exists, path_of
+from articulon.simulation.summary import plain
+from articulon.storage.atomic_writing import write_text
+
+
+@dataclass(frozen=True)
+class PolymerAnalysis:
+    """What the chains of a run do."""
+
+    statistics: ChainStatistics
+    """All that is known of them, as arrays."""
+    figures: dict[str, Any]
+    """Means with their errors, by name, in the units of the positions and times."""
+    tables: dict[str, Rows]
+    """By name: ``chain_size`` over time, ``internal_distances``, ``bond_correlation``, ``bond_angles``, ``dihedrals``
+    [rad], ``pair_distribution``, ``displacements`` and ``relaxation`` over the lag, and ``rouse_modes``, those that the
+    run has."""
+    notes: tuple[str, ...]
+    """What was not computed, and why."""
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write the figures as ``polymers.json`` and each table as a CSV file into a folder that is made where it is
+        missing; returns the files.
+
+        Raises ArticulonError for a file that is there already.
+        """
+        place = path_of(folder, "write, folder", ArticulonError)
+        texts = {"polymers.json": json.dumps(plain(self.figures), indent=2, ensure_ascii=False) + "\n"}
+        texts |= {f"{name}.csv": csv_text(rows) for name, rows in self.tables.items()}
+        there = next((place / name for name in texts if exists(place / name)), None)
+        if there is not None:
+            raise ArticulonError(f"{there} is there already; write into another folder")
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as failure:
+            raise ArticulonError(f"{place}: cannot be made: {failure.strerror}") from None
+        for name, text in texts.items():
+            write_text(place / name, text, new=True)
+        return [place / name for name in texts]
+
+
+def polymer_analysis(
+    times: np.ndarray,
+    positions: np.ndarray,
+    chains: Chains,
+    boxes: np.ndarray | None = None,
+    masses: np.ndarray | None = None,
+    skip: float = 0.25,
+) -> PolymerAnalysis:
+    """The statistics of chains in frames of their beads, with tables of all curves.
+
+    Parameters
+    ----------
+    times
+        [time], shape (frames,).
+    positions
+        Unwrapped places of the beads [length], shape (frames, beads, 3).
+    chains
+        Which beads make which chains.
+    boxes
+        Edges of a periodic box in each frame [length], shape (frames, 3) or (frames, 3, 3); None in open space.
+    masses
+        Of the beads, shape (beads,); equal by default.
+    skip
+        Part of the frames at the start that means leave out; the table over time has all frames.
+
+    Returns
+    -------
+    PolymerAnalysis
+        Its ``write(folder)`` writes everything as CSV and JSON.
+
+    Raises
+    ------
+    ArticulonError
+        As :func:`articulon.chains.chain_statistics.chain_statistics` does.
+    """
+    found = chain_statistics(times, positions, chains, boxes, masses, skip=skip)
+    notes = tuple(f"{what.replace('_', ' ')}: {why}" for what, why in found.not_computed.items())
+    return PolymerAnalysis(found, {"skip": skip, **found.summary()}, tables_of(found), notes)
+
+
+def tables_of(found: ChainStatistics) -> dict[str, Rows]:
+    """The curves of statistics as tables, those that there are."""
+    size = {"time": found.times}
+    if found.end_to_end_series is not None:
+        size["mean_square_end_to_end_distance"] = found.end_to_end_series
+    size |= {f"mean_square_radius_of_gyration_{kind}": values for kind, values in found.gyration_series.items()}
+    tables = {"chain_size": rows_of(size)}
+    if found.internal:
+        tables["internal_distances"] = [
+            row
+            for kind, one in found.internal.items()
+            for row in rows_of(
+                {"kind": [kind] * one.bonds.size, "bonds": one.bonds, **curve("mean_square_distance", one.squares)}
+            )
+        ]
+    if found.persistence is not None:
+        bent = found.persistence
+        tables["bond_correlation"] = rows_of({"bonds": bent.bonds, **curve("correlation", bent.correlation)})
+    for name, angles in (("bond_angles", found.angles), ("dihedrals", found.dihedrals)):
+        if angles is not None:
+            tables[name] = rows_of({"angle": angles.middles, **curve("density", angles.density)})
+    if found.pairs is not None:
+        pairs = found.pairs
+        tables["pair_distribution"] = rows_of(
+            {"distance": pairs.middles, **curve("within", pairs.within), **curve("between", pairs.between)}
+        )
+    if found.motion is not None:
+        moved = found.motion
+        columns = {"lag": moved.times}
+        for name, g in (("g1", moved.inner), ("g2", moved.inner_about_centre), ("g3", moved.centres)):
+            columns |= {} if g is None else curve(name, g)
+        tables["displacements"] = rows_of(columns)
+    relaxed = {} if found.relaxation is None else {"end_to_end": found.relaxation}
+    for kind, modes in found.rouse.items():
+        relaxed |= {f"{kind}_mode_{p}": one for p, one in zip(modes.modes.tolist(), modes.relaxations, strict=True)}
+    if relaxed:
+        columns = {"lag": next(iter(relaxed.values())).times}
+        tables["relaxation"] = rows_of(columns | {name: one.correlation.value for name, one in relaxed.items()})
+    if found.rouse:
+        tables["rouse_modes"] = [
+            row
+            for kind, modes in found.rouse.items()
+            for row in rows_of(
+                {
+                    "kind": [kind] * modes.modes.size,
+                    "mode": modes.modes,
+                    **curve("amplitude", modes.amplitudes),
+                    **curve("scaled_amplitude", modes.scaled_amplitudes),
+                    **curve("relaxation_time", modes.relaxation_times),
+                }
+            )
+        ]
+    return tables
+
+
+def curve(name: str, found: Estimate) -> dict[str, np.ndarray]:
+    """Columns of a curve and its error."""
+    return {name: found.value, f"{name}_error": found.error}

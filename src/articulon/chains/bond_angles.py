@@ -1,0 +1,109 @@
+"""Which angles successive bonds of a backbone have with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.chains.chain_sizes import batches, bond_vectors
+from articulon.chains.chain_table import Chains
+from articulon.chains.replicates import Estimate, Replicate, jackknife
+
+BINS = 90
+"""Bins of a distribution, by default."""
+STRAIGHT = 1e-6
+"""Sine of a bond angle below which four beads have no dihedral."""
+
+
+class AngleDistribution(NamedTuple):
+    """How often each angle occurs."""
+
+    edges: np.ndarray
+    """Edges of the bins [rad], from 0 to π for bond angles and from −π to π for dihedrals, shape (bins + 1,)."""
+    density: Estimate
+    """Probability density of each bin, which integrates to one [1/rad], shape (bins,)."""
+    mean_cosine: Estimate
+    """Mean cosine of the angle."""
+
+    @property
+    def middles(self) -> np.ndarray:
+        """Middles of the bins [rad], shape (bins,)."""
+        return 0.5 * (self.edges[1:] + self.edges[:-1])
+
+
+def bond_angles(
+    positions: np.ndarray, chains: Chains, parts: tuple[Replicate, ...], bins: int = BINS
+) -> AngleDistribution | None:
+    """Angles i–j–k at the inner beads of linear chains and at all beads of rings; π where three beads lie on a line.
+
+    None where no chain has three beads. Directions of bonds that know nothing of each other have the density ½ sin θ.
+    """
+    return _distribution(positions, chains, parts, np.linspace(0.0, np.pi, bins + 1), _angles, 3)
+
+
+def dihedral_angles(
+    positions: np.ndarray, chains: Chains, parts: tuple[Replicate, ...], bins: int = BINS
+) -> AngleDistribution | None:
+    """Dihedral angles of four beads in a row along linear chains and rings, of IUPAC's sign: 0 for cis, ±π for trans.
+
+    None where no chain has four beads, or all lie on a line.
+    """
+    return _distribution(positions, chains, parts, np.linspace(-np.pi, np.pi, bins + 1), _dihedrals, 4)
+
+
+def _angles(vectors: np.ndarray, kind: str) -> np.ndarray:
+    before, after = _following(vectors, kind, 2)
+    # By the arctangent, which is as exact at 0 and π as between.
+    sine = np.linalg.norm(np.cross(before, after), axis=-1)
+    return np.arctan2(sine, -(before * after).sum(axis=-1)).ravel()
+
+
+def _dihedrals(vectors: np.ndarray, kind: str) -> np.ndarray:
+    first, along, last = _following(vectors, kind, 3)
+    near, far = np.cross(first, along), np.cross(along, last)
+    length = np.linalg.norm(along, axis=-1)
+    angles = np.arctan2((first * far).sum(axis=-1) * length, (near * far).sum(axis=-1))
+    flat = np.minimum(
+        np.linalg.norm(near, axis=-1) / np.maximum(np.linalg.norm(first, axis=-1) * length, 1e-300),
+        np.linalg.norm(far, axis=-1) / np.maximum(np.linalg.norm(last, axis=-1) * length, 1e-300),
+    )
+    return angles[flat > STRAIGHT]
+
+
+def _following(vectors: np.ndarray, kind: str, count: int) -> list[np.ndarray]:
+    """Bonds and those after them, as many in a row as asked for."""
+    if kind == "ring":
+        return [np.roll(vectors, -k, axis=-2) for k in range(count)]
+    bonds = vectors.shape[-2]
+    return [vectors[..., k : bonds - count + 1 + k, :] for k in range(count)]
+
+
+def _distribution(
+    positions: np.ndarray,
+    chains: Chains,
+    parts: tuple[Replicate, ...],
+    edges: np.ndarray,
+    measured: Callable[[np.ndarray, str], np.ndarray],
+    least: int,
+) -> AngleDistribution | None:
+    """Distribution of what is measured on the bonds of backbones of at least so many beads."""
+    bins = edges.size - 1
+    sums, counts = np.zeros((len(parts), bins + 1)), np.zeros(len(parts))
+    for k, part in enumerate(parts):
+        for alike in chains.alike(part.chains):
+            if alike.bead.shape[1] < least:
+                continue
+            for x in batches(positions, part.frames, alike.bead):
+                angles = measured(bond_vectors(x, alike.kind), alike.kind)
+                sums[k, :bins] += np.histogram(angles, edges)[0]
+                sums[k, bins] += np.cos(angles).sum()
+                counts[k] += angles.size
+    if not counts.any():
+        return None
+    weights = np.repeat(counts[:, None], bins + 1, axis=1)
+    weights[:, :bins] *= edges[1] - edges[0]
+    return AngleDistribution(
+        edges, jackknife(sums[:, :bins], weights[:, :bins]), jackknife(sums[:, bins], weights[:, bins])
+    )

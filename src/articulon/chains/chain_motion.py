@@ -1,0 +1,122 @@
+"""How far the beads and centres of chains move."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.chains.chain_table import Chains
+from articulon.chains.lag_replicates import lag_curves, over_columns
+from articulon.chains.replicates import Estimate, Replicate
+from articulon.conformations.time_correlation import square_displacement
+
+INNER = 5
+"""Beads in the middle of a linear chain that are its inner ones; four where their number is even."""
+DIFFUSIVE = (0.1, 0.2)
+"""Parts of the run between which the slope of g3 is the diffusion coefficient."""
+EARLY = 0.1
+"""Part of the lags over which the exponent of g1 is taken."""
+
+
+class ChainMotion(NamedTuple):
+    """Mean-square displacements over all time origins; late lags have few of these."""
+
+    times: np.ndarray
+    """Lags, from one frame to half of the run [time], shape (lags,)."""
+    inner: Estimate | None
+    """g1 of inner beads [length²], shape (lags,); None where all molecules are branched."""
+    inner_about_centre: Estimate | None
+    """g2 of inner beads about the centre of mass of their chain [length²], shape (lags,)."""
+    centres: Estimate
+    """g3 of centres of mass [length²], shape (lags,)."""
+    diffusion_coefficient: Estimate
+    """(g3(t₂) − g3(t₁))/6(t₂ − t₁) of centres of mass, from a tenth to a fifth of the run [length²/time]: it is the
+    diffusion coefficient where the exponent is one."""
+    centre_exponent: Estimate
+    """d ln g3/d ln t between the same lags."""
+    inner_exponent: Estimate | None
+    """d ln g1/d ln t over the first tenth of the lags."""
+
+
+def inner_beads(beads: int, kind: str) -> np.ndarray:
+    """Places of the inner beads along a backbone: the middle five, or four of an even number (Kremer and Grest, J.
+    Chem. Phys. 92, 5057, 1990); of a ring all, and of a chain of fewer beads as many as there are."""
+    count = beads if kind == "ring" else min(beads, INNER - (beads % 2 == 0))
+    start = (beads - count) // 2
+    return np.arange(start, start + count)
+
+
+def drift_of(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:
+    """How far the centre of mass of all beads has moved since the first frame [length], shape (frames, 3)."""
+    weights = masses / masses.sum()
+    found = np.einsum("fbk,b->fk", positions, weights)
+    return np.asarray(found - found[0])
+
+
+def chain_motion(
+    times: np.ndarray, positions: np.ndarray, chains: Chains, centres: np.ndarray, drift: np.ndarray
+) -> ChainMotion:
+    """g1, g2 and g3 (Kremer and Grest, J. Chem. Phys. 92, 5057, 1990), with the system's drift (frames, 3) taken out.
+
+        g1(t) = ⟨|r_i(t) − r_i(0)|²⟩,  g2(t) = ⟨|r_i(t) − r_c(t) − r_i(0) + r_c(0)|²⟩,  g3(t) = ⟨|r_c(t) − r_c(0)|²⟩
+
+    i are inner beads, r_c the centre of mass of their chain; each chain counts as much as any other. Taking out the
+    drift of M independent molecules of equal mass takes the part 1/M out of g3. Errors are from groups of chains; of
+    fewer than four chains from blocks of frames, for lags within a block.
+
+    Parameters
+    ----------
+    times
+        Equally far apart, at least four [time], shape (frames,).
+    positions
+        Unwrapped [length], shape (frames, beads, 3).
+    chains
+        The chains; branched ones take part in g3.
+    centres
+        Their centres of mass [length], shape (frames, chains, 3).
+    """
+    frames = len(times)
+    lags = frames // 2 + 1
+    moved = centres - drift[:, None]
+
+    def of_centres(part: Replicate) -> np.ndarray:
+        return _displacement(moved[part.frames][:, part.chains])
+
+    def of_inner(part: Replicate, about: np.ndarray) -> np.ndarray:
+        found = np.zeros(part.frames.stop - part.frames.start)
+        for alike in chains.alike(part.chains):
+            bead = alike.bead[:, inner_beads(alike.bead.shape[1], alike.kind)]
+            x = positions[part.frames, bead] - about[part.frames][:, alike.chain if about.shape[1] > 1 else [0], None]
+            found += _displacement(x) / bead.shape[1]
+        return found
+
+    g3 = lag_curves(np.arange(len(chains)), frames, lags, of_centres)
+    g1 = g2 = None
+    if chains.ordered.size:
+        g1 = lag_curves(chains.ordered, frames, lags, lambda part: of_inner(part, drift[:, None]))
+        g2 = lag_curves(chains.ordered, frames, lags, lambda part: of_inner(part, centres))
+    interval = float(times[1] - times[0])
+    near, far = max(1, int(DIFFUSIVE[0] * frames)), max(2, int(DIFFUSIVE[1] * frames))
+    early = max(2, int(EARLY * lags))
+
+    def slope(g: np.ndarray) -> float:
+        return float(g[far] - g[near]) / (6.0 * interval * (far - near))
+
+    def exponent(g: np.ndarray, a: int, b: int) -> float:
+        return float(np.log(g[b] / g[a]) / np.log(b / a))
+
+    return ChainMotion(
+        times[1:lags] - times[0],
+        None if g1 is None else g1.estimate(first=1),
+        None if g2 is None else g2.estimate(first=1),
+        g3.estimate(first=1),
+        g3.estimate(slope),
+        g3.estimate(lambda g: exponent(g, near, far)),
+        None if g1 is None else g1.estimate(lambda g: exponent(g, 1, early)),
+    )
+
+
+def _displacement(x: np.ndarray) -> np.ndarray:
+    """Mean-square displacements over all origins, summed over all but the first axis of x (frames, ..., 3)."""
+    return over_columns(square_displacement, x - x[0])

@@ -1,0 +1,102 @@
+"""Positions of chains as they are given, checked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.chains.chain_sizes import bond_vectors
+from articulon.chains.chain_table import Chains
+from articulon.errors import ArticulonError
+from articulon.inputs import array, floats, shown
+
+
+class GivenChains(NamedTuple):
+    """Frames of chains."""
+
+    times: np.ndarray
+    """[time], shape (frames,)."""
+    positions: np.ndarray
+    """Unwrapped [length], shape (frames, beads, 3)."""
+    boxes: np.ndarray | None
+    """Edges as rows [length], shape (frames, 3, 3); None in open space."""
+    masses: np.ndarray
+    """Of all beads, shape (beads,)."""
+
+    def after(self, first: int) -> GivenChains:
+        """Without the frames before one."""
+        boxes = None if self.boxes is None else self.boxes[first:]
+        return GivenChains(self.times[first:], self.positions[first:], boxes, self.masses)
+
+
+def given_chains(
+    times: np.ndarray,
+    positions: np.ndarray,
+    chains: Chains,
+    boxes: np.ndarray | None,
+    masses: np.ndarray | None,
+    unwrapped: bool,
+) -> GivenChains:
+    """Checked arrays; see :func:`articulon.chains.chain_statistics.chain_statistics` for what they are and what is
+    raised."""
+    if not isinstance(chains, Chains):
+        raise ArticulonError(f"chains: expected Chains, got {shown(chains)}")
+    shape = np.shape(positions)
+    if len(shape) != 3 or shape[2] != 3 or 0 in shape:
+        raise ArticulonError(f"positions: expected shape (frames, beads, 3), got {shape}")
+    frames, beads, _ = shape
+    x = array(positions, shape, "positions", ArticulonError)
+    if chains.bead.max() >= beads:
+        raise ArticulonError(f"chains, bead: there is no bead {int(chains.bead.max())}; positions has {beads}")
+    t = array(times, (frames,), "times", ArticulonError)
+    if frames > 1 and not (np.diff(t) > 0.0).all():
+        raise ArticulonError("times: expected times that grow from frame to frame")
+    mass = np.ones(beads) if masses is None else array(masses, (beads,), "masses", ArticulonError)
+    if not (mass > 0.0).all():
+        raise ArticulonError(f"masses: must be positive, got {mass.min():g} at {int(np.argmin(mass))}")
+    edges = None if boxes is None else _edges(boxes, frames)
+    if edges is not None and not unwrapped:
+        _check_unwrapped(x, chains, edges)
+    return GivenChains(t, x, edges, mass)
+
+
+def even_frames(times: np.ndarray) -> int:
+    """How many frames from the first on are equally far apart: all, or all but the last one of a run that was stopped;
+    raises ArticulonError for others."""
+    steps = np.diff(times)
+    if steps.size < 2:
+        return times.size
+    end = times.size - 1 if steps[-1] < steps[0] * (1.0 - 1e-6) else times.size
+    if np.ptp(steps[: end - 1]) > 1e-6 * steps[0]:
+        raise ArticulonError("times: the frames are not equally far apart, so that nothing can be said of lags")
+    return end
+
+
+def _edges(boxes: np.ndarray, frames: int) -> np.ndarray:
+    try:
+        given = floats(boxes)
+    except ValueError as reason:
+        raise ArticulonError(f"boxes: {reason}") from None
+    if given.shape == (frames, 3):
+        given = given[:, :, None] * np.eye(3)
+    given = array(given, (frames, 3, 3), "boxes", ArticulonError)
+    if not (np.diagonal(given, axis1=1, axis2=2) > 0.0).all() or np.triu(given, 1).any():
+        raise ArticulonError(
+            "boxes: expected the lengths of the edges, all positive, or the edges a = (lx, 0, 0), b = (xy, ly, 0), "
+            "c = (xz, yz, lz) as rows"
+        )
+    return given
+
+
+def _check_unwrapped(positions: np.ndarray, chains: Chains, edges: np.ndarray) -> None:
+    """Raises ArticulonError where a bond is longer than half of the box: a chain was cut at a face."""
+    for frame in (0, len(positions) - 1):
+        half = 0.5 * np.diagonal(edges[frame])
+        for alike in chains.alike():
+            far = (np.abs(bond_vectors(positions[frame, alike.bead], alike.kind)) > half).any(axis=(1, 2))
+            if far.any():
+                raise ArticulonError(
+                    f"positions: chain {int(alike.chain[np.argmax(far)])} has a bond longer than half of the box in "
+                    f"frame {frame}; give unwrapped positions, in which chains are whole"
+                )

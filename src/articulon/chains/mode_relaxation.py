@@ -1,0 +1,185 @@
+"""How chains forget their shape: the end-to-end vector, and Rouse modes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.chains.chain_sizes import end_to_end_vectors
+from articulon.chains.chain_table import Chains
+from articulon.chains.lag_replicates import LagCurves, lag_curves, over_columns
+from articulon.chains.replicates import Estimate, Replicate, jackknife
+from articulon.conformations.time_correlation import autocorrelation
+
+MODES = 16
+"""Rouse modes that are looked at, at most."""
+WINDOW = 5.0
+"""Relaxation times after which their integral ends: of an exponential, e⁻⁵ is left out."""
+RESOLVED = 2.0
+"""Frames that a relaxation must last, at least: the integral over frames is then 2 % too large."""
+
+
+class Relaxation(NamedTuple):
+    """The autocorrelation of a vector, and how long it lasts."""
+
+    times: np.ndarray
+    """Lags, from 0 to half of the run [time], shape (lags,)."""
+    correlation: Estimate
+    """C(t) = ⟨x(s) · x(s + t)⟩/⟨x²⟩, over all origins s and chains, shape (lags,)."""
+    time: Estimate
+    """τ = ∫ C dt up to the first t ≥ 5 τ [time]; not a number where C has not relaxed within the lags, or does so
+    within two frames."""
+
+
+class RouseModes(NamedTuple):
+    """Rouse modes of chains of one architecture."""
+
+    kind: str
+    """``linear`` or ``ring``."""
+    modes: np.ndarray
+    """p = 1, 2, ..., shape (modes,)."""
+    amplitudes: Estimate
+    """⟨X_p²⟩ [length²], shape (modes,)."""
+    scaled_amplitudes: Estimate
+    """λ_p ⟨X_p²⟩ with λ_p = 4 sin²(pπ/2N), of a ring 4 sin²(pπ/N) [length²], shape (modes,): ⟨b²⟩ in an ideal linear
+    chain."""
+    relaxations: tuple[Relaxation, ...]
+    """That of each mode."""
+
+    @property
+    def relaxation_times(self) -> Estimate:
+        """Those of all modes [time], shape (modes,)."""
+        found = [one.time for one in self.relaxations]
+        parts = found[0].parts
+        return Estimate(np.array([t.value for t in found]), np.array([t.error for t in found]), parts)
+
+
+def rouse_vectors(beads: int, modes: int, kind: str) -> np.ndarray:
+    """What projects beads on modes p = 1, ..., shape (modes, vectors of each, beads).
+
+    Of a linear chain √(2/N) cos(pπ (i − ½)/N), i = 1, ..., N, one vector a mode (Kalathi, Kumar, Rubinstein and Grest,
+    Macromolecules 47, 6925, 2014; Kremer and Grest, J. Chem. Phys. 92, 5057, 1990, have them with 1/N for √(2/N)); of
+    a ring √(2/N) cos(2πp i/N) and √(2/N) sin(2πp i/N). They are orthonormal eigenvectors of the matrix of the chain's
+    springs with the eigenvalues :func:`eigenvalues`; the mode p = N/2 of a ring has but one vector of length √(1/N).
+    """
+    i, p = np.arange(beads), np.arange(1, modes + 1)[:, None]
+    if kind == "linear":
+        return np.sqrt(2.0 / beads) * np.cos(np.pi * p * (i + 0.5) / beads)[:, None]
+    angle = 2.0 * np.pi * p * i / beads
+    found = np.sqrt(2.0 / beads) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    if 2 * modes == beads:
+        # Its cosine is ±1 and its sine nothing: the mean over the two vectors is that of the one.
+        found[-1] = found[-1, 0]
+        found[-1] /= np.sqrt(2.0)
+    return found
+
+
+def eigenvalues(beads: int, modes: int, kind: str) -> np.ndarray:
+    """λ_p of the matrix of the springs, in units of one spring: 4 sin²(pπ/2N), of a ring 4 sin²(pπ/N), shape
+    (modes,)."""
+    p = np.arange(1, modes + 1)
+    return np.asarray(4.0 * np.sin(np.pi * p / (beads if kind == "ring" else 2 * beads)) ** 2)
+
+
+def rouse_modes(
+    times: np.ndarray,
+    positions: np.ndarray,
+    chains: Chains,
+    kind: str,
+    parts: tuple[Replicate, ...],
+    most: int = MODES,
+) -> RouseModes | None:
+    """Rouse modes p = 1, ... of chains of one kind, as many as the shortest of them has; None where it has none.
+
+    X_p = √(2/N) Σ_i r_i cos(pπ (i − ½)/N) of a linear chain. If its bonds know nothing of each other ⟨X_p²⟩ =
+    b²/4 sin²(pπ/2N) exactly, whatever the law of their lengths; a Rouse chain relaxes by exp(−t/τ_p) with
+    τ_p = ζ b²/(12 kT sin²(pπ/2N)) (Verdier, J. Chem. Phys. 45, 2118, 1966). X_p² of a ring is the mean over its two
+    vectors. Chains of different lengths share modes by p.
+
+    Parameters
+    ----------
+    times
+        Equally far apart, at least four [time], shape (frames,).
+    positions
+        Unwrapped [length], shape (frames, beads, 3).
+    chains
+        The chains.
+    kind
+        ``linear`` or ``ring``.
+    parts
+        From which the errors of the amplitudes are.
+    most
+        Modes that are looked at, at most.
+    """
+    own = np.flatnonzero(chains.kind == kind)
+    if not own.size:
+        return None
+    least = int(chains.length[own].min())
+    count = min(most, least // 2 if kind == "ring" else least - 1)
+    if count < 1:
+        return None
+    groups = [(alike, rouse_vectors(alike.bead.shape[1], count, kind)) for alike in chains.alike(own)]
+    scale = np.ones((len(chains), count))
+    for alike, _ in groups:
+        scale[alike.chain] = eigenvalues(alike.bead.shape[1], count, kind)
+    sums, scaled, counts = (np.zeros((len(parts), count)) for _ in range(3))
+    relaxations = []
+    for p in range(count):
+        # One mode after the other: all of them would take several times the memory of the positions.
+        amplitude = np.zeros((len(positions), len(chains), 2 if kind == "ring" else 1, 3))
+        for alike, vectors in groups:
+            for k, bead in zip(alike.chain.tolist(), alike.bead, strict=True):
+                amplitude[:, k] = np.einsum("vi,fik->fvk", vectors[p], positions[:, bead])
+        squares = (amplitude**2).sum(axis=3).mean(axis=2)
+        for n, part in enumerate(parts):
+            chosen = part.chains[chains.kind[part.chains] == kind]
+            of = squares[part.frames][:, chosen]
+            sums[n, p], scaled[n, p], counts[n, p] = of.sum(), (of * scale[chosen, p]).sum(), of.size
+        relaxations.append(relaxation(times, amplitude, own))
+    return RouseModes(
+        kind, np.arange(1, count + 1), jackknife(sums, counts), jackknife(scaled, counts), tuple(relaxations)
+    )
+
+
+def end_to_end_relaxation(times: np.ndarray, positions: np.ndarray, chains: Chains) -> Relaxation | None:
+    """Autocorrelation of the end-to-end vector of linear chains; None where there is none."""
+    own = np.flatnonzero((chains.kind == "linear") & (chains.length > 1))
+    if not own.size:
+        return None
+    vectors = np.zeros((len(positions), len(chains), 3))
+    vectors[:, own] = end_to_end_vectors(positions, chains, own)
+    return relaxation(times, vectors, own)
+
+
+def relaxation(times: np.ndarray, vectors: np.ndarray, own: np.ndarray) -> Relaxation:
+    """The autocorrelation of vectors (frames, chains, ..., 3) of the chains ``own``, whose mean is zero by symmetry,
+    and its integral (Madras and Sokal, J. Stat. Phys. 50, 109, 1988, for where it ends). Errors are from groups of
+    chains; of fewer than four chains from blocks of frames, for lags within a block."""
+    frames = len(times)
+    lags = frames // 2 + 1
+    interval = float(times[1] - times[0])
+
+    def of(part: Replicate) -> np.ndarray:
+        return over_columns(autocorrelation, vectors[part.frames][:, part.chains])
+
+    curves: LagCurves = lag_curves(own, frames, lags, of)
+    correlation = curves.estimate(lambda curve: curve / curve[0])
+    time = curves.estimate(lambda curve: integral_time(curve / curve[0]))
+    known = interval if float(time.value) >= RESOLVED else float("nan")
+    return Relaxation(
+        times[:lags] - times[0], correlation, Estimate(known * time.value, known * time.error, time.parts)
+    )
+
+
+def integral_time(correlation: np.ndarray) -> float:
+    """∫ C dt in frames up to the first t ≥ 5 ∫ C dt, by trapezoids; not a number where there is no such t."""
+    steps = 0.5 * (correlation[1:] + correlation[:-1])
+    integral = np.cumsum(steps[: _end_of_numbers(steps)])
+    ended = np.flatnonzero(np.arange(1, integral.size + 1) >= WINDOW * integral)
+    return float(integral[ended[0]]) if ended.size else float("nan")
+
+
+def _end_of_numbers(values: np.ndarray) -> int:
+    none = np.flatnonzero(~np.isfinite(values))
+    return int(none[0]) if none.size else values.size

@@ -1,0 +1,90 @@
+"""How far along its backbone a chain remembers its direction."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from articulon.chains.chain_sizes import batches, bond_vectors
+from articulon.chains.chain_table import Chains
+from articulon.chains.replicates import Estimate, Replicate, jackknife
+from articulon.conformations.time_correlation import autocorrelation
+
+FITTED = float(np.exp(-2.0))
+"""The exponential is fitted down to the first correlation below this: beyond, chains in a melt decay by a power."""
+
+
+class PersistenceLength(NamedTuple):
+    """Correlation of the directions of bonds along linear chains, and two persistence lengths."""
+
+    bonds: np.ndarray
+    """n = 0, 1, ..., bonds from one to the other, shape (separations,)."""
+    correlation: Estimate
+    """C(n) = ⟨t_i · t_{i+n}⟩ of unit vectors t along bonds, shape (separations,)."""
+    exponential_fit: Estimate
+    """l of C(n) = exp(−n b/l), by least squares down to C = e⁻² [length]; zero where C(1) is not positive, and infinite
+    for straight chains."""
+    projection: Estimate
+    """⟨t_1 · R⟩, the end-to-end vector's projection on the first bond and, from the other end, on the last one
+    [length]."""
+
+
+def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Replicate, ...]) -> PersistenceLength | None:
+    """Bond correlations of linear chains and their persistence lengths; None without a linear chain of two bonds.
+
+    The exponential fit is that of the worm-like chain (Kratky and Porod, Rec. Trav. Chim. 68, 1106, 1949). The
+    projection is Flory's (Statistical Mechanics of Chain Molecules, 1969, chapter IV), which needs no form of C(n). For
+    a freely rotating chain of N bonds of length b with ⟨cos⟩ = c between neighbours they are −b/ln c and
+    b (1 − c^N)/(1 − c), which agree for stiff chains. Rings and branched molecules are left out: the bonds of a ring
+    add up to nothing, so that C(n) is negative far along it.
+    """
+    bonds = int(chains.length[chains.kind == "linear"].max(initial=1)) - 1
+    if bonds < 2:
+        return None
+    # Behind C(n), the sums of the projections, and of the lengths of all bonds.
+    sums, counts = np.zeros((len(parts), bonds + 2)), np.zeros((len(parts), bonds + 2))
+    for k, part in enumerate(parts):
+        for alike in chains.alike(part.chains):
+            own = alike.bead.shape[1] - 1
+            if alike.kind != "linear" or own < 1:
+                continue
+            for x in batches(positions, part.frames, alike.bead):
+                vectors = bond_vectors(x, alike.kind)
+                lengths = np.linalg.norm(vectors, axis=2)
+                with np.errstate(invalid="ignore"):
+                    units = np.nan_to_num(vectors / lengths[:, :, None])
+                pairs = np.arange(own, 0, -1)
+                sums[k, :own] += pairs * autocorrelation(units.transpose(1, 0, 2).reshape(own, -1))
+                counts[k, :own] += pairs * len(x)
+                reach = x[:, -1] - x[:, 0]
+                sums[k, bonds] += ((units[:, 0] + units[:, -1]) * reach).sum()
+                sums[k, bonds + 1] += lengths.sum()
+                counts[k, bonds:] += 2 * len(x), lengths.size
+    return PersistenceLength(
+        np.arange(bonds),
+        jackknife(sums[:, :bonds], counts[:, :bonds]),
+        jackknife(sums, counts, lambda means: exponential_fit(means[:bonds], float(means[-1]))),
+        jackknife(sums[:, bonds], counts[:, bonds]),
+    )
+
+
+def exponential_fit(correlation: np.ndarray, bond: float) -> float:
+    """The length l that fits exp(−n b/l) to C(n), n = 0, 1, ..., by least squares down to the first C(n) below e⁻²;
+    not a number where C is none."""
+    below = np.flatnonzero(correlation < FITTED)
+    end = min(int(below[0]) + 1 if below.size else correlation.size, correlation.size)
+    n, values = np.arange(1, end), correlation[1:end]
+    if not n.size or not np.isfinite(values).all():
+        return float("nan")
+    if values[0] <= 0.0:
+        return 0.0
+    if (values >= 1.0 - 1e-12).all():
+        return float("inf")
+
+    def slope(c: float) -> float:
+        return float((n * c ** (n - 1.0) * (c**n - values)).sum())
+
+    c = brentq(slope, 0.0, 1.0, xtol=1e-15, rtol=4 * np.finfo(float).eps)
+    return float(-bond / np.log(c)) if 0.0 < c < 1.0 else float("nan")
