@@ -75,7 +75,7 @@ def test_speeds_under_langevin_are_of_their_temperature() -> None:
 def test_many_chains_have_the_same_bits_on_two_threads() -> None:
     builder = ar.ModelBuilder("lj")
     rng = np.random.default_rng(1)
-    for c in range(60):
+    for c in range(400):
         builder.add_body(f"{c}-0", mass=1.0, joint=ar.Xyz(), q=rng.normal(size=3), u=rng.normal(size=3))
         for k in range(1, 12):
             e = rng.normal(size=4)

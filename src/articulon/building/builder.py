@@ -17,11 +17,12 @@ from articulon.inputs import finite, shown, whole, words
 from articulon.inputs import floats as as_floats
 from articulon.model import body_checks
 from articulon.model.assemble import assemble_forest
-from articulon.model.atoms import Atoms, joined_atoms
+from articulon.model.atoms import joined_atoms
 from articulon.model.box import Box
 from articulon.model.joints import Joint
 from articulon.model.model import Model
 from articulon.model.modes import Modes
+from articulon.model.polymer_chains import joined_chains
 from articulon.notebook_table import counted, table_of_words
 from articulon.sizes import PARTICLE, check_size
 from articulon.units import UnitSystem, unit_system
@@ -62,7 +63,6 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             for name in ("parent", "mass", "com", "inertia", "position", "rotation", "q", "u", "given_q", "given_u")
         }
         self._forces: list[Any] = []
-        self._atoms: list[Atoms] = []
         super().__init__()
 
     def __repr__(self) -> str:
@@ -350,22 +350,6 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             raise ModelError(f"add_force: expected a force of ar.forces, got {shown(force)}")
         self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))
 
-    def add_atoms(self, atoms: Atoms) -> None:
-        """Say what sites that have been added are called as atoms; see ``Model.atoms``.
-
-        Raises
-        ------
-        ModelError
-            For what are no atoms, and for a site or a body that has not been added.
-        """
-        if not isinstance(atoms, Atoms):
-            raise ModelError(f"add_atoms: expected atoms, got {shown(atoms)}")
-        if atoms.site.size and not 0 <= atoms.site.min() <= atoms.site.max() < self._site_count:
-            raise ModelError("add_atoms: an atom is on a site that has not been added; add the sites first")
-        if any(not 0 <= body < len(self._names) for body in (*atoms.torsions, *atoms.dihedrals)):
-            raise ModelError("add_atoms: a torsion is of a body that has not been added; add the bodies first")
-        self._atoms.append(atoms)
-
     def build(self) -> Model:
         """The frozen model, its loops closed.
 
@@ -395,6 +379,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             self.box,
             self._flexibility(self._site_count),
             joined_atoms(self._atoms),
+            joined_chains(self._chains),
         )
         model = closed(model, given_q, given_u)
         check_reach(model)

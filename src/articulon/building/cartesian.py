@@ -93,6 +93,8 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
         builder.add_site(carrier, position, charge, model.sites.kinds[kind], model.sites.groups[group], radius=radius)
     if model.atoms is not None:  # torsions are no coordinates here
         builder.add_atoms(replace(model.atoms, torsions={}, dihedrals={}))
+    if model.chains is not None:
+        builder.add_chains(model.chains.site, model.chains.first, model.chains.ring, model.chains.branched)
     for force in model.forces:
         builder.add_force(force)
     return builder.build()

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from articulon.building.handles import Body
-from articulon.building.sites import SiteBuilder, SiteChunk
+from articulon.building.named_sites import NamedSiteBuilder
+from articulon.building.sites import SiteChunk
 from articulon.errors import ModelError
 from articulon.inputs import floats, one_word, shown
 from articulon.model.joints import Free
@@ -15,7 +16,7 @@ SOLID = 0.4
 """Of m R², the moment of inertia of a solid homogeneous sphere about any axis through its centre."""
 
 
-class GrainBuilder(SiteBuilder):
+class GrainBuilder(NamedSiteBuilder):
     """The part of a builder that takes grains."""
 
     def add_grain(

@@ -32,6 +32,11 @@ class BodyRegister:
     _names: list[str]
     _index: dict[str, int]
 
+    @property
+    def body_count(self) -> int:
+        """How many bodies have been added."""
+        return len(self._names)
+
     def _resolve(self, body: Body | str | int | None, where: str, role: str) -> int:
         if body is None:
             return -1

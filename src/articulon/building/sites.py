@@ -42,6 +42,11 @@ class SiteBuilder(FlexibleBuilder):
         self._site_count = 0
         super().__init__()
 
+    @property
+    def site_count(self) -> int:
+        """How many sites have been added."""
+        return self._site_count
+
     def add_site(
         self,
         body: Body | str | int | None,

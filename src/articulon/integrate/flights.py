@@ -13,6 +13,7 @@ from articulon.forces.evaluation_tables import ModelTables
 from articulon.integrate import geodesic
 from articulon.integrate.canonical import Scratch as Iteration
 from articulon.integrate.free_rotors import SHARED, fly_free, fly_free_in_parallel, is_free, rotor_table
+from articulon.integrate.rod_flights import SHARED as SHARED_BEADS
 from articulon.integrate.rod_flights import SIZE, are_beads, fly_rods, fly_rods_in_parallel, rods_of
 from articulon.lanes import LaneArray
 from articulon.model import Forest, Model, Workspace
@@ -58,7 +59,8 @@ def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -
     if not sort.any():
         own = _iteration(forest, e.model.nq, e.model.nu, in_lanes)
         return [flying.bind(forest, q, u, span, ws, own, rest, status)]
-    many = {one: not in_lanes and int((sort == one).sum()) >= SHARED for one in (FREE_BODIES, BEADS)}
+    share = {FREE_BODIES: SHARED, BEADS: SHARED_BEADS}
+    many = {one: not in_lanes and int((sort == one).sum()) >= least for one, least in share.items()}
     found: list[Bound] = []
     edges = np.flatnonzero(np.diff(sort)) + 1
     for start, end in zip([0, *edges.tolist()], [*edges.tolist(), sort.size], strict=True):

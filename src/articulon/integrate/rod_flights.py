@@ -52,7 +52,7 @@ SETTLED = 1e-12
 """Error of ½|d|² of any rod, over the square of its length, that the last turn takes away."""
 ON_BEAD = 1e-12
 """What is none, of distances over lengths."""
-SHARED = 512
+SHARED = 4096
 """Beads from which on threads share them."""
 SIZE = 8
 """Trees that a thread takes at a time."""

@@ -15,6 +15,7 @@ from articulon.model.link_rows import link_rows
 from articulon.model.loop_declarations import Drive, LoopJoint, loop_rows, motion_tables
 from articulon.model.mode_tables import RIGID, Flexibility
 from articulon.model.model import Model, Sites, joint_type
+from articulon.model.polymer_chains import PolymerChains
 from articulon.model.swing_bodies import check_swinging
 from articulon.units import UnitSystem
 
@@ -34,6 +35,7 @@ def assemble_forest(
     box: Box | None = None,
     flexibility: Flexibility = RIGID,
     atoms: Atoms | None = None,
+    chains: PolymerChains | None = None,
 ) -> Model:
     """The model of bodies given by columns in body order, parents first."""
     rows = link_rows(columns, joints, sites.body, flexibility)
@@ -140,6 +142,7 @@ def assemble_forest(
         modes=dict(flexibility.modes),
         node_sites=rows.node_sites(sites.body, rank, flexibility),
         atoms=atoms,
+        chains=chains,
     )
 
 

@@ -14,6 +14,7 @@ from articulon.model.freezing import Frozen, read_only
 from articulon.model.joints import BY_KIND, Joint
 from articulon.model.loop_declarations import Drive, LoopJoint
 from articulon.model.modes import ModeShapes
+from articulon.model.polymer_chains import PolymerChains
 from articulon.model.state import State, initial_state
 from articulon.notebook_table import counted, table_of_words
 from articulon.units import UnitSystem
@@ -113,6 +114,8 @@ class Model(Frozen):
     """How the loops were closed when the model was built."""
     atoms: Atoms | None = None
     """Which sites are atoms, and what they are called; None where there are no molecules."""
+    chains: PolymerChains | None = None
+    """Which sites are the beads of polymer chains; None where there are none."""
 
     def __repr__(self) -> str:
         words = self._words()

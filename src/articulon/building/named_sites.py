@@ -1,0 +1,67 @@
+"""What sites that have been added are: atoms of molecules, beads of polymer chains."""
+
+from typing import Any
+
+import numpy as np
+
+from articulon.building.sites import SiteBuilder
+from articulon.errors import ModelError
+from articulon.inputs import shown
+from articulon.model.atoms import Atoms
+from articulon.model.polymer_chains import PolymerChains
+
+
+class NamedSiteBuilder(SiteBuilder):
+    """The part of a builder that takes names of sites."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._atoms: list[Atoms] = []
+        self._chains: list[PolymerChains] = []
+
+    def add_atoms(self, atoms: Atoms) -> None:
+        """Say what sites that have been added are called as atoms; see ``Model.atoms``.
+
+        Raises
+        ------
+        ModelError
+            For what are no atoms, and for a site or a body that has not been added.
+        """
+        if not isinstance(atoms, Atoms):
+            raise ModelError(f"add_atoms: expected atoms, got {shown(atoms)}")
+        if atoms.site.size and not 0 <= atoms.site.min() <= atoms.site.max() < self._site_count:
+            raise ModelError("add_atoms: an atom is on a site that has not been added; add the sites first")
+        if any(not 0 <= body < len(self._names) for body in (*atoms.torsions, *atoms.dihedrals)):
+            raise ModelError("add_atoms: a torsion is of a body that has not been added; add the bodies first")
+        self._atoms.append(atoms)
+
+    def add_chains(self, sites: Any, first: Any, ring: Any = False, branched: Any = False) -> None:
+        """Say which sites that have been added are the beads of polymer chains; see ``Model.chains``.
+
+        Parameters
+        ----------
+        sites
+            The beads, one chain after the other, along the backbone of linear chains and rings, shape (beads,).
+        first
+            Where in ``sites`` each chain begins, and their number at the end, shape (chains + 1,).
+        ring, branched
+            Whether a chain is closed, or branched, one for all or shape (chains,).
+
+        Raises
+        ------
+        ModelError
+            For sites that have not been added, and offsets that do not divide them into chains.
+        """
+        beads, offsets = np.array(sites), np.array(first)
+        if beads.ndim != 1 or beads.dtype.kind not in "iu" or np.unique(beads).size != beads.size:
+            raise ModelError("add_chains: expected numbers of sites in one row, each of them once")
+        if beads.size and not 0 <= beads.min() <= beads.max() < self._site_count:
+            raise ModelError("add_chains: a bead is a site that has not been added; add the sites first")
+        row = offsets.ndim == 1 and offsets.dtype.kind in "iu" and offsets.size > 1
+        if not row or offsets[0] != 0 or offsets[-1] != beads.size or (np.diff(offsets) < 1).any():
+            raise ModelError(
+                f"add_chains, first: expected offsets from 0 to {beads.size}, each larger than the one before"
+            )
+        count = offsets.size - 1
+        flags = [np.broadcast_to(np.array(one, dtype=bool), (count,)).copy() for one in (ring, branched)]
+        self._chains.append(PolymerChains(beads.astype(np.int64), offsets.astype(np.int64), *flags))

@@ -1,0 +1,210 @@
+"""Chains grown at the density of a melt: walks that look for room, then a soft push off each other.
+
+Beads are added to all chains side by side; each goes where, of a number of random directions, the nearest bead is
+farthest. What still overlaps is pushed apart as soft spheres are, while the bonds keep their lengths (a fast push-off:
+Auhl et al., J. Chem. Phys. 119, 12718, 2003). Rings are closed walks, made of regular polygons by crankshaft turns,
+which keep every bond.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.errors import ModelError
+
+DIRECTIONS = 24
+"""Random directions that a new bead chooses from."""
+TURNS = 20
+"""Crankshaft turns for each bead of a ring."""
+PUSHES, SWEEPS, RELIST = 4000, 6, 8
+"""Most pushes; corrections of all bonds after each; pushes between two lists of neighbours."""
+REACH = 0.4
+"""How far beyond the distance that is asked for neighbours are listed, in that distance."""
+STRENGTH = 0.4
+"""Part of an overlap that a push takes away."""
+ENOUGH = 0.95
+"""Part of the distance that is asked for at which beads are far enough apart."""
+
+
+class Skeleton(NamedTuple):
+    """Molecules before they have places: beads one molecule after the other."""
+
+    molecule: np.ndarray
+    """Of each bead, shape (beads,)."""
+    parent: np.ndarray
+    """The bead that each is bonded to, of smaller number, −1 for the first of a molecule, shape (beads,)."""
+    closing: np.ndarray
+    """Bonds that close rings, last bead and first, shape (rings, 2)."""
+
+    @property
+    def bonds(self) -> np.ndarray:
+        """All bonds, the smaller number first, shape (bonds, 2)."""
+        child = np.flatnonzero(self.parent >= 0)
+        return np.vstack([np.stack([self.parent[child], child], axis=1), self.closing[:, ::-1]])
+
+
+def grown(
+    skeleton: Skeleton, bond: float, distance: float, edges: np.ndarray | None, volume: np.ndarray, seed: int
+) -> np.ndarray:
+    """Places of the beads, unwrapped [length], shape (beads, 3).
+
+    Parameters
+    ----------
+    skeleton
+        What is bonded to what.
+    bond
+        Length of all bonds [length].
+    distance
+        That beads keep which are not bonded to each other [length].
+    edges
+        Of the periodic box [length], shape (3,); None in open space.
+    volume
+        Edges of the region that chains begin in [length], shape (3,).
+    seed
+        Chooses the random numbers.
+
+    Raises
+    ------
+    ModelError
+        Naming the molecule, where beads stay closer than that.
+    """
+    rng = np.random.Generator(np.random.PCG64([seed, 7]))
+    x = _walked(skeleton, bond, edges, volume, rng)
+    if skeleton.closing.size:
+        _close_rings(x, skeleton, bond, volume, rng)
+    return _pushed(x, skeleton, bond, distance, edges)
+
+
+def _walked(
+    skeleton: Skeleton, bond: float, edges: np.ndarray | None, volume: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Bead by bead, all molecules side by side."""
+    from scipy.spatial import cKDTree
+
+    parent = skeleton.parent
+    first = np.flatnonzero(parent < 0)
+    rank = np.arange(parent.size) - first[skeleton.molecule]
+    x = np.full((parent.size, 3), np.nan)
+    x[first] = rng.uniform(size=(first.size, 3)) * volume
+    done = first
+    for step in range(1, int(rank.max(initial=0)) + 1):
+        new = np.flatnonzero(rank == step)
+        ways = rng.standard_normal((new.size, DIRECTIONS, 3))
+        ways *= bond / np.linalg.norm(ways, axis=2, keepdims=True)
+        tried = x[parent[new], None] + ways
+        if edges is None:
+            near, _ = cKDTree(x[done]).query(tried)
+        else:
+            near, _ = cKDTree(x[done] % edges, boxsize=edges).query(tried % edges)
+        x[new] = tried[np.arange(new.size), np.argmax(near, axis=1)]
+        done = np.concatenate([done, new])
+    return x
+
+
+def _close_rings(x: np.ndarray, skeleton: Skeleton, bond: float, volume: np.ndarray, rng: np.random.Generator) -> None:
+    """Puts random closed walks in the place of the walks of rings."""
+    for last, first in skeleton.closing.tolist():
+        n = last - first + 1
+        angle = 2.0 * np.pi * np.arange(n) / n
+        radius = 0.5 * bond / np.sin(np.pi / n)
+        ring = radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(n)], axis=1)
+        for _ in range(TURNS * n if n > 3 else 0):
+            i, j = sorted(rng.choice(n, size=2, replace=False).tolist())
+            if 2 <= j - i <= n - 2:
+                ring[i + 1 : j] = _turned(ring[i + 1 : j], ring[i], ring[j], float(rng.uniform(0.0, 2.0 * np.pi)))
+        x[first : last + 1] = ring - ring[0] + rng.uniform(size=3) * volume
+
+
+def _turned(x: np.ndarray, a: np.ndarray, b: np.ndarray, angle: float) -> np.ndarray:
+    """Places turned about the line from a to b; as they are where the two are one place."""
+    size = float(np.linalg.norm(b - a))
+    if size < 1e-9:
+        return x
+    n = (b - a) / size
+    r = x - a
+    along = (r @ n)[:, None] * n
+    return np.asarray(a + along + np.cos(angle) * (r - along) + np.sin(angle) * np.cross(n, r))
+
+
+def _pushed(x: np.ndarray, skeleton: Skeleton, bond: float, distance: float, edges: np.ndarray | None) -> np.ndarray:
+    """Places at which beads that are not bonded are far enough apart."""
+    bonds = skeleton.bonds
+    colours = _coloured(bonds)
+    bonded = set(map(tuple, np.sort(bonds, axis=1).tolist()))
+    pairs = np.zeros((0, 2), dtype=np.int64)
+    for push in range(PUSHES):
+        if push % RELIST == 0:
+            pairs = _pairs(x, distance * (1.0 + REACH), edges, bonded)
+        d = x[pairs[:, 1]] - x[pairs[:, 0]]
+        if edges is not None:
+            d -= edges * np.rint(d / edges)
+        r = np.linalg.norm(d, axis=1)
+        if not (r < ENOUGH * distance).any():
+            if push % RELIST == 0:
+                return _exact(x, skeleton, bond)
+            pairs = _pairs(x, distance * (1.0 + REACH), edges, bonded)
+            continue
+        close = r < distance
+        i, j, gap = pairs[close, 0], pairs[close, 1], distance - r[close]
+        way = np.where(r[close, None] > 1e-9 * distance, d[close] / np.maximum(r[close, None], 1e-300), (1.0, 0.0, 0.0))
+        moved = 0.5 * STRENGTH * gap[:, None] * way
+        np.add.at(x, j, moved)
+        np.add.at(x, i, -moved)
+        for _ in range(SWEEPS):
+            _correct(x, colours, bond)
+    worst = int(np.argmin(r))
+    a, b = (int(skeleton.molecule[k]) + 1 for k in pairs[worst])
+    raise ModelError(
+        f"model: no room is found for the beads of chain {a}: one stays {r[worst]:.3g} from one of chain {b}, nearer "
+        f"than the bead_distance of {distance:g}; lower model.number_density or model.bead_distance"
+    )
+
+
+def _pairs(x: np.ndarray, reach: float, edges: np.ndarray | None, bonded: set[tuple[int, int]]) -> np.ndarray:
+    """Pairs nearer than a distance that are not bonded, shape (pairs, 2)."""
+    from scipy.spatial import cKDTree
+
+    tree = cKDTree(x) if edges is None else cKDTree(x % edges, boxsize=edges)
+    found = tree.query_pairs(reach, output_type="ndarray")
+    if not bonded or not found.size:
+        return np.asarray(found).reshape(-1, 2)
+    n = len(x)
+    known = np.array([a * n + b for a, b in bonded])
+    return np.asarray(found[~np.isin(found[:, 0] * n + found[:, 1], known)])
+
+
+def _coloured(bonds: np.ndarray) -> list[np.ndarray]:
+    """Bonds in groups in which no two share a bead."""
+    used: dict[int, set[int]] = {}
+    groups: list[list[tuple[int, int]]] = []
+    for a, b in bonds.tolist():
+        taken = used.setdefault(a, set()) | used.setdefault(b, set())
+        colour = next(k for k in range(len(taken) + 1) if k not in taken)
+        used[a].add(colour)
+        used[b].add(colour)
+        if colour == len(groups):
+            groups.append([])
+        groups[colour].append((a, b))
+    return [np.array(group) for group in groups]
+
+
+def _correct(x: np.ndarray, colours: list[np.ndarray], bond: float) -> None:
+    """Brings every bond to its length, group by group; neighbours spoil it by a part."""
+    for group in colours:
+        a, b = group[:, 0], group[:, 1]
+        d = x[b] - x[a]
+        r = np.maximum(np.linalg.norm(d, axis=1), 1e-9 * bond)[:, None]
+        shift = 0.5 * (1.0 - bond / r) * d
+        x[a] += shift
+        x[b] -= shift
+
+
+def _exact(x: np.ndarray, skeleton: Skeleton, bond: float) -> np.ndarray:
+    """Trees of bonds with their exact lengths, from the first bead of each on."""
+    parent = skeleton.parent
+    result, rank = x.copy(), np.arange(parent.size) - np.flatnonzero(parent < 0)[skeleton.molecule]
+    for step in range(1, int(rank.max(initial=0)) + 1):
+        new = np.flatnonzero(rank == step)
+        d = x[new] - x[parent[new]]
+        result[new] = result[parent[new]] + bond * d / np.linalg.norm(d, axis=1, keepdims=True)
+    return result

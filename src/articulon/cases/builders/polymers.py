@@ -1,0 +1,200 @@
+"""Polymers: chains, stars and rings of beads, articulated or of beads on springs."""
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from articulon.building import ModelBuilder
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.cases.builders.polymer_growth import Skeleton, grown
+from articulon.cases.builders.rod_chains import add_rod_chains
+from articulon.declaration import Dimension, Quantity, Seed, Whole
+from articulon.errors import CaseError, ModelError
+from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
+from articulon.forces.sites.cosine_angles import CosineAngles
+from articulon.forces.sites.dihedrals import PeriodicDihedrals
+from articulon.forces.sites.exclusions import Exclusions
+from articulon.model.box import Box
+from articulon.sizes import PARTICLE, check_size
+
+Beads = Annotated[Whole, Field(ge=2)]
+
+
+class Polymers(BaseBuilder):
+    """Polymers of beads, grown without overlaps in a periodic box, or in open space.
+
+    With ``bonds = "rigid"`` bonds are massless rods: each chain is a tree of beads on swing joints, and only directions
+    move. With ``"fene"`` or ``"harmonic"`` beads move by themselves and bonds are springs. Bonded beads do not interact
+    otherwise; what the others do to each other stands in ``[[forces]]``.
+    """
+
+    error_class: ClassVar = ModelError
+
+    builder: Literal["polymers"] = "polymers"
+    chains: Annotated[Whole, Field(ge=1)]
+    """Number of molecules."""
+    beads: Beads | tuple[Beads, ...]
+    """Beads of each molecule: one number for all, or one each."""
+    architecture: Literal["linear", "ring", "star"] = "linear"
+    """Of all molecules. A star has a bead amid ``arms`` of equal length."""
+    arms: Annotated[Whole, Field(ge=3)] | None = None
+    """Of a star."""
+    bonds: Literal["rigid", "fene", "harmonic"] = "rigid"
+    """What holds bonded beads together."""
+    bond_length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Of rods, and of springs at the start [length]."""
+    bond_stiffness: Annotated[Quantity | None, Dimension("stiffness", minimum=0, exclusive=True)] = None
+    """k of springs [energy/length²]."""
+    bond_extent: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """R₀, which no FENE bond reaches [length]."""
+    bond_repulsion: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
+    """ε of the repulsion of beads that a FENE bond joins [energy]; none by default."""
+    bond_diameter: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """σ of that repulsion [length]."""
+    bending_stiffness: Annotated[Quantity, Dimension("energy", minimum=0)] = 0.0
+    """κ of U = κ (1 + cos θ), θ the angle between two bonds, π where they are in line [energy]."""
+    dihedral_stiffness: Annotated[Quantity, Dimension("energy")] = 0.0
+    """k of U = k [1 + cos(n φ − φ₀)] of the dihedral angles along the backbone [energy]."""
+    dihedral_multiplicity: Annotated[Whole, Field(ge=1, le=6)] = 3
+    """n."""
+    dihedral_phase: Annotated[Quantity, Dimension("angle")] = 0.0
+    """φ₀ [rad]."""
+    mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
+    """Of a bead [mass]."""
+    kind: str = "bead"
+    """Kind of all beads, by which forces between sites know them."""
+    number_density: Annotated[Quantity | None, Dimension("number_density", minimum=0, exclusive=True)] = None
+    """Beads in a volume [1/length³]: a periodic cube of this density, where the case has no ``[box]``."""
+    bead_distance: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """That beads which are not bonded keep when they are grown [length]; the length of a bond by default."""
+    seed: Seed = 1
+    """Chooses how the chains are grown."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if isinstance(self.beads, tuple) and len(self.beads) != self.chains:
+            raise ValueError(f"beads: one number, or one for each of the {self.chains} chains, got {len(self.beads)}")
+        if (self.architecture == "star") != (self.arms is not None):
+            raise ValueError("arms is of stars: give it with architecture = 'star', and only there")
+        for count in set(self.counts):
+            if self.arms is not None and (count - 1) % self.arms:
+                raise ValueError(f"beads: {count} beads are no star of one amid {self.arms} arms of equal length")
+            if self.architecture == "ring" and count < 3:
+                raise ValueError(f"beads: a ring has three beads or more, got {count}")
+        if (self.bonds == "rigid") != (self.bond_stiffness is None):
+            raise ValueError("bond_stiffness is of bonds that are springs: give it with them, and only with them")
+        if (self.bonds == "fene") != (self.bond_extent is not None):
+            raise ValueError("bond_extent is of FENE bonds: give it with them, and only with them")
+        if (self.bond_repulsion is None) != (self.bond_diameter is None):
+            raise ValueError("give bond_repulsion and bond_diameter together")
+        if self.bond_repulsion is not None and self.bonds != "fene":
+            raise ValueError("bond_repulsion is of FENE bonds; leave it out")
+        return self
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Beads of each molecule."""
+        return self.beads if isinstance(self.beads, tuple) else (self.beads,) * self.chains
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the chains, their bonds, and the box where there is none; quantities are in the builder's units."""
+        total = sum(self.counts)
+        check_size(total, PARTICLE, "beads", "model.beads")
+        edges, volume = self._space(builder, total)
+        skeleton = self.skeleton()
+        bond = float(self.bond_length)
+        distance = bond if self.bead_distance is None else float(self.bead_distance)
+        x = grown(skeleton, bond, distance, edges, volume, self.seed)
+        first_site = builder.site_count
+        if self.bonds == "rigid":
+            add_rod_chains(builder, skeleton, x, np.full(total, float(self.mass)), [self.kind] * total)
+        else:
+            builder.add_particles(total, mass=float(self.mass), positions=x, kind=self.kind)
+        starts = np.concatenate([[0], np.cumsum(self.counts)])
+        sites = first_site + np.arange(total)
+        flags = {"ring": self.architecture == "ring", "branched": self.architecture == "star"}
+        builder.add_chains(sites, starts, **flags)
+        for force in self._forces(skeleton, first_site):
+            builder.add_force(force)
+
+    def skeleton(self) -> Skeleton:
+        """What is bonded to what."""
+        parent: list[int] = []
+        molecule: list[int] = []
+        closing: list[tuple[int, int]] = []
+        for number, count in enumerate(self.counts):
+            start = len(parent)
+            arm = None if self.arms is None else (count - 1) // self.arms
+            for k in range(count):
+                # The first bead of each arm is bonded to the one amid them, all others to the one before.
+                begins = arm is not None and k > 0 and (k - 1) % arm == 0
+                parent.append(-1 if k == 0 else start if begins else start + k - 1)
+                molecule.append(number)
+            if self.architecture == "ring":
+                closing.append((start + count - 1, start))
+        return Skeleton(np.array(molecule), np.array(parent), np.array(closing, dtype=np.int64).reshape(-1, 2))
+
+    def _space(self, builder: ModelBuilder, total: int) -> tuple[np.ndarray | None, np.ndarray]:
+        """Edges of the periodic box, None in open space, and of the region that chains begin in."""
+        if self.number_density is not None:
+            if builder.box is not None:
+                raise CaseError("model.number_density: the [box] is given; leave one of them out")
+            edge = float(np.cbrt(total / float(self.number_density)))
+            builder.box = Box(lengths=(edge,) * 3)
+        if builder.box is None:
+            longest = float(self.bond_length) * max(self.counts)
+            return None, np.full(3, longest * self.chains ** (1.0 / 3.0))
+        box = builder.box
+        if not box.periodic.all() or any(float(tilt) for tilt in box.tilts):
+            raise CaseError("box: chains grow in a box of right angles that is periodic in all directions, or in none")
+        lengths = np.array([float(x) for x in box.lengths])
+        return lengths, lengths
+
+    def _forces(self, skeleton: Skeleton, first: int) -> list[Any]:
+        """Bonds, angles and dihedrals, and bonded pairs taken out of the forces between all sites."""
+        bonds: Any = _indices(first + skeleton.bonds)
+        found: list[Any] = [Exclusions(bonds=bonds, bonds_apart=1)]
+        if self.bonds == "harmonic" and self.bond_stiffness is not None:
+            found.append(HarmonicBonds(bonds=bonds, stiffness=self.bond_stiffness, length=self.bond_length))
+        elif self.bond_extent is not None and self.bond_stiffness is not None:
+            repulsion: dict[str, Any] = {}
+            if self.bond_repulsion is not None:
+                repulsion = {"epsilon": self.bond_repulsion, "sigma": self.bond_diameter}
+            found.append(FeneBonds(bonds=bonds, stiffness=self.bond_stiffness, extent=self.bond_extent, **repulsion))
+        three, four = backbone(skeleton)
+        if float(self.bending_stiffness) and len(three):
+            angles: Any = _indices(first + three)
+            found.append(CosineAngles(angles=angles, stiffness=self.bending_stiffness))
+        if float(self.dihedral_stiffness) and len(four):
+            dihedrals: Any = _indices(first + four)
+            options = {"multiplicity": self.dihedral_multiplicity, "phase": self.dihedral_phase}
+            found.append(PeriodicDihedrals(dihedrals=dihedrals, stiffness=self.dihedral_stiffness, **options))
+        return found
+
+
+def backbone(skeleton: Skeleton) -> tuple[np.ndarray, np.ndarray]:
+    """Three beads of every angle and four of every dihedral between bonds that follow each other, shapes (angles, 3)
+    and (dihedrals, 4)."""
+    neighbours: dict[int, list[int]] = {}
+    for a, b in skeleton.bonds.tolist():
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+    angles = [
+        (a, middle, b)
+        for middle, around in sorted(neighbours.items())
+        for k, a in enumerate(around)
+        for b in around[k + 1 :]
+    ]
+    dihedrals = [
+        (before, a, b, after)
+        for a, b in skeleton.bonds.tolist()
+        for before in neighbours[a]
+        for after in neighbours[b]
+        if before != b and after not in (a, before)
+    ]
+    return np.array(angles, dtype=np.int64).reshape(-1, 3), np.array(dihedrals, dtype=np.int64).reshape(-1, 4)
+
+
+def _indices(rows: np.ndarray) -> tuple[tuple[int, ...], ...]:
+    return tuple(map(tuple, rows.tolist()))

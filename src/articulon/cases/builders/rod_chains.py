@@ -1,0 +1,104 @@
+"""Trees of beads on rods: point masses that swing joints join."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from articulon.building import ModelBuilder
+from articulon.cases.builders.polymer_growth import Skeleton
+from articulon.model.array_rotations import quaternion_product
+from articulon.model.joints import Joint, Spherical, Xyz
+from articulon.model.joints.swing import Swing
+
+INVERSE = np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def add_rod_chains(
+    builder: ModelBuilder, skeleton: Skeleton, places: np.ndarray, masses: np.ndarray, kinds: Sequence[str]
+) -> np.ndarray:
+    """Add beads on rods to a builder: a body and a site for each bead.
+
+    The first bead of a molecule moves freely; every other one swings about the bead that it is bonded to, at the
+    distance of their places. A ring is cut at the bond that closes it: another rod from its last bead ends at the first
+    one, which is two halves in one place there, and a loop holds them together.
+
+    Parameters
+    ----------
+    builder
+        Takes bodies, called by molecule and bead from 1 on, such as ``"3:16"``, and sites.
+    skeleton
+        What is bonded to what.
+    places
+        Of the beads [length], shape (beads, 3).
+    masses
+        [mass], shape (beads,).
+    kinds
+        Of the sites, one for each bead.
+
+    Returns
+    -------
+    numpy.ndarray
+        The body of each bead, shape (beads,).
+    """
+    n, parent = len(places), skeleton.parent
+    first = np.flatnonzero(parent < 0)
+    rank = np.arange(n) - first[skeleton.molecule]
+    masses = masses.copy()
+    halves = 0.5 * masses[skeleton.closing[:, 1]]
+    masses[skeleton.closing[:, 1]] = halves
+    swings = parent >= 0
+    rods = np.where(swings[:, None], places - places[parent], 0.0)
+    length = np.linalg.norm(rods, axis=1)
+    frames = _frames(rods, length, parent)
+    own = frames.copy()
+    own[swings] = quaternion_product(frames[parent[swings]] * INVERSE, frames[swings])
+    start = builder.body_count
+    position = np.zeros((n, 3))
+    position[swings, 2] = length[parent[swings]]
+    joints: list[Joint] = [Swing() if swing else Xyz() for swing in swings.tolist()]
+    q = np.concatenate([own[k] if swings[k] else places[k] for k in range(n)])
+    names = [f"{molecule + 1}:{bead + 1}" for molecule, bead in zip(skeleton.molecule, rank, strict=True)]
+    com = np.stack([np.zeros(n), np.zeros(n), length], axis=1)
+    parents = np.where(swings, start + parent, -1)
+    bodies = np.array(
+        builder.add_bodies(n, mass=masses, joint=joints, parents=parents, com=com, position=position, q=q, names=names)
+    )
+    builder.add_sites(bodies, positions=com, kind=list(kinds))
+    for (last, head), mass in zip(skeleton.closing.tolist(), halves.tolist(), strict=True):
+        rod = places[head] - places[last]
+        size = float(np.linalg.norm(rod))
+        frame = _turned(frames[last], rod / size)
+        name = f"{skeleton.molecule[last] + 1}:closing"
+        builder.add_body(
+            name,
+            parent=names[last],
+            mass=mass,
+            joint=Swing(),
+            com=(0.0, 0.0, size),
+            position=(0.0, 0.0, length[last]),
+            q=quaternion_product((frames[last] * INVERSE)[None], frame[None])[0],
+        )
+        at = {"child_position": (0.0, 0.0, size)}
+        ring = f"ring {skeleton.molecule[last] + 1}"
+        builder.add_loop(ring, joint=Spherical(), parent=names[head], child=name, **at)
+    return bodies
+
+
+def _frames(rods: np.ndarray, length: np.ndarray, parent: np.ndarray) -> np.ndarray:
+    """Orientations in the world whose z axes lie along the rods, each turned by the shortest way from its parent's, as
+    Euler parameters, shape (beads, 4)."""
+    frames = np.tile([1.0, 0.0, 0.0, 0.0], (len(parent), 1))
+    for k in np.flatnonzero(parent >= 0).tolist():
+        frames[k] = _turned(frames[parent[k]], rods[k] / length[k])
+    return frames
+
+
+def _turned(frame: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """A frame turned by the shortest way so that its z axis is a unit vector."""
+    e0, e1, e2, e3 = frame
+    old = np.array([2.0 * (e1 * e3 + e0 * e2), 2.0 * (e2 * e3 - e0 * e1), e0 * e0 - e1 * e1 - e2 * e2 + e3 * e3])
+    turn = np.concatenate([[1.0 + old @ z], np.cross(old, z)])
+    if np.linalg.norm(turn) < 1e-6:  # the opposite way: about any axis across
+        across = np.cross(old, np.eye(3)[int(np.argmin(np.abs(old)))])
+        turn = np.concatenate([[0.0], across])
+    return np.asarray(quaternion_product((turn / np.linalg.norm(turn))[None], frame[None])[0])

@@ -1,0 +1,39 @@
+"""The polymer chains of a model: which sites are their beads, and in which order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulon.model.freezing import Frozen
+
+
+@dataclass(frozen=True, eq=False)
+class PolymerChains(Frozen):
+    """The beads of chains, one chain after the other: along the backbone of linear chains and rings, in any order of
+    branched ones."""
+
+    site: np.ndarray
+    """The site of each bead, shape (beads,)."""
+    first: np.ndarray
+    """Where in ``site`` each chain begins, and the number of beads at the end, shape (chains + 1,)."""
+    ring: np.ndarray
+    """Whether a chain's last bead is bonded to its first, shape (chains,)."""
+    branched: np.ndarray
+    """Whether a chain is branched, shape (chains,)."""
+
+    def __len__(self) -> int:
+        return self.first.size - 1
+
+
+def joined_chains(parts: list[PolymerChains]) -> PolymerChains | None:
+    """Several sets of chains as one; None where there are none."""
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    starts = np.cumsum([0, *(part.site.size for part in parts)])
+    firsts = [part.first[:-1] + start for part, start in zip(parts, starts[:-1], strict=True)]
+    return PolymerChains(
+        np.concatenate([part.site for part in parts]),
+        np.concatenate([*firsts, starts[-1:]]),
+        np.concatenate([part.ring for part in parts]),
+        np.concatenate([part.branched for part in parts]),
+    )
