@@ -24,6 +24,7 @@ TERMS = {
     "fene bonds": ar.forces.FeneBonds(bonds=BONDS, stiffness=3.0, extent=2.5),
     "fene bonds that repel": ar.forces.FeneBonds(bonds=BONDS, stiffness=3.0, extent=2.5, epsilon=1.0, sigma=0.8),
     "harmonic angles": ar.forces.HarmonicAngles(angles=ANGLES, stiffness=2.0, angle=[1.9, 2.0, math.pi, 0.3]),
+    "cosine angles": ar.forces.CosineAngles(angles=ANGLES, stiffness=[2.0, -1.0, 0.7, 3.0]),
     "periodic dihedrals": ar.forces.PeriodicDihedrals(
         dihedrals=DIHEDRALS, stiffness=[1.0, -0.4, 0.7], multiplicity=[1, 2, 3], phase=0.4
     ),

@@ -1,0 +1,274 @@
+"""From LAMMPS's bonds, angles, dihedrals and impropers, with their coefficients, to our forces.
+
+LAMMPS's harmonic terms have no ½: their K is half of our stiffness. Its angles of rest are in degrees.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.declaration import nearest
+from articulon.errors import ModelError
+from articulon.forces.sites.angles import HarmonicAngles
+from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
+from articulon.forces.sites.cosine_angles import CosineAngles
+from articulon.forces.sites.dihedrals import HarmonicDihedrals, PeriodicDihedrals
+from articulon.inputs import shown
+from articulon.lammps.data_file import FAMILIES, DataFile
+from articulon.lammps.force_commands import Commands, types_of
+from articulon.lammps.unit_styles import UnitStyle
+
+SUFFIXES = ("/omp", "/opt", "/intel", "/gpu", "/kk")
+"""Of styles that are another one, made for some processor."""
+NOTHING = ("zero", "none")
+"""Styles that do nothing."""
+
+
+class Coefficient(NamedTuple):
+    """Of one type."""
+
+    style: str
+    words: tuple[str, ...]
+    where: str
+    """The line or the command, for messages."""
+
+
+def plain(style: str) -> str:
+    """A style without what makes it fast."""
+    return next((style.removesuffix(end) for end in SUFFIXES if style.endswith(end)), style)
+
+
+def coefficients_of(data: DataFile, commands: Commands, family: str) -> dict[int, Coefficient]:
+    """By type, those of the file, then those of the commands, which override them; raises ModelError where nothing says
+    of which style they are."""
+    found: dict[int, Coefficient] = {}
+    said = commands.styles.get(family)
+    section = data.coefficients.get(family)
+    lines: list[tuple[int, tuple[str, ...], str, str | None]] = []
+    if section is not None:
+        where = f"{data.path}, '{family.title()} Coeffs' from line {section.line}"
+        lines += [(key[0], words, f"{where}, type {key[0]}", section.style) for key, words in section.rows.items()]
+    for line, given in commands.coefficients.get(family, []):
+        kinds = types_of(given[0], family, data, line)
+        lines += [(kind, tuple(given[1:]), f"commands: '{line.strip()}'", None) for kind in kinds]
+    for kind, words, where, hint in lines:
+        style = said[0] if said else hint
+        if style is None:
+            raise ModelError(f"{where}: nothing says the style; give it, as in commands=['{family}_style harmonic']")
+        if plain(style).startswith("hybrid"):
+            if not words:
+                raise ModelError(f"{where}: expected a style and its coefficients")
+            style, words = words[0], words[1:]
+        found[kind] = Coefficient(plain(style), words, where)
+    if not lines and said and plain(said[0]) in NOTHING:
+        found = {kind: Coefficient(plain(said[0]), (), "") for kind in range(1, data.type_counts[family] + 1)}
+    return found
+
+
+def bonded_forces(
+    data: DataFile, commands: Commands, units: UnitStyle, kept: Mapping[str, np.ndarray], left_out: Set[str]
+) -> list[Any]:
+    """The forces of all terms.
+
+    Parameters
+    ----------
+    kept
+        By the family, which terms act, and are not within a rigid body, shape (terms,).
+    left_out
+        Families, as ``"bond"``, or types of them, as ``"bond 2"``, that are left out on purpose.
+
+    Raises
+    ------
+    ModelError
+        Naming the line, for types without coefficients, styles without a counterpart, and coefficients that are none.
+    """
+    # Dihedrals and impropers of the same atoms may be of one law.
+    gathered: dict[str, list[tuple[np.ndarray, tuple[float, ...]]]] = {}
+    for family in FAMILIES:
+        terms = data.terms[family]
+        types = np.unique(terms.type[kept[family]]).tolist()
+        types = [kind for kind in types if not {family, f"{family} {kind}"} & left_out]
+        if not types:
+            continue
+        known = coefficients_of(data, commands, family)
+        for kind in types:
+            chosen = kept[family] & (terms.type == kind)
+            if kind not in known:
+                raise ModelError(
+                    f"{data.path}, line {terms.line[chosen][0]}: {family}s of the type {kind} have no coefficients; "
+                    f"give them, as in commands=['{family}_style harmonic', '{family}_coeff {kind} ...'], or "
+                    f"leave_out=['{family} {kind}']"
+                )
+            for law, parameters in _laws(known[kind], family, kind, units):
+                gathered.setdefault(law, []).append((terms.atoms[chosen], parameters))
+    found: list[Any] = []
+    for law, parts in gathered.items():
+        sites = np.concatenate([atoms for atoms, _ in parts])
+        columns = np.concatenate([np.tile(numbers, (len(atoms), 1)) for atoms, numbers in parts])
+        found.append(_MAKERS[law](sites, columns))
+    return found
+
+
+def _laws(coefficient: Coefficient, family: str, kind: int, units: UnitStyle) -> list[tuple[str, tuple[float, ...]]]:
+    """The laws that the coefficients of a type mean, each with its parameters in our units."""
+    style, words, where = coefficient
+    if style in NOTHING:
+        return []
+    known = _STYLES[family]
+    if style not in known:
+        raise ModelError(
+            f"{where}: the {family} style '{style}' has no counterpart here{nearest(style, list(known))}; known: "
+            f"{', '.join([*known, *NOTHING])}; leave its terms out on purpose by leave_out=['{family} {kind}']"
+        )
+    names, make = known[style]
+    try:
+        values = [math.nan if "_" in word else float(word) for word in words]
+    except ValueError:
+        values = []
+    if len(values) != len(names) or not np.isfinite(values).all():
+        raise ModelError(
+            f"{where}: expected the numbers {' '.join(names)} of the {family} style {style}, got "
+            f"{shown(' '.join(words))}"
+        )
+    try:
+        return make(units, *values)
+    except ValueError as reason:
+        raise ModelError(f"{where}: {reason}") from None
+
+
+def _harmonic_bond(units: UnitStyle, K: float, r0: float) -> list[tuple[str, tuple[float, ...]]]:
+    return [("harmonic-bonds", (2.0 * K * units.energy * units.divisor**2, units.length(r0)))]
+
+
+def _fene(
+    units: UnitStyle, K: float, extent: float, epsilon: float, sigma: float
+) -> list[tuple[str, tuple[float, ...]]]:
+    K *= units.energy * units.divisor**2
+    return [("fene-bonds", (K, units.length(extent), epsilon * units.energy, units.length(sigma)))]
+
+
+def _harmonic_angle(units: UnitStyle, K: float, degrees: float) -> list[tuple[str, tuple[float, ...]]]:
+    return [("harmonic-angles", (2.0 * K * units.energy, math.radians(degrees)))]
+
+
+def _cosine_angle(units: UnitStyle, K: float) -> list[tuple[str, tuple[float, ...]]]:
+    return [("cosine-angles", (K * units.energy,))]
+
+
+def _fold(n: float) -> float:
+    if n < 1.0 or n != round(n):
+        raise ValueError(f"a multiplicity is a whole number of at least 1 here, got {n:g}")
+    return n
+
+
+def _harmonic_dihedral(units: UnitStyle, K: float, d: float, n: float) -> list[tuple[str, tuple[float, ...]]]:
+    """K [1 + d cos(nφ)]."""
+    if abs(d) != 1.0:
+        raise ValueError(f"d is 1 or -1, got {d:g}")
+    return [("periodic-dihedrals", (K * units.energy, _fold(n), 0.0 if d > 0.0 else math.pi))]
+
+
+def _charmm(units: UnitStyle, K: float, n: float, degrees: float, weight: float) -> list[tuple[str, tuple[float, ...]]]:
+    """K [1 + cos(nφ − d)]; the weight is that of forces between the ends in the pair styles of CHARMM."""
+    if weight != 0.0:
+        raise ValueError(
+            f"the weight {weight:g} asks for forces between the ends of the dihedral, which go with LAMMPS's pair "
+            "styles of CHARMM alone; write 0, and the factor of such pairs in special_bonds"
+        )
+    return [("periodic-dihedrals", (K * units.energy, _fold(n), math.radians(degrees)))]
+
+
+def _quadratic(units: UnitStyle, K: float, degrees: float) -> list[tuple[str, tuple[float, ...]]]:
+    return [("harmonic-dihedrals", (2.0 * K * units.energy, math.radians(degrees)))]
+
+
+def _opls(units: UnitStyle, *K: float) -> list[tuple[str, tuple[float, ...]]]:
+    """½K₁[1 + cos φ] + ½K₂[1 − cos 2φ] + ½K₃[1 + cos 3φ] + ½K₄[1 − cos 4φ]."""
+    return [
+        ("periodic-dihedrals", (0.5 * k * units.energy, float(n), math.pi if n % 2 == 0 else 0.0))
+        for n, k in enumerate(K, start=1)
+        if k != 0.0
+    ]
+
+
+_Law = tuple[tuple[str, ...], Callable[..., list[tuple[str, tuple[float, ...]]]]]
+_STYLES: dict[str, dict[str, _Law]] = {
+    "bond": {"harmonic": (("K", "r0"), _harmonic_bond), "fene": (("K", "R0", "epsilon", "sigma"), _fene)},
+    "angle": {"harmonic": (("K", "theta0"), _harmonic_angle), "cosine": (("K",), _cosine_angle)},
+    "dihedral": {
+        "harmonic": (("K", "d", "n"), _harmonic_dihedral),
+        "charmm": (("K", "n", "d", "weight"), _charmm),
+        "opls": (("K1", "K2", "K3", "K4"), _opls),
+        "quadratic": (("K", "phi0"), _quadratic),
+    },
+    "improper": {"cvff": (("K", "d", "n"), _harmonic_dihedral)},
+}
+"""Styles that have a counterpart, with the names of their coefficients."""
+
+
+def _lists(sites: np.ndarray) -> tuple[tuple[int, ...], ...]:
+    return tuple(map(tuple, sites.tolist()))
+
+
+def _column(values: np.ndarray) -> Any:
+    """One for all where they are equal."""
+    return float(values[0]) if (values == values[0]).all() else tuple(values.tolist())
+
+
+def _harmonic_bonds(sites: np.ndarray, columns: np.ndarray) -> HarmonicBonds:
+    k, length = columns.T
+    return HarmonicBonds(bonds=_lists(sites), stiffness=_column(k), length=_column(length))
+
+
+def _fene_bonds(sites: np.ndarray, columns: np.ndarray) -> FeneBonds:
+    k, extent, epsilon, sigma = columns.T
+    # A bond that does not repel has a sigma all the same.
+    sigma = np.where(epsilon > 0.0, sigma, np.where(sigma > 0.0, sigma, 1.0))
+    return FeneBonds(
+        bonds=_lists(sites),
+        stiffness=_column(k),
+        extent=_column(extent),
+        epsilon=_column(epsilon),
+        sigma=_column(sigma),
+    )
+
+
+def _harmonic_angles(sites: np.ndarray, columns: np.ndarray) -> HarmonicAngles:
+    k, angle = columns.T
+    return HarmonicAngles(angles=_lists(sites), stiffness=_column(k), angle=_column(angle))
+
+
+def _cosine_angles(sites: np.ndarray, columns: np.ndarray) -> CosineAngles:
+    return CosineAngles(angles=_lists(sites), stiffness=_column(columns[:, 0]))
+
+
+def _harmonic_dihedrals(sites: np.ndarray, columns: np.ndarray) -> HarmonicDihedrals:
+    k, angle = columns.T
+    return HarmonicDihedrals(dihedrals=_lists(sites), stiffness=_column(k), angle=_column(angle))
+
+
+def _periodic_dihedrals(sites: np.ndarray, columns: np.ndarray) -> PeriodicDihedrals:
+    """What the same four sites have of the same multiplicity and phase is one term: LAMMPS adds them up."""
+    backwards = sites[:, 0] > sites[:, 3]
+    ways = np.where(backwards[:, None], sites[:, ::-1], sites)
+    keys, at = np.unique(np.concatenate([ways, columns[:, 1:]], axis=1), axis=0, return_inverse=True)
+    k = np.bincount(at.reshape(-1), weights=columns[:, 0], minlength=len(keys))
+    n, phase = keys[:, 4].astype(np.int64), keys[:, 5]
+    return PeriodicDihedrals(
+        dihedrals=_lists(keys[:, :4].astype(np.int64)),
+        stiffness=_column(k),
+        multiplicity=int(n[0]) if (n == n[0]).all() else tuple(n.tolist()),
+        phase=_column(phase),
+    )
+
+
+_MAKERS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
+    "harmonic-bonds": _harmonic_bonds,
+    "fene-bonds": _fene_bonds,
+    "harmonic-angles": _harmonic_angles,
+    "cosine-angles": _cosine_angles,
+    "periodic-dihedrals": _periodic_dihedrals,
+    "harmonic-dihedrals": _harmonic_dihedrals,
+}

@@ -1,0 +1,140 @@
+"""What a LAMMPS data file holds, as plain arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.model.freezing import Frozen
+
+STYLES: dict[str, tuple[str, ...]] = {
+    "atomic": ("id", "type", "x", "y", "z"),
+    "charge": ("id", "type", "q", "x", "y", "z"),
+    "bond": ("id", "molecule", "type", "x", "y", "z"),
+    "angle": ("id", "molecule", "type", "x", "y", "z"),
+    "molecular": ("id", "molecule", "type", "x", "y", "z"),
+    "full": ("id", "molecule", "type", "q", "x", "y", "z"),
+}
+"""Columns of a line of Atoms by the atom style; three image flags may follow."""
+
+FAMILIES = {"bond": 2, "angle": 3, "dihedral": 4, "improper": 4}
+"""Terms of listed atoms, with the number of atoms that each has."""
+CARRIED: dict[str, tuple[str, ...]] = {
+    "atomic": (),
+    "charge": (),
+    "bond": ("bond",),
+    "angle": ("bond", "angle"),
+    "molecular": tuple(FAMILIES),
+    "full": tuple(FAMILIES),
+}
+"""Families that an atom style has room for."""
+
+
+class Terms(NamedTuple):
+    """Bonds, angles, dihedrals or impropers, in the order of the file."""
+
+    type: np.ndarray
+    """From 1, shape (terms,)."""
+    atoms: np.ndarray
+    """Rows of the atoms, not their ids, shape (terms, 2 to 4)."""
+    line: np.ndarray
+    """Where each stands in the file, 0 where it was not read from one, shape (terms,)."""
+
+
+def no_terms(family: str) -> Terms:
+    """None of a family."""
+    nothing = np.zeros(0, dtype=np.int64)
+    return Terms(nothing, np.zeros((0, FAMILIES[family]), dtype=np.int64), nothing)
+
+
+class Coefficients(NamedTuple):
+    """A section of coefficients: what the style is, and the words after each type, which the style gives a meaning."""
+
+    style: str | None
+    """By the title's comment, as ``Bond Coeffs # fene``; None where it has none."""
+    rows: Mapping[tuple[int, ...], tuple[str, ...]]
+    """By the type, or by the two types of PairIJ."""
+    line: int = 0
+    """Of the title."""
+
+
+@dataclass(frozen=True, eq=False)
+class DataFile(Frozen):
+    """A LAMMPS data file, as it is: numbers in the units of the file, atoms in the order of their ids."""
+
+    path: str
+    """Where it was read, for messages."""
+    title: str
+    """Its first line, which LAMMPS skips."""
+    style: str
+    """Atom style, one of :data:`STYLES`."""
+    bounds: np.ndarray
+    """Lower and upper end of the box along x, y and z [length], shape (3, 2)."""
+    tilts: np.ndarray | None
+    """xy, xz and yz [length], shape (3,); None for a box of right angles."""
+    ids: np.ndarray
+    """Increasing, shape (atoms,)."""
+    types: np.ndarray
+    """From 1, shape (atoms,)."""
+    molecules: np.ndarray
+    """Id of each atom's molecule, zeros where the style has none, shape (atoms,)."""
+    charges: np.ndarray
+    """Zeros where the style has none [charge], shape (atoms,)."""
+    positions: np.ndarray
+    """As they are in the file, mostly within the box [length], shape (atoms, 3)."""
+    images: np.ndarray | None
+    """Edges to add to each position, to follow a molecule through the faces of the box, shape (atoms, 3); None where
+    the file has none."""
+    velocities: np.ndarray | None
+    """[length/time], shape (atoms, 3)."""
+    masses: np.ndarray | None
+    """Of each atom type [mass], shape (types,); None where the file has no section of them."""
+    terms: Mapping[str, Terms] = field(default_factory=dict)
+    """Bonds, angles, dihedrals and impropers, by ``"bond"`` and so on; all four are there."""
+    type_counts: Mapping[str, int] = field(default_factory=dict)
+    """Number of types, by ``"atom"``, ``"bond"`` and so on."""
+    coefficients: Mapping[str, Coefficients] = field(default_factory=dict)
+    """Sections of coefficients, by ``"pair"``, ``"pair-ij"``, ``"bond"`` and so on."""
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of types, by ``"atom"``, ``"bond"`` and so on, where the file has any."""
+    extra: Mapping[str, int] = field(default_factory=dict)
+    """Room that LAMMPS keeps, by the words of the header, such as ``"bond per atom"``."""
+    atom_lines: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """Where each atom stands in the file, shape (atoms,) or (0,)."""
+
+    def __len__(self) -> int:
+        return int(self.ids.size)
+
+    def __repr__(self) -> str:
+        terms = "".join(f", {len(self.terms[one].type)} {one}s" for one in FAMILIES if len(self.terms[one].type))
+        return f"DataFile({self.path!r}: {len(self)} atoms{terms}, style {self.style})"
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Edges of the box, one a row [length], shape (3, 3)."""
+        xy, xz, yz = (0.0, 0.0, 0.0) if self.tilts is None else self.tilts.tolist()
+        lx, ly, lz = (self.bounds[:, 1] - self.bounds[:, 0]).tolist()
+        return np.array([[lx, 0.0, 0.0], [xy, ly, 0.0], [xz, yz, lz]])
+
+    def same(self, other: "DataFile") -> bool:
+        """Whether two files say the same, to the last bit, wherever their lines stand."""
+        left_out = ("path", "title", "atom_lines")
+        return all(
+            _same(getattr(self, one.name), getattr(other, one.name)) for one in fields(self) if one.name not in left_out
+        )
+
+    def where(self, atom: int) -> str:
+        """An atom in a message: its id, and its line where it was read from one."""
+        line = f" (line {self.atom_lines[atom]})" if self.atom_lines.size else ""
+        return f"atom {self.ids[atom]}{line}"
+
+
+def _same(one: Any, two: Any) -> bool:
+    if isinstance(one, Terms | Coefficients):
+        return type(one) is type(two) and all(_same(one[k], two[k]) for k in range(2))  # wherever the line is
+    if isinstance(one, np.ndarray):
+        return isinstance(two, np.ndarray) and np.array_equal(one, two)
+    if isinstance(one, Mapping):
+        return isinstance(two, Mapping) and one.keys() == two.keys() and all(_same(one[k], two[k]) for k in one)
+    return bool(one == two)

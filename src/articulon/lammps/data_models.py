@@ -1,0 +1,285 @@
+"""From a LAMMPS data file to a model: what is rigid is said, the rest is points that move freely."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from articulon.building import ModelBuilder
+from articulon.declaration import nearest as nearest_word
+from articulon.errors import ModelError
+from articulon.inputs import shown, words
+from articulon.lammps.bonded_coefficients import bonded_forces
+from articulon.lammps.data_file import FAMILIES, DataFile
+from articulon.lammps.data_reading import read_data_file
+from articulon.lammps.force_commands import Commands, read_commands, types_of
+from articulon.lammps.molecule_images import along_bonds, unwrapped
+from articulon.lammps.pair_coefficients import exclusions, pair_forces
+from articulon.lammps.rigid_bodies import Bodies
+from articulon.lammps.rigid_parts import (
+    Group,
+    check_lengths,
+    group_chain,
+    pairs_of,
+    rigid_groups,
+    rigid_parts,
+    rigid_types,
+)
+from articulon.lammps.unit_styles import UnitStyle, unit_style
+from articulon.model import Model
+from articulon.model.box import Box
+
+
+class Source(NamedTuple):
+    """What a model was read from."""
+
+    data: DataFile
+    inferred: tuple[str, ...]
+
+
+_SOURCES: WeakKeyDictionary[Model, Source] = WeakKeyDictionary()
+"""Of the models that were read, as long as there are any."""
+
+
+def read_data(
+    path: str | Path | DataFile,
+    *,
+    units: str = "lj",
+    atom_style: str | None = None,
+    boundary: str = "p p p",
+    commands: Sequence[str] | str = (),
+    rigid_bonds: Any = (),
+    rigid_groups: Any = (),
+    leave_out: Sequence[str] = (),
+    forces: Sequence[Any] = (),
+) -> Model:
+    """The model of a LAMMPS data file. Site k is the k-th atom in the order of ids.
+
+    Parameters
+    ----------
+    path
+        The file, or what :func:`read_data_file` has read of it.
+    units
+        LAMMPS's style: ``lj``, or ``real``, whose g/mol, Å, fs, kcal/mol and e become Da, nm and ps.
+    atom_style
+        Where the file does not say it.
+    boundary
+        LAMMPS's: ``p`` for a direction that repeats; any other is open here.
+    commands
+        What an input script says beside the file: ``pair_style lj/cut 2.5``, ``pair_modify shift yes``, ``pair_coeff``,
+        ``bond_style``, ``bond_coeff`` and so on, ``special_bonds`` (by default, as LAMMPS's, pairs up to three bonds
+        apart do not interact), ``dielectric``, ``mass``.
+    rigid_bonds
+        Types of bonds that keep the lengths they have in the file: each is a joint of two freedoms, ``Swing``, between
+        two points. A spherical joint would let a rod spin about its own axis, about which it has no inertia, so that
+        its accelerations would not be determined.
+    rigid_groups
+        Groups of atoms that are one body each, by the id of a molecule or by a list of ids of atoms.
+    leave_out
+        What has no counterpart and is left out on purpose: ``pairs``, ``impropers``, or one type, ``angle 2``.
+    forces
+        Further forces of ``ar.forces``; sites of each type are of the kind that its label names, or its number.
+
+    Returns
+    -------
+    Model
+        :func:`inferred` says what was not in the file, and :func:`data_of` is the file.
+
+    Raises
+    ------
+    ModelError
+        Naming the file and the line, or the argument, for what cannot be.
+    """
+    data = path if isinstance(path, DataFile) else read_data_file(path, atom_style=atom_style)
+    style = unit_style(units)
+    builder = ModelBuilder(units=style.system)
+    notes = populate(builder, data, style, boundary, commands, rigid_bonds, rigid_groups, leave_out)
+    for force in forces:
+        builder.add_force(force)
+    model = builder.build()
+    _SOURCES[model] = Source(data, notes)
+    return model
+
+
+def data_of(model: Model) -> DataFile:
+    """What a model was read from by :func:`read_data`; raises ModelError for another model."""
+    return _source(model, "data_of").data
+
+
+def inferred(model: Model) -> tuple[str, ...]:
+    """What :func:`read_data` took for granted, or left out, a line each; raises ModelError for another model."""
+    return _source(model, "inferred").inferred
+
+
+def source_of(model: Model) -> DataFile | None:
+    """What a model was read from, None where it was not, or not by this process."""
+    found = _SOURCES.get(model)
+    return None if found is None else found.data
+
+
+def _source(model: Model, where: str) -> Source:
+    found = _SOURCES.get(model) if isinstance(model, Model) else None
+    if found is None:
+        raise ModelError(f"{where}: expected a model that read_data has made in this process, got {shown(model)}")
+    return found
+
+
+def populate(
+    builder: ModelBuilder,
+    data: DataFile,
+    units: UnitStyle,
+    boundary: str,
+    commands: Sequence[str] | str,
+    rigid_bonds_given: Any,
+    rigid_groups_given: Any,
+    leave_out: Sequence[str],
+) -> tuple[str, ...]:
+    """Add bodies, sites, forces and the box to a builder whose units are those of the style; see :func:`read_data`.
+    Returns what was inferred."""
+    said = read_commands(commands)
+    left_out = _left_out(leave_out, data)
+    notes: list[str] = []
+    edges, periodic = data.edges, _periodic(boundary)
+    if builder.box is not None:
+        raise ModelError(f"box: {data.path} has a box of its own, and there is a section [box]; leave one out")
+    builder.box = _box(data, periodic, units).resolved(builder.units, "box")
+    groups = rigid_groups(rigid_groups_given, data)
+    bonds = data.terms["bond"]
+    rigid = np.isin(bonds.type, rigid_types(rigid_bonds_given, data))
+    x = _whole(data, groups, edges, periodic, notes)
+    check_lengths(data, x, bonds.atoms[rigid], bonds.line[rigid], edges, periodic)
+    parts = rigid_parts(data, bonds.atoms[rigid], groups)
+    masses = _masses(data, said)[data.types - 1]
+    bodies = Bodies(data, parts, x / units.divisor, masses)
+    kinds = list(data.labels.get("atom") or map(str, range(1, data.type_counts["atom"] + 1)))
+    u = None
+    if data.velocities is not None:
+        u, lost = bodies.speeds(builder.units.name, data.velocities * units.velocity)
+        if lost > 1e-9:
+            notes.append(f"velocities along what is rigid are left out: {lost:.3g} of the kinetic energy")
+    bodies.add_to(builder, u, data.charges, [kinds[kind - 1] for kind in data.types.tolist()])
+    kept = _acting(data, parts.group_of, rigid)
+    notes += _about_rigid(data, x, rigid, bodies)
+    found: list[Any] = []
+    if "pair" not in left_out:
+        pairs = pair_forces(data, said, units, kinds)
+        found, notes = found + pairs.forces, notes + pairs.notes
+    found += bonded_forces(data, said, units, kept, left_out)
+    within = [pair for number in bodies.in_line for pair in pairs_of(groups[number])]
+    left, more = exclusions(data, said, within)
+    for force in (*found, *left):
+        builder.add_force(force)
+    return tuple(notes + more)
+
+
+def _left_out(given: Sequence[str], data: DataFile) -> set[str]:
+    """Families, ``"pair"`` among them, and types, that are left out; raises ModelError for what there is none of."""
+    found = set()
+    for k, text in enumerate(words(given, "leave_out")):
+        name, _, number = text.partition(" ")
+        family = name.removesuffix("s")
+        if family not in ("pair", *FAMILIES) or (family == "pair" and number):
+            known = ["pairs", *(f"{one}s" for one in FAMILIES)]
+            raise ModelError(
+                f"leave_out[{k}]: expected one of {', '.join(known)}, or one type as in 'angle 2', got {shown(text)}"
+                f"{nearest_word(text, known)}"
+            )
+        if number:
+            types = types_of(number.strip(), family, data, f"leave_out {text}")
+            found |= {f"{family} {one}" for one in types}
+        else:
+            found.add(family)
+        if family != "pair" and not len(data.terms[family].type):
+            raise ModelError(f"leave_out[{k}]: there are no {family}s in {data.path}")
+    return found
+
+
+def _periodic(boundary: str) -> np.ndarray:
+    split = boundary.split() if isinstance(boundary, str) else []
+    if len(split) != 3 or not all(re.fullmatch(r"pp?|[fsm]{1,2}", one) for one in split):
+        raise ModelError(f"boundary: expected three words as in 'p p f', got {shown(boundary)}")
+    return np.array([one[0] == "p" for one in split])
+
+
+def _box(data: DataFile, periodic: np.ndarray, units: UnitStyle) -> Box:
+    edges = data.edges / units.divisor
+    lengths, tilts = np.diag(edges), (edges[1, 0], edges[2, 0], edges[2, 1])
+    if data.images is not None and (data.images[:, ~periodic] != 0).any():
+        atom = int(np.flatnonzero((data.images[:, ~periodic] != 0).any(axis=1))[0])
+        raise ModelError(f"{data.path}: {data.where(atom)} has image flags in a direction that is not periodic")
+    try:
+        return Box(
+            lengths=tuple(lengths.tolist()),
+            tilts=tuple(float(tilt) for tilt in tilts),
+            boundaries=tuple("periodic" if one else "open" for one in periodic),
+            origin=tuple((data.bounds[:, 0] / units.divisor).tolist()),
+        )
+    except ModelError as reason:
+        raise ModelError(
+            f"{data.path}: the box of the header cannot be: {reason}; have LAMMPS write it with tilts that are within "
+            "half of a length (change_box with 'flip yes')"
+        ) from None
+
+
+def _whole(
+    data: DataFile, groups: list[Group], edges: np.ndarray, periodic: np.ndarray, notes: list[str]
+) -> np.ndarray:
+    """Places with molecules put together, in the units of the file."""
+    if data.images is not None:
+        return unwrapped(data.positions, data.images, edges)
+    pairs = np.concatenate([data.terms["bond"].atoms, *(group_chain(group) for group in groups)])
+    if not len(pairs) or not periodic.any():
+        return data.positions
+    notes.append("the file has no image flags: molecules were put together along their bonds, by nearest images")
+    return along_bonds(data.positions, pairs, edges, periodic)
+
+
+def _masses(data: DataFile, commands: Commands) -> np.ndarray:
+    """Of each type; raises ModelError, naming them, for types of atoms that have none."""
+    found = np.zeros(data.type_counts["atom"]) if data.masses is None else data.masses.copy()
+    for line, given in commands.masses:
+        try:
+            value = float(given[1]) if len(given) == 2 else 0.0
+        except ValueError:
+            value = 0.0
+        if not 0.0 < value < np.inf:
+            raise ModelError(f"commands: '{line.strip()}': expected a type and a positive mass")
+        found[np.array(types_of(given[0], "atom", data, line)) - 1] = value
+    without = np.unique(data.types[found[data.types - 1] == 0.0])
+    if without.size:
+        raise ModelError(
+            f"{data.path}: atoms of the type {without[0]} have no mass; write the section 'Masses', or give "
+            f"commands=['mass {without[0]} 1.0']"
+        )
+    return found
+
+
+def _acting(data: DataFile, group_of: np.ndarray, rigid: np.ndarray) -> dict[str, np.ndarray]:
+    """By the family, which terms are neither rigid nor within a rigid group, shape (terms,)."""
+    found = {}
+    for family in FAMILIES:
+        owners = group_of[data.terms[family].atoms]
+        within = (owners[:, 0] >= 0) & (owners == owners[:, :1]).all(axis=1)
+        found[family] = ~within & ~rigid if family == "bond" else ~within
+    return found
+
+
+def _about_rigid(data: DataFile, x: np.ndarray, rigid: np.ndarray, bodies: Bodies) -> list[str]:
+    """What is to be known of rigid bonds and groups."""
+    notes = []
+    bonds = data.terms["bond"]
+    for kind in np.unique(bonds.type[rigid]).tolist():
+        atoms = bonds.atoms[rigid & (bonds.type == kind)]
+        length = np.linalg.norm(x[atoms[:, 0]] - x[atoms[:, 1]], axis=1)
+        low, high = float(length.min()), float(length.max())
+        if high - low > 1e-9 * high:
+            notes.append(f"rigid bonds of the type {kind} keep the lengths of the file, from {low:.6g} to {high:.6g}")
+    if bodies.in_line:
+        names = ", ".join(bodies.parts.groups[k].name for k in bodies.in_line)
+        notes.append(f"atoms of {names} lie in line: an end on an xyz joint, and the others on a swing joint there")
+    if bodies.parts.rings:
+        notes.append(f"rigid bonds that close rings, each by a loop of three conditions: {len(bodies.parts.rings)}")
+    return notes

@@ -1,0 +1,195 @@
+"""Which atoms are bodies of their own, and what holds them: trees of rigid bonds, and groups of atoms as one body."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.declaration import nearest as nearest_word
+from articulon.errors import ModelError
+from articulon.inputs import shown, whole
+from articulon.lammps.data_file import DataFile
+from articulon.lammps.molecule_images import nearest, partners
+
+
+class Group(NamedTuple):
+    """Atoms that are one rigid body."""
+
+    name: str
+    atoms: np.ndarray
+
+
+class Step(NamedTuple):
+    """What is added next to a tree: an atom at the end of a rigid bond, or the first of a tree, an atom or a group."""
+
+    atom: int
+    """The atom, or the first of the group."""
+    parent: int
+    """The atom at the other end of the bond, −1 for the first of a tree."""
+    group: int
+    """The group, −1 for an atom alone."""
+
+
+class Parts(NamedTuple):
+    """Trees of atoms and groups, parents first, and the bonds that close rings."""
+
+    steps: list[Step]
+    rings: list[tuple[int, int]]
+    """Rigid bonds that no tree has room for; the second atom is no group's."""
+    groups: list[Group]
+    group_of: np.ndarray
+    """Group of each atom, −1 for none, shape (atoms,)."""
+
+
+def rigid_types(given: Any, data: DataFile) -> list[int]:
+    """Types of rigid bonds by number or label; raises ModelError for types of which there are no bonds."""
+    if isinstance(given, str | int | np.integer):
+        given = (given,)
+    if not isinstance(given, Sequence | range | np.ndarray | set | frozenset):
+        raise ModelError(f"rigid_bonds: expected types of bonds, as in [1], got {shown(given)}")
+    labels, count = data.labels.get("bond", ()), data.type_counts["bond"]
+    found = []
+    for k, one in enumerate(given):
+        where = f"rigid_bonds[{k}]"
+        if isinstance(one, str):
+            if one not in labels:
+                raise ModelError(f"{where}: there is no bond type {shown(one)}{nearest_word(one, list(labels))}")
+            number = labels.index(one) + 1
+        else:
+            number = whole(one, where, least=1)
+        if number > count or not (data.terms["bond"].type == number).any():
+            raise ModelError(f"{where}: there are no bonds of the type {shown(one)} in {data.path} (types: {count})")
+        found.append(number)
+    return found
+
+
+def rigid_groups(given: Any, data: DataFile) -> list[Group]:
+    """Groups of atoms by the id of a molecule, or by the ids of atoms; raises ModelError for what is not there, for
+    groups of fewer than two atoms, and for atoms that are in two."""
+    if isinstance(given, int | np.integer | str) or not hasattr(given, "__iter__"):
+        raise ModelError(f"rigid_groups: expected a list of molecules or of lists of atoms, got {shown(given)}")
+    found: list[Group] = []
+    owner = np.full(len(data), -1)
+    for k, one in enumerate(given):
+        where = f"rigid_groups[{k}]"
+        if isinstance(one, int | np.integer) and not isinstance(one, bool):
+            atoms, name = np.flatnonzero(data.molecules == int(one)), f"molecule-{int(one)}"
+            if not atoms.size:
+                raise ModelError(f"{where}: there is no molecule {int(one)} in {data.path}")
+        else:
+            atoms, name = _listed(one, data, where), f"group-{k + 1}"
+        if atoms.size < 2:
+            raise ModelError(f"{where}: one atom alone is a point, which cannot turn; leave the group out")
+        taken = atoms[owner[atoms] >= 0]
+        if taken.size:
+            other = found[owner[taken[0]]].name
+            raise ModelError(f"{where}: atom {data.ids[taken[0]]} is in '{other}' already; each group is a body")
+        owner[atoms] = len(found)
+        found.append(Group(name, atoms))
+    return found
+
+
+def _listed(given: Any, data: DataFile, where: str) -> np.ndarray:
+    if isinstance(given, str) or not isinstance(given, Sequence | range | np.ndarray):
+        raise ModelError(f"{where}: expected the id of a molecule, or a list of ids of atoms, got {shown(given)}")
+    ids = np.array([whole(one, f"{where}[{k}]", least=1) for k, one in enumerate(given)], dtype=np.int64)
+    at = np.minimum(np.searchsorted(data.ids, ids), len(data) - 1)
+    for k in np.flatnonzero(data.ids[at] != ids)[:1].tolist():
+        raise ModelError(f"{where}[{k}]: there is no atom {ids[k]} in {data.path}")
+    if np.unique(at).size != at.size:
+        raise ModelError(f"{where}: an atom is listed twice")
+    return np.sort(at)
+
+
+def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts:
+    """The trees of rigid bonds (bonds, 2) and groups; raises ModelError where two groups hang together by them."""
+    count = len(data)
+    group_of = np.full(count, -1)
+    for k, group in enumerate(groups):
+        group_of[group.atoms] = k
+    # A bond within a group is rigid as it is.
+    bonds = bonds[(group_of[bonds[:, 0]] < 0) | (group_of[bonds[:, 0]] != group_of[bonds[:, 1]])]
+    beside = partners(bonds, count)
+    done = np.zeros(count, dtype=bool)
+    steps: list[Step] = []
+    rings: list[tuple[int, int]] = []
+    crossed: set[tuple[int, int]] = set()
+
+    def grow(members: list[int], step: Step) -> None:
+        """Add a first atom or group, and all that hangs on it, nearest first."""
+        steps.append(step)
+        done[members] = True
+        waiting = list(members)
+        for i in waiting:  # grows while it is gone through
+            for j in beside[i]:
+                way = (min(i, j), max(i, j))
+                if way in crossed:
+                    continue
+                crossed.add(way)
+                if group_of[j] >= 0 and group_of[j] != step.group:
+                    names = f"'{groups[step.group].name}' and '{groups[group_of[j]].name}'"
+                    raise ModelError(
+                        f"{data.path}: rigid bonds join the rigid groups {names}: the bond between atoms {data.ids[i]} "
+                        f"and {data.ids[j]} would be a link with a spherical joint at both ends, whose spin about its "
+                        "own axis has no inertia; make both one group, or the bond flexible"
+                    )
+                if done[j]:
+                    rings.append((i, j) if group_of[j] < 0 else (j, i))
+                    continue
+                done[j] = True
+                steps.append(Step(j, i, -1))
+                waiting.append(j)
+
+    for k, group in enumerate(groups):
+        grow(group.atoms.tolist(), Step(int(group.atoms[0]), -1, k))
+    # A chain is begun at an end; what has no end is a ring, begun at its first atom.
+    ends = [i for i in range(count) if len(beside[i]) <= 1]
+    for i in (*ends, *range(count)):
+        if not done[i]:
+            grow([i], Step(i, -1, -1))
+    return Parts(steps, rings, groups, group_of)
+
+
+def check_lengths(
+    data: DataFile, x: np.ndarray, bonds: np.ndarray, lines: np.ndarray, edges: np.ndarray, periodic: np.ndarray
+) -> None:
+    """Raises ModelError, naming the line, for rigid bonds of no length, and for those between atoms whose image flags
+    put them on different sides of the box."""
+    d = x[bonds[:, 1]] - x[bonds[:, 0]]
+    near = nearest(d, edges, periodic)
+    length = np.linalg.norm(near, axis=1)
+    apart = np.abs(d - near).max(axis=1, initial=0.0) > 1e-6 * np.abs(edges).max()
+    for k in np.flatnonzero(apart | ~(length > 0.0))[:1].tolist():
+        i, j = bonds[k].tolist()
+        where = f"{data.path}, line {lines[k]}: the rigid bond between {data.where(i)} and {data.where(j)}"
+        if apart[k]:
+            raise ModelError(
+                f"{where} goes through a face of the box, and their image flags do not say so; correct them, or leave "
+                "them out of all atoms, and molecules are put together along their bonds"
+            )
+        raise ModelError(f"{where} has no length; a rod has two ends")
+
+
+def on_a_line(places: np.ndarray) -> np.ndarray | None:
+    """The direction of atoms (n, 3) that lie in line, to a millionth of what they extend over, from the first one on;
+    None for others."""
+    arms = places - places[0]
+    far = int(np.argmax((arms**2).sum(axis=1)))
+    length = float(np.linalg.norm(arms[far]))
+    if length == 0.0:
+        return None
+    direction = arms[far] / length
+    beside = arms - np.outer(arms @ direction, direction)
+    return direction if np.abs(beside).max() <= 1e-6 * length else None
+
+
+def pairs_of(group: Group) -> list[tuple[int, int]]:
+    """All pairs of its atoms."""
+    atoms = group.atoms.tolist()
+    return [(i, j) for k, i in enumerate(atoms) for j in atoms[k + 1 :]]
+
+
+def group_chain(group: Group) -> np.ndarray:
+    """Pairs that join the atoms of a group one after the other, shape (atoms − 1, 2)."""
+    return np.array(list(pairwise(group.atoms.tolist())), dtype=np.int64).reshape(-1, 2)
