@@ -39,6 +39,7 @@ from articulon.analysis.molecular_torsions import (
     torsion_correlation,
 )
 from articulon.analysis.pair_structure import RadialDistribution, radial_distribution
+from articulon.analysis.polymer_results import PolymerAnalysis, analyse_polymers
 from articulon.analysis.relaxation import RelaxationAnalysis, analyse_relaxation
 from articulon.analysis.scales import ThermostatAnalysis, analyse_thermostat
 from articulon.analysis.time_averages import Average, average, statistical_inefficiency
@@ -66,6 +67,7 @@ __all__ = [
     "MeanTemperature",
     "MoleculeAnalysis",
     "NativeContacts",
+    "PolymerAnalysis",
     "RadialDistribution",
     "RelaxationAnalysis",
     "SecondaryStructure",
@@ -75,6 +77,7 @@ __all__ = [
     "TorsionMemory",
     "analyse_contacts",
     "analyse_molecules",
+    "analyse_polymers",
     "analyse_relaxation",
     "analyse_thermostat",
     "average",

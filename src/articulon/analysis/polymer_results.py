@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from articulon.analysis.molecular_results import Rows, csv_text, rows_of
+from articulon.analysis.run_models import check_run, model_of
 from articulon.chains.chain_statistics import Chains, ChainStatistics, chain_statistics
+from articulon.chains.model_chains import chain_frames
 from articulon.chains.replicates import Estimate
 from articulon.errors import ArticulonError
 from articulon.inputs import exists, path_of
+from articulon.simulation.results import Run
 from articulon.simulation.summary import plain
 from articulon.storage.atomic_writing import write_text
 
@@ -61,6 +64,7 @@ def polymer_analysis(
     boxes: np.ndarray | None = None,
     masses: np.ndarray | None = None,
     skip: float = 0.25,
+    unwrapped: bool = False,
 ) -> PolymerAnalysis:
     """The statistics of chains in frames of their beads, with tables of all curves.
 
@@ -78,6 +82,8 @@ def polymer_analysis(
         Of the beads, shape (beads,); equal by default.
     skip
         Part of the frames at the start that means leave out; the table over time has all frames.
+    unwrapped
+        That positions are known to be unwrapped, as those of a run are.
 
     Returns
     -------
@@ -89,9 +95,38 @@ def polymer_analysis(
     ArticulonError
         As :func:`articulon.chains.chain_statistics.chain_statistics` does.
     """
-    found = chain_statistics(times, positions, chains, boxes, masses, skip=skip)
+    found = chain_statistics(times, positions, chains, boxes, masses, skip=skip, unwrapped=unwrapped)
     notes = tuple(f"{what.replace('_', ' ')}: {why}" for what, why in found.not_computed.items())
     return PolymerAnalysis(found, {"skip": skip, **found.summary()}, tables_of(found), notes)
+
+
+def analyse_polymers(run: Run, skip: float = 0.25) -> PolymerAnalysis:
+    """The statistics of the polymer chains of a run: size, structure, motion and relaxation, each with its error.
+
+    Parameters
+    ----------
+    run
+        A run of a model that has ``chains``.
+    skip
+        Part of the frames at the start that means leave out; the table over time has all frames.
+
+    Returns
+    -------
+    PolymerAnalysis
+        Its ``write(folder)`` writes everything as CSV and JSON.
+
+    Raises
+    ------
+    ArticulonError
+        For a run without chains, or too short for any statistics.
+    """
+    check_run(run)
+    given = chain_frames(model_of(run), run.times, run.q, run.observables.get("volume"))
+    if given is None:
+        raise ArticulonError(
+            "analyse_polymers: the model has no chains; the builder 'polymers' names them, and ModelBuilder.add_chains"
+        )
+    return polymer_analysis(*given, skip=skip, unwrapped=True)
 
 
 def tables_of(found: ChainStatistics) -> dict[str, Rows]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from articulon.report import fidelity_figure, grain_figures, molecule_words, sphere_drawing, style
+from articulon.report import fidelity_figure, grain_figures, molecule_words, polymer_figures, sphere_drawing, style
 from articulon.report.activity_figure import activity
 from articulon.report.drawing import model_drawing
 from articulon.report.joint_figures import joints
@@ -45,8 +46,9 @@ def figures(run: Run | View) -> dict[str, Figure]:
     -------
     dict
         Of ``molecule_shape``, ``ramachandran``, ``secondary_structure``, ``fluctuations``, ``torsions``,
-        ``torsion_correlation``, ``clusters``, ``hydrogen_bonds``, ``water_structure``, ``position``,
-        ``joints``, ``activity``, ``spheres``, ``grain_motion``, ``contacts``,
+        ``torsion_correlation``, ``clusters``, ``hydrogen_bonds``, ``water_structure``, ``chain_size``,
+        ``internal_distances``, ``chain_motion``, ``mode_relaxation``, ``pair_distribution``, ``chain_angles``,
+        ``position``, ``joints``, ``activity``, ``spheres``, ``grain_motion``, ``contacts``,
         ``force_distribution``, ``contact_ledger``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``,
         ``fidelity``, ``kinetic_energy``, ``temperature``, ``configurational_temperature``, ``thermostat_energies``,
         ``thermostat_phase``, ``works_normalised`` and ``step_size``, those for which the run has data.
@@ -332,6 +334,12 @@ def _mark_switches(axes: Axes, view: View, scale: Scale | None = None) -> None:
     style.mark_times(axes, times[:1] if many else times, "first switch" if many else "factor switches")
 
 
+def of_chains(draw: Callable[..., Figure | None], view: View) -> Figure | None:
+    """A figure of polymer chains, where there are any."""
+    found = view.chain_statistics
+    return None if found is None else draw(found, view.case.units)
+
+
 _AXES: tuple[dict[str, Any], ...] = (
     {"color": style.BLUE, "linestyle": "-"},
     {"color": style.VERMILION, "linestyle": (0, (5, 1.5))},
@@ -340,6 +348,7 @@ _AXES: tuple[dict[str, Any], ...] = (
 
 FIGURES: dict[str, Callable[[View], Figure | None]] = {
     **molecule_words.FIGURES,
+    **{name: partial(of_chains, draw) for name, draw in polymer_figures.FIGURES.items()},
     "position": position,
     "joints": joints,
     "activity": activity,
@@ -366,6 +375,7 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
 
 CAPTIONS: dict[str, str] = {
     **molecule_words.CAPTIONS,
+    **polymer_figures.CAPTIONS,
     **grain_figures.CAPTIONS,
     "position": "Displacement of the centre of mass of {core} from where it began.",
     "joints": "Coordinates of the joints, and angular velocities, in a body's own axes, of those that turn freely.",

@@ -9,13 +9,14 @@ from typing import Any
 from articulon.cases.case import Case
 from articulon.errors import ArticulonError, CaseError
 from articulon.integrate import FrictionImplicit
-from articulon.report import molecule_words, page, particle_drawing, style
+from articulon.report import molecule_words, page, particle_drawing, polymer_figures, style
 from articulon.report.activity_figure import activity_words
 from articulon.report.drawing import flat_axis
 from articulon.report.fidelity_words import fidelity_part, verdict_sentences
 from articulon.report.figures import CAPTIONS, figures
 from articulon.report.joint_figures import left_out
 from articulon.report.particle_drawing import sphere_radii
+from articulon.report.polymer_words import chain_rows, without_of_chains
 from articulon.report.readable_numbers import number, percent, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
 from articulon.simulation.results import Run
@@ -137,6 +138,12 @@ def report(view: View) -> str:
                 page.definitions(molecule_words.molecule_rows(view)),
                 page.paragraphs([molecule_words.not_drawn(view)]),
                 *_figures(drawn, captions, *molecule_words.FIGURES),
+            ),
+            page.section(
+                "Chains",
+                page.definitions(chain_rows(view)),
+                page.paragraphs([without_of_chains(view)]),
+                *_figures(drawn, captions, *polymer_figures.FIGURES),
             ),
             page.section(
                 "Motion",

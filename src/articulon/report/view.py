@@ -12,6 +12,8 @@ import numpy as np
 
 from articulon.analysis.reference_structures import reference_positions
 from articulon.cases.case import Case
+from articulon.chains.chain_statistics import ChainStatistics, chain_statistics
+from articulon.chains.model_chains import chain_frames
 from articulon.conformations.chosen_atoms import chosen_atoms, solute
 from articulon.conformations.conformation_record import Conformations
 from articulon.errors import ArticulonError
@@ -135,6 +137,12 @@ class View:
             places = reference_positions(chosen_atoms(atoms, chosen), self.reference, "report")
         volumes = self.observables.get("volume")
         return Conformations(self.model, self.times, self.q, reference=places, volumes=volumes)
+
+    @cached_property
+    def chain_statistics(self) -> ChainStatistics | None:
+        """What polymer chains do in the frames; None where there are none."""
+        given = chain_frames(self.model, self.times, self.q, self.observables.get("volume"))
+        return None if given is None or not self.times.size else chain_statistics(*given, unwrapped=True)
 
     @property
     def inertial(self) -> bool:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from articulon import __version__
+from articulon.chains.chain_statistics import chain_statistics
+from articulon.chains.model_chains import chain_frames
 from articulon.conformations.conformation_summary import molecular_figures
 from articulon.dynamics import loop_residuals
 from articulon.fidelity.run_temperatures import temperatures
@@ -113,7 +115,17 @@ def summary(
         "fidelity": fidelity,
         "adaptive": _adaptive(prepared, state, observables),
         **({} if model.atoms is None else {"molecules": _molecules(prepared, run)}),
+        **({} if model.chains is None else {"polymers": _polymers(model, run)}),
     }
+
+
+def _polymers(model: Model, run: Frames) -> dict[str, Any] | None:
+    """Statistics of chains, without g(r), which takes longer than the rest."""
+    given = chain_frames(model, run.observables["time"], run.q, run.observables.get("volume"))
+    if given is None:
+        return None
+    found: dict[str, Any] = plain(chain_statistics(*given, pairs=False, unwrapped=True).summary())
+    return found
 
 
 def _molecules(prepared: Prepared, run: Frames) -> dict[str, Any] | None:
