@@ -26,6 +26,8 @@ MOLECULES = {
     "ebola-receptor",
     "trp-zipper",
 }
+POLYMERS = {"polymer-melt", "polymer-melt-springs"}
+"""Looked at in test_polymers.py."""
 ADAPTIVE = {"adaptive-chain", "adaptive-protein"}
 GRAINS = {
     "angle-of-repose",
@@ -38,7 +40,7 @@ GRAINS = {
     "two-spheres",
 }
 """Looked at in test_grain_cases.py."""
-MECHANISMS = sorted(set(built_in_cases()) - PARTICLES - MOLECULES - ADAPTIVE - GRAINS)
+MECHANISMS = sorted(set(built_in_cases()) - PARTICLES - MOLECULES - POLYMERS - ADAPTIVE - GRAINS)
 LONG = {
     "dzhanibekov": {"run.duration": "16 s", "run.frames": 800},
     "flexible-filament": {"run.duration": "20 ns"},

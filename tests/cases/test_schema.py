@@ -553,6 +553,8 @@ def test_every_built_in_case_is_listed_here() -> None:
             "molten-salt-1025",
             "nanoparticle-docking",
             "nanoparticle-docking-published",
+            "polymer-melt",
+            "polymer-melt-springs",
             "rock-salt",
             "rotating-drum",
             "slip-to-roll",

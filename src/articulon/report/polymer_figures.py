@@ -171,7 +171,11 @@ def mode_relaxation(chains: ChainStatistics, units: UnitSystem) -> Figure | None
     scaled.set_yscale("log")
     scaled.set_xlabel("$p/N$")
     scaled.set_ylabel(time.axis("relaxation time"))
-    scaled.legend(loc="lower left", fontsize=7.0)
+    if scaled.get_legend_handles_labels()[0]:
+        scaled.legend(loc="lower left", fontsize=7.0)
+    else:
+        words = "no mode relaxes\nwithin half of the run"
+        scaled.text(0.5, 0.5, words, transform=scaled.transAxes, ha="center", va="center", fontsize=8.0)
     return figure
 
 

@@ -22,6 +22,8 @@ REACH = 0.4
 """How far beyond the distance that is asked for neighbours are listed, in that distance."""
 STRENGTH = 0.4
 """Part of an overlap that a push takes away."""
+CLOSING_SWEEPS, CLOSED = 100_000, 1e-13
+"""Corrections of the bonds of rings, at most, and the error of a length, relative, that ends them."""
 ENOUGH = 0.95
 """Part of the distance that is asked for at which beads are far enough apart."""
 
@@ -141,7 +143,7 @@ def _pushed(x: np.ndarray, skeleton: Skeleton, bond: float, distance: float, edg
         r = np.linalg.norm(d, axis=1)
         if not (r < ENOUGH * distance).any():
             if push % RELIST == 0:
-                return _exact(x, skeleton, bond)
+                return _exact(x, skeleton, bond) if not skeleton.closing.size else _closed(x, colours, bond)
             pairs = _pairs(x, distance * (1.0 + REACH), edges, bonded)
             continue
         close = r < distance
@@ -197,6 +199,21 @@ def _correct(x: np.ndarray, colours: list[np.ndarray], bond: float) -> None:
         shift = 0.5 * (1.0 - bond / r) * d
         x[a] += shift
         x[b] -= shift
+
+
+def _closed(x: np.ndarray, colours: list[np.ndarray], bond: float) -> np.ndarray:
+    """Rings whose bonds have their lengths, to rounding."""
+    bonds = np.vstack(colours)
+    for sweep in range(CLOSING_SWEEPS):
+        _correct(x, colours, bond)
+        if sweep % 50 == 0:
+            length = np.linalg.norm(x[bonds[:, 1]] - x[bonds[:, 0]], axis=1)
+            if np.abs(length / bond - 1.0).max() < CLOSED:
+                return x
+    raise ModelError(
+        "model: no rings of these bonds are found where the beads have room; lower model.number_density or "
+        "model.bead_distance"
+    )
 
 
 def _exact(x: np.ndarray, skeleton: Skeleton, bond: float) -> np.ndarray:
