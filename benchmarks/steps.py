@@ -1,6 +1,7 @@
-"""Our engine on a model: steps of velocity Verlet, timed."""
+"""Our engine on a model: its steps, timed."""
 
 import time
+from typing import Any
 
 import numba
 import numpy as np
@@ -28,12 +29,14 @@ class TimedSteps:
         Of velocity Verlet [time].
     name
         What to call it where it fails.
+    rule
+        What takes the steps instead of velocity Verlet.
     """
 
-    def __init__(self, model: Model, step: float, name: str) -> None:
+    def __init__(self, model: Model, step: float, name: str, rule: Any = None) -> None:
         policy, self._name = NoScaling(), name
         evaluator = Evaluator(model, 0, 1.0, 1)
-        rule = Canonical(rule="velocity-verlet", step=step)
+        rule = Canonical(rule="velocity-verlet", step=step) if rule is None else rule
         self._driver = driver(Problem(evaluator, rule, policy), model.initial_state())
         self.state: State = evaluator.initial_state(self._driver.history)
 

@@ -49,7 +49,7 @@ def add_rod_chains(
     swings = parent >= 0
     rods = np.where(swings[:, None], places - places[parent], 0.0)
     length = np.linalg.norm(rods, axis=1)
-    frames = _frames(rods, length, parent)
+    frames = _frames(rods, length, parent, rank)
     own = frames.copy()
     own[swings] = quaternion_product(frames[parent[swings]] * INVERSE, frames[swings])
     start = builder.body_count
@@ -67,7 +67,7 @@ def add_rod_chains(
     for (last, head), mass in zip(skeleton.closing.tolist(), halves.tolist(), strict=True):
         rod = places[head] - places[last]
         size = float(np.linalg.norm(rod))
-        frame = _turned(frames[last], rod / size)
+        frame = _turned(frames[last][None], (rod / size)[None])
         name = f"{skeleton.molecule[last] + 1}:closing"
         builder.add_body(
             name,
@@ -76,7 +76,7 @@ def add_rod_chains(
             joint=Swing(),
             com=(0.0, 0.0, size),
             position=(0.0, 0.0, length[last]),
-            q=quaternion_product((frames[last] * INVERSE)[None], frame[None])[0],
+            q=quaternion_product((frames[last] * INVERSE)[None], frame)[0],
         )
         at = {"child_position": (0.0, 0.0, size)}
         ring = f"ring {skeleton.molecule[last] + 1}"
@@ -84,21 +84,25 @@ def add_rod_chains(
     return bodies
 
 
-def _frames(rods: np.ndarray, length: np.ndarray, parent: np.ndarray) -> np.ndarray:
+def _frames(rods: np.ndarray, length: np.ndarray, parent: np.ndarray, rank: np.ndarray) -> np.ndarray:
     """Orientations in the world whose z axes lie along the rods, each turned by the shortest way from its parent's, as
     Euler parameters, shape (beads, 4)."""
     frames = np.tile([1.0, 0.0, 0.0, 0.0], (len(parent), 1))
-    for k in np.flatnonzero(parent >= 0).tolist():
-        frames[k] = _turned(frames[parent[k]], rods[k] / length[k])
+    for step in range(1, int(rank.max(initial=0)) + 1):
+        new = np.flatnonzero(rank == step)  # of every molecule one
+        frames[new] = _turned(frames[parent[new]], rods[new] / length[new, None])
     return frames
 
 
-def _turned(frame: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """A frame turned by the shortest way so that its z axis is a unit vector."""
-    e0, e1, e2, e3 = frame
-    old = np.array([2.0 * (e1 * e3 + e0 * e2), 2.0 * (e2 * e3 - e0 * e1), e0 * e0 - e1 * e1 - e2 * e2 + e3 * e3])
-    turn = np.concatenate([[1.0 + old @ z], np.cross(old, z)])
-    if np.linalg.norm(turn) < 1e-6:  # the opposite way: about any axis across
-        across = np.cross(old, np.eye(3)[int(np.argmin(np.abs(old)))])
-        turn = np.concatenate([[0.0], across])
-    return np.asarray(quaternion_product((turn / np.linalg.norm(turn))[None], frame[None])[0])
+def _turned(frames: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Frames (n, 4) turned by the shortest way so that their z axes are the unit vectors z (n, 3)."""
+    e0, e1, e2, e3 = frames.T
+    old = np.stack([2.0 * (e1 * e3 + e0 * e2), 2.0 * (e2 * e3 - e0 * e1), e0**2 - e1**2 - e2**2 + e3**2], axis=1)
+    turn = np.concatenate([1.0 + (old * z).sum(axis=1, keepdims=True), np.cross(old, z)], axis=1)
+    size = np.linalg.norm(turn, axis=1, keepdims=True)
+    opposite = size[:, 0] < 1e-6  # about any axis across
+    if opposite.any():
+        axes = np.eye(3)[np.argmin(np.abs(old[opposite]), axis=1)]
+        turn[opposite, 0], turn[opposite, 1:] = 0.0, np.cross(old[opposite], axes)
+        size = np.linalg.norm(turn, axis=1, keepdims=True)
+    return np.asarray(quaternion_product(turn / size, frames))
