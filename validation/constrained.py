@@ -37,7 +37,7 @@ BETWEEN, SETTLING, BLOCKS, BINS = 0.1, 0.02, 10, 12
 """Time between samples [ps]; part that is left out; blocks of errors; bins of each angle."""
 MASSES = (20.0, 2000.0, 2000.0, 2000.0, 20.0)
 """Of the five atoms that carry mass [Da]: with heavy ones amid them OpenMM's way with constraints converges."""
-IMPLICIT = 4.0
+IMPLICIT = 2.0
 """Time in the implicit solvent [ns]."""
 
 

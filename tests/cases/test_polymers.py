@@ -87,10 +87,11 @@ def test_bending_and_dihedrals_are_those_of_the_backbone() -> None:
     assert ar.potential_energy(model, model.q0) == pytest.approx(expected, rel=1e-12)
 
 
-def test_rings_on_rods_stay_closed() -> None:
+@pytest.mark.parametrize("drift", ["steady", "geodesic"])
+def test_rings_on_rods_stay_closed(drift: str) -> None:
     model = built(chains=1, beads=7, architecture="ring", number_density=0.2)
     bath = ar.thermostats.Langevin(temperature=1.0, friction=1.0)
-    steps = {"rule": "friction-implicit", "step": 0.002, "frames": 5, "speeds": "thermal"}
+    steps = {"rule": "friction-implicit", "drift": drift, "step": 0.002, "frames": 5, "speeds": "thermal"}
     run = ar.simulate(model, 1.0, thermostat=bath, **steps)
     bonds = bonds_of(model)
     for q in run.q:

@@ -72,6 +72,39 @@ def test_speeds_under_langevin_are_of_their_temperature() -> None:
     assert abs(kinetic.mean() - expected) < 4.0 * error + expected * (0.05 * 3.0) ** 2 / 12
 
 
+@pytest.mark.slow  # seconds: what Fixman's potential changes is small
+@pytest.mark.parametrize("fixman", [False, True], ids=["rigid bonds", "Fixman's potential"])
+def test_trimers_bend_as_they_must(fixman: bool) -> None:
+    """det M of two rods between equal masses is 4 − cos²θ but for a factor (Go and Scheraga, Macromolecules 9, 535,
+    1976): p(cos θ) ∝ √(4 − cos²θ), and with Fixman's potential it is even."""
+    builder, rng, trimers = ar.ModelBuilder("lj"), np.random.default_rng(3), 300
+    for c in range(trimers):
+        builder.add_body(f"{c}-0", mass=1.0, joint=ar.Xyz(), q=(3.0 * c, 0.0, 0.0))
+        for k in (1, 2):
+            e = rng.normal(size=4)
+            rod = {"parent": f"{c}-{k - 1}", "position": (0.0, 0.0, float(k > 1)), "com": (0.0, 0.0, 1.0)}
+            builder.add_body(f"{c}-{k}", mass=1.0, joint=ar.Swing(), q=e / np.linalg.norm(e), **rod)
+    if fixman:
+        builder.add_force(ar.forces.Fixman(temperature=1.0))
+    model = builder.build()
+    bath = ar.thermostats.Langevin(temperature=1.0, friction=1.0)
+    settings = {**FLIGHT, "frames": 300, "thermostat": bath, "speeds": "thermal"}
+    run = ar.simulate(model, 150.0, step=0.05, **settings)
+    cosines = []
+    for q in run.q[20:]:
+        x = places(model, q).reshape(trimers, 3, 3)
+        cosines.append(np.einsum("ka,ka->k", x[:, 1] - x[:, 0], x[:, 2] - x[:, 1]))
+    squares = np.array(cosines) ** 2
+    # Trimers are independent of each other; each is correlated with itself.
+    error = squares.mean(axis=0).std(ddof=1) / np.sqrt(trimers)
+    c = np.linspace(-1.0, 1.0, 2001)
+    weight = np.ones_like(c) if fixman else np.sqrt(4.0 - c * c)
+    expected = float(np.trapezoid(c * c * weight, c) / np.trapezoid(weight, c))
+    other = 1.0 / 3.0 if not fixman else 0.3216
+    assert 6.0 * error < abs(expected - other), "the other law would not be seen"
+    assert abs(squares.mean() - expected) < 4.0 * error
+
+
 def test_many_chains_have_the_same_bits_on_two_threads() -> None:
     builder = ar.ModelBuilder("lj")
     rng = np.random.default_rng(1)
