@@ -85,19 +85,27 @@ def test_1hvr_moves(protease):
     moves(protease, molecules.perceive(protease), solvent="obc2", files=files)
 
 
-def test_4e43_is_completed_without_what_crystals_are_grown_with():
-    """HIV protease with a peptide in its active site; of seven residues the file has two locations."""
-    path = path_of("4E43")
+@pytest.fixture(scope="module")
+def with_peptide() -> Any:
+    """4E43: HIV protease with a peptide in its active site, without what its crystals were grown with."""
+    left_out = ["HOH", "GOL", "DMS", "ACT", "BME"]
+    return molecules.read_structure(path_of("4E43"), add_missing=True, altloc="A", leave_out=left_out)
+
+
+def test_4e43_is_completed_without_what_crystals_are_grown_with(with_peptide):
+    """Of seven residues the file has two locations."""
     with pytest.raises(ModelError, match="alternative locations in 7 residues"):
-        molecules.read_structure(path, add_missing=True)
-    structure = molecules.read_structure(
-        path, add_missing=True, altloc="A", leave_out=["HOH", "GOL", "DMS", "ACT", "BME"]
-    )
-    assert {residue.chain for residue in structure.residues} == {"A", "B", "C"}
-    articulation = molecules.perceive(structure)
+        molecules.read_structure(path_of("4E43"), add_missing=True)
+    assert {residue.chain for residue in with_peptide.residues} == {"A", "B", "C"}
+    articulation = molecules.perceive(with_peptide)
     assert articulation.joint.count("free") == 3
-    found = molecules.force_field(structure, articulation=articulation)
+    found = molecules.force_field(with_peptide, articulation=articulation)
     assert abs(found.charges.sum() - np.rint(found.charges.sum())) < 1e-6
+
+
+@pytest.mark.slow
+def test_4e43_moves(with_peptide):
+    moves(with_peptide, molecules.perceive(with_peptide), solvent="obc2")
 
 
 def test_5a7u_gets_its_sulfur_and_zinc_its_ligands():
