@@ -39,7 +39,7 @@ def test_a_case_file_takes_it_by_its_name(tmp_path: Path) -> None:
 def test_every_joint_is_found_by_itself() -> None:
     assert BY_NAME["universal"] is ar.Universal
     folder = Path(ar.__file__).parent / "model" / "joints"
-    assert {path.stem for path in folder.glob("*.py")} - {"__init__", "base", "axis"} == set(BY_NAME)
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__", "base", "axis", "two_axes"} == set(BY_NAME)
 
 
 def stick(inertia: object, u: tuple[float, float] = (0.0, 0.0)) -> ar.Model:
