@@ -21,8 +21,9 @@ from articulon.model.joints import BY_KIND, UNBOUND
 from articulon.simulation.frames import Frames
 from articulon.simulation.preparation import Prepared
 
-MOST = 400
-"""Frames that are looked at, evenly spread."""
+FRAMES, SPEEDS = 400, 4_000_000
+"""Frames that are looked at, evenly spread, at least, and their speeds at most where there are more: products of speeds
+and momenta vary more than energies do."""
 BACKBONE = ("phi", "psi", "omega", "alpha", "beta", "gamma", "epsilon", "zeta")
 """Torsions of backbones, of proteins and of nucleic acids."""
 FEW = 100_000_000
@@ -44,7 +45,7 @@ def temperatures_of_freedoms(prepared: Prepared, run: Frames) -> dict[str, Any] 
     names = sorted(set(kinds))
     kind = np.array([names.index(one) for one in kinds])
     settled = np.arange(int(SETTLED * len(run.q)), len(run.q))
-    frames = settled[:: -(-settled.size // MOST)]
+    frames = settled[:: -(-settled.size // max(FRAMES, SPEEDS // model.nu))]
     twice = np.empty((frames.size, len(names)))
     at_once = max(1, FEW // max(1, 40 * model.nu))
     for start in range(0, frames.size, at_once):
