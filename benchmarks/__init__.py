@@ -42,12 +42,14 @@ BENCHMARKS: dict[str, Pair] = {
     "gpu-melt": _of("gpu_melt"),
     "molten-salt": _of("molten_salt"),
     "multipole": _of("multipole"),
+    "polymers": _of("polymers"),
     "protein": _of("protein"),
     "solvated": _of("solvated"),
+    "sweeps": _of("sweeps"),
     "transitions": _of("transitions"),
 }
 """What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
-``pairs``, ``grains``, ``gpu``, ``gpu-melt``, ``multipole``, ``protein`` and ``solvated`` do."""
+``pairs``, ``grains``, ``gpu``, ``gpu-melt``, ``multipole``, ``polymers``, ``protein`` and ``solvated`` do."""
 DEFAULT = ("solver", "docking")
 """What is measured when nothing is named."""
 

@@ -351,6 +351,19 @@ def calls() -> dict[str, Call]:
             },
             fixed=("against",),
         ),
+        "ensemble": Call(
+            ar.ensemble,
+            lambda: {
+                "case": ar.load_case("double-pendulum", {"run.duration": 0.5}),
+                "seeds": [1],
+                "vary": {"run.no_such_key": [1]},
+                "out": None,
+                "workers": 1,
+                "scheduler": None,
+                "skip": 0.0,
+            },
+            fixed=("vary",),
+        ),
         "advise": Call(
             ar.advise,
             lambda: {

@@ -8,6 +8,7 @@ from articulon.cli.cases_command import bench, cases, cite
 from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app, fail
 from articulon.cli.export_command import export
 from articulon.cli.run_command import WRITTEN_BY_A_RUN, check_folder, compare, report, run
+from articulon.cli.sweep_command import sweep
 from articulon.cli.tune import tune
 from articulon.runs.progress import RunProgress
 
@@ -30,6 +31,7 @@ __all__ = [
     "main",
     "report",
     "run",
+    "sweep",
     "tune",
 ]
 

@@ -22,7 +22,7 @@ MOST_BODIES = 12
 """Bodies whose relaxation times are printed."""
 
 
-def part(text: str) -> float:
+def part(text: str, option: str = "--tolerance") -> float:
     """A part such as "0.02" or "2%"; raises ArticulonError for what is none between 0 and 1."""
     from articulon.errors import ArticulonError
 
@@ -32,7 +32,7 @@ def part(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0.0 < value < 1.0:
-        raise ArticulonError(f"--tolerance: expected a part between 0 and 1, such as 0.02 or 2%, got '{text}'")
+        raise ArticulonError(f"{option}: expected a part between 0 and 1, such as 0.02 or 2%, got '{text}'")
     return value
 
 

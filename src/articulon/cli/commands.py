@@ -11,10 +11,12 @@ from typer.core import TyperGroup
 
 from articulon import __version__
 from articulon.cli.output import echo, printable
-from articulon.errors import ArticulonError
+from articulon.errors import ArticulonError, CaseError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from articulon.cases import Case
 
 
 EXIT_ERROR = 2
@@ -124,3 +126,43 @@ def assignments(texts: list[str]) -> dict[str, Any]:
         key, value = assignment(text)
         found[key] = value
     return found
+
+
+def varied_values(command: str, description: Case, case: str, overrides: list[str], vary: list[str]) -> dict[str, Any]:
+    """The lists of values that ``--vary`` gives, by dotted key.
+
+    Parameters
+    ----------
+    command
+        Which command it is given to.
+    description
+        The case that they are of.
+    case, overrides
+        What it was read from, and what ``--set`` changed.
+    vary
+        Texts such as ``"scaling.a2=0.1,0.2"``.
+
+    Raises
+    ------
+    CaseError
+        For what is no list of values, and for a value that the case cannot have.
+    """
+    from articulon.cases.advice import foreign, how_to_vary
+    from articulon.cases.overrides import parts, values_of
+
+    varied: dict[str, list[Any]] = {}
+    for text in vary:
+        key, _, values = text.partition("=")
+        found = values_of(values)
+        if not found:
+            raise CaseError(f"cannot read --vary {text!r}; write key=value1,value2")
+        parts(key)
+        for value in found:
+            try:
+                description.with_overrides({key.strip(): value})
+            except CaseError as error:
+                foreigner = foreign(description, key)
+                advice = how_to_vary(command, case, overrides, key.strip(), value, vary) if foreigner else ""
+                raise CaseError(f"{error}{advice}") from None
+        varied[key.strip()] = found
+    return varied

@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from articulon.cli.commands import EXIT_CHECK, AllowCode, CaseName, Out, Overrides, app, assignments, fail
+from articulon.cli.commands import (
+    EXIT_CHECK,
+    AllowCode,
+    CaseName,
+    Out,
+    Overrides,
+    app,
+    assignments,
+    fail,
+    varied_values,
+)
 from articulon.cli.output import echo
 from articulon.cli.verdict_line import is_trusted, print_verdict
-from articulon.errors import ArticulonError, CaseError, DivergenceError
+from articulon.errors import ArticulonError, DivergenceError
 from articulon.runs.progress import RunProgress
 
 if TYPE_CHECKING:
@@ -50,14 +60,27 @@ def run(
             "not. The results are kept.",
         ),
     ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            metavar="lammps",
+            help="Have LAMMPS compute the forces between sites, under mpiexec -n N on N processors; the same as "
+            "--set run.engine=lammps.",
+        ),
+    ] = None,
 ) -> None:
     """Run a case and write its results and report; the last line is the verdict on a scaled run."""
     from articulon.cases import load_case
+    from articulon.lammps.rank_runs import by_lammps, is_first_rank
 
-    description = load_case(case, assignments(overrides), allow_code=allow_code)
+    changes = [] if engine is None else [f"run.engine={engine}"]
+    leads = is_first_rank() if engine is not None else True
+    description = load_case(case, assignments([*overrides, *changes]), allow_code=allow_code)
     description.check_code()
     folder = RUNS / description.folder_name if out is None else out
-    check_folder(folder, description, resume)
+    if leads and (not by_lammps(description) or is_first_rank()):
+        check_folder(folder, description, resume)
     progress = RunProgress()
 
     from articulon.runs.entry import run as run_case
@@ -65,7 +88,7 @@ def run(
     try:
         done = run_case(description, out=folder, resume=resume, progress=progress)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_continue(case, folder, overrides, allow_code)) from None
+        raise KeyboardInterrupt(_how_to_continue(case, folder, [*overrides, *changes], allow_code)) from None
     except DivergenceError:
         progress.close()
         if (folder / WRITTEN_BY_A_RUN[-1]).is_file():
@@ -113,28 +136,13 @@ def compare(
 ) -> None:
     """Run variants of a case side by side and print how they differ."""
     from articulon.cases import load_case
-    from articulon.cases.advice import foreign, how_to_vary
-    from articulon.cases.overrides import parts, values_of
 
     description = load_case(case, assignments(overrides), allow_code=allow_code)
     description.check_code()
     names = None if against is None else [name.strip() for name in against.split(",") if name.strip()]
     for name in names or ():
         description.variant(name)
-    varied: dict[str, list[Any]] = {}
-    for text in vary:
-        key, _, values = text.partition("=")
-        found = values_of(values)
-        if not found:
-            raise CaseError(f"cannot read --vary {text!r}; write key=value1,value2")
-        parts(key)
-        for value in found:
-            try:
-                description.with_overrides({key.strip(): value})
-            except CaseError as error:
-                advice = how_to_vary(case, overrides, key.strip(), value, vary) if foreign(description, key) else ""
-                raise CaseError(f"{error}{advice}") from None
-        varied[key.strip()] = found
+    varied = varied_values("compare", description, case, overrides, vary)
     folder = RUNS / f"{description.folder_name}-compare" if out is None else out
 
     from articulon.comparisons.comparison import compare as compare_variants

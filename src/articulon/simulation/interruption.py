@@ -8,6 +8,16 @@ from types import FrameType
 from typing import Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_asked = threading.Event()
+
+
+def ask_runs_to_stop(wanted: bool = True) -> None:
+    """Asks the runs of this process to save their state and stop, as Ctrl-C does, also those in other threads than the
+    main one, which no signal reaches; or takes that back."""
+    if wanted:
+        _asked.set()
+    else:
+        _asked.clear()
 
 
 class Interruption:
@@ -22,7 +32,7 @@ class Interruption:
     """
 
     def __init__(self, signals: tuple[signal.Signals, ...] = SIGNALS) -> None:
-        self.requested, self.signals, self._raises = False, signals, False
+        self.signals, self._raises, self._signalled = signals, False, False
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Self:
@@ -36,8 +46,13 @@ class Interruption:
             signal.signal(number, handler)  # type: ignore[arg-type]
         self._before.clear()
 
+    @property
+    def requested(self) -> bool:
+        """Whether to stop."""
+        return self._signalled or _asked.is_set()
+
     def _remember(self, number: int, frame: FrameType | None) -> None:
-        self.requested = True
+        self._signalled = True
         if self._raises:
             raise KeyboardInterrupt("interrupted before the first step")
 

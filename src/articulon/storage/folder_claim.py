@@ -26,7 +26,7 @@ _held: set[int] = set()
 
 
 @contextmanager
-def claimed(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
+def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iterator[None]:
     """Hold a folder for this run alone, making it where it is missing.
 
     Folders that were made for nothing, as the run did not begin, are removed again.
@@ -37,6 +37,8 @@ def claimed(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
         The folder.
     say
         Told where the file system has no locks, so that nothing keeps another run out.
+    what
+        What holds the folder, for messages: ``"run"`` or ``"sweep"``.
 
     Raises
     ------
@@ -45,12 +47,12 @@ def claimed(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
     """
     made: list[Path] = []
     try:
-        descriptor = _lock(folder, made)
+        descriptor = _lock(folder, made, what)
     except (OSError, ValueError) as failure:
         _remove(made)
         raise ArticulonError(_refusal(folder, failure)) from failure
     if descriptor is None:
-        say(f"{folder}: this file system has no locks; see to it that no other run uses this folder meanwhile")
+        say(f"{folder}: this file system has no locks; see to it that no other {what} uses this folder meanwhile")
     try:
         yield
     finally:
@@ -62,7 +64,7 @@ def claimed(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
         _remove(made)
 
 
-def _lock(folder: Path, made: list[Path]) -> int | None:
+def _lock(folder: Path, made: list[Path], what: str) -> int | None:
     """An open file of the folder with a lock on it, or None where the file system has none; adds what was made."""
     file = folder / LOCK
     for _ in range(_ATTEMPTS):
@@ -78,7 +80,7 @@ def _lock(folder: Path, made: list[Path]) -> int | None:
             os.close(descriptor)
             whose = f" ({who})" if who and who.isprintable() else ""
             raise ArticulonError(
-                f"{folder}: a run is going on here{whose}; wait for it, stop it, or choose another folder (out=...)"
+                f"{folder}: a {what} is going on here{whose}; wait for it, stop it, or choose another folder (out=...)"
             ) from None
         except OSError as failure:
             os.close(descriptor)

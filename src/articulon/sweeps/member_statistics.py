@@ -1,0 +1,127 @@
+"""What members of a sweep have in common: means with their intervals, and distributions, by the values that vary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from articulon.sweeps.first_passage import first_passages
+
+CONFIDENCE = 0.95
+"""Of the intervals."""
+ROUNDING = 1e-12
+"""Relative differences that are none: those of sums over many steps."""
+QUARTILES = (0.25, 0.5, 0.75)
+
+
+def distribution(values: Sequence[float]) -> dict[str, Any]:
+    """Mean, interval and spread of the values that independent members have found.
+
+    The interval of the mean is Student's: m ± t₀.₉₇₅(n − 1) s/√n, with s² = Σ(x − m)²/(n − 1). It is exact where the
+    values of members are normally distributed, and close for many members (Student, Biometrika 6, 1, 1908).
+
+    Parameters
+    ----------
+    values
+        One for each member, all finite.
+
+    Returns
+    -------
+    dict
+        ``n``, ``mean``, ``standard_deviation``, ``standard_error``, ``interval`` (its two ends), ``least``,
+        ``quartiles`` (three numbers) and ``largest``. What takes two values is None for one.
+    """
+    x = np.asarray(values, dtype=float)
+    n, mean = x.size, float(x.mean())
+    spread = error = interval = None
+    if n > 1:
+        from scipy.stats import t
+
+        spread = float(x.std(ddof=1))
+        error = spread / math.sqrt(n)
+        half = float(t.ppf(0.5 + 0.5 * CONFIDENCE, n - 1)) * error
+        interval = [mean - half, mean + half]
+    return {
+        "n": n,
+        "mean": mean,
+        "standard_deviation": spread,
+        "standard_error": error,
+        "interval": interval,
+        "least": float(x.min()),
+        "quartiles": [float(one) for one in np.quantile(x, QUARTILES)],
+        "largest": float(x.max()),
+    }
+
+
+def distributions(rows: Sequence[Mapping[str, Any]], what: str) -> dict[str, dict[str, Any]]:
+    """The distribution of each figure over the members that have it.
+
+    Parameters
+    ----------
+    rows
+        Of the members that have come to their end.
+    what
+        Where a row has them by name: ``"figures"`` or ``"averages"``.
+    """
+    names = dict.fromkeys(name for row in rows for name in row[what])
+    found = {name: [row[what][name] for row in rows if row[what].get(name) is not None] for name in names}
+    return {name: distribution(values) for name, values in found.items() if values}
+
+
+def grouped(rows: Sequence[Mapping[str, Any]], stops: bool) -> list[dict[str, Any]]:
+    """What is found of each combination of the values that vary, over its members.
+
+    Parameters
+    ----------
+    rows
+        Of all members, in order: ``values``, ``error``, ``figures``, ``averages``, ``stop_time`` and
+        ``simulated_time``.
+    stops
+        Whether the case has a condition that ends a run, so that there are first-passage times.
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(row["group"], []).append(row)
+    found = []
+    for members in groups.values():
+        ended = [row for row in members if row["error"] is None]
+        found.append(
+            {
+                "values": dict(members[0]["values"]),
+                "members": len(members),
+                "failed": len(members) - len(ended),
+                "figures": distributions(ended, "figures"),
+                "averages": distributions(ended, "averages"),
+                "first_passage": first_passages(
+                    [row["stop_time"] for row in ended], [row["simulated_time"] for row in ended]
+                )
+                if stops and ended
+                else None,
+            }
+        )
+    return found
+
+
+def varies(groups: Sequence[Mapping[str, Any]], what: str) -> list[str]:
+    """Names of the figures that are not the same number in every member, but for rounding, in their order."""
+    ends: dict[str, list[float]] = {}
+    for group in groups:
+        for name, found in group[what].items():
+            ends.setdefault(name, []).extend((found["least"], found["largest"]))
+    return [name for name, values in ends.items() if max(values) - min(values) > ROUNDING * max(map(abs, values))]
+
+
+def alike(groups: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all members of each group of several have found the same numbers: then the seed changes nothing."""
+    several = [group for group in groups if group["members"] - group["failed"] > 1]
+    apart = [
+        found["least"] < found["largest"]
+        for group in several
+        for what in ("figures", "averages")
+        for name, found in group[what].items()
+        if found["n"] > 1 and not name.endswith("wall_seconds")
+    ]
+    return bool(apart) and not any(apart)

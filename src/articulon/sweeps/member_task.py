@@ -1,0 +1,197 @@
+"""What a worker does: the run of one member, from the texts of its case to plain numbers.
+
+Only texts and numbers go to a worker and come back: nothing of ours is pickled but the names of these functions.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from time import monotonic, process_time, sleep
+from typing import Any
+
+import numba
+
+from articulon import __version__
+from articulon.cases.case import Case, resolve
+from articulon.cases.overrides import parsed
+from articulon.errors import ArticulonError, CheckpointError
+from articulon.runs.entry import run
+from articulon.simulation.case_run import HELD
+from articulon.simulation.interruption import ask_runs_to_stop
+from articulon.storage.folder_claim import LOCK, claimed
+from articulon.sweeps.member_folders import note_ended, note_failed, noted_error, time_averages
+
+FAILED, STOPPED = "failed", "interrupted"
+"""How the run of a member may end besides at its end."""
+BETWEEN = 0.5
+"""Shortest time between two words on how far a run has come [s]."""
+PATIENCE = 60.0
+"""How long a worker waits for another process that still holds the folder: one that has been told to end, or is being
+killed [s]."""
+
+_one_at_a_time = Lock()
+
+
+def worker_report(folder: str) -> dict[str, Any]:
+    """What a worker is: the version of its articulon, and whether it sees the folder of the sweep."""
+    return {"articulon": __version__, "sees": os.path.isdir(folder)}
+
+
+def order(name: str, case: Case, folder: Path, skip: float, topic: str) -> dict[str, Any]:
+    """What a worker is told, as texts and numbers.
+
+    Parameters
+    ----------
+    name
+        Of the member.
+    case
+        What it runs.
+    folder
+        Where.
+    skip
+        Fraction of the frames that time averages leave out at the start.
+    topic
+        Under which it says how far it has come.
+
+    Raises
+    ------
+    CaseError
+        For a case that no file can hold.
+    """
+    return {
+        "member": name,
+        "case": case.to_toml(),
+        "source": case.source,
+        "called": case.name,
+        "allow_code": case.allow_code,
+        "folder": str(folder.absolute()),
+        "skip": skip,
+        "topic": topic,
+    }
+
+
+def run_member(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a member, or go on with it, on one thread, and say how it ended: never by an exception.
+
+    Parameters
+    ----------
+    told
+        What :func:`order` has made.
+
+    Returns
+    -------
+    dict
+        ``member``, ``status``, the ``error`` of one that has failed, and the ``seconds`` that all of it took, by the
+        clock and, as ``processor_seconds``, of this process.
+    """
+    folder = Path(told["folder"])
+    with _one_at_a_time:
+        began, computed = monotonic(), process_time()
+        ask_runs_to_stop(False)
+        status, error = FAILED, None
+        try:
+            status = _run(told, folder)
+        except KeyboardInterrupt:
+            status = STOPPED
+        except CheckpointError as failure:
+            # What a run has left that diverged cannot be continued, and why it diverged is what matters.
+            error = "\n".join(dict.fromkeys([*noted_error(folder), str(failure)]))
+        except ArticulonError as failure:
+            error = str(failure)
+        except Exception as failure:
+            error = f"{type(failure).__name__}: {failure}\n{traceback.format_exc()}"
+        if error is not None:
+            note_failed(folder, error)
+        spent = {"seconds": monotonic() - began, "processor_seconds": process_time() - computed}
+    return {"member": told["member"], "status": status, "error": error, **spent}
+
+
+def _run(told: Mapping[str, Any], folder: Path) -> str:
+    case = resolve(parsed(told["case"]), told["source"], told["called"], {}, told["allow_code"])
+    if case.run.threads is not None:
+        case = case.with_overrides({"run.threads": 1})
+    # Workers share the machine: what one of them waits for, another one computes. The results are the same.
+    numba.set_num_threads(1)
+    _wait_for(folder)
+    begun = any(os.path.lexists(folder / name) for name in HELD)
+    done = run(case, folder, begun, WorkerProgress(told["member"], told["topic"]), report=False)
+    if done.complete:
+        note_ended(folder, time_averages(folder, told["skip"]), told["skip"])
+    return str(done.summary["status"])
+
+
+def _wait_for(folder: Path) -> None:
+    """Waits while another process holds a folder, as long as that may be one that is about to end."""
+    ends = monotonic() + PATIENCE
+    while os.path.lexists(folder / LOCK):
+        try:
+            with claimed(folder, lambda _: None):
+                return
+        except ArticulonError:
+            if monotonic() > ends:
+                return  # the run says what is wrong
+            sleep(0.1)
+
+
+class WorkerProgress:
+    """Tells whoever has ordered a run how far it has come, and the run when nobody waits for it any more.
+
+    Parameters
+    ----------
+    member
+        Whose run it is.
+    topic
+        Of the events of the scheduler.
+    """
+
+    def __init__(self, member: str, topic: str) -> None:
+        self.member, self.topic = member, topic
+        self.total, self.said = 0.0, 0.0
+        self.worker, self.task = _worker_and_task()
+
+    def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
+        """See :class:`Progress`."""
+        self.total = total_time
+        self._say({"part": resumed_from / total_time if total_time else 0.0})
+
+    def message(self, text: str) -> None:
+        """See :class:`Progress`."""
+        self._say({"message": text})
+
+    def update(self, time: float, step: float, steps: int) -> None:
+        """See :class:`Progress`."""
+        now = monotonic()
+        if now - self.said < BETWEEN:
+            return
+        self.said = now
+        self._say({"part": time / self.total if self.total else 0.0})
+        if self._given_up():
+            ask_runs_to_stop()
+
+    def finish(self, text: str = "") -> None:
+        """See :class:`Progress`."""
+
+    def _say(self, what: Mapping[str, Any]) -> None:
+        if self.worker is not None:
+            self.worker.log_event(self.topic, {"member": self.member, **what})
+
+    def _given_up(self) -> bool:
+        """Whether the task has been taken back: the sweep is to stop, or was killed and its workers are not its own."""
+        if self.worker is None:
+            return False
+        task = self.worker.state.tasks.get(self.task)
+        return task is None or task.state in ("cancelled", "released", "forgotten")
+
+
+def _worker_and_task() -> tuple[Any, str]:
+    """The worker of this thread and the key of its task; None where there is none, as in a test."""
+    from distributed.worker import get_worker, thread_state
+
+    try:
+        return get_worker(), str(thread_state.key)
+    except (ValueError, AttributeError):
+        return None, ""

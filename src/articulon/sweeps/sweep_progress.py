@@ -1,0 +1,195 @@
+"""How a sweep is shown while it goes: a table of its members that are running, and how many have ended."""
+
+from __future__ import annotations
+
+import threading
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol
+
+from articulon.errors import CaseError
+from articulon.inputs import clipped
+from articulon.inputs import shown as shown_value
+from articulon.terminal import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
+    from rich.live import Live
+
+FEW = 16
+"""Members that are shown at once; of further ones it is said how many there are."""
+CLIPPED = 200
+"""Letters of an error that are shown while others still run."""
+PER_SECOND = 4
+"""How often the table is drawn."""
+METHODS = ("begin", "running", "stopped", "ended", "message", "close")
+
+
+class Shown(Protocol):
+    """Who is told how a sweep goes."""
+
+    def begin(self, members: int, ended: int, where: str) -> None:
+        """There are so many members, some of which have ended before; and who runs them."""
+
+    def running(self, member: str, part: float) -> None:
+        """A member has come so far, from 0 to 1."""
+
+    def stopped(self, member: str) -> None:
+        """A member is at no worker any more, and has not ended."""
+
+    def ended(self, member: str, status: str, seconds: float, error: str | None) -> None:
+        """A member has come to its end, or has failed."""
+
+    def message(self, text: str, once: str | None = None) -> None:
+        """Something that a person should know; what is to be said ``once`` whoever says it is given too."""
+
+    def close(self) -> None:
+        """The sweep is over, however it ended."""
+
+
+class SilentSweep:
+    """Shows nothing."""
+
+    def begin(self, members: int, ended: int, where: str) -> None:
+        """See :class:`Shown`."""
+
+    def running(self, member: str, part: float) -> None:
+        """See :class:`Shown`."""
+
+    def stopped(self, member: str) -> None:
+        """See :class:`Shown`."""
+
+    def ended(self, member: str, status: str, seconds: float, error: str | None) -> None:
+        """See :class:`Shown`."""
+
+    def message(self, text: str, once: str | None = None) -> None:
+        """See :class:`Shown`."""
+
+    def close(self) -> None:
+        """See :class:`Shown`."""
+
+
+def sweep_shown_by(progress: Shown | bool | None) -> Shown:
+    """What shows a sweep.
+
+    Parameters
+    ----------
+    progress
+        Whoever shows it; True for a table on the standard error, False for nothing. None shows it where a person is
+        looking, in a terminal or a notebook.
+
+    Raises
+    ------
+    CaseError
+        For what is none of these.
+    """
+    if progress is None:
+        progress = _console().is_terminal or _console().is_jupyter
+    if isinstance(progress, bool):
+        return SweepProgress() if progress else SilentSweep()
+    if not all(callable(getattr(progress, name, None)) for name in METHODS):
+        raise CaseError(
+            f"progress: expected True, False, or an object with {', '.join(METHODS)}, got {shown_value(progress)}"
+        )
+    return progress
+
+
+class SweepProgress:
+    """Shows a sweep on the standard error: a table on a terminal, and a line at every tenth of the way elsewhere.
+
+    Workers say how far they have come in another thread than that of the sweep.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = _console() if console is None else console
+        self._lock = threading.Lock()
+        self._live: Live | None = None
+        self._parts: dict[str, float] = {}
+        self._done: set[str] = set()
+        self._said: set[str] = set()
+        self._members = self._ended_before = self._count = self._failures = 0
+        self._began = 0.0
+
+    def begin(self, members: int, ended: int, where: str) -> None:
+        """See :class:`Shown`."""
+        self._members, self._ended_before, self._count, self._began = members, ended, ended, monotonic()
+        before = f", {ended} of which have ended before" if ended else ""
+        self.message(f"{members} members{before}; {where}")
+        if self._console.is_terminal or self._console.is_jupyter:
+            from rich.live import Live
+
+            self._live = Live(
+                get_renderable=self._table, console=self._console, refresh_per_second=PER_SECOND, transient=True
+            )
+            self._live.start()
+
+    def running(self, member: str, part: float) -> None:
+        """See :class:`Shown`."""
+        with self._lock:
+            if member not in self._done:  # of whom a last word may come late
+                self._parts[member] = max(part, self._parts.get(member, 0.0))
+
+    def stopped(self, member: str) -> None:
+        """See :class:`Shown`."""
+        with self._lock:
+            self._parts.pop(member, None)
+
+    def ended(self, member: str, status: str, seconds: float, error: str | None) -> None:
+        """See :class:`Shown`."""
+        with self._lock:
+            self._done.add(member)
+            self._parts.pop(member, None)
+        before, self._count = self._count, self._count + 1
+        if error is not None:
+            self._failures += 1
+            self.message(f"{member}: failed: {clipped(error.splitlines()[0], CLIPPED)}")
+        if self._live is None and (10 * self._count) // self._members > (10 * before) // self._members:
+            self.message(self._words())
+
+    def message(self, text: str, once: str | None = None) -> None:
+        """See :class:`Shown`."""
+        if once is not None:
+            if once in self._said:
+                return
+            self._said.add(once)
+        self._console.print(printable(text), markup=False)
+
+    def close(self) -> None:
+        """See :class:`Shown`."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _words(self) -> str:
+        failed = f", {self._failures} of them failed" if self._failures else ""
+        done = self._count - self._ended_before
+        elapsed, left = monotonic() - self._began, self._members - self._count
+        rest = f"; about {_clock(elapsed * left / done)} left" if done and left else ""
+        return f"{self._count} of {self._members} ended{failed}{rest}"
+
+    def _table(self) -> Group:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        with self._lock:
+            parts = dict(self._parts)
+        table = Table(box=None, show_header=False, pad_edge=False)
+        for name, part in list(parts.items())[:FEW]:
+            table.add_row(Text(printable(name)), ProgressBar(total=1.0, completed=part, width=30), f"{part:4.0%}")
+        more = f"and {len(parts) - FEW} more" if len(parts) > FEW else ""
+        whole = ProgressBar(total=max(1, self._members), completed=self._count, width=30)
+        table.add_row(Text(more or "all", style="bold"), whole, f"{self._count / max(1, self._members):4.0%}")
+        return Group(table, Text(self._words()))
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}"
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, soft_wrap=True, highlight=False)

@@ -1,0 +1,193 @@
+"""The sweep itself: members are handed to workers, and again where a worker was killed, until all have ended."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, Queue
+from time import monotonic, sleep
+from typing import Any
+
+from articulon.cases.case import Case
+from articulon.errors import ArticulonError
+from articulon.simulation.interruption import Interruption
+from articulon.storage.folder_claim import LOCK
+from articulon.sweeps.member_folders import note_failed, progress_mark
+from articulon.sweeps.member_task import FAILED, STOPPED, order, run_member
+from articulon.sweeps.sweep_members import Member
+from articulon.sweeps.sweep_progress import Shown
+from articulon.sweeps.sweep_workers import LOG, Workers
+
+DEATHS = 5
+"""How often in succession the worker of a member may end without the member getting further."""
+POLL = 0.2
+"""How often somebody looks whether the sweep is to stop, while no member ends [s]."""
+COUNTING = 1.0
+"""How often workers are counted [s]."""
+STOPPING = 60.0
+"""How long runs have to save their state when the sweep is to stop [s]."""
+
+
+LOST = ("KilledWorker", "CancelledError", "FutureCancelledError", "CommClosedError")
+"""Errors of Dask that say that a worker, or the scheduler, has ended."""
+
+
+@dataclass
+class Attempt:
+    """A member at a worker."""
+
+    member: Member
+    mark: Any
+    """How far its run was when it was handed over."""
+    deaths: int
+    """How often in succession its worker has ended before it got any further."""
+
+
+@dataclass
+class Sweeping:
+    """Members on their way.
+
+    Parameters
+    ----------
+    case
+        What they are made of.
+    folder
+        Of the sweep.
+    skip
+        Fraction of the frames that time averages leave out at the start.
+    shown
+        Shows how it goes.
+    """
+
+    case: Case
+    folder: Path
+    skip: float
+    shown: Shown
+    errors: dict[str, str] = field(default_factory=dict)
+    """Why members have failed, by name."""
+    processor_seconds: dict[str, float] = field(default_factory=dict)
+    """What workers have computed for members, by name; without those that were killed [s]."""
+
+    def run(self, members: Sequence[Member], workers: Workers, interruption: Interruption) -> bool:
+        """Runs members until each has ended or failed; whether it was told to stop before.
+
+        Raises
+        ------
+        ArticulonError
+            Where the scheduler is gone.
+        """
+        topic = f"articulon-{secrets.token_hex(8)}"
+        waiting = deque(Attempt(member, None, 0) for member in members)
+        running: dict[Any, Attempt] = {}
+        done: Queue[Any] = Queue()
+        workers.client.subscribe_topic(topic, self._heard)
+        free, counted = workers.count(), monotonic()
+        try:
+            while running or waiting:
+                if interruption.requested:
+                    workers.take_back(list(running))
+                    self._wait_for([attempt.member for attempt in running.values()])
+                    return True
+                if monotonic() - counted > COUNTING:
+                    free, counted = workers.count(), monotonic()
+                while waiting and len(running) < free:
+                    attempt = waiting.popleft()
+                    future = self._handed_over(attempt, workers, topic)
+                    if future is not None:
+                        running[future] = attempt
+                        future.add_done_callback(done.put)
+                if not running:
+                    workers.check()
+                    if waiting:
+                        sleep(POLL)
+                    continue
+                try:
+                    future = done.get(timeout=POLL)
+                except Empty:
+                    workers.check()
+                    continue
+                attempt = running.pop(future)
+                if not self._ended(future, attempt):
+                    free, counted = workers.count(), monotonic()
+                    waiting.append(attempt)
+                future.release()
+            return False
+        finally:
+            workers.client.unsubscribe_topic(topic)
+
+    def _wait_for(self, members: Sequence[Member]) -> None:
+        """Waits until runs that were told to end have saved their states and left their folders."""
+        ends = monotonic() + STOPPING
+        while any(os.path.lexists(self.folder / one.name / LOCK) for one in members) and monotonic() < ends:
+            sleep(POLL)
+
+    def _handed_over(self, attempt: Attempt, workers: Workers, topic: str) -> Any:
+        """The future of a member that a worker is to run; None for one that cannot be."""
+        member, folder = attempt.member, self.folder / attempt.member.name
+        try:
+            told = order(member.name, member.case_of(self.case), folder, self.skip, topic)
+        except ArticulonError as error:
+            self._failed(member, str(error))
+            return None
+        attempt.mark = progress_mark(folder)
+        self.shown.running(member.name, 0.0)
+        key = f"{topic}-{member.name}-{secrets.token_hex(4)}"
+        return workers.client.submit(run_member, told, key=key, pure=False)
+
+    def _ended(self, future: Any, attempt: Attempt) -> bool:
+        """Whether a member has ended or failed; else it goes on at another worker."""
+        member, folder = attempt.member, self.folder / attempt.member.name
+        found, failure = _answer(future)
+        if found is not None:
+            before = self.processor_seconds.get(member.name, 0.0)
+            self.processor_seconds[member.name] = before + float(found["processor_seconds"])
+            if found["status"] == STOPPED:
+                self.shown.stopped(member.name)
+                return False
+            self.errors.pop(member.name, None)
+            if found["status"] == FAILED:
+                self.errors[member.name] = str(found["error"])
+            self.shown.ended(member.name, found["status"], found["seconds"], found["error"])
+            return True
+        if failure is not None and type(failure).__name__ not in LOST:
+            self._failed(member, f"{type(failure).__name__}: {failure}")
+            return True
+        further = progress_mark(folder) != attempt.mark
+        attempt.deaths = 0 if further else attempt.deaths + 1
+        self.shown.stopped(member.name)
+        if attempt.deaths < DEATHS:
+            self.shown.message(f"{member.name}: its worker ended; the run goes on with another one")
+            return False
+        self._failed(
+            member,
+            f"its worker ended {DEATHS} times in succession before the run got any further: it runs out of memory, "
+            f"something kills it, or it crashes; {self.folder / LOG} may say more",
+        )
+        return True
+
+    def _failed(self, member: Member, error: str) -> None:
+        self.errors[member.name] = error
+        note_failed(self.folder / member.name, error)
+        self.shown.ended(member.name, FAILED, 0.0, error)
+
+    def _heard(self, event: tuple[float, Mapping[str, Any]]) -> None:
+        """What a worker says of a member."""
+        _, said = event
+        if "part" in said:
+            self.shown.running(str(said["member"]), float(said["part"]))
+        else:
+            self.shown.message(f"{said['member']}: {said['message']}", once=str(said["message"]))
+
+
+def _answer(future: Any) -> tuple[Mapping[str, Any] | None, BaseException | None]:
+    """What a worker has sent back, or what has kept it from that; neither where its task was lost."""
+    try:
+        if future.status == "finished":
+            return future.result(), None
+        return None, future.exception() if future.status == "error" else None
+    except Exception as failure:  # the worker has ended before its answer was fetched
+        return None, failure
