@@ -29,6 +29,7 @@ from articulon.forces.selection import body_index
 from articulon.forces.user_functions import CONSENT
 from articulon.inputs import DEEPEST, clipped, too_deep
 from articulon.integrate import Integrator
+from articulon.lammps.engine import through_lammps
 from articulon.model import Model
 from articulon.model.box import Box
 from articulon.notebook_table import table_of_words
@@ -132,6 +133,7 @@ class Case:
         run_code
             Whether functions that the case names are loaded, which it then must be allowed. Without them the model can
             be looked at, but forces by such functions cannot be evaluated, and coordinates that one drives are free.
+            Forces between sites are then our own, whatever ``run.engine`` says.
 
         Raises
         ------
@@ -154,6 +156,8 @@ class Case:
             model = builder.build()
             if self.dynamics.coordinates == "cartesian":
                 model = cartesian(model)
+            if run_code and self.run.engine == "lammps":
+                model = through_lammps(model, "run.engine")
             if self.run.stop is not None:
                 body_index(model, self.run.stop.body, "run.stop.body")
         except (CaseError, ModelError) as error:

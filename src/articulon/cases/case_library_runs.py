@@ -10,6 +10,7 @@ from articulon.cases.going_on import going_on
 from articulon.cases.loading import load_case
 from articulon.errors import CaseError
 from articulon.inputs import flag, path_of
+from articulon.lammps.rank_runs import by_lammps, follow_run, with_ranks
 from articulon.simulation import case_run as simulate
 from articulon.simulation.results import Run
 from articulon.simulation.run_request import Progress
@@ -28,7 +29,8 @@ def run(
 ) -> Run:
     """Run a case, also one given by its name or path; see :func:`articulon.simulation.case_run.run` for the rest.
 
-    With ``allow_code`` functions that the case names may run: they are code, of whoever wrote the case.
+    With ``allow_code`` functions that the case names may run: they are code, of whoever wrote the case. Of the ranks of
+    MPI that share the forces of LAMMPS, this returns on the first alone.
     """
     if out is not None:
         out = path_of(out, "run, out", CaseError)
@@ -42,7 +44,14 @@ def run(
     extends = None
     if resume:
         case, extends = going_on(simulate.RUNS / case.folder_name if out is None else out, case)
-    return simulate.run(case, out, resume, progress, extends=extends)
+
+    def here() -> Run:
+        return simulate.run(case, out, resume, progress, extends=extends)
+
+    if not by_lammps(case):
+        return here()
+    folder = simulate.RUNS / case.folder_name if out is None else Path(out)
+    return with_ranks(here, lambda: follow_run(case, folder, resume))
 
 
 def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:

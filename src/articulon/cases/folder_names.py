@@ -12,7 +12,7 @@ WITHOUT_EFFECT = ("case", "fidelity", "checks", "variants", "compare", "versions
 """Sections that change no number of a run, but for the units."""
 RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads", "gsd")
 """Keys of ``run`` that change none."""
-RUN_DEFAULTS = {"device": "cpu", "precision": "double", "atoms_every": 1}
+RUN_DEFAULTS = {"device": "cpu", "precision": "double", "atoms_every": 1, "engine": "articulon"}
 """Keys of ``run`` that came later, and what they were before: runs made without them are the same runs."""
 SEED = "run.seed"
 

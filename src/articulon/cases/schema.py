@@ -120,6 +120,8 @@ class RunSettings(Section):
     device: str = "cpu"
     """What takes the steps: ``cpu``; ``cuda``, the first GPU, or ``cuda:1``, another one, for free particles under
     Lennard-Jones forces; ``warp-cpu``, which runs the kernels of a GPU on one core."""
+    engine: Literal["articulon", "lammps"] = "articulon"
+    """What computes the forces between sites: ``lammps`` has LAMMPS do so, under ``mpiexec`` on several processors."""
     precision: Literal["double", "mixed"] = "double"
     """On a GPU, the precision of what is computed of a pair: double, or single with all else in double."""
     minimise: Flag = False

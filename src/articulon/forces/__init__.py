@@ -24,6 +24,7 @@ from articulon.forces.sites.ewald import Ewald
 from articulon.forces.sites.exclusions import Exclusions
 from articulon.forces.sites.fast_multipole import FastMultipole
 from articulon.forces.sites.generalized_born import GeneralizedBorn
+from articulon.forces.sites.lammps_force import Lammps
 from articulon.forces.sites.laws.coulomb import Coulomb
 from articulon.forces.sites.laws.lennard_jones import LennardJones
 from articulon.forces.sites.laws.morse import Morse
@@ -76,6 +77,7 @@ __all__ = [
     "JointActuation",
     "JointDamping",
     "JointFriction",
+    "Lammps",
     "LennardJones",
     "LennardJonesWall",
     "ListedPairs",

@@ -32,7 +32,12 @@ def write_data_file(data: DataFile, path: str | Path, *, style: str | None = Non
     path = path_of(path, "write_data_file, path")
     check_new(path, "write_data_file")
     style = checked_style(data, data.style if style is None else style, "write_data_file")
-    write_text(path, "\n".join(_lines(data, style)) + "\n", new=True)
+    write_text(path, data_text(data, style), new=True)
+
+
+def data_text(data: DataFile, style: str) -> str:
+    """The text of a data file in an atom style that has room for what there is."""
+    return "\n".join(_lines(data, style)) + "\n"
 
 
 def check_new(path: Path, where: str) -> None:

@@ -26,10 +26,11 @@ _Term = tuple[tuple[int, ...], str, tuple[str, ...]]
 """Sites, the style, and its coefficients as they are written."""
 
 
-def described(model: Model, units: UnitStyle) -> DataFile:
+def described(model: Model, units: UnitStyle, masses: np.ndarray | None = None) -> DataFile:
     """The data file of a model's sites, each an atom: types are the kinds of sites; bonds, angles and dihedrals those
     of the forces; rigid bonds are those of swing joints, of LAMMPS's style ``zero``; molecules are what bonds hold
-    together. Forces that have no place in a data file are not in it. Positions are not wrapped.
+    together. Forces that have no place in a data file are not in it. Positions are not wrapped. ``masses`` are those of
+    the sites (sites,), found by default.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def described(model: Model, units: UnitStyle) -> DataFile:
     """
     sites = model.sites
     x = site_positions(model, model.q0) * units.divisor
-    masses = _masses(model)
+    masses = _masses(model) if masses is None else masses
     kinds, types = np.unique(np.stack([sites.kind, masses]), axis=1, return_inverse=True)
     types = types.reshape(-1)
     found: dict[str, list[_Term]] = {family: [] for family in FAMILIES}

@@ -59,7 +59,7 @@ def listing_of(model: Model, terms: Sequence[Term]) -> Listing:
     lists = bool(cutoffs)
     restricted = any(term.between is not None for term in pairs)
     everything = lists and bool(np.isinf(cutoffs).all()) and not periodic and not restricted
-    skins = [term.skin for term in pairs if term.skin is not None]
+    skins = [term.skin for term in terms if isinstance(term, PairTerm | SumTerm) and term.skin is not None]
     skin = max(skins) if skins else SKIN * cutoff if np.isfinite(cutoff) else np.inf
     sorts = sorts_of(model, terms, classes_of(model, terms)) if sites and lists and not everything else None
     return Listing(sites, cutoff, skin, lists, everything, sorts)

@@ -77,6 +77,8 @@ class SumTerm:
     """What is another in another box, where something is."""
     reach: float = 0.0
     """How far it looks for partners in the list of neighbours; 0 where it needs none [length]."""
+    skin: float | None = None
+    """As for a pair term."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,108 @@
+"""Articulated chains inside of an instance of LAMMPS that a user has already."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from articulon.dynamics.multibody_functions import check_model
+from articulon.errors import ModelError
+from articulon.forces.sites.lammps_force import Lammps, instance_of
+from articulon.forces.sites.site_positions import site_positions
+from articulon.lammps.model_writing import STYLE_OF, _site_velocities
+from articulon.lammps.unit_styles import unit_style
+from articulon.model import Model
+from articulon.runs.entry import simulate
+from articulon.runs.run import Run
+
+
+class Coupled:
+    """Moves the chains of a model under the forces of an instance of LAMMPS, whatever its styles are.
+
+    Parameters
+    ----------
+    lmp
+        A ``lammps.lammps`` with its box, atoms and styles; start it with ``-screen none -log none``, for it prints a
+        line at every evaluation. Atoms have the ids 1, 2 and so on, in the order of the model's sites, and no fix moves
+        them or holds them together. Its ``neighbor`` and ``neigh_modify`` are set anew.
+    model
+        Which atoms are bodies, and how these are joined, such as one of :func:`articulon.lammps.read_data`. Its own
+        forces between sites are left out; forces on bodies and joints act beside those of LAMMPS.
+    skin
+        How far beyond the cutoffs LAMMPS lists neighbours [length]; 0.3 or 2 Å by default.
+
+    Raises
+    ------
+    ModelError
+        For a model in other units than the instance, and for more ranks of MPI than trees.
+
+    Examples
+    --------
+    ::
+
+        coupled = ar.lammps.Coupled(lmp, model)
+        run = coupled.run(10.0, rule="friction-implicit", drift="geodesic", step=0.01)
+        lmp.command("write_data after.data")
+    """
+
+    def __init__(self, lmp: Any, model: Model, *, skin: float | None = None) -> None:
+        check_model(model, "Coupled")
+        if model.units.name not in STYLE_OF:
+            raise ModelError(
+                f"Coupled: models in the units {' and '.join(STYLE_OF)} go with LAMMPS, and this one has "
+                f"{model.units.name}"
+            )
+        style, theirs = STYLE_OF[model.units.name], str(lmp.extract_global("units"))
+        if theirs != style:
+            raise ModelError(
+                f"Coupled: LAMMPS's units are '{theirs}', and those of the model, {model.units.name}, are '{style}'"
+            )
+        force = Lammps(instance=lmp, units=style, skin=skin).resolved(model.units, "Coupled")
+        kept = [one for one in model.forces if not hasattr(one, "site_terms")]
+        self.lmp, self.model = lmp, replace(model, forces=(*kept, force))
+        """The instance, and the model that it moves."""
+        force.check(self.model, "Coupled")
+        self._force = force
+        self.q, self.u = np.array(model.q0), np.array(model.u0)
+        """Where the latest run has ended: coordinates (nq,) and speeds (nu,)."""
+
+    def run(
+        self,
+        duration: float | str,
+        *,
+        q: Sequence[float] | np.ndarray | None = None,
+        u: Sequence[float] | np.ndarray | None = None,
+        **steps: Any,
+    ) -> Run:
+        """Goes on for a time, and leaves the atoms of LAMMPS at the end, with their velocities.
+
+        On several ranks all call it, with the same arguments.
+
+        Parameters
+        ----------
+        duration
+            [time].
+        q, u
+            Where it begins, by default where the latest run has ended.
+        steps
+            ``rule``, ``step``, ``thermostat``, ``frames`` and so on, as of :func:`articulon.simulate`.
+
+        Returns
+        -------
+        Run
+            In memory, on all ranks.
+
+        Raises
+        ------
+        ArticulonError
+            With LAMMPS's own words, where it fails, and where ranks go different ways.
+        """
+        begins = self.q if q is None else q, self.u if u is None else u
+        done = simulate(self.model, duration, q=begins[0], u=begins[1], **steps)
+        self.q, self.u = done.q[-1].copy(), done.u[-1].copy()
+        units = unit_style(STYLE_OF[self.model.units.name])
+        places = site_positions(self.model, self.q)
+        velocities = _site_velocities(self.model, self.q, self.u) / units.velocity
+        instance_of(self._force, self.model).finish(np.ascontiguousarray(places.T), velocities)
+        return done
