@@ -192,7 +192,7 @@ def test_the_examples_of_the_page_run_as_they_are_printed(tmp_path, monkeypatch)
     written(tmp_path / "melt.data", melt(coefficients=given).text)
     names: dict[str, Any] = {}
     exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], names)
-    (case,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    case = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
     run = ar.run(ar.load_case(written(tmp_path / "page.toml", case)), out=tmp_path / "run")
     assert np.array_equal(run.q[-1], names["run"].q[-1])
     assert (tmp_path / "after.data").is_file()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -358,3 +359,47 @@ frames = 2
     assert any("LAMMPS" in note for note in run.notes)
     other = ar.simulate(own, 0.02, rule="friction-implicit", drift="geodesic", step=0.002, frames=2)
     assert np.abs(run.q - other.q).max() <= APART
+
+
+INPUT = """units lj
+atom_style full
+bond_style zero
+special_bonds fene
+pair_style lj/cut 1.122462048309373
+pair_modify shift yes
+read_data melt.data
+"""
+AROUND = """[case]
+units = "lj"
+
+[model]
+builder = "lammps-data"
+file = "melt.data"
+rigid_bonds = [1]
+leave_out = ["pairs"]
+
+[integrator]
+rule = "friction-implicit"
+drift = "geodesic"
+step = 0.005
+
+[run]
+duration = 0.05
+frames = 2
+
+"""
+
+
+def test_the_examples_of_the_page_run_as_they_are_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "lammps.md").read_text(encoding="utf-8")
+    model, q, u, _ = native()
+    ar.lammps.write_data(model, q, u, "melt.data")
+    Path("in.melt").write_text(INPUT)
+    names: dict[str, Any] = {}
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1].replace("coupled.run(10.0", "coupled.run(0.1"), names)
+    own = ar.simulate(model, 0.1, q=q, u=u, **{**RULE, "step": 0.01})
+    assert np.abs(names["run"].potential_energy / own.potential_energy - 1.0).max() <= RELATIVE
+    assert Path("after.data").is_file()
+    Path("page.toml").write_text(AROUND + re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[1])
+    assert ar.run("page.toml", out="run", report=False).potential_energy[0] > 0.0

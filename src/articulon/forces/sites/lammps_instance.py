@@ -77,6 +77,7 @@ class Instance:
         self.kept: list[Known] = []
         self.lock = threading.Lock()
         self.shift = np.zeros((self.sites, 3))
+        self.rows: Any = None
         self.lammps: Any = self._opened(plan) if self.own else plan.live
         self._set_up()
 
@@ -167,7 +168,7 @@ class Instance:
 
     def _take_box(self, edges: np.ndarray) -> None:
         """Takes another box with these edges, one a row [length]."""
-        self.edges, self.listed_at = edges.copy(), None
+        self.edges, self.listed_at, self.rows = edges.copy(), None, None
         self.kept.clear()
         given, low = self.scales.length * edges, self.lammps.extract_box()[0]
         sizes = [f"{axis} final {low[k]!r} {float(low[k] + given[k, k])!r}" for k, axis in enumerate("xyz")]
@@ -226,10 +227,10 @@ class Instance:
                     )
             self._take(result, measures)
         except ArticulonError:
-            self.listed_at = None
+            self.listed_at = self.rows = None
             raise
         except BaseException as error:
-            self.listed_at = None
+            self.listed_at = self.rows = None
             if self.ranks.size > 1:
                 self.ranks.abort(error)
             raise
@@ -244,7 +245,9 @@ class Instance:
             images[:, ~self.periodic] = 0.0
             images = -(images @ edges)
         self.shift = images
-        self._look()
+        if self.rows is None or not self.own:
+            self._look()
+        self.shift_here = self.shift[self.rows]
         self._put(places)
         if self.ranks.size > 1:
             # Atoms may have gone farther than to the next rank.
