@@ -141,9 +141,10 @@ def _threads(count: int, loop: Any, *arguments: Any) -> Callable[[], None]:
 
 
 def mixed_model(bodies: int) -> Model:
-    """A chain with a joint of every kind in turn, of the chains' bodies, in motion."""
+    """A chain of bodies with extent, on joints of every kind that takes them in turn, in motion."""
     rng = np.random.default_rng(0)
-    kinds = [joint(axis=(0.0, 0.6, 0.8)) if issubclass(joint, AxisJoint) else joint() for joint in MODULES if joint.nu]
+    moving = [joint for joint in MODULES if joint.nu and not joint.spinless]
+    kinds = [joint(axis=(0.0, 0.6, 0.8)) if issubclass(joint, AxisJoint) else joint() for joint in moving]
     joints = [kinds[k % len(kinds)] for k in range(bodies)]
     position = np.zeros((bodies, 3))
     position[1:, 2] = LENGTH

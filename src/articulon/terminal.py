@@ -1,6 +1,12 @@
 """What goes to a terminal: names of files, bodies and titles come from others, and must not steer it."""
 
+from __future__ import annotations
+
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 KEPT = "\n\t"
 """Control characters that text may have."""
@@ -19,6 +25,24 @@ def printable(text: object) -> str:
     'arm\\x1b[2J'
     """
     return "".join(_written_out(letter) if _steers(letter) else letter for letter in str(text))
+
+
+def clock(seconds: float) -> str:
+    """A time as hours, minutes and seconds.
+
+    >>> clock(3723.4)
+    '1:02:03'
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}"
+
+
+def standard_error() -> Console:
+    """The standard error as progress is shown on it."""
+    from rich.console import Console
+
+    return Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 def _steers(letter: str) -> bool:

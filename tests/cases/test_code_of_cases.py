@@ -230,6 +230,7 @@ def test_code_is_loaded_in_one_place_alone() -> None:
     ours = {
         "__init__.py",
         "families.py",
+        "lammps/__init__.py",
         "model/joints/__init__.py",
         "integrate/rules/__init__.py",
         *("gpu/__init__.py", "gpu/devices.py"),

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import articulon as ar
-from articulon.report import grain_figures, molecule_words, style, thermal
+from articulon.report import grain_figures, molecule_words, polymer_figures, style, thermal
 from articulon.report.figures import FIGURES, by_size
 from articulon.report.html import figures, write_report
 from articulon.report.readable_numbers import number, percent, suited, wall_time
@@ -195,9 +195,9 @@ def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(folder: Path) 
 
 def test_every_figure_with_data_is_on_the_page(tailed: Path, pendulum: Path) -> None:
     everything = Page((tailed / "report.html").read_text(encoding="utf-8")).names("figure")
-    # A thermostat's, those of joints that lock and release, and those of contacts.
+    # A thermostat's, those of joints that lock and release, and those of contacts, molecules and chains.
     others = {"configurational_temperature", "thermostat_energies", "thermostat_phase", "activity"}
-    others |= set(grain_figures.CAPTIONS) | set(molecule_words.CAPTIONS)
+    others |= set(grain_figures.CAPTIONS) | set(molecule_words.CAPTIONS) | set(polymer_figures.CAPTIONS)
     assert sorted(everything) == sorted(set(FIGURES) - others)
     without = others | {"factors", "fidelity", "temperature", "works_normalised"}
     assert sorted(Page((pendulum / "report.html").read_text(encoding="utf-8")).names("figure")) == sorted(

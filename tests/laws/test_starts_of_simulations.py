@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.simulation.minimisation import _Descent
 from tests.support.run_cases import CHAIN, case_of
 
 T = 300.0
@@ -45,6 +46,32 @@ def test_thermal_speeds_have_the_temperature_of_the_bath_and_the_seed() -> None:
         assert found == pytest.approx(T, rel=4.0 * np.sqrt(2.0 / model.nu))
     assert np.array_equal(runs[0].u[0], runs[1].u[0]) and not np.any(runs[0].u[0] == runs[2].u[0])
     assert not ar.simulate(model, 0.001, **options).u[0].any()
+
+
+def test_going_downhill_ends_where_a_thermal_run_would_notice_no_further_fall(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The energy of spheres that only repel falls to zero: by its own size it always falls."""
+    builder = ar.ModelBuilder(units="lj", box=ar.Box((5.0, 5.0, 5.0)))
+    places = 5.0 * np.random.default_rng(3).random((80, 3))
+    builder.add_particles(80, mass=1.0, positions=places, kind="A")
+    builder.add_force(ar.forces.WeeksChandlerAndersen(parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}))
+    model, measure = builder.build(), _Descent._energy
+    seen: list[float] = []
+
+    def noted(descent: _Descent, q: np.ndarray) -> float:
+        seen.append(measure(descent, q))
+        return seen[-1]
+
+    monkeypatch.setattr(_Descent, "_energy", noted)
+    unnoticed = 1e-3 * 0.5 * model.nu
+    ar.minimise(model, temperature=1.0)
+    falls = -np.diff(seen)
+    assert len(falls) >= 2 and falls[-1] <= unnoticed and falls[:-1].min() > unnoticed
+    looks = len(seen)
+    seen.clear()
+    ar.minimise(model, steps=50 * looks)
+    assert len(seen) == looks + 1 and seen[-1] < unnoticed
+    with pytest.raises(ar.ModelError, match="minimise: temperature must not be negative, got -1"):
+        ar.minimise(model, temperature=-1.0)
 
 
 def test_thermal_speeds_are_those_of_the_case(tmp_path: Any) -> None:

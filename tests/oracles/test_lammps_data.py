@@ -14,7 +14,7 @@ import pytest
 import articulon as ar
 from articulon.lammps.described_models import described
 from articulon.lammps.unit_styles import unit_style
-from tests.support.lammps_files import COEFFICIENTS, STYLES, melt
+from tests.support.lammps_files import COEFFICIENTS, REAL_COEFFICIENTS, STYLES, melt
 from tests.support.lammps_peer import _library
 
 BOUND = 1e-12
@@ -127,14 +127,7 @@ def test_coefficients_of_an_input_script_are_those_of_lammps(tmp_path):
 
 def test_the_terms_of_a_file_in_real_units_are_those_of_lammps(tmp_path):
     """In kcal/mol, with LAMMPS's constant of Coulomb; velocities in Å/fs."""
-    given = {
-        "Pair Coeffs # lj/cut/coul/cut": ["1 0.1 3.4", "2 0.07 3.1"],
-        "Bond Coeffs # harmonic": ["1 300.0 3.6", "2 250.0 3.5"],
-        "Angle Coeffs # harmonic": ["1 50.0 110.0", "2 40.0 105.0"],
-        "Dihedral Coeffs # opls": [f"{k} 1.3 -0.2 0.3 0.0" for k in (1, 2, 3, 4)],
-        "Improper Coeffs # cvff": ["1 0.6 -1 2"],
-    }
-    path = written(tmp_path / "melt.data", melt(5, unit=3.6, coefficients=given).text)
+    path = written(tmp_path / "melt.data", melt(5, unit=3.6, coefficients=REAL_COEFFICIENTS).text)
     # Three bonds reach no further than 3 × 3.71.
     pair = "pair_style lj/cut/coul/cut 11.5 12.0"
     styles = ("bond_style harmonic", "angle_style harmonic", "dihedral_style opls", "improper_style cvff")

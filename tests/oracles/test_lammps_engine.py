@@ -24,7 +24,7 @@ import pytest
 import articulon as ar
 from articulon.forces import Lammps
 from articulon.forces.sites.site_positions import site_positions
-from tests.support.lammps_files import COEFFICIENTS
+from tests.support.lammps_files import COEFFICIENTS, REAL_COEFFICIENTS
 from tests.support.lammps_files import melt as bead_spring_melt
 from tests.support.lammps_peer import _library
 from tests.support.rank_program import BEADS, CHAINS, RULE, STEP, found, melt
@@ -172,15 +172,8 @@ def test_every_force_with_a_counterpart_is_that_of_lammps(tmp_path, tilts, rigid
 
 
 def test_forces_in_real_units_are_those_of_lammps(tmp_path):
-    given = {
-        "Pair Coeffs # lj/cut/coul/cut": ["1 0.1 3.4", "2 0.07 3.1"],
-        "Bond Coeffs # harmonic": ["1 300.0 3.6", "2 250.0 3.5"],
-        "Angle Coeffs # harmonic": ["1 50.0 110.0", "2 40.0 105.0"],
-        "Dihedral Coeffs # opls": [f"{k} 1.3 -0.2 0.3 0.0" for k in (1, 2, 3, 4)],
-        "Improper Coeffs # cvff": ["1 0.6 -1 2"],
-    }
     path = tmp_path / "melt.data"
-    path.write_text(bead_spring_melt(5, unit=3.6, coefficients=given).text)
+    path.write_text(bead_spring_melt(5, unit=3.6, coefficients=REAL_COEFFICIENTS).text)
     commands = ["pair_style lj/cut/coul/cut 11.5 12.0", "pair_modify mix arithmetic"]
     assert_same_forces(ar.lammps.read_data(path, units="real", commands=commands))
 

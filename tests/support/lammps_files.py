@@ -35,6 +35,14 @@ COEFFICIENTS = {
     "Improper Coeffs # cvff": ["1 0.6 -1 2"],
 }
 """Every bonded style that has a counterpart but the harmonic bond."""
+REAL_COEFFICIENTS = {
+    "Pair Coeffs # lj/cut/coul/cut": ["1 0.1 3.4", "2 0.07 3.1"],
+    "Bond Coeffs # harmonic": ["1 300.0 3.6", "2 250.0 3.5"],
+    "Angle Coeffs # harmonic": ["1 50.0 110.0", "2 40.0 105.0"],
+    "Dihedral Coeffs # opls": [f"{k} 1.3 -0.2 0.3 0.0" for k in (1, 2, 3, 4)],
+    "Improper Coeffs # cvff": ["1 0.6 -1 2"],
+}
+"""Of common styles, for beads 3.6 Å apart, in kcal/mol."""
 STYLES = (
     "bond_style fene",
     "angle_style hybrid harmonic cosine",

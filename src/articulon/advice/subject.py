@@ -21,7 +21,7 @@ from articulon.integrate.combination import Combination, resists
 from articulon.integrate.compatibility import check
 from articulon.model import Model
 from articulon.simulation.minimisation import minimise
-from articulon.simulation.starting import thermal_start
+from articulon.simulation.starting import bath_temperature, thermal_start
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Subject:
             check_motions(model, duration)
             check_durations(model, duration)
             q, u = model.q0, model.u0
+            evaluator, given = Evaluator(model, thermostat=case.thermostat), case.run.temperature
+            temperature = bath_temperature(evaluator) if given is None else float(given)
             if case.run.minimise:
-                q = minimise(model, q)
+                q = minimise(model, q, temperature=temperature)
             if case.run.speeds == "thermal":
-                given = case.run.temperature
-                temperature = None if given is None else float(given)
-                u = thermal_start(Evaluator(model, thermostat=case.thermostat), q, case.run.seed, temperature)
+                u = thermal_start(evaluator, q, case.run.seed, temperature)
         except ModelError as error:
             raise CaseError(f"{case.source}: {error}") from None
         return cls(case, replace(model, q0=q, u0=u) if q is not model.q0 or u is not model.u0 else model)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,18 +11,15 @@ import numpy as np
 from articulon.analysis.molecular_clusters import clusters, write_clusters
 from articulon.analysis.molecular_runs import Reference, conformations_of
 from articulon.analysis.molecular_torsions import mean_temperature, torsion_correlation
+from articulon.analysis.result_files import Rows, rows_of, write_results
 from articulon.analysis.time_averages import first_frame
 from articulon.conformations.conformation_clusters import Clusters
 from articulon.conformations.conformation_record import Conformations
 from articulon.conformations.conformation_summary import INSTALL, mean_with_error
 from articulon.errors import ArticulonError
-from articulon.inputs import exists, path_of
+from articulon.inputs import path_of
 from articulon.simulation.results import Run
-from articulon.simulation.summary import plain
-from articulon.storage.atomic_writing import write_text
 
-Rows = list[dict[str, Any]]
-"""A table: a dictionary for each row, with the same keys."""
 NAN = float("nan")
 
 
@@ -52,19 +46,8 @@ class MoleculeAnalysis:
         Raises ArticulonError for a file that is there already.
         """
         place = path_of(folder, "write, folder", ArticulonError)
-        texts = {"molecules.json": json.dumps(plain(self.figures), indent=2, ensure_ascii=False) + "\n"}
-        texts |= {f"{name}.csv": csv_text(rows) for name, rows in self.tables.items()}
-        there = next((place / name for name in texts if exists(place / name)), None)
-        if there is not None:
-            raise ArticulonError(f"{there} is there already; write into another folder")
-        written = [] if self.clusters is None else write_clusters(self.run, self.clusters, place)
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError as failure:
-            raise ArticulonError(f"{place}: cannot be made: {failure.strerror}") from None
-        for name, text in texts.items():
-            write_text(place / name, text, new=True)
-        return [*(place / name for name in texts), *written]
+        written = write_results(place, "molecules.json", self.figures, self.tables)
+        return written if self.clusters is None else [*written, *write_clusters(self.run, self.clusters, place)]
 
 
 def analyse_molecules(run: Run, reference: Reference | None = None, skip: float = 0.2) -> MoleculeAnalysis:
@@ -167,23 +150,3 @@ def _residues(seen: Conformations, late: int, notes: list[str]) -> Rows:
 
 def _slowest(k: int, columns: tuple[Any, ...]) -> dict[str, float]:
     return {"correlation_time": float(columns[1][k]), "effective_samples": float(columns[2][k])}
-
-
-def rows_of(columns: dict[str, Any]) -> Rows:
-    """A table from its columns."""
-    names = list(columns)
-    values = [
-        np.asarray(column).tolist() if isinstance(column, np.ndarray) else list(column) for column in columns.values()
-    ]
-    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
-
-
-def csv_text(rows: Rows) -> str:
-    """A table as comma-separated values with a line of names; numbers as they read back, none for not a number."""
-    stream = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({key: "" if isinstance(v, float) and v != v else v for key, v in row.items()})
-    return stream.getvalue()

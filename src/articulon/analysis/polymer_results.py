@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from articulon.analysis.molecular_results import Rows, csv_text, rows_of
+from articulon.analysis.result_files import Rows, rows_of, write_results
 from articulon.analysis.run_models import check_run, model_of
 from articulon.chains.chain_statistics import Chains, ChainStatistics, chain_statistics
 from articulon.chains.model_chains import chain_frames
 from articulon.chains.replicates import Estimate
 from articulon.errors import ArticulonError
-from articulon.inputs import exists, path_of
+from articulon.inputs import path_of
 from articulon.simulation.results import Run
-from articulon.simulation.summary import plain
-from articulon.storage.atomic_writing import write_text
 
 
 @dataclass(frozen=True)
@@ -43,18 +40,7 @@ class PolymerAnalysis:
         Raises ArticulonError for a file that is there already.
         """
         place = path_of(folder, "write, folder", ArticulonError)
-        texts = {"polymers.json": json.dumps(plain(self.figures), indent=2, ensure_ascii=False) + "\n"}
-        texts |= {f"{name}.csv": csv_text(rows) for name, rows in self.tables.items()}
-        there = next((place / name for name in texts if exists(place / name)), None)
-        if there is not None:
-            raise ArticulonError(f"{there} is there already; write into another folder")
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError as failure:
-            raise ArticulonError(f"{place}: cannot be made: {failure.strerror}") from None
-        for name, text in texts.items():
-            write_text(place / name, text, new=True)
-        return [place / name for name in texts]
+        return write_results(place, "polymers.json", self.figures, self.tables)
 
 
 def polymer_analysis(

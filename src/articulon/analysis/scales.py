@@ -274,7 +274,7 @@ class _Look:
         )
         self.evaluator = Evaluator(model)
         shown.message("leaving the initial state")
-        start = minimise(model) if case.run.minimise else model.q0
+        start = minimise(model, temperature=temperature) if case.run.minimise else model.q0
         own = case.integrator.model_dump(exclude_none=True)
         if isinstance(case.integrator, FIXED):
             own["step"] = fitting_step(BEGINNING * span, float(own["step"]))

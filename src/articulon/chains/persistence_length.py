@@ -53,6 +53,7 @@ def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Repli
             for x in batches(positions, part.frames, alike.bead):
                 vectors = bond_vectors(x, alike.kind)
                 lengths = np.linalg.norm(vectors, axis=2)
+                # A bond of no length has no direction, and counts as one that is across all others.
                 with np.errstate(invalid="ignore"):
                     units = np.nan_to_num(vectors / lengths[:, :, None])
                 pairs = np.arange(own, 0, -1)

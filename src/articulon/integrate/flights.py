@@ -55,7 +55,7 @@ def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -
     """
     forest, ws = e.system.forest, e.ws
     q, u, span, status, rest = arrays.q, arrays.u, arrays.span, arrays.status, arrays.no_torque
-    sort = _sorts(e.model, in_lanes)
+    sort = _sorts(e.model, forest, in_lanes)
     if not sort.any():
         own = _iteration(forest, e.model.nq, e.model.nu, in_lanes)
         return [flying.bind(forest, q, u, span, ws, own, rest, status)]
@@ -88,9 +88,8 @@ def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -
     return found
 
 
-def _sorts(model: Model, in_lanes: bool) -> np.ndarray:
+def _sorts(model: Model, forest: Forest, in_lanes: bool) -> np.ndarray:
     """How each link flies, shape (links,)."""
-    forest = model.forest
     sort = np.full(forest.mass.size, TREES)
     if forest.flexible is None:
         sort[is_free(forest)] = FREE_BODIES

@@ -11,9 +11,8 @@ import numpy as np
 
 from articulon.declaration import nearest
 from articulon.errors import ModelError
-from articulon.forces.sites.angles import HarmonicAngles
+from articulon.forces.sites.angles import CosineAngles, HarmonicAngles
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
-from articulon.forces.sites.cosine_angles import CosineAngles
 from articulon.forces.sites.dihedrals import HarmonicDihedrals, PeriodicDihedrals
 from articulon.inputs import shown
 from articulon.lammps.data_file import FAMILIES, DataFile

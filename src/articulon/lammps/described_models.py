@@ -8,9 +8,8 @@ import numpy as np
 
 from articulon.dynamics import body_poses
 from articulon.errors import ModelError
-from articulon.forces.sites.angles import HarmonicAngles
+from articulon.forces.sites.angles import CosineAngles, HarmonicAngles
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
-from articulon.forces.sites.cosine_angles import CosineAngles
 from articulon.forces.sites.dihedrals import HarmonicDihedrals, PeriodicDihedrals
 from articulon.forces.sites.laws.coulomb import Coulomb
 from articulon.forces.sites.laws.lennard_jones import LennardJones

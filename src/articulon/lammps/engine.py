@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.forces.sites.angles import HarmonicAngles
+from articulon.forces.sites.angles import CosineAngles, HarmonicAngles
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
-from articulon.forces.sites.cosine_angles import CosineAngles
 from articulon.forces.sites.dihedrals import HarmonicDihedrals, PeriodicDihedrals
 from articulon.forces.sites.exclusions import Exclusions, exclusion_table
 from articulon.forces.sites.lammps_force import Lammps
@@ -76,7 +75,10 @@ def through_lammps(model: Model, where: str = "engine") -> Model:
 def _check_counterpart(force: Any, what: str, model: Model) -> None:
     """Raises ModelError for a force that LAMMPS does not compute as we do."""
     if not isinstance(force, COUNTERPARTS):
-        raise ModelError(f"{what} has no counterpart in LAMMPS here; leave it out, or run without --engine lammps")
+        raise ModelError(
+            f"{what} has no counterpart in LAMMPS here; leave it out, or let articulon compute the forces "
+            "(run.engine = 'articulon')"
+        )
     if getattr(force, "between", None) is not None:
         raise ModelError(f"{what} acts between groups of sites, which has no counterpart in LAMMPS here")
     if isinstance(force, Exclusions) and force.scaled_14 is not None:

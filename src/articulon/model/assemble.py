@@ -9,8 +9,7 @@ from articulon.model.array_rotations import matrices, quaternion_product
 from articulon.model.atoms import Atoms
 from articulon.model.box import Box
 from articulon.model.forest_tables import Forest, KernelTables
-from articulon.model.joints import BY_KIND, WELD, Joint
-from articulon.model.joints.swing import Swing
+from articulon.model.joints import BY_KIND, SPINLESS, WELD, Joint
 from articulon.model.link_rows import link_rows
 from articulon.model.loop_declarations import Drive, LoopJoint, loop_rows, motion_tables
 from articulon.model.mode_tables import RIGID, Flexibility
@@ -239,10 +238,10 @@ def joint_without_inertia(forest: Forest) -> int | None:
     least = np.einsum("ki,kij,kj->k", axis, about, axis)
     largest = np.abs(about).max(axis=(1, 2), initial=0.0)
     # With two rotations there is a configuration in which the joint turns the body about any axis across the first.
-    turning = (rotations[kind] >= 2) & (kind != Swing.kind)
+    spinless = np.isin(kind, SPINLESS)
+    turning = (rotations[kind] >= 2) & ~spinless
     if turning.any():
         least[turning] = np.linalg.eigvalsh(about[turning])[:, 0]
-    swinging = kind == Swing.kind
-    least[swinging] = np.linalg.eigvalsh(about[swinging][:, :2, :2])[:, 0]
+    least[spinless] = np.linalg.eigvalsh(about[spinless][:, :2, :2])[:, 0]
     bad = np.flatnonzero((rotations[kind] > 0) & ~(least > 1e-14 * largest))
     return int(leaf[bad[0]]) if bad.size else None

@@ -6,8 +6,7 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.model.forest_tables import Forest
-from articulon.model.joints.base import FREE, SPHERICAL
-from articulon.model.joints.swing import Swing
+from articulon.model.joints import FREE, SPHERICAL, SPINLESS
 
 ON_AXIS = 1e-12
 """Distance from the axis that is none, in the largest length on the body."""
@@ -27,7 +26,7 @@ def check_swinging(
     site_link, site_position
         Link of each site, −1 on the ground, shape (sites,), and its place in the link's frame [length], (sites, 3).
     """
-    swings = forest.kind == Swing.kind
+    swings = np.isin(forest.kind, SPINLESS)
     if not swings.any():
         return
     about_z, across = forest.inertia[:, 5], np.abs(forest.inertia[:, [0, 3]]).max(axis=1)
@@ -39,7 +38,7 @@ def check_swinging(
             "there"
         )
     carried = np.flatnonzero((forest.parent >= 0) & swings[forest.parent])
-    turning = np.isin(forest.kind[carried], (Swing.kind, SPHERICAL, FREE))
+    turning = np.isin(forest.kind[carried], (*SPINLESS, SPHERICAL, FREE))
     held = carried[~turning]
     if held.size:
         raise ModelError(

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from articulon.errors import CaseError
-from articulon.terminal import printable
+from articulon.terminal import clock, printable, standard_error
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +39,7 @@ def shown_by(progress: SomeProgress | bool | None) -> SomeProgress:
     from articulon.simulation.run_request import Silent
 
     if progress is None:
-        console = _standard_error()
+        console = standard_error()
         return RunProgress(console, PATIENCE) if console.is_terminal or console.is_jupyter else Silent()
     if isinstance(progress, bool):
         return RunProgress() if progress else Silent()
@@ -59,7 +59,7 @@ class RunProgress:
     """
 
     def __init__(self, console: Console | None = None, patience: float = 0.0) -> None:
-        self._console = _standard_error() if console is None else console
+        self._console = standard_error() if console is None else console
         self._patience, self._quiet = patience, patience > 0.0
         self._bar: Progress | None = None
         self._task: TaskID | None = None
@@ -162,19 +162,7 @@ class RunProgress:
         left = (self._total - now) * elapsed / done
         rate = 3600.0 * done / elapsed
         per_hour = f"{rate:.3g} {self._unit}/h" if self._unit else f"{rate:.3g} per hour"
-        return f"{per_hour}  {_clock(left)} left"
+        return f"{per_hour}  {clock(left)} left"
 
     def _with_unit(self, text: str) -> str:
         return f"{text} {self._unit}" if self._unit else text
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}"
-
-
-def _standard_error() -> Console:
-    from rich.console import Console
-
-    return Console(stderr=True, soft_wrap=True, highlight=False)

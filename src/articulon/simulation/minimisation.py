@@ -28,6 +28,8 @@ ANGLE = 0.05
 """Largest turn of a joint in a step [rad]."""
 LOOK_BACK = 50
 """Steps over which the energy must have fallen by less than the tolerance for the end."""
+THERMAL_TOLERANCE = 1e-3
+"""Fall of the energy over as many steps that a run does not notice, in ½kT for each degree of freedom."""
 
 
 def minimise(
@@ -35,6 +37,7 @@ def minimise(
     q: np.ndarray | None = None,
     *,
     energy_tolerance: float = 1e-4,
+    temperature: float | str | None = None,
     largest_move: float | str | None = None,
     steps: int = 20_000,
 ) -> np.ndarray:
@@ -51,6 +54,10 @@ def minimise(
         Where to begin, shape (nq,); the model's initial coordinates by default.
     energy_tolerance
         It ends when the energy has fallen in the last 50 steps by less than this fraction of its own size.
+    temperature
+        Of the run that follows [temperature]. It ends also when the energy has fallen in the last 50 steps by less than
+        a thousandth of ½kT for each degree of freedom, which the run's own motion covers; the energy of forces that
+        only repel falls towards zero, and would never end by its own size. None by default.
     largest_move
         How far a coordinate may move in a step [length]; by default a fiftieth of the mean distance between sites.
     steps
@@ -59,8 +66,8 @@ def minimise(
     Raises
     ------
     ModelError
-        For a model with loops, or forces that are not finite at the start: particles at one point have no direction to
-        move apart in.
+        For a model with loops, a value that is none, or forces that are not finite at the start: particles at one point
+        have no direction to move apart in.
 
     Examples
     --------
@@ -85,9 +92,15 @@ def minimise(
     energy_tolerance = number(energy_tolerance, "minimise: energy_tolerance")
     if energy_tolerance < 0.0:
         raise ModelError(f"minimise: energy_tolerance must not be negative, got {energy_tolerance:g}")
+    thermal = 0.0
+    if temperature is not None:
+        temperature = model.units.value(temperature, "temperature", "minimise: temperature")
+        if temperature < 0.0:
+            raise ModelError(f"minimise: temperature must not be negative, got {temperature:g}")
+        thermal = THERMAL_TOLERANCE * 0.5 * model.units.boltzmann * temperature * model.degrees_of_freedom
     steps = whole(steps, "minimise: steps", least=0)
     with one_blas_thread():
-        return _Descent(model, move).run(start.copy(), energy_tolerance, steps)
+        return _Descent(model, move).run(start.copy(), energy_tolerance, thermal, steps)
 
 
 class _Descent:
@@ -104,7 +117,7 @@ class _Descent:
         self.y = np.zeros(model.nq + model.nu + 8)
         self.dy = np.zeros_like(self.y)
 
-    def run(self, q: np.ndarray, tolerance: float, steps: int) -> np.ndarray:
+    def run(self, q: np.ndarray, tolerance: float, thermal: float, steps: int) -> np.ndarray:
         """Coordinates at the end."""
         v, turn, falling = np.zeros(self.model.nu), TURN, 0
         a, _ = self._look(q, v)
@@ -142,7 +155,7 @@ class _Descent:
                     h, turn = GROWTH * h, FADING * turn
             if step % LOOK_BACK == 0:
                 now = self._energy(q)
-                if before - now <= tolerance * abs(now):
+                if before - now <= max(tolerance * abs(now), thermal):
                     break
                 before = now
         return q

@@ -28,7 +28,7 @@ from articulon.simulation.kept_atoms import atoms_of_case
 from articulon.simulation.minimisation import minimise
 from articulon.simulation.observers import Observer, survey
 from articulon.simulation.run_request import Description
-from articulon.simulation.starting import check_start, thermal_start
+from articulon.simulation.starting import bath_temperature, check_start, thermal_start
 from articulon.simulation.threshold_search import Threshold, find_threshold
 from articulon.time_scales.contact_step_limit import check_contact_step
 from articulon.time_scales.noise_windows import Timed, Windows, windows_of
@@ -274,12 +274,12 @@ def first_state(prepared: Prepared) -> State:
 def start_state(prepared: Prepared) -> State:
     """The same; raises ModelError, without the file, for a state that no run can begin from."""
     evaluator, state = prepared.evaluator, blank_state(prepared)
-    if prepared.case.run.minimise:
-        state.q[:] = minimise(prepared.model, state.q)
-    if prepared.case.run.speeds == "thermal":
-        given = prepared.case.run.temperature
-        temperature = None if given is None else float(given)
-        state.u[:] = thermal_start(evaluator, state.q, prepared.case.run.seed, temperature)
+    run = prepared.case.run
+    temperature = bath_temperature(evaluator) if run.temperature is None else float(run.temperature)
+    if run.minimise:
+        state.q[:] = minimise(prepared.model, state.q, temperature=temperature)
+    if run.speeds == "thermal":
+        state.u[:] = thermal_start(evaluator, state.q, run.seed, temperature)
     check_start(evaluator, state, prepared.observer.fixed_step)
     looked, sums = survey(evaluator, state, 0, 0), np.zeros(INPUTS)
     sums[:8] = looked[1:9]

@@ -11,7 +11,6 @@ from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.site_positions import site_positions
 from articulon.model import Model, State
-from articulon.model.state import initial_state
 from articulon.simulation.contact_start import check_overlaps
 from articulon.thermostats.total_momentum import without_momentum
 
@@ -86,9 +85,16 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
     )
 
 
-def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int, temperature: float | None = None) -> np.ndarray:
-    """Speeds (nu,) drawn at a temperature, that of the thermostat or of the Brownian forces by default, without total
-    momentum where the thermostat says so.
+def bath_temperature(evaluator: Evaluator) -> float | None:
+    """Of the thermostat or the Brownian forces, at the start [temperature]; None where there are neither."""
+    if evaluator.thermostat is not None:
+        return float(evaluator.system.bath.temperatures[0])
+    noise = brownian_of(evaluator.model)
+    return None if noise is None else float(noise.temperature)
+
+
+def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int, temperature: float | None) -> np.ndarray:
+    """Speeds (nu,) drawn at a temperature, without total momentum where the thermostat says so.
 
     Raises
     ------
@@ -97,12 +103,10 @@ def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int, temperature: f
     """
     model, thermostat = evaluator.model, evaluator.thermostat
     if temperature is None:
-        if thermostat is None and brownian_of(model) is None:
-            raise ModelError(
-                "run.speeds: 'thermal' speeds need a temperature; give one (temperature), or add a thermostat or "
-                "Brownian forces"
-            )
-        temperature = _temperature(evaluator, initial_state(np.zeros(1), np.zeros(1)))
+        raise ModelError(
+            "run.speeds: 'thermal' speeds need a temperature; give one (temperature), or add a thermostat or Brownian "
+            "forces"
+        )
     kT = model.units.boltzmann * temperature
     joints = joints_of(model)
     space = Space(model, joints, np.array(q), np.zeros(joints.degrees_of_freedom.size, dtype=bool))
@@ -143,11 +147,9 @@ def _check_walls(model: Model, positions: np.ndarray) -> None:
 def _temperature(evaluator: Evaluator, state: State) -> float:
     """Of the thermostat, the Brownian forces or the initial speeds, whichever there is first [temperature]."""
     model = evaluator.model
-    if evaluator.thermostat is not None:
-        return float(evaluator.system.bath.temperatures[0])
-    noise = brownian_of(model)
-    if noise is not None:
-        return float(noise.temperature)
+    bath = bath_temperature(evaluator)
+    if bath is not None:
+        return bath
     twice = 2.0 * kinetic_energy(model, state.q, state.u)
     return twice / (model.units.boltzmann * max(1, model.degrees_of_freedom))
 

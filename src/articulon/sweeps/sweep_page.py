@@ -147,5 +147,5 @@ def _members(folder: Path, members: Sequence[Mapping[str, Any]]) -> list[str]:
     marked = [k for k, row in enumerate(shown) if row["error"] is not None]
     heads = ["member", "status", "simulated time", "steps", "wall time", "error"]
     more = f"{len(members) - LISTED} more are in ensemble.json." if len(members) > LISTED else ""
-    hint = "The report of a member is written by: articulon report FOLDER/MEMBER."
+    hint = "The report of a member is written by articulon.open_run(FOLDER/MEMBER).report(), or by the command report."
     return [page.table(heads, rows, marked, links), page.paragraphs([more, hint])]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from articulon.errors import CaseError
 from articulon.inputs import clipped
 from articulon.inputs import shown as shown_value
-from articulon.terminal import printable
+from articulon.terminal import clock, printable, standard_error
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -83,7 +83,8 @@ def sweep_shown_by(progress: Shown | bool | None) -> Shown:
         For what is none of these.
     """
     if progress is None:
-        progress = _console().is_terminal or _console().is_jupyter
+        console = standard_error()
+        progress = console.is_terminal or console.is_jupyter
     if isinstance(progress, bool):
         return SweepProgress() if progress else SilentSweep()
     if not all(callable(getattr(progress, name, None)) for name in METHODS):
@@ -100,7 +101,7 @@ class SweepProgress:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = _console() if console is None else console
+        self._console = standard_error() if console is None else console
         self._lock = threading.Lock()
         self._live: Live | None = None
         self._parts: dict[str, float] = {}
@@ -163,7 +164,7 @@ class SweepProgress:
         failed = f", {self._failures} of them failed" if self._failures else ""
         done = self._count - self._ended_before
         elapsed, left = monotonic() - self._began, self._members - self._count
-        rest = f"; about {_clock(elapsed * left / done)} left" if done and left else ""
+        rest = f"; about {clock(elapsed * left / done)} left" if done and left else ""
         return f"{self._count} of {self._members} ended{failed}{rest}"
 
     def _table(self) -> Group:
@@ -181,15 +182,3 @@ class SweepProgress:
         whole = ProgressBar(total=max(1, self._members), completed=self._count, width=30)
         table.add_row(Text(more or "all", style="bold"), whole, f"{self._count / max(1, self._members):4.0%}")
         return Group(table, Text(self._words()))
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}"
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(stderr=True, soft_wrap=True, highlight=False)

@@ -11,8 +11,8 @@ from articulon.cases.builders.polymer_growth import Skeleton, grown
 from articulon.cases.builders.rod_chains import add_rod_chains
 from articulon.declaration import Dimension, Quantity, Seed, Whole
 from articulon.errors import CaseError, ModelError
+from articulon.forces.sites.angles import CosineAngles
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
-from articulon.forces.sites.cosine_angles import CosineAngles
 from articulon.forces.sites.dihedrals import PeriodicDihedrals
 from articulon.forces.sites.exclusions import Exclusions
 from articulon.model.box import Box

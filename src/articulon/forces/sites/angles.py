@@ -11,7 +11,8 @@ from articulon.forces.sites.listed_members import add_virial, member_table, refu
 from articulon.forces.sites.nearest_images import minimum_image
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
 from articulon.forces.sites.site_terms import SumTerm
-from articulon.kernels import jit, kernel
+from articulon.kernel_variants import specialised
+from articulon.kernels import jit
 from articulon.model import Model
 
 
@@ -38,11 +39,36 @@ class HarmonicAngles(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The angles as they are summed."""
-        return [SumTerm(angle_forces, angle_measure, self.table(model, self.kind))]
+        return [SumTerm(harmonic_forces, harmonic_measure, self.table(model, self.kind))]
+
+
+class CosineAngles(Declaration):
+    """U = k (1 + cos θ) for each angle, θ at the middle of three sites: zero where they are in line (Everaers et al.,
+    Macromolecules 53, 1901, 2020, eq. 3)."""
+
+    positional: ClassVar[tuple[str, ...]] = ("angles",)
+    kind: Literal["cosine-angles"] = "cosine-angles"
+    angles: Annotated[tuple[tuple[Whole, Whole, Whole], ...], Field(min_length=1)]
+    """Three sites each, by index, the middle one at the vertex."""
+    stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("energy")]
+    """k, one for all or one each [energy]."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for sites that do not exist, parameters that do not match, and angles listed twice."""
+        self.table(model, where)
+        refuse_twins(model, where, self, "angles")
+
+    def table(self, model: Model, where: str) -> SiteTable:
+        """A row (k,) for each angle."""
+        return member_table(model, f"{where}.angles", self.angles, stiffness=self.stiffness)
+
+    def site_terms(self, model: Model) -> list[SumTerm]:
+        """The angles as they are summed."""
+        return [SumTerm(cosine_forces, cosine_measure, self.table(model, self.kind))]
 
 
 @jit
-def bend(table, cell, particles, m):
+def harmonic_bend(table, cell, particles, m):
     """Arms a and b from the vertex to the ends, forces on the ends, U, and the sum of ∇²U over the three sites.
 
     ∇_i θ = â × n̂/a and ∇_k θ = n̂ × b̂/b with n = a × b. Over the three sites, Σ|∇θ|² = 2/a² + 2/b² − 2 cos θ/(ab) and
@@ -69,12 +95,35 @@ def bend(table, cell, particles, m):
     return i, j, k, a, b, fi, fk, 0.5 * slope * bent, laplacian
 
 
-@kernel(called="value")
+@jit
+def cosine_bend(table, cell, particles, m):
+    """As :func:`harmonic_bend`, for k (1 + cos θ).
+
+    ∇_i cos θ = (b̂ − cos θ â)/a, and over the three sites Σ∇² cos θ = 2(1 + cos²θ)/(ab) − 4 cos θ (1/a² + 1/b²).
+    """
+    x, y, z, place, members = particles.x, particles.y, particles.z, particles.place, table.members
+    i, j, k = place[members[m, 0]], place[members[m, 1]], place[members[m, 2]]
+    a = minimum_image(cell, x[i] - x[j], y[i] - y[j], z[i] - z[j])
+    b = minimum_image(cell, x[k] - x[j], y[k] - y[j], z[k] - z[j])
+    stiffness, aa, bb = table.rows[m, 0], dot(a, a), dot(b, b)
+    per = 1.0 / math.sqrt(aa * bb)
+    c = dot(a, b) * per
+    s, t, w = stiffness * c / aa, stiffness * c / bb, stiffness * per
+    fi = (s * a[0] - w * b[0], s * a[1] - w * b[1], s * a[2] - w * b[2])
+    fk = (t * b[0] - w * a[0], t * b[1] - w * a[1], t * b[2] - w * a[2])
+    laplacian = stiffness * (2.0 * (1.0 + c * c) * per - 4.0 * c * (1.0 / aa + 1.0 / bb))
+    return i, j, k, a, b, fi, fk, stiffness * (1.0 + c), laplacian
+
+
+BEND = harmonic_bend
+"""Stands for the law of an angle in the loops below."""
+
+
 def angle_forces(table, cell, particles, neighbours):
     """Adds −∇U of each angle to its three sites."""
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     for m in range(table.members.shape[0]):
-        i, j, k, _, _, fi, fk, _, _ = bend(table, cell, particles, m)
+        i, j, k, _, _, fi, fk, _, _ = BEND(table, cell, particles, m)
         fx[i] += fi[0]
         fy[i] += fi[1]
         fz[i] += fi[2]
@@ -86,12 +135,17 @@ def angle_forces(table, cell, particles, neighbours):
         fz[j] -= fi[2] + fk[2]
 
 
-@kernel(called="value")
 def angle_measure(table, cell, particles, neighbours, result):
     """Adds energy, virial and Laplacian of each angle."""
     for m in range(table.members.shape[0]):
-        _, _, _, a, b, fi, fk, U, laplacian = bend(table, cell, particles, m)
+        _, _, _, a, b, fi, fk, U, laplacian = BEND(table, cell, particles, m)
         result[ENERGY] += U
         result[LAPLACIAN] += laplacian
         add_virial(result, fi[0], fi[1], fi[2], a[0], a[1], a[2])
         add_virial(result, fk[0], fk[1], fk[2], b[0], b[1], b[2])
+
+
+harmonic_forces = specialised(angle_forces, "harmonic_angle_forces", called="value", BEND=harmonic_bend)
+harmonic_measure = specialised(angle_measure, "harmonic_angle_measure", called="value", BEND=harmonic_bend)
+cosine_forces = specialised(angle_forces, "cosine_angle_forces", called="value", BEND=cosine_bend)
+cosine_measure = specialised(angle_measure, "cosine_angle_measure", called="value", BEND=cosine_bend)

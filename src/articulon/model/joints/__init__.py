@@ -61,6 +61,8 @@ BY_KIND: dict[int, type[Joint]] = {joint.kind: joint for joint in MODULES}
 BY_NAME: dict[str, type[Joint]] = {joint.__name__.lower(): joint for joint in MODULES}
 UNBOUND = [joint.kind for joint in MODULES if joint.translations == 3]
 """Kinds of the joints that leave all translations free, and so hold no bodies together."""
+SPINLESS = [joint.kind for joint in MODULES if joint.spinless]
+"""Kinds of the joints whose bodies carry everything on their z axis."""
 
 
 def mask(trait: str) -> int:
@@ -84,6 +86,7 @@ __all__ = [
     "PRISMATIC",
     "REVOLUTE",
     "SPHERICAL",
+    "SPINLESS",
     "UNBOUND",
     "WELD",
     "XYZ",

@@ -58,6 +58,8 @@ class Joint:
     fixed_in_body: ClassVar[tuple[bool, ...]] = ()
     """For each column of the motion subspace, whether it is fixed in the body; else it is fixed in the joint frame, as
     every translation is that the body turns against. The velocity products follow from it."""
+    spinless: ClassVar[bool] = False
+    """Whether the joint lets the body do no spin about its z axis, so that all it carries must lie on that axis."""
 
     @property
     def direction(self) -> Vector:

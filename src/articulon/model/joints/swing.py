@@ -30,6 +30,7 @@ class Swing(Joint):
     speeds: ClassVar[tuple[tuple[str, str], ...]] = (("wx", "angular_velocity"), ("wy", "angular_velocity"))
     quaternion: ClassVar[int | None] = 0
     fixed_in_body: ClassVar[tuple[bool, ...]] = (True, True)
+    spinless: ClassVar[bool] = True
 
     def rows(self) -> tuple[Row, ...]:
         """None: what it leaves out is a spin, which no condition on places and directions can hold."""
