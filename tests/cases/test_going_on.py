@@ -15,6 +15,7 @@ from articulon.cases import Case
 from articulon.cli import app
 from articulon.simulation import case_run as running
 from articulon.simulation import memory_progress
+from articulon.simulation.loop import FolderRecorder
 from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of
 
 IMPLICIT: dict[str, Any] = {"rule": "friction-implicit", "step": 0.005, "frames": 4}
@@ -136,9 +137,9 @@ def test_an_extension_that_was_killed_is_made_again(
 
     with monkeypatch.context() as patch:
         if stage == "trajectory":
-            patch.setattr(running, "FolderRecorder", killed)
+            patch.setattr(FolderRecorder, "__init__", killed)
         elif stage == "checkpoint":
-            patch.setattr(running.FolderRecorder, "checkpoint", killed)
+            patch.setattr(FolderRecorder, "checkpoint", killed)
         else:
             patch.setattr(running, "write_text", killed)
         with pytest.raises(SystemExit):
@@ -244,7 +245,7 @@ def test_a_run_that_was_killed_goes_on_for_longer(tmp_path: Path, monkeypatch: p
         patch.setattr(
             running, "advance", lambda recorder, *_: (recorder.frame(), recorder.checkpoint(), "interrupted")[2]
         )
-        patch.setattr(running.FolderRecorder, "frames", property(lambda self: self.writer.frames))
+        patch.setattr(FolderRecorder, "frames", property(lambda self: self.writer.frames))
         with pytest.raises(KeyboardInterrupt):
             ar.run(case, tmp_path / "run", report=False)
     longer = ar.run(case, tmp_path / "run", True, overrides={"run.duration": "0.2 us"}, report=False)

@@ -2,40 +2,30 @@
 
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
-from articulon.announcements import announcing
 from articulon.errors import ArticulonError, CaseError, CheckpointError, DivergenceError
-from articulon.kernels import one_blas_thread
 from articulon.simulation import restoring
-from articulon.simulation.checks import Frames, prepared_checks
+from articulon.simulation.checks import prepared_checks
+from articulon.simulation.folder_run import HELD, TOPOLOGY, TRAJECTORY, FolderRun, announcing_once, on_threads
 from articulon.simulation.interruption import Interruption
-from articulon.simulation.kept_atoms import atoms_of_case
-from articulon.simulation.loop import FolderRecorder, Recorder, advance
-from articulon.simulation.preparation import Prepared, blank_state, first_state, prepare
+from articulon.simulation.loop import Recorder, advance
+from articulon.simulation.preparation import blank_state, first_state, prepare
 from articulon.simulation.results import CASE, Run, check_run
-from articulon.simulation.run_notes import notes_at, notes_on
 from articulon.simulation.run_request import Description, Progress, Silent
 from articulon.simulation.spinning import spins
-from articulon.simulation.summary import FILE as SUMMARY
-from articulon.simulation.summary import summary, write_summary
 from articulon.storage.atomic_writing import write_text
 from articulon.storage.checkpoint import NEWEST, PREVIOUS, Checkpoint, open_checkpoint
 from articulon.storage.folder_claim import claimed
-from articulon.storage.model_layout import trajectory_layout, write_model_topology
-from articulon.storage.trajectory import TrajectoryReader, TrajectoryWriter
+from articulon.storage.trajectory import TrajectoryReader
 
-__all__ = ["CASE", "RUNS", "TOPOLOGY", "TRAJECTORY", "Run", "open_run", "run"]
+__all__ = ["CASE", "HELD", "RUNS", "TOPOLOGY", "TRAJECTORY", "Run", "open_run", "run"]
 
-TRAJECTORY, TOPOLOGY = "trajectory.h5", "topology.pdb"
-HELD = (CASE, TRAJECTORY, NEWEST, PREVIOUS, SUMMARY)
-"""Files that show that a folder holds a run."""
 RUNS = Path("runs")
 """Where results go by default, a folder for each case."""
 
@@ -62,9 +52,9 @@ def run(
     shown = Silent() if progress is None else progress
     with Interruption() as interruption, claimed(folder, shown.message), ExitStack() as stack:
         begun = _check_folder(folder, case, resume, extends)
-        stack.enter_context(_announcing(shown))
-        stack.enter_context(_threads(case.run.threads, shown))
-        began, earlier = time.monotonic(), _wall_seconds(folder)
+        stack.enter_context(announcing_once(shown))
+        stack.enter_context(on_threads(case.run.threads, shown))
+        began, earlier = time.monotonic(), wall_seconds(folder)
         saved, notes = _saved(folder, case, shown, stack, extends) if resume else (None, [])
         with interruption.at_once():  # while kernels are compiled there is nothing to lose
             prepared = prepare(case, None if saved is None else restoring.saved_threshold(saved))
@@ -78,37 +68,16 @@ def run(
         )
         for spin in spins(prepared.model, state.time, state.q[None], state.u[None]):
             shown.message(spin.note(prepared.model))
-        notes = [*_notes(prepared), *notes]
-        if not begun:
-            write_text(folder / CASE, case.to_toml(), new=True)
-        atoms = atoms_of_case(case, prepared.model)
-        write_model_topology(folder / TOPOLOGY, prepared.model, case.title, atoms)
-        layout = trajectory_layout(prepared.model, prepared.observer.dimensions, case.digest(), atoms)
         frames = done.frames if done is not None else 0 if resume else None
-        writer = TrajectoryWriter(folder / TRAJECTORY, layout, frames, shorter=shorter)
-        recorder = FolderRecorder(folder, prepared, writer, state)
+        here = FolderRun(folder, prepared, state, begun, notes, checks, frames, shorter)
+        recorder = here.recorder
 
         def report(status: str, wall: float | None = None) -> None:
             # Once the wall time of a run is known, what else is asked of it does not count.
-            with_pairs, wall = wall is not None, wall or earlier + time.monotonic() - began
-            figures = summary(
-                prepared,
-                state,
-                status,
-                wall,
-                notes,
-                None if status == "running" else Run(folder),
-                recorder.stop_time if np.isfinite(recorder.stop_time) else None,
-                with_pairs,
-            )
-            figures["notes"] = [*figures["notes"], *notes_at(prepared, state)]
-            if recorder.finished and checks:
-                frames = _frames(folder, prepared)
-                figures["checks"] = [check.outcome(frames).record() for check in checks]
-            write_summary(folder, figures)
+            here.report(status, wall or earlier + time.monotonic() - began, with_pairs=wall is not None)
 
         if done is not None:
-            _restore(recorder, done)
+            restore(recorder, done)
             if extends is not None:
                 # In this order, so that a run that is killed between two of them can be extended once more.
                 recorder.checkpoint()
@@ -145,20 +114,6 @@ def open_run(folder: str | Path) -> Run:
     return Run(folder)
 
 
-@contextmanager
-def _announcing(shown: Progress) -> Iterator[None]:
-    """Says once that kernels are compiled, when they are."""
-    said: list[str] = []
-
-    def once(text: str) -> None:
-        if not said:
-            said.append(text)
-            shown.message(text)
-
-    with announcing(once):
-        yield
-
-
 def check_free(folder: Path) -> None:
     """Raises ArticulonError for a folder that holds a run."""
     held = [name for name in HELD if os.path.lexists(folder / name)]
@@ -182,20 +137,6 @@ def _check_folder(folder: Path, case: Description, resume: bool, extends: Descri
                 raise
             extends.check_continues(folder / CASE)
     return begun
-
-
-@contextmanager
-def _threads(wanted: int | None, progress: Progress) -> Iterator[None]:
-    """Runs with a number of threads, at most as many as there are; without one, with as many as Numba has been told."""
-    before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS
-    if wanted is not None and wanted > most:
-        progress.message(f"run.threads is {wanted}, and this machine has {most}; the results are the same")
-    numba.set_num_threads(min(wanted or before, most))
-    try:
-        with one_blas_thread():
-            yield
-    finally:
-        numba.set_num_threads(before)
 
 
 def _saved(
@@ -243,44 +184,18 @@ def _check_barely_begun(trajectory: Path, case: Description) -> None:
         )
 
 
-def _restore(recorder: Recorder, done: restoring.Progress) -> None:
+def restore(recorder: Recorder, done: restoring.Progress) -> None:
+    """Gives a recorder what a run keeps beside its state."""
     recorder.prepared.observer.start_energy = done.start_energy
     recorder.last_step, recorder.stop_time, recorder.finished = done.last_step, done.stop_time, done.finished
 
 
-def _wall_seconds(folder: Path) -> float:
+def wall_seconds(folder: Path) -> float:
     """What a run has taken so far, by its summary; 0 where there is none."""
     try:
         return float(Run(folder).summary["wall_seconds"])
     except (ArticulonError, KeyError, TypeError, ValueError):
         return 0.0
-
-
-def _frames(folder: Path, prepared: Prepared) -> Frames:
-    """What the run in a folder leaves to be checked."""
-    done, dimensions = Run(folder), prepared.observer.dimensions
-    return Frames(
-        prepared.model,
-        done.times,
-        done.q,
-        done.u,
-        done.observables,
-        dimensions,
-        prepared.policy.varies,
-    )
-
-
-def _notes(prepared: Prepared) -> list[str]:
-    case, notes = prepared.case, [*prepared.windows.notes, *(f"inferred: {line}" for line in prepared.case.inferred)]
-    unit, end, duration = case.units.symbols[2], case.run.frame_times()[-1], float(case.run.duration)
-    if end < duration * (1.0 - 1e-9):
-        notes.append(
-            f"run.duration: the run ends at its last frame, {end:.9g} {unit}, since {duration:.9g} {unit} is no whole "
-            "number of frame intervals"
-        )
-    if prepared.threshold is not None:
-        notes.append(prepared.threshold.note(case.units))
-    return [*notes, *notes_on(prepared)]
 
 
 def _ending(status: str, recorder: Recorder, unit: str) -> str:

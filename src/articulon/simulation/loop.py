@@ -22,6 +22,9 @@ from articulon.simulation.run_request import Progress
 from articulon.storage.checkpoint import NEWEST, write_checkpoint
 from articulon.storage.trajectory import Frame, TrajectoryWriter
 
+STATE = "state_"
+"""Begins the names of the arrays of a state in a checkpoint."""
+
 
 class Recorder:
     """What is kept of a run on its way; the base of the two places where it can be kept.
@@ -136,20 +139,20 @@ class FolderRecorder(Recorder):
     def checkpoint(self) -> None:
         """Write the trajectory, then the state."""
         self.writer.flush()
+        write_checkpoint(self.folder, self.saved())
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """What a checkpoint holds, by name."""
         threshold, observer = self.prepared.threshold, self.prepared.observer
-        write_checkpoint(
-            self.folder,
-            {f"state_{name}": array for name, array in self.state.arrays().items()}
-            | {
-                "case": np.frombuffer(bytes.fromhex(self.prepared.case.digest()), dtype=np.uint8),
-                "frames": np.array(self.writer.frames),
-                "last_step": np.array(self.last_step),
-                "finished": np.array(self.finished),
-                "start_energy": np.array(observer.start_energy),
-                "stop_time": np.array(self.stop_time),
-                "threshold": np.empty(0) if threshold is None else threshold.row(),
-            },
-        )
+        return {f"{STATE}{name}": array for name, array in self.state.arrays().items()} | {
+            "case": np.frombuffer(bytes.fromhex(self.prepared.case.digest()), dtype=np.uint8),
+            "frames": np.array(self.writer.frames),
+            "last_step": np.array(self.last_step),
+            "finished": np.array(self.finished),
+            "start_energy": np.array(observer.start_energy),
+            "stop_time": np.array(self.stop_time),
+            "threshold": np.empty(0) if threshold is None else threshold.row(),
+        }
 
 
 def with_atoms(frame: Frame, model: Model, writer: TrajectoryWriter) -> Frame:
@@ -186,29 +189,17 @@ def advance(
     """
     prepared, state = recorder.prepared, recorder.state
     case = prepared.case
-    times, chunks, saved = recorder.times, Chunks(prepared.driver, CHUNK_SECONDS), time.monotonic()
+    chunks, saved = Chunks(prepared.driver, CHUNK_SECONDS), time.monotonic()
     if recorder.frames == 0:
-        prepared.observer.begin(state)
-        recorder.frame()
+        begin(recorder)
         recorder.checkpoint()
         report("running")
-    while recorder.frames < len(times):
+    while recorder.frames < len(recorder.times):
         if interruption.requested:
             recorder.checkpoint()
             return "interrupted"
-        until, began, before = times[recorder.frames], time.monotonic(), int(state.counters[STEPS])
-        ended = _advance(recorder, until, chunks.steps, interruption)
-        taken, spent = int(state.counters[STEPS]) - before, time.monotonic() - began
-        if ended == DIVERGED:
-            recorder.checkpoint()
-            step, driver = prepared.observer.fixed_step, prepared.driver
-            raise diagnosis(prepared.evaluator, step, state, recorder.checkpoint_file, driver.failure, driver.culprit)
-        if ended == STOPPED:
-            recorder.stopped()
+        if advance_a_chunk(recorder, chunks, interruption) == STOPPED:
             return _ended(recorder, report, case.run.stop.label)
-        if ended == REACHED:
-            recorder.frame()
-        chunks.took(taken, spent)
         size = prepared.observer.fixed_step or float(state.step[0])
         progress.update(float(state.time[0]), size, int(state.counters[STEPS]))
         if time.monotonic() - saved >= case.run.checkpoint_interval and recorder.checkpoint_is_cheap:
@@ -216,6 +207,52 @@ def advance(
             report("running")
             saved = time.monotonic()
     return _ended(recorder, report, "complete")
+
+
+def begin(recorder: Recorder) -> None:
+    """The first frame of a run."""
+    recorder.prepared.observer.begin(recorder.state)
+    recorder.frame()
+
+
+def advance_a_chunk(recorder: Recorder, chunks: Chunks, interruption: Interruption) -> int:
+    """Takes some steps towards the next frame, and the frame where it is reached.
+
+    Parameters
+    ----------
+    recorder
+        The state and what is kept.
+    chunks
+        How many steps.
+    interruption
+        Breaks off rules that cannot stop between steps.
+
+    Returns
+    -------
+    int
+        How it ended, one of ``integrate.status``: STOPPED, with its last frame taken, where the run is over before its
+        time.
+
+    Raises
+    ------
+    DivergenceError
+        Where the numbers stop meaning anything; all that was computed before has been kept.
+    """
+    prepared, state = recorder.prepared, recorder.state
+    until, began, before = recorder.times[recorder.frames], time.monotonic(), int(state.counters[STEPS])
+    ended = _advance(recorder, until, chunks.steps, interruption)
+    taken, spent = int(state.counters[STEPS]) - before, time.monotonic() - began
+    if ended == DIVERGED:
+        recorder.checkpoint()
+        step, driver = prepared.observer.fixed_step, prepared.driver
+        raise diagnosis(prepared.evaluator, step, state, recorder.checkpoint_file, driver.failure, driver.culprit)
+    if ended == STOPPED:
+        recorder.stopped()
+        return ended
+    if ended == REACHED:
+        recorder.frame()
+    chunks.took(taken, spent)
+    return ended
 
 
 def _ended(recorder: Recorder, report: Callable[[str], None], status: str) -> str:

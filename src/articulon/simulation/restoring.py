@@ -16,12 +16,11 @@ from articulon.array_files import Entry
 from articulon.errors import CheckpointError
 from articulon.model import CHANNELS, State
 from articulon.model.state import ARRAYS, STEPS
+from articulon.simulation.loop import STATE
 from articulon.simulation.preparation import Prepared
 from articulon.simulation.threshold_search import Threshold
 from articulon.storage.checkpoint import Checkpoint
 
-PREFIX = "state_"
-"""Begins the names of the arrays of a state."""
 UNKNOWN_BEFORE = ("rebuild", "contacts.rebuild")
 """Arrays of a state that are NaN before their first values."""
 ANY = -1
@@ -119,18 +118,18 @@ def saved_state(saved: Checkpoint, start: State, prepared: Prepared) -> State:
     CheckpointError
         Naming the array that is missing, has another type or shape, or values that it cannot have.
     """
-    wanted = {PREFIX + name: _described(name, array) for name, array in start.arrays().items()}
+    wanted = {STATE + name: _described(name, array) for name, array in start.arrays().items()}
     _check(saved, wanted)
     extra = sorted(saved.entries.keys() - wanted.keys() - OWN.keys())
     if extra:
         raise _fault(saved, extra[0], "is of no run of this case")
     # Copies of their own, for some arrays grow in place.
-    state = State.of({name: np.array(saved.array(PREFIX + name), order="C") for name in ARRAYS})
+    state = State.of({name: np.array(saved.array(STATE + name), order="C") for name in ARRAYS})
     for name, array in state.arrays().items():
         fine = np.isfinite(array) | np.isnan(array) if name in UNKNOWN_BEFORE else np.isfinite(array)
         if not fine.all():
             place = np.argwhere(~fine)[0].tolist()
-            raise _fault(saved, PREFIX + name, f"is not finite at {place}")
+            raise _fault(saved, STATE + name, f"is not finite at {place}")
     _check_values(saved, state, prepared)
     return state
 

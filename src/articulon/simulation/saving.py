@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from articulon.errors import ArticulonError
-from articulon.simulation.case_run import TOPOLOGY, TRAJECTORY, check_free
+from articulon.simulation.case_run import check_free
+from articulon.simulation.folder_run import TOPOLOGY, TRAJECTORY
 from articulon.simulation.kept_atoms import kept_atoms
 from articulon.simulation.loop import FolderRecorder
 from articulon.simulation.memory_run import Memory, Row

@@ -1,0 +1,124 @@
+"""The rule by which runs exchange their coordinates, so that each keeps its own distribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.adaptive.lockable import joints_of
+from articulon.adaptive.momentum_exchange import Space
+from articulon.dynamics import kinetic_energy
+from articulon.forces.evaluation import potential_energy
+from articulon.model import State
+from articulon.model.state import CONFORMATIONAL, THERMOSTAT
+from articulon.simulation.preparation import Prepared
+
+RANDOM_STREAM = 14
+"""The stream of random numbers that speeds after an exchange are drawn from."""
+
+
+def own_seed(seed: int, run: int) -> int:
+    """The seed of a run, so that the runs of one seed share no noise with those of another."""
+    return int(np.random.SeedSequence([seed, run]).generate_state(1, np.uint64)[0] >> 1)
+
+
+class Replica(NamedTuple):
+    """A run that exchanges."""
+
+    prepared: Prepared
+    """All that it needs beside its state."""
+    state: State
+    """Where it is; an exchange changes it in place."""
+
+
+class Exchanges:
+    """The exchanges between runs: what has been tried and accepted, and who holds what.
+
+    Parameters
+    ----------
+    replicas
+        The runs at their first exchange: the first one's model is that of all, but for the temperatures of forces.
+    temperatures
+        Theirs [temperature].
+    seed
+        Of the random numbers.
+    """
+
+    def __init__(self, replicas: Sequence[Replica], temperatures: Sequence[float], seed: int) -> None:
+        self.seed = seed
+        model = replicas[0].prepared.model
+        self.kT = [model.units.boltzmann * T for T in temperatures]
+        # Fixman's potential and the determinant that it takes out are both left out.
+        self.fixman = any(getattr(force, "of_determinant", False) for force in model.forces)
+        bare = tuple(force for force in model.forces if not getattr(force, "of_determinant", False))
+        self.bare = replace(model, forces=bare)
+        self.joints = joints_of(model)
+        self.locked = [self._locked(replica) for replica in replicas]
+        self.alike = all(np.array_equal(one, self.locked[0]) for one in self.locked)
+        self.walkers = np.arange(len(replicas))
+        self.tried = np.zeros(len(replicas) - 1, dtype=np.int64)
+        self.accepted = np.zeros(len(replicas) - 1, dtype=np.int64)
+
+    def _locked(self, replica: Replica) -> np.ndarray:
+        adaptive = replica.prepared.adaptive
+        if adaptive is None:
+            return np.zeros(self.joints.degrees_of_freedom.size, dtype=bool)
+        return np.asarray(adaptive.resolution.locked_parts(replica.state))
+
+    def attempt(self, replicas: Sequence[Replica], number: int) -> np.ndarray:
+        """Tries the exchanges of a number, counted from 1; returns which walker each run then holds, shape (runs,)."""
+        random = np.random.Generator(np.random.Philox(key=[self.seed, number]))
+        energies = [potential_energy(self.bare, replica.state.q) for replica in replicas]
+        for i in range((number + 1) % 2, len(replicas) - 1, 2):
+            self.tried[i] += 1
+            if math.log(random.uniform()) < self.likelihood(replicas, i, energies):
+                self._swap(replicas, i, number)
+                self.accepted[i] += 1
+        return self.walkers.copy()
+
+    def likelihood(self, replicas: Sequence[Replica], i: int, energies: Sequence[float]) -> float:
+        """ln of π_i(y) π_j(x) / (π_i(x) π_j(y)) for run i at x and the next, j, at y, with their potential energies
+        [energy]."""
+        j = i + 1
+        found = (1.0 / self.kT[i] - 1.0 / self.kT[j]) * (energies[i] - energies[j])
+        if self.fixman or self.alike:
+            return found
+        x, y = replicas[i].state.q, replicas[j].state.q
+        return found + 0.5 * (
+            self._determinant(i, y) + self._determinant(j, x) - self._determinant(i, x) - self._determinant(j, y)
+        )
+
+    def _determinant(self, k: int, q: np.ndarray) -> float:
+        """ln det M_k at coordinates."""
+        return float(Space(self.bare, self.joints, q, self.locked[k]).log_determinant())
+
+    def _swap(self, replicas: Sequence[Replica], i: int, number: int) -> None:
+        """Exchanges the coordinates of run i and the next. What that changes is booked as heat, which the thermostats
+        take and give, so that the books of both runs close."""
+        pair = (i, i + 1)
+        states = [replicas[k].state for k in pair]
+        before = [_energies(replicas[k]) for k in pair]
+        states[0].q[:], states[1].q[:] = states[1].q.copy(), states[0].q.copy()
+        for k, state, (potential, kinetic) in zip(pair, states, before, strict=True):
+            space = Space(self.bare, self.joints, state.q, self.locked[k])
+            state.u[:] = space.thermal(own_seed(self.seed, k), RANDOM_STREAM, number, self.kT[k])
+            after, moving = _energies(replicas[k])
+            state.work[:] -= after - potential
+            state.work[THERMOSTAT] += (after - potential).sum() + moving - kinetic
+            state.rebuild[:] = np.nan
+            state.rule.acceleration[:] = 0.0
+            state.rule.history[:] = 0.0
+        self.walkers[[i, i + 1]] = self.walkers[[i + 1, i]]
+
+
+def _energies(replica: Replica) -> tuple[np.ndarray, float]:
+    """Potential energies of a run by channel (8,), and its kinetic energy [energy]."""
+    prepared, state = replica
+    found = prepared.evaluator.energies(state.q).copy()
+    if prepared.adaptive is not None:
+        found[CONFORMATIONAL] += prepared.adaptive.potential_shift(state)
+    return found, float(kinetic_energy(prepared.model, state.q, state.u))

@@ -1,0 +1,145 @@
+"""A run in its folder: the files that it begins with, its frames, and its figures."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numba
+import numpy as np
+
+from articulon.announcements import announcing
+from articulon.kernels import one_blas_thread
+from articulon.model import State
+from articulon.simulation.checks import Check, Frames
+from articulon.simulation.kept_atoms import atoms_of_case
+from articulon.simulation.loop import FolderRecorder
+from articulon.simulation.preparation import Prepared
+from articulon.simulation.results import CASE, Run
+from articulon.simulation.run_notes import notes_at, notes_on
+from articulon.simulation.run_request import Progress
+from articulon.simulation.summary import FILE as SUMMARY
+from articulon.simulation.summary import summary, write_summary
+from articulon.storage.atomic_writing import write_text
+from articulon.storage.checkpoint import NEWEST, PREVIOUS
+from articulon.storage.model_layout import trajectory_layout, write_model_topology
+from articulon.storage.trajectory import TrajectoryWriter
+
+TRAJECTORY, TOPOLOGY = "trajectory.h5", "topology.pdb"
+HELD = (CASE, TRAJECTORY, NEWEST, PREVIOUS, SUMMARY)
+"""Files that show that a folder holds a run."""
+
+
+class FolderRun:
+    """A run that is kept in a folder, from its first frame or from a later one on.
+
+    Parameters
+    ----------
+    folder
+        Of the run; it is there.
+    prepared
+        The run.
+    state
+        Where it begins or goes on; it is advanced in place.
+    begun
+        Whether the folder holds the case already; else it is written, where nobody has done so meanwhile.
+    notes
+        What is to be known of it, beside what follows from how it was prepared.
+    checks
+        What must be true of its results.
+    frames
+        How many frames of the trajectory are kept; None for a new one.
+    shorter
+        Digest of the case of a shorter run that this one extends, where it does.
+    recorder
+        What keeps the frames.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        prepared: Prepared,
+        state: State,
+        begun: bool,
+        notes: Sequence[str] = (),
+        checks: Sequence[Check] = (),
+        frames: int | None = None,
+        shorter: str | None = None,
+        recorder: type[FolderRecorder] = FolderRecorder,
+    ) -> None:
+        self.folder, self.prepared, self.state, self.checks = folder, prepared, state, checks
+        self.notes = [*_notes(prepared), *notes]
+        case = prepared.case
+        if not begun:
+            write_text(folder / CASE, case.to_toml(), new=True)
+        atoms = atoms_of_case(case, prepared.model)
+        write_model_topology(folder / TOPOLOGY, prepared.model, case.title, atoms)
+        layout = trajectory_layout(prepared.model, prepared.observer.dimensions, case.digest(), atoms)
+        writer = TrajectoryWriter(folder / TRAJECTORY, layout, frames, shorter=shorter)
+        self.recorder = recorder(folder, prepared, writer, state)
+
+    def report(self, status: str, wall: float, with_pairs: bool = False) -> None:
+        """Write the figures: how it ended, what it has taken [s of wall time], and whether the verdict on a scaled run
+        may make unscaled runs beside it."""
+        recorder = self.recorder
+        figures = summary(
+            self.prepared,
+            self.state,
+            status,
+            wall,
+            self.notes,
+            None if status == "running" else Run(self.folder),
+            recorder.stop_time if np.isfinite(recorder.stop_time) else None,
+            with_pairs,
+        )
+        figures["notes"] = [*figures["notes"], *notes_at(self.prepared, self.state)]
+        if recorder.finished and self.checks:
+            frames = self._frames()
+            figures["checks"] = [check.outcome(frames).record() for check in self.checks]
+        write_summary(self.folder, figures)
+
+    def _frames(self) -> Frames:
+        """What is left to be checked."""
+        done, prepared = Run(self.folder), self.prepared
+        arrays = done.times, done.q, done.u, done.observables
+        return Frames(prepared.model, *arrays, prepared.observer.dimensions, prepared.policy.varies)
+
+
+@contextmanager
+def announcing_once(shown: Progress) -> Iterator[None]:
+    """Says once that kernels are compiled, when they are."""
+    said: list[str] = []
+
+    def once(text: str) -> None:
+        if not said:
+            said.append(text)
+            shown.message(text)
+
+    with announcing(once):
+        yield
+
+
+@contextmanager
+def on_threads(wanted: int | None, progress: Progress) -> Iterator[None]:
+    """Runs with a number of threads, at most as many as there are; without one, with as many as Numba has been told."""
+    before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS
+    if wanted is not None and wanted > most:
+        progress.message(f"run.threads is {wanted}, and this machine has {most}; the results are the same")
+    numba.set_num_threads(min(wanted or before, most))
+    try:
+        with one_blas_thread():
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def _notes(prepared: Prepared) -> list[str]:
+    case, notes = prepared.case, [*prepared.windows.notes, *(f"inferred: {line}" for line in prepared.case.inferred)]
+    unit, end, duration = case.units.symbols[2], case.run.frame_times()[-1], float(case.run.duration)
+    if end < duration * (1.0 - 1e-9):
+        notes.append(
+            f"run.duration: the run ends at its last frame, {end:.9g} {unit}, since {duration:.9g} {unit} is no whole "
+            "number of frame intervals"
+        )
+    if prepared.threshold is not None:
+        notes.append(prepared.threshold.note(case.units))
+    return [*notes, *notes_on(prepared)]
