@@ -9,7 +9,8 @@ import pytest
 
 import articulon as ar
 from articulon.errors import CaseError, ModelError
-from articulon.runs.replica_exchange import _Swaps, own_seed
+from articulon.runs.exchange_rule import Exchanges, own_seed
+from articulon.runs.replica_exchange import replicas_of
 
 LANGEVIN = ar.thermostats.Langevin(temperature=1.0, friction=1.0)
 STEPS = {"rule": "friction-implicit", "drift": "geodesic", "step": 0.1}
@@ -100,7 +101,7 @@ def test_the_likelihood_of_an_exchange_is_that_of_the_distributions(fixman: bool
     """Of runs at two temperatures, one with its elbow held, by the closed forms of U and of both determinants."""
     states = {"temperatures": (1.0, 1.5), "locked": ((), ("lower",))}
     exchange = ar.replica_exchange(arm(fixman), 3.0, every=3.0, thermostat=LANGEVIN, **states, **STEPS)
-    swaps = _Swaps(list(exchange.runs), exchange.temperatures, 1)
+    exchanges = Exchanges(exchange.runs[0].model, exchange.temperatures, 1)
     x, y = (run.memory.state.q for run in exchange.runs)
     assert abs(x[1] - y[1]) > 0.1
 
@@ -114,7 +115,7 @@ def test_the_likelihood_of_an_exchange_is_that_of_the_distributions(fixman: bool
 
     energies = [energy(q) for q in (x, y)]
     wanted = density(0, y) + density(1, x) - density(0, x) - density(1, y)
-    assert swaps._likelihood(0, energies) == pytest.approx(wanted, abs=1e-9)
+    assert exchanges.likelihood(replicas_of(exchange.runs), 0, energies) == pytest.approx(wanted, abs=1e-9)
 
 
 def test_the_books_of_runs_that_exchange_close() -> None:

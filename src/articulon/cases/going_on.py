@@ -16,9 +16,9 @@ DURATION, FRAMES = "run.duration", "run.frames"
 """Keys that may differ where a run goes on for longer."""
 
 
-def going_on(folder: Path, case: Case) -> tuple[Case, Case | None]:
-    """The case that the run of a folder goes on with, and the shorter one that it has been made with so far; None where
-    that is the same, or another run altogether.
+def going_on(folder: Path, case: Case, name: str = CASE) -> tuple[Case, Case | None]:
+    """The case that the run of a folder goes on with, and the shorter one that it has been made with so far, in the
+    file of that name; None where that is the same, or another run altogether.
 
     A duration that is changed by an override leaves the interval between frames as it was.
 
@@ -29,7 +29,7 @@ def going_on(folder: Path, case: Case) -> tuple[Case, Case | None]:
     ArticulonError
         Where what the case watches has ended the run.
     """
-    file = folder / CASE
+    file = folder / name
     if DURATION not in case.changes or not os.path.lexists(file):
         return case, None
     held = Case.read(file, allow_code=case.allow_code)

@@ -6,6 +6,7 @@ from articulon.cli.advise_command import advise
 from articulon.cli.analyse_command import analyse
 from articulon.cli.cases_command import bench, cases, cite
 from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app, fail
+from articulon.cli.exchange_command import exchange
 from articulon.cli.export_command import export
 from articulon.cli.run_command import WRITTEN_BY_A_RUN, check_folder, compare, report, run
 from articulon.cli.sweep_command import sweep
@@ -26,6 +27,7 @@ __all__ = [
     "check_folder",
     "cite",
     "compare",
+    "exchange",
     "export",
     "fail",
     "main",

@@ -13,7 +13,7 @@ from articulon.adaptive.lockable import joints_of
 from articulon.adaptive.momentum_exchange import Space
 from articulon.dynamics import kinetic_energy
 from articulon.forces.evaluation import potential_energy
-from articulon.model import State
+from articulon.model import Model, State
 from articulon.model.state import CONFORMATIONAL, THERMOSTAT
 from articulon.simulation.preparation import Prepared
 
@@ -40,30 +40,28 @@ class Exchanges:
 
     Parameters
     ----------
-    replicas
-        The runs at their first exchange: the first one's model is that of all, but for the temperatures of forces.
+    model
+        That of all runs, but for the temperatures of forces.
     temperatures
-        Theirs [temperature].
+        Of the runs [temperature].
     seed
         Of the random numbers.
     """
 
-    def __init__(self, replicas: Sequence[Replica], temperatures: Sequence[float], seed: int) -> None:
-        self.seed = seed
-        model = replicas[0].prepared.model
+    def __init__(self, model: Model, temperatures: Sequence[float], seed: int) -> None:
+        self.seed, runs = seed, len(temperatures)
         self.kT = [model.units.boltzmann * T for T in temperatures]
         # Fixman's potential and the determinant that it takes out are both left out.
         self.fixman = any(getattr(force, "of_determinant", False) for force in model.forces)
         bare = tuple(force for force in model.forces if not getattr(force, "of_determinant", False))
         self.bare = replace(model, forces=bare)
         self.joints = joints_of(model)
-        self.locked = [self._locked(replica) for replica in replicas]
-        self.alike = all(np.array_equal(one, self.locked[0]) for one in self.locked)
-        self.walkers = np.arange(len(replicas))
-        self.tried = np.zeros(len(replicas) - 1, dtype=np.int64)
-        self.accepted = np.zeros(len(replicas) - 1, dtype=np.int64)
+        self.walkers = np.arange(runs)
+        self.tried = np.zeros(runs - 1, dtype=np.int64)
+        self.accepted = np.zeros(runs - 1, dtype=np.int64)
 
     def _locked(self, replica: Replica) -> np.ndarray:
+        """Which parts are locked in a run, from its first step to its last."""
         adaptive = replica.prepared.adaptive
         if adaptive is None:
             return np.zeros(self.joints.degrees_of_freedom.size, dtype=bool)
@@ -83,18 +81,22 @@ class Exchanges:
     def likelihood(self, replicas: Sequence[Replica], i: int, energies: Sequence[float]) -> float:
         """ln of π_i(y) π_j(x) / (π_i(x) π_j(y)) for run i at x and the next, j, at y, with their potential energies
         [energy]."""
-        j = i + 1
-        found = (1.0 / self.kT[i] - 1.0 / self.kT[j]) * (energies[i] - energies[j])
-        if self.fixman or self.alike:
+        one, other = replicas[i], replicas[i + 1]
+        found = (1.0 / self.kT[i] - 1.0 / self.kT[i + 1]) * (energies[i] - energies[i + 1])
+        here, there = self._locked(one), self._locked(other)
+        if self.fixman or np.array_equal(here, there):
             return found
-        x, y = replicas[i].state.q, replicas[j].state.q
+        x, y = one.state.q, other.state.q
         return found + 0.5 * (
-            self._determinant(i, y) + self._determinant(j, x) - self._determinant(i, x) - self._determinant(j, y)
+            self._determinant(here, y)
+            + self._determinant(there, x)
+            - self._determinant(here, x)
+            - self._determinant(there, y)
         )
 
-    def _determinant(self, k: int, q: np.ndarray) -> float:
-        """ln det M_k at coordinates."""
-        return float(Space(self.bare, self.joints, q, self.locked[k]).log_determinant())
+    def _determinant(self, locked: np.ndarray, q: np.ndarray) -> float:
+        """ln det M of what is not locked, at coordinates."""
+        return float(Space(self.bare, self.joints, q, locked).log_determinant())
 
     def _swap(self, replicas: Sequence[Replica], i: int, number: int) -> None:
         """Exchanges the coordinates of run i and the next. What that changes is booked as heat, which the thermostats
@@ -104,7 +106,7 @@ class Exchanges:
         before = [_energies(replicas[k]) for k in pair]
         states[0].q[:], states[1].q[:] = states[1].q.copy(), states[0].q.copy()
         for k, state, (potential, kinetic) in zip(pair, states, before, strict=True):
-            space = Space(self.bare, self.joints, state.q, self.locked[k])
+            space = Space(self.bare, self.joints, state.q, self._locked(replicas[k]))
             state.u[:] = space.thermal(own_seed(self.seed, k), RANDOM_STREAM, number, self.kT[k])
             after, moving = _energies(replicas[k])
             state.work[:] -= after - potential

@@ -156,7 +156,7 @@ def _saved(
             progress.message(f"there is nothing to resume in {folder}: the run starts from t = 0")
             return None, []
         if os.path.lexists(folder / TRAJECTORY):
-            _check_barely_begun(folder / TRAJECTORY, case)
+            check_barely_begun(folder / TRAJECTORY, case)
         progress.message(f"the run in {folder} was broken off before its first checkpoint: it starts from t = 0")
         return None, []
     saved = stack.enter_context(open_checkpoint(folder))
@@ -171,7 +171,7 @@ def _saved(
     return saved, [] if saved.note is None else [saved.note]
 
 
-def _check_barely_begun(trajectory: Path, case: Description) -> None:
+def check_barely_begun(trajectory: Path, case: Description) -> None:
     """Raises CheckpointError for a trajectory that is more than the first frame of a case, which comes before the first
     checkpoint."""
     with TrajectoryReader(trajectory) as reader:

@@ -19,7 +19,7 @@ import hashlib
 import os
 import zipfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -83,10 +83,21 @@ class Checkpoint:
     note: str | None = None
     """A sentence for the user where it is not the newest one."""
 
+    prefix: str = ""
+    """Begins the names of the arrays that are looked at; it is left out of them."""
+
     @property
     def entries(self) -> dict[str, Entry]:
         """Type and shape of every array by name."""
-        return {name: entry for name, entry in self.archive.entries.items() if name not in (_WRITER, _DIGEST)}
+        return {
+            name.removeprefix(self.prefix): entry
+            for name, entry in self.archive.entries.items()
+            if name not in (_WRITER, _DIGEST) and name.startswith(self.prefix)
+        }
+
+    def part(self, prefix: str) -> Checkpoint:
+        """The arrays whose names begin so, by what follows, as a checkpoint of one of several runs."""
+        return replace(self, prefix=self.prefix + prefix)
 
     def __enter__(self) -> Checkpoint:
         return self
@@ -99,7 +110,7 @@ class Checkpoint:
         if name not in self.entries:
             raise CheckpointError(f"{self.path} holds no array '{name}', so that no run can go on from it")
         try:
-            return self.archive.array(name)
+            return self.archive.array(self.prefix + name)
         except UnreadableError as failure:
             raise CheckpointError(f"{self.path} {failure}") from None
 

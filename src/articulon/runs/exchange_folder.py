@@ -1,0 +1,386 @@
+"""Replica exchange in a folder: a folder for each run, one checkpoint of all, and going on where it was broken off."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon import __version__
+from articulon.cases.case import Case
+from articulon.errors import ArticulonError, CheckpointError, DivergenceError
+from articulon.model import Model
+from articulon.runs.exchange_ladder import Ladder, at_temperature, cases_of
+from articulon.runs.exchange_rule import Exchanges, Replica
+from articulon.simulation import loop, restoring
+from articulon.simulation.case_run import check_barely_begun, check_free, restore, wall_seconds
+from articulon.simulation.checks import prepared_checks
+from articulon.simulation.chunks import Chunks
+from articulon.simulation.folder_run import TRAJECTORY, FolderRun, announcing_once, on_threads
+from articulon.simulation.interruption import Interruption
+from articulon.simulation.loop import FolderRecorder, advance_a_chunk, begin
+from articulon.simulation.preparation import Prepared, blank_state, first_state, prepare
+from articulon.simulation.results import CASE, Run
+from articulon.simulation.run_request import Progress
+from articulon.simulation.summary import FILE as SUMMARY
+from articulon.simulation.summary import plain
+from articulon.storage.atomic_writing import write_text
+from articulon.storage.checkpoint import NEWEST, PREVIOUS, Checkpoint, open_checkpoint, write_checkpoint
+from articulon.storage.folder_claim import claimed
+
+PLAN, BASE, WALKERS = "exchange.json", "exchange.toml", "walkers.csv"
+"""What has been exchanged, and the plan; the case that all runs are made of; who held what."""
+
+
+class Found(NamedTuple):
+    """What runs in a folder have done."""
+
+    runs: list[Run]
+    walkers: np.ndarray
+    tried: np.ndarray
+    accepted: np.ndarray
+
+
+def exchange_in_folder(
+    case: Case, held: Case | None, model: Model, ladder: Ladder, folder: Path, resume: bool, shown: Progress
+) -> Found:
+    """Takes the runs of a ladder to their end, or on from where they were broken off.
+
+    Parameters
+    ----------
+    case
+        What the runs are made of, as long as they are to be.
+    held
+        The same as the folder holds it, where that is shorter.
+    model
+        The model of the case.
+    ladder
+        The runs.
+    folder
+        Of the exchange.
+    resume
+        Whether to go on with what the folder holds.
+    shown
+        Shows how it goes.
+
+    Raises
+    ------
+    CaseError
+        For what cannot be run.
+    ArticulonError
+        For a folder that holds a run, another exchange, or one that is going on.
+    DivergenceError
+        Where the numbers of a run stop meaning anything; its folder is named.
+    KeyboardInterrupt
+        After Ctrl-C or a request to terminate, when the states have been saved.
+    """
+    with Interruption() as interruption, claimed(folder, shown.message, "replica exchange"), ExitStack() as stack:
+        _check_folder(folder, case, held, ladder, resume)
+        stack.enter_context(announcing_once(shown))
+        stack.enter_context(on_threads(case.run.threads, shown))
+        with interruption.at_once():  # while kernels are compiled there is nothing to lose
+            cases = cases_of(case, model, ladder)
+            shorter = None if held is None else cases_of(held, model, ladder)
+            models = [at_temperature(model, temperature) for temperature in ladder.temperatures]
+            prepared = [prepare(one, model=own) for one, own in zip(cases, models, strict=True)]
+        saved = _saved(folder, shown, stack) if resume else None
+        folders = [folder / name for name in ladder.names("" if case.units.time is None else "K")]
+        if not os.path.lexists(folder / PLAN):
+            # The case first: where there is a plan, there is its case.
+            write_text(folder / BASE, case.to_toml())
+            write_text(folder / PLAN, _text(_plan(case, ladder)))
+        for one in folders:
+            stack.enter_context(claimed(one, shown.message))
+        going = _Going(folder, folders, ladder, prepared, resume, saved, shorter, interruption, shown)
+        if held is not None:
+            # In this order, so that an exchange that is killed between two of them can be made longer once more.
+            going.checkpoint()
+            for one, own in zip(folders, cases, strict=True):
+                write_text(one / CASE, own.to_toml())
+            write_text(folder / BASE, case.to_toml())
+            write_text(folder / PLAN, _text(_plan(case, ladder)))
+        going.to_the_end()
+    runs = [Run(one, own, each) for one, own, each in zip(folders, cases, models, strict=True)]
+    return Found(runs, np.array(going.walkers), going.exchanges.tried, going.exchanges.accepted)
+
+
+class _Recorder(FolderRecorder):
+    """Frames of one of several runs, whose states are saved together."""
+
+    def checkpoint(self) -> None:
+        """Write the trajectory; the state is written with those of the others."""
+        self.writer.flush()
+
+
+class _Going:
+    """Runs on their way.
+
+    Parameters
+    ----------
+    folder, folders
+        Of the exchange, and of its runs.
+    ladder
+        The runs.
+    prepared
+        The same, ready to run.
+    resume
+        Whether folders may hold something already.
+    saved
+        What to go on from, where there is something.
+    shorter
+        Cases of shorter runs that these extend, where they do.
+    interruption, shown
+        Say when to stop, and show how it goes.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        folders: Sequence[Path],
+        ladder: Ladder,
+        prepared: Sequence[Prepared],
+        resume: bool,
+        saved: Checkpoint | None,
+        shorter: Sequence[Case] | None,
+        interruption: Interruption,
+        shown: Progress,
+    ) -> None:
+        self.folder, self.ladder, self.interruption, self.shown = folder, ladder, interruption, shown
+        self.case = prepared[0].case
+        self.per_exchange = round(ladder.every / float(self.case.run.interval))
+        parts = [None if saved is None else saved.part(f"run{k}.") for k in range(ladder.runs)]
+        states = [
+            first_state(one) if part is None else restoring.saved_state(part, blank_state(one), one)
+            for one, part in zip(prepared, parts, strict=True)
+        ]
+        self.replicas = [Replica(one, state) for one, state in zip(prepared, states, strict=True)]
+        self.runs: list[FolderRun] = []
+        for k, (one, state, part) in enumerate(zip(prepared, states, parts, strict=True)):
+            digest = None if shorter is None else shorter[k].digest()
+            done = None if part is None else _progress(part, one, digest)
+            if resume and part is None and os.path.lexists(folders[k] / TRAJECTORY):
+                check_barely_begun(folders[k] / TRAJECTORY, one.case)
+            checks = prepared_checks(one.case.checks, one.model, one.observer.dimensions, one.case.source)
+            begun = os.path.lexists(folders[k] / CASE)
+            if not resume:
+                check_free(folders[k])
+            frames = done.frames if done is not None else 0 if resume else None
+            run = FolderRun(folders[k], one, state, begun, (), checks, frames, digest, _Recorder)
+            run.recorder.checkpoint_file = folder / NEWEST
+            if done is not None:
+                restore(run.recorder, done)
+            self.runs.append(run)
+        self.exchanges = Exchanges(prepared[0].model, ladder.temperatures, ladder.seed)
+        self.walkers: list[np.ndarray] = []
+        if saved is not None:
+            self._restore(saved)
+        self.wall = [wall_seconds(run.folder) for run in self.runs]
+
+    def to_the_end(self) -> None:
+        """Takes all runs to their end, with an exchange after each time between two."""
+        runs, unit = self.runs, self.case.units.symbols[2]
+        if all(run.recorder.finished for run in runs):
+            self.shown.message(f"the exchange in {self.folder} has already ended; nothing is left to do")
+            return
+        chunks = [Chunks(one.prepared.driver, loop.CHUNK_SECONDS) for one in self.replicas]
+        now = min(float(one.state.time[0]) for one in self.replicas)
+        self.shown.start(runs[0].recorder.times[-1], "" if self.case.units.time is None else unit, now)
+        if any(run.recorder.frames == 0 for run in runs):
+            for run in runs:
+                if run.recorder.frames == 0:
+                    begin(run.recorder)
+            self.save("running")
+        saved = time.monotonic()
+        while len(self.walkers) < self.ladder.exchanges:
+            target = (len(self.walkers) + 1) * self.per_exchange + 1
+            for k, run in enumerate(runs):
+                while run.recorder.frames < target:
+                    if self.interruption.requested:
+                        self.save("interrupted")
+                        at = min(float(one.state.time[0]) for one in self.replicas)
+                        raise KeyboardInterrupt(f"interrupted at t = {at:.9g} {unit}; continue with resume=True")
+                    self._advance(k, chunks[k])
+                    self._show(target, k)
+                    due = time.monotonic() - saved >= self.case.run.checkpoint_interval
+                    if due and all(one.recorder.checkpoint_is_cheap for one in runs):
+                        self.save("running")
+                        saved = time.monotonic()
+            self.walkers.append(self.exchanges.attempt(self.replicas, len(self.walkers) + 1))
+        for run in runs:
+            run.recorder.finished = True
+            run.recorder.finish()
+        self.save("complete")
+        self.shown.finish(f"complete: {float(self.replicas[0].state.time[0]):.6g} {unit}")
+
+    def _advance(self, k: int, chunks: Chunks) -> None:
+        """Some steps of a run; where it fails, its folder says so and is named."""
+        run, began = self.runs[k], time.monotonic()
+        try:
+            advance_a_chunk(run.recorder, chunks, self.interruption)
+        except ArticulonError as error:
+            self.wall[k] += time.monotonic() - began
+            for one in self.runs:
+                one.recorder.checkpoint()
+            if isinstance(error, DivergenceError):
+                run.report("failed", self.wall[k])
+            error.args = (f"{run.folder}: {error}", *error.args[1:])
+            raise
+        self.wall[k] += time.monotonic() - began
+
+    def _show(self, target: int, k: int) -> None:
+        """How far all runs have come, in simulated time of each."""
+        times = self.runs[k].recorder.times
+        end, begun = times[target - 1], times[target - 1 - self.per_exchange]
+        part = (k + (float(self.replicas[k].state.time[0]) - begun) / (end - begun)) / len(self.runs)
+        state, fixed = self.replicas[k].state, self.replicas[k].prepared.observer.fixed_step
+        steps = sum(int(one.state.counters[loop.STEPS]) for one in self.replicas)
+        self.shown.update(begun + part * (end - begun), fixed or float(state.step[0]), steps)
+
+    def checkpoint(self) -> None:
+        """Write all trajectories, then all states with what has been exchanged, in one file."""
+        arrays: dict[str, np.ndarray] = {}
+        for k, run in enumerate(self.runs):
+            run.recorder.checkpoint()
+            arrays |= {f"run{k}.{name}": array for name, array in run.recorder.saved().items()}
+        held = np.array(self.walkers, dtype=np.int64).reshape(-1, self.ladder.runs)
+        arrays |= {"walkers": held, "tried": self.exchanges.tried, "accepted": self.exchanges.accepted}
+        arrays["every"] = np.array(self.ladder.every)
+        write_checkpoint(self.folder, arrays)
+
+    def save(self, status: str) -> None:
+        """A checkpoint, and the figures of all runs and of their exchanges."""
+        self.checkpoint()
+        for run, wall in zip(self.runs, self.wall, strict=True):
+            run.report(status, wall)
+        record = _read(self.folder / PLAN)
+        tried, accepted = self.exchanges.tried.tolist(), self.exchanges.accepted.tolist()
+        record |= {
+            "status": status,
+            "exchanges_made": len(self.walkers),
+            "tried": tried,
+            "accepted": accepted,
+            "acceptance": [a / t if t else None for a, t in zip(accepted, tried, strict=True)],
+            "runs": [run.folder.name for run in self.runs],
+            "wall_seconds": sum(self.wall),
+        }
+        write_text(self.folder / PLAN, _text(record))
+        if status != "running":
+            write_text(self.folder / WALKERS, self._walkers_text())
+
+    def _walkers_text(self) -> str:
+        """Who held what after each exchange, as comma-separated values."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["time", *(run.folder.name for run in self.runs)])
+        times = self.runs[0].recorder.times
+        for number, row in enumerate(self.walkers, 1):
+            writer.writerow([times[number * self.per_exchange], *row.tolist()])
+        return stream.getvalue()
+
+    def _restore(self, saved: Checkpoint) -> None:
+        """What had been exchanged; raises CheckpointError for arrays that no exchange of these runs has left."""
+        runs = self.ladder.runs
+        walkers, tried, accepted = (saved.array(name) for name in ("walkers", "tried", "accepted"))
+        fine = walkers.ndim == 2 and walkers.shape[1] == runs and walkers.dtype.kind == "i"
+        fine = fine and len(walkers) <= self.ladder.exchanges and bool((np.sort(walkers) == np.arange(runs)).all())
+        for one in (tried, accepted):
+            fine = fine and one.shape == (runs - 1,) and one.dtype.kind == "i" and bool((one >= 0).all())
+        fine = fine and saved.array("every").tobytes() == np.float64(self.ladder.every).tobytes()
+        if not fine or any(run.recorder.frames <= len(walkers) * self.per_exchange for run in self.runs):
+            raise CheckpointError(
+                f"{saved.path} cannot be continued from: what it says of exchanges is that of no exchange of these "
+                "runs. Put a good copy of the file back, or start again in another folder"
+            )
+        self.walkers = list(walkers)
+        self.exchanges.tried[:], self.exchanges.accepted[:] = tried, accepted
+        if len(walkers):
+            self.exchanges.walkers[:] = walkers[-1]
+
+
+def _progress(part: Checkpoint, prepared: Prepared, shorter: str | None) -> restoring.Progress:
+    """What a run has beside its state; raises CheckpointError for that of another case."""
+    digest, known = restoring.saved_case(part), prepared.case.digest()
+    if digest not in (known, shorter):
+        raise CheckpointError(
+            f"{part.path} is of another exchange than the cases of its runs: put the right files back, or start again "
+            "in another folder"
+        )
+    done = restoring.saved_progress(part, prepared)
+    return done if digest == known else done._replace(finished=False)
+
+
+def _saved(folder: Path, shown: Progress, stack: ExitStack) -> Checkpoint | None:
+    """The last checkpoint, which the stack closes; None where there is none yet."""
+    if not any(os.path.lexists(folder / name) for name in (NEWEST, PREVIOUS)):
+        begun = os.path.lexists(folder / PLAN)
+        why = f"the exchange in {folder} was broken off before its first checkpoint"
+        shown.message(f"{why if begun else f'there is nothing to resume in {folder}'}: it starts from t = 0")
+        return None
+    saved = stack.enter_context(open_checkpoint(folder))
+    if saved.note is not None:
+        shown.message(saved.note)
+    return saved
+
+
+def _check_folder(folder: Path, case: Case, held: Case | None, ladder: Ladder, resume: bool) -> None:
+    """Raises ArticulonError unless a folder is free for an exchange, or holds the one that is to go on."""
+    run = next((name for name in (CASE, TRAJECTORY, SUMMARY) if os.path.lexists(folder / name)), None)
+    if run is not None:
+        raise ArticulonError(f"{folder} holds a run ({run}), not a replica exchange; choose another folder (out=...)")
+    if not resume:
+        there = next((name for name in (PLAN, BASE, NEWEST, PREVIOUS) if os.path.lexists(folder / name)), None)
+        if there is not None:
+            raise ArticulonError(
+                f"{folder} holds another replica exchange ({there}); continue it (resume=True), or choose another "
+                "folder (out=...)"
+            )
+        return
+    if not os.path.lexists(folder / PLAN):
+        return
+    record, wanted = _read(folder / PLAN), _plan(case, ladder)
+    differing = [key for key in ("temperatures", "locked", "every", "seed") if record.get(key) != wanted[key]]
+    if held is None:
+        differing += case.differences(Case.read(folder / BASE, allow_code=case.allow_code))
+    if differing:
+        raise ArticulonError(
+            f"{folder} holds another replica exchange: {', '.join(differing[:5])} differ; give what it was started "
+            "with, or another folder (out=...)"
+        )
+
+
+def _plan(case: Case, ladder: Ladder) -> dict[str, Any]:
+    """What is to be run, as it is written."""
+    return {
+        "articulon": __version__,
+        "case": case.name,
+        "temperatures": list(ladder.temperatures),
+        "locked": [list(names) for names in ladder.locked],
+        "every": ladder.every,
+        "exchanges": ladder.exchanges,
+        "seed": ladder.seed,
+    }
+
+
+def _text(record: dict[str, Any]) -> str:
+    return json.dumps(plain(record), indent=2, ensure_ascii=False) + "\n"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """The record of an exchange; raises ArticulonError for one that cannot be read."""
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ArticulonError(f"{file}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ArticulonError(f"{file}: is damaged ({error}); remove it, and resume=True writes it again") from None
+    if not isinstance(record, dict):
+        raise ArticulonError(f"{file}: is damaged; remove it, and resume=True writes it again")
+    return record

@@ -1,0 +1,235 @@
+"""What exchanges: temperatures and locked joints of the runs, and the case of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from articulon.adaptive import Adaptive, Group, Schedule
+from articulon.adaptive.lockable import links_named
+from articulon.cases.case import Case
+from articulon.errors import CaseError, ModelError
+from articulon.inputs import shown, words
+from articulon.model import Model
+from articulon.molecules.locked_parts import bodies_of_words
+from articulon.runs.exchange_rule import own_seed
+from articulon.simulation.frame_times import is_whole, length_of
+from articulon.thermostats.base import BaseThermostat
+from articulon.time_scales.contact_step_limit import with_unit
+
+WHERE = "replica_exchange"
+MOST = 10_000_000
+"""Exchanges of a call."""
+REFUSED = {
+    "barostat": "coordinates of one box do not fit another; exchange at constant volume",
+    "scaling": "scaled forces sample another distribution than the one that exchanges weigh; leave it out",
+    "adaptive": "joints that lock and release change what a run samples between exchanges; give each run its own "
+    "locked joints, by locked=",
+    "run.stop": "a run that ends before the others leaves them nobody to exchange with; leave it out",
+}
+"""What exchanges do not take, and why."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """What exchanges, and when."""
+
+    temperatures: tuple[float, ...]
+    """Of the runs [temperature]."""
+    locked: tuple[tuple[str, ...], ...]
+    """The joints that are locked in each run, by names of bodies or words."""
+    every: float
+    """Time between two exchanges [time]."""
+    exchanges: int
+    """How many there are."""
+    seed: int
+    """Chooses the random numbers."""
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return len(self.temperatures)
+
+    def names(self, unit: str) -> list[str]:
+        """Of the runs' folders, such as ``02-330K`` or ``03-300K-side-chains``."""
+        digits = max(2, len(str(self.runs)))
+        found = []
+        for k, (temperature, locked) in enumerate(zip(self.temperatures, self.locked, strict=True)):
+            plain = all(letter.isalnum() or letter == "-" for word in locked for letter in word)
+            what = "" if not locked else f"-{locked[0]}" if len(locked) == 1 and plain else "-locked"
+            found.append(f"{k + 1:0{digits}d}-{temperature:.6g}{unit}{what}")
+        return found
+
+
+def ladder_of(
+    model: Model,
+    thermostat: BaseThermostat,
+    duration: float | str,
+    every: Any,
+    seed: int,
+    temperatures: Any = None,
+    locked: Any = None,
+) -> Ladder:
+    """The ladder of a model.
+
+    Parameters
+    ----------
+    model
+        The model.
+    thermostat
+        In units of the model; its temperature is that of all runs where none are given.
+    duration, every
+        Of the runs, and between two exchanges [time].
+    seed
+        Chooses the random numbers.
+    temperatures, locked
+        Of the runs; as long as each other where both are given.
+
+    Raises
+    ------
+    CaseError
+        For fewer than two runs, lists of different lengths, temperatures that are not positive, and a duration that is
+        no whole number of exchanges.
+    ModelError
+        For locked joints in a model with loop constraints.
+    """
+    ladder, locks = _states(model, thermostat, temperatures, locked)
+    length, between = (length_of(model.units, time, WHERE) for time in (duration, every))
+    count = round(min(length / between, MOST + 1))
+    if count > MOST:
+        raise CaseError(f"{WHERE}: every: there would be more than {MOST} exchanges; take a longer time")
+    if count < 1 or abs(count * between - length) > 1e-9 * length:
+        raise CaseError(
+            f"{WHERE}: every: {between:g} goes into {length:g} no whole number of times; take "
+            f"{length / max(1, count):.9g}"
+        )
+    return Ladder(ladder, locks, between, count, seed)
+
+
+def at_temperature(model: Model, temperature: float) -> Model:
+    """The model with the temperatures of its forces changed to one."""
+    return replace(model, forces=_forces_at(model.forces, temperature))
+
+
+def cases_of(case: Case, model: Model, ladder: Ladder) -> list[Case]:
+    """The cases of the runs: the same but for temperature, locked joints, seed and thermal speeds.
+
+    Parameters
+    ----------
+    case
+        What they are made of.
+    model
+        Its model.
+    ladder
+        Of the runs.
+
+    Raises
+    ------
+    CaseError
+        For what exchanges do not take, frames that do not fall on exchanges, and joints that are not there.
+    """
+    unit, apart = case.units.symbols[2], case.run.interval
+    if not is_whole(ladder.every / apart):
+        raise CaseError(
+            f"{WHERE}: every: {with_unit(ladder.every, unit, 9)} is no whole number of the {with_unit(apart, unit, 9)} "
+            f"between frames; set run.frame_interval to {with_unit(ladder.every, unit, 9)}, or to a whole part of it"
+        )
+    ours = sum(hasattr(force, "temperature") for force in case.forces)
+    if sum(hasattr(force, "temperature") for force in model.forces) != ours:
+        raise CaseError(
+            f"{case.source}: model: it has forces with a temperature of their own, which would have to become that of "
+            "each run; give them under [[forces]]"
+        )
+    return [_case_of(case, model, ladder, k) for k in range(ladder.runs)]
+
+
+def check_case(case: Case) -> BaseThermostat:
+    """The thermostat of a case that exchanges; raises CaseError, with the key, for what exchanges do not take."""
+    given = {
+        "barostat": case.barostat is not None,
+        "scaling": case.scaling.scales,
+        "adaptive": case.adaptive is not None,
+        "run.stop": case.run.stop is not None,
+    }
+    for key, there in given.items():
+        if there:
+            raise CaseError(f"{case.source}: {key}: replica exchange: {REFUSED[key]}")
+    if case.thermostat is None:
+        raise CaseError(f"{case.source}: thermostat: replica exchange needs one, which keeps the temperature of a run")
+    if case.run.device != "cpu":
+        raise CaseError(f"{case.source}: run.device: replica exchange runs on the CPU; leave it out")
+    return case.thermostat
+
+
+def _case_of(case: Case, model: Model, ladder: Ladder, k: int) -> Case:
+    temperature, names = ladder.temperatures[k], ladder.locked[k]
+    thermostat = case.thermostat
+    assert thermostat is not None
+    settings = {"seed": own_seed(ladder.seed, k), "speeds": "thermal", "temperature": None}
+    return replace(
+        case,
+        thermostat=thermostat.model_copy(update={"temperature": temperature}),
+        forces=_forces_at(case.forces, temperature),
+        adaptive=_held(model, names, ladder.every, f"{WHERE}: locked[{k}]") if names else None,
+        run=case.run.model_copy(update=settings),
+        variants={},
+    )
+
+
+def _held(model: Model, names: Sequence[str], every: float, where: str) -> Adaptive:
+    """Joints that are locked from the first step to the last, as ``locked`` of ``simulate`` locks them."""
+    try:
+        bodies = bodies_of_words(model, names, where)
+        links_named(model, bodies, where)
+    except ModelError as error:
+        raise CaseError(str(error)) from None
+    group = Group(name="locked", bodies=bodies, lock=Schedule(times=(0.0,)))
+    return Adaptive(every=every, groups=(group,)).resolved(model.units, where)
+
+
+def _forces_at(forces: Sequence[Any], temperature: float) -> tuple[Any, ...]:
+    return tuple(
+        force.model_copy(update={"temperature": temperature}) if hasattr(force, "temperature") else force
+        for force in forces
+    )
+
+
+def _states(
+    model: Model, thermostat: BaseThermostat, temperatures: Any, locked: Any
+) -> tuple[tuple[float, ...], tuple[tuple[str, ...], ...]]:
+    """Temperatures and locked joints of the runs; raises CaseError for lists that do not go together."""
+    temperatures = temperatures.tolist() if isinstance(temperatures, np.ndarray) else temperatures
+    for name, given in (("temperatures", temperatures), ("locked", locked)):
+        if given is not None and (isinstance(given, str | bytes) or not isinstance(given, Sequence)):
+            raise CaseError(f"{WHERE}: {name}: expected one for each run, in a list, got {shown(given)}")
+    number = max(len(temperatures) if temperatures is not None else 0, len(locked) if locked is not None else 0)
+    if number < 2:
+        raise CaseError(
+            f"{WHERE}: give the temperatures of two runs or more, or the joints that are locked in each, "
+            'such as temperatures = ("300 K", "330 K")'
+        )
+    if temperatures is not None and locked is not None and len(temperatures) != len(locked):
+        raise CaseError(
+            f"{WHERE}: there are {len(temperatures)} temperatures and {len(locked)} sets of locked joints; give as "
+            "many of each"
+        )
+    if temperatures is None:
+        if not isinstance(thermostat.temperature, int | float):
+            raise CaseError(f"{WHERE}: thermostat.temperature: expected one number, for it stays the same")
+        temperatures = [thermostat.temperature] * number
+    found = [
+        float(model.units.value(T, "temperature", f"{WHERE}: temperatures[{k}]")) for k, T in enumerate(temperatures)
+    ]
+    if not all(0.0 < T < math.inf for T in found):
+        raise CaseError(f"{WHERE}: temperatures: must be positive, got {found}")
+    locks = [words(names, f"{WHERE}: locked[{k}]", CaseError) for k, names in enumerate(locked or [()] * number)]
+    if any(locks) and model.loops.kind.size:
+        raise ModelError(
+            f"{WHERE}: locked: loop constraints bind the joints, and the determinant of what is then left to move is "
+            "not known; leave out the locks, or the loops"
+        )
+    return tuple(found), tuple(tuple(names) for names in locks)
