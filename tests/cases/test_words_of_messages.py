@@ -16,7 +16,8 @@ from tests.support.run_cases import BALL, case_of
 
 PACKAGE = Path(ar.__file__).parent
 COMMAND_LINE = re.compile(
-    r"(?<!-)--[a-z]+[a-z-]*|\barticulon (run|resume|report|compare|analyse|tune|export|warm-up|sweep|exchange|advise|bench)\b"
+    r"(?<!-)--[a-z]+[a-z-]*|"
+    r"\barticulon (run|resume|report|compare|analyse|tune|export|warm-up|sweep|exchange|advise|bench)\b"
 )
 ELSEWHERE = ("cli", "__main__.py")
 ALLOWED = {"cases/advice.py", "advice/advised_options.py", "sweeps/slurm_script.py"}

@@ -1,6 +1,7 @@
 """The driver of an integrator: compiled, with its scratch, advancing a state in place."""
 
 from articulon.integrate.base import Driver
+from articulon.integrate.bead_driver import BeadDriver, moves_beads
 from articulon.integrate.combination import combination_of, integrator_of
 from articulon.integrate.compatibility import check
 from articulon.integrate.explicit_driver import ExplicitDriver
@@ -41,4 +42,7 @@ def driver(problem: Problem, state: State) -> Driver:
     """
     combination = combination_of(problem, device=CPU)
     check(combination)
-    return DRIVERS[integrator_of(combination)](problem, state)
+    name = integrator_of(combination)
+    if name == "flights" and moves_beads(problem):
+        return BeadDriver(problem, state)
+    return DRIVERS[name](problem, state)

@@ -41,6 +41,7 @@ from articulon.algebra.vectors import (
 from articulon.dynamics.kinematics import joint_frame, move, place
 from articulon.integrate.status import DIVERGED, NOT_CONVERGED, REACHED
 from articulon.kernels import jit, kernel
+from articulon.lanes import any_of, choose
 from articulon.model import Forest
 from articulon.model.joints import XYZ
 from articulon.model.joints.swing import Swing
@@ -236,24 +237,28 @@ def apart(forest, rods, array, ws, r):
 
 @jit
 def stretch(forest, rods, ws, start, end):
-    """Brings all rods to their lengths along ``rods.along``; the status."""
-    worst, began = 0.0, False
+    """Brings all rods to their lengths along ``rods.along``, of one tree or of several in lanes; the status."""
+    began = False
     for turn in range(ITERATIONS):
-        worst = 0.0
+        worst = 0.0 * rods.length[rods.link[start]] if start < end else 0.0 * rods.length[0]
+        sums = worst
         for r in range(start, end):
             d, length = apart(forest, rods, rods.place, ws, r), rods.length[rods.link[r]]
-            error = 0.5 * (length * length - dot(d, d))
+            square = length * length
+            error = 0.5 * (square - dot(d, d))
             rods.tension[r] = error
-            size = abs(error) / (length * length)
-            worst = size if not size <= worst else worst  # a number that is none is the worst
+            size = abs(error) - SETTLED * square
+            worst = choose(size > worst, size, worst)
+            sums = sums + error
+        # An error that is not a number hides in a maximum, not in a sum.
+        if any_of(choose(abs(sums) < np.inf, 0.0 * sums, 0.0 * worst + 1.0) > 0.0):
+            return NOT_CONVERGED if began else DIVERGED
+        began = True
         solve_rods(rods, start, end)
         pull(forest, rods, start, end, rods.place)
-        began = began or (turn == 0 and worst < np.inf)
-        if not SETTLED < worst < np.inf:
-            break
-    if worst <= SETTLED:
-        return REACHED
-    return NOT_CONVERGED if began else DIVERGED
+        if not any_of(worst > 0.0):
+            return REACHED
+    return NOT_CONVERGED
 
 
 @jit

@@ -18,6 +18,11 @@ from articulon.sizes import check_size
 IMAGE, NEIGHBOUR = 100, 4
 """Memory of an image of a site, and of a place in a list [bytes]."""
 
+FEW = 16
+"""Neighbours in a list that costs hardly more than a shorter one: two registers of them."""
+WIDEST = 0.5
+"""Skin of short lists at most, over the cutoff."""
+
 
 class Listing(NamedTuple):
     """Which neighbours are listed."""
@@ -60,9 +65,23 @@ def listing_of(model: Model, terms: Sequence[Term]) -> Listing:
     restricted = any(term.between is not None for term in pairs)
     everything = lists and bool(np.isinf(cutoffs).all()) and not periodic and not restricted
     skins = [term.skin for term in terms if isinstance(term, PairTerm | SumTerm) and term.skin is not None]
-    skin = max(skins) if skins else SKIN * cutoff if np.isfinite(cutoff) else np.inf
+    skin = max(skins) if skins else _default_skin(model, sites, cutoff)
     sorts = sorts_of(model, terms, classes_of(model, terms)) if sites and lists and not everything else None
     return Listing(sites, cutoff, skin, lists, everything, sorts)
+
+
+def _default_skin(model: Model, sites: int, cutoff: float) -> float:
+    """How far beyond the cutoff neighbours are listed where no force says so [length].
+
+    Lists that are short cost little more than none, and new ones a lot: where few neighbours lie within the cutoff the
+    skin is wider, until a list holds ``FEW``.
+    """
+    if not np.isfinite(cutoff):
+        return np.inf
+    wide, box = 0.0, model.box
+    if sites and box is not None and box.periodic.all():
+        wide = min((FEW * box.volume / (4.0 / 3.0 * np.pi * sites)) ** (1.0 / 3.0) - cutoff, WIDEST * cutoff)
+    return max(SKIN * cutoff, wide)
 
 
 def room_for(model: Model, listing: Listing) -> tuple[int, int]:

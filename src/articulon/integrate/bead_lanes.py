@@ -1,0 +1,408 @@
+"""Trees of beads on rods side by side: as many alike as a vector register has lanes take their steps together.
+
+What is done is that of ``rod_flights.py``, in the Cartesian places of the beads from step to step: a kick changes the
+velocities by forces and takes from them what would change lengths, a flight is a step of RATTLE, and noise is that of
+each bead less what would change lengths, which has the covariance of the speeds that the rods leave free. Coordinates
+and speeds of the joints follow from the places at the end. There is no spin about a rod: each frame is turned by the
+shortest way from its parent's, so that coordinates are a function of the places alone.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.algebra.rotations import matrix, normalised, product, store_quaternion
+from articulon.algebra.vectors import (
+    add,
+    apply,
+    apply_t,
+    column,
+    cross,
+    dot,
+    load,
+    load_from,
+    load_matrix,
+    scale,
+    store,
+    store_at,
+    store_from,
+    sub,
+)
+from articulon.dynamics.kinematics import joint_frame
+from articulon.integrate.rod_flights import Rods, apart, factorise_rods, keep_lengths, rods_of, stretch
+from articulon.integrate.status import REACHED
+from articulon.kernels import jit
+from articulon.lane_registers import folded
+from articulon.lanes import WIDTH, LaneArray
+from articulon.model import Forest
+from articulon.model.joints import XYZ
+from articulon.model.state import POTENTIAL, THERMOSTAT
+from articulon.passes import pass_of
+from articulon.thermostats.base import FRICTION, SEED, STREAM
+from articulon.thermostats.langevin import decay_and_noise, particle_normals
+from articulon.thermostats.schedule import target
+
+
+class Beads(NamedTuple):
+    """Beads in the lanes of groups of trees that are alike; a row is a bead of each tree of a group.
+
+    Arrays of lanes have the shape (rows, ...) with all lanes of a row as one number. Lanes that fill up the last of
+    alike groups are copies of another tree, of no weight.
+    """
+
+    parent: np.ndarray
+    """Row of each bead's parent, −1 for the ground, shape (rows,)."""
+    group: np.ndarray
+    """First row of each group, and the number of rows, shape (groups + 1,)."""
+    rods: Rods
+    """Of the rows; its trees are the groups, its numbers those of lanes."""
+    position: np.ndarray
+    """Joints on the ground [length], lanes (rows, 3)."""
+    mass: np.ndarray
+    """Of the beads, zero in lanes of no weight [mass], lanes (rows,)."""
+    weight: np.ndarray
+    """One, or zero in lanes of no weight, lanes (rows,)."""
+    thermal: np.ndarray
+    """1/√m [mass^−½], lanes (rows,)."""
+    force: np.ndarray
+    """On the beads, lanes (rows, 3)."""
+    noise: np.ndarray
+    """Of N(0, 1/m), lanes (rows, 3)."""
+    place_numbers: np.ndarray
+    """``rods.place`` as plain numbers, shape (rows, 3, width)."""
+    speed_numbers: np.ndarray
+    """``rods.speed``, likewise."""
+    force_numbers: np.ndarray
+    """``force``, likewise."""
+    noise_numbers: np.ndarray
+    """``noise``, likewise."""
+    row: np.ndarray
+    """Row of each link, shape (links,)."""
+    lane: np.ndarray
+    """Its lane, shape (links,)."""
+    copied: np.ndarray
+    """Rows and lanes of no weight, and the link that each is a copy of, shape (copies, 3)."""
+
+
+class Joined(NamedTuple):
+    """What the functions of rods read of a forest."""
+
+    parent: np.ndarray
+
+
+class Anchors(NamedTuple):
+    """What they read of a workspace."""
+
+    position: np.ndarray
+
+
+def lanes_for(shape: tuple[int, ...]) -> Any:
+    """Zeros in lanes, which kernels take for an array of a shape."""
+    return LaneArray.zeros(shape)
+
+
+def beads_of(forest: Forest) -> Beads:
+    """The beads of a forest of nothing but trees of beads, see ``rod_flights.are_beads``."""
+    lanes = _lanes_of_trees(forest)
+    by_lane = [_trees(forest, trees) for trees in zip(*lanes, strict=True)]
+    first = by_lane[0]
+    rows, start = first.mass.size, forest.tree
+    each = [rods_of(one) for one in by_lane]
+
+    def stacked(arrays: list[np.ndarray]) -> Any:
+        made = LaneArray.zeros(arrays[0].shape)
+        made.numbers[:] = np.stack(arrays, axis=-1)
+        return made
+
+    weight = lanes_for((rows,))
+    row, lane = np.zeros((2, forest.mass.size), dtype=np.int64)
+    copied: list[tuple[int, int, int]] = []
+    for g, trees in enumerate(lanes):
+        low = int(first.tree[g])
+        for k, tree in enumerate(trees):
+            links = np.arange(start[tree], start[tree + 1])
+            here = low + np.arange(links.size)
+            if k and tree == trees[k - 1]:
+                copied += [(int(r), k, int(i)) for r, i in zip(here, links, strict=True)]
+                continue
+            weight.numbers[here, k] = 1.0
+            row[links], lane[links] = here, k
+    place, speed, force, noise = (lanes_for((rows, 3)) for _ in range(4))
+    empty = each[0]
+    rods = empty._replace(
+        length=stacked([one.length for one in each]),
+        inverse_mass=stacked([one.inverse_mass for one in each]),
+        factor=stacked([one.factor for one in each]),
+        values=lanes_for(empty.values.shape),
+        diagonal=lanes_for(empty.diagonal.shape),
+        tension=lanes_for(empty.tension.shape),
+        along=lanes_for(empty.along.shape),
+        before=lanes_for((rows, 3)),
+        place=place,
+        speed=speed,
+    )
+    mass = stacked([one.mass for one in by_lane])
+    thermal = lanes_for((rows,))
+    thermal.numbers[:] = 1.0 / np.sqrt(mass.numbers)
+    mass.numbers[:] *= weight.numbers
+    return Beads(
+        first.parent.copy(),
+        first.tree.copy(),
+        rods,
+        stacked([one.position for one in by_lane]),
+        mass,
+        weight,
+        thermal,
+        force,
+        noise,
+        place.numbers,
+        speed.numbers,
+        force.numbers,
+        noise.numbers,
+        row,
+        lane,
+        np.array(copied, dtype=np.int64).reshape(-1, 3),
+    )
+
+
+def _lanes_of_trees(forest: Forest) -> list[list[int]]:
+    """Trees that are alike, in groups of as many as there are lanes; the last of a kind is filled up with its last."""
+    kinds: dict[bytes, list[int]] = {}
+    for t, (a, b) in enumerate(zip(forest.tree[:-1].tolist(), forest.tree[1:].tolist(), strict=True)):
+        parent = forest.parent[a:b]
+        shape = np.where(parent < 0, -1, parent - a), forest.kind[a:b]
+        kinds.setdefault(shape[0].tobytes() + b"|" + shape[1].tobytes(), []).append(t)
+    found: list[list[int]] = []
+    for trees in kinds.values():
+        for k in range(0, len(trees), WIDTH):
+            some = trees[k : k + WIDTH]
+            found.append(some + [some[-1]] * (WIDTH - len(some)))
+    return found
+
+
+def _trees(forest: Forest, trees: tuple[int, ...]) -> Forest:
+    """Some trees of a forest as one of their own."""
+    parts = [np.arange(forest.tree[t], forest.tree[t + 1]) for t in trees]
+    starts = np.concatenate([[0], np.cumsum([part.size for part in parts])])
+    links = np.concatenate(parts)
+    moved = np.concatenate(
+        [np.full(part.size, start - part[0]) for part, start in zip(parts, starts[:-1], strict=True)]
+    )
+    parent = forest.parent[links]
+    arrays: dict[str, Any] = {
+        name: np.ascontiguousarray(getattr(forest, name)[links])
+        for name in Forest._fields
+        if name not in ("tree", "flexible", "parent")
+    }
+    arrays["parent"] = np.where(parent < 0, -1, parent + moved)
+    return Forest(**arrays, tree=starts.astype(np.int64))
+
+
+# From and to the joints
+
+
+@jit
+def fill_copies(beads, numbers):
+    """Gives lanes of no weight what their trees have: they take the same steps, so that others never wait for them
+    longer in one chunk of steps than in another."""
+    for n in range(beads.copied.shape[0]):
+        r, lane, k = beads.copied[n, 0], beads.copied[n, 1], beads.copied[n, 2]
+        for a in range(3):
+            numbers[r, a, lane] = numbers[beads.row[k], a, beads.lane[k]]
+
+
+@pass_of
+def take_places(forest, beads, ws, history):
+    """Places and velocities of the beads, in a memory (6 links + 1,), where it holds none: those of links that have
+    been placed and moved."""
+    links = beads.row.size
+    if history[6 * links] != 0.0:
+        return
+    for k in range(links):
+        centre = load(forest.moment, k)
+        arm = apply(load_matrix(ws.rotation, k), scale(1.0 / forest.mass[k], centre))
+        store_at(history, 6 * k, add(load(ws.position, k), arm))
+        store_at(history, 6 * k + 3, add(load_from(ws.twist, k, 0), cross(load_from(ws.twist, k, 3), arm)))
+    history[6 * links] = 1.0
+
+
+@pass_of
+def take_beads_in_lanes(beads, history):
+    """Places and velocities from a memory into the lanes, and what the rods need there."""
+    for k in range(beads.row.size):
+        r, lane = beads.row[k], beads.lane[k]
+        for a in range(3):
+            beads.place_numbers[r, a, lane] = history[6 * k + a]
+            beads.speed_numbers[r, a, lane] = history[6 * k + 3 + a]
+    fill_copies(beads, beads.place_numbers)
+    fill_copies(beads, beads.speed_numbers)
+    for g in range(beads.group.size - 1):
+        point_along(beads, g)
+
+
+@pass_of
+def give_places(beads, history):
+    """Places and velocities from the lanes into a memory."""
+    for k in range(beads.row.size):
+        r, lane = beads.row[k], beads.lane[k]
+        for a in range(3):
+            history[6 * k + a] = beads.place_numbers[r, a, lane]
+            history[6 * k + 3 + a] = beads.speed_numbers[r, a, lane]
+
+
+@jit
+def shortest_from_z(d):
+    """Euler parameters of the shortest turn of the z axis onto a unit vector, exact to rounding near its opposite."""
+    across = d[0] * d[0] + d[1] * d[1]
+    w = 1.0 + d[2] if d[2] > 0.0 else across / (1.0 - d[2])
+    if w == 0.0:
+        return (0.0, 1.0, 0.0, 0.0)
+    return normalised((w, -d[1], d[0], 0.0))
+
+
+@pass_of
+def give_joints(forest, history, q, u, ws):
+    """Coordinates and speeds of the joints at places and velocities, parents first."""
+    parent, rotation = forest.parent, forest.rotation
+    for k in range(parent.size):
+        p, kq, ku = parent[k], forest.q_start[k], forest.u_start[k]
+        x = (history[6 * k], history[6 * k + 1], history[6 * k + 2])
+        v = (history[6 * k + 3], history[6 * k + 4], history[6 * k + 5])
+        frame = joint_frame(parent, rotation, ws.quaternion, k)
+        axes = matrix(frame)
+        begins, carried, spin = load(forest.position, k), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if p >= 0:
+            begins = (history[6 * p], history[6 * p + 1], history[6 * p + 2])
+            carried = (history[6 * p + 3], history[6 * p + 4], history[6 * p + 5])
+            spin = load_from(ws.twist, p, 3)
+        if forest.kind[k] == XYZ:
+            store_at(q, kq, apply_t(axes, sub(x, begins)))
+            store_at(u, ku, apply_t(axes, v))
+            store_quaternion(ws.quaternion, k, frame)
+            store_from(ws.twist, k, 3, (0.0, 0.0, 0.0))
+            continue
+        length = forest.moment[k, 2] / forest.mass[k]
+        d = sub(x, begins)
+        z = scale(math.copysign(1.0 / math.sqrt(dot(d, d)), length), d)
+        own = shortest_from_z(apply_t(axes, z))
+        e = product(frame, own)
+        axes = matrix(e)
+        q[kq], q[kq + 1], q[kq + 2], q[kq + 3] = own[0], own[1], own[2], own[3]
+        # ω across the rod, less what the parent brings; the joint's own has no part along the rod.
+        w = sub(scale(1.0 / length, cross(z, sub(v, carried))), spin)
+        a, b = dot(column(axes, 0), w), dot(column(axes, 1), w)
+        u[ku], u[ku + 1] = a, b
+        store_quaternion(ws.quaternion, k, e)
+        store_from(ws.twist, k, 3, add(spin, apply(axes, (a, b, 0.0))))
+
+
+# Steps in the lanes
+
+
+@jit
+def point_along(beads, g):
+    """The rods of a group as they lie, and the factors of their matrix."""
+    rods = beads.rods
+    start, end = rods.tree[g], rods.tree[g + 1]
+    joined, anchors = Joined(beads.parent), Anchors(beads.position)
+    for r in range(start, end):
+        store(rods.along, r, apart(joined, rods, rods.place, anchors, r))
+    factorise_rods(joined, rods, start, end)
+
+
+@pass_of
+def fly_beads(beads, span, status):
+    """Free flight of all groups over a time ``span`` (1,) from where ``point_along`` has been; the worst ``status``
+    (1,) stands."""
+    rods, time = beads.rods, span[0]
+    joined, anchors = Joined(beads.parent), Anchors(beads.position)
+    for g in range(beads.group.size - 1):
+        start, end = rods.tree[g], rods.tree[g + 1]
+        for k in range(beads.group[g], beads.group[g + 1]):
+            x = load(rods.place, k)
+            store(rods.before, k, x)
+            store(rods.place, k, add(x, scale(time, load(rods.speed, k))))
+        found = stretch(joined, rods, anchors, start, end)
+        if found != REACHED:
+            status[0] = max(status[0], found)
+            return
+        for k in range(beads.group[g], beads.group[g + 1]):
+            store(rods.speed, k, scale(1.0 / time, sub(load(rods.place, k), load(rods.before, k))))
+        point_along(beads, g)
+        keep_lengths(joined, rods, start, end)
+
+
+@pass_of
+def kick_beads(beads, half, work, size):
+    """v += ``half`` (1,) M⁻¹ F less what would change lengths; adds the work of the forces, and gives Σ m v², which is
+    not finite where a number is not (1,)."""
+    rods, h = beads.rods, half[0]
+    joined = Joined(beads.parent)
+    done, moving = 0.0, 0.0
+    for g in range(beads.group.size - 1):
+        first, last = beads.group[g], beads.group[g + 1]
+        square = 0.0 * beads.mass[first]
+        power = square
+        for k in range(first, last):
+            v, f = load(rods.speed, k), load(beads.force, k)
+            power = power + dot(f, v)
+            store(rods.speed, k, add(v, scale(h * rods.inverse_mass[k], f)))
+        keep_lengths(joined, rods, rods.tree[g], rods.tree[g + 1])
+        for k in range(first, last):
+            v = load(rods.speed, k)
+            power = power + dot(load(beads.force, k), v)
+            square = square + beads.mass[k] * dot(v, v)
+        done += folded(beads.weight[first] * power)
+        moving += folded(square)
+    work[POTENTIAL] += 0.5 * h * done
+    size[0] = moving
+
+
+@pass_of
+def stir_beads(beads, bath, clock, number, work):
+    """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on; adds its work."""
+    rods, time, h = beads.rods, clock[0], clock[1]
+    joined = Joined(beads.parent)
+    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
+    for k in range(beads.row.size):
+        r, lane = beads.row[k], beads.lane[k]
+        x, y, z = particle_normals(bath.choice[SEED], bath.choice[STREAM], number[0], k)
+        beads.noise_numbers[r, 0, lane] = x
+        beads.noise_numbers[r, 1, lane] = y
+        beads.noise_numbers[r, 2, lane] = z
+    fill_copies(beads, beads.noise_numbers)
+    gained = 0.0
+    for g in range(beads.group.size - 1):
+        change = 0.0 * beads.mass[beads.group[g]]
+        for k in range(beads.group[g], beads.group[g + 1]):
+            v = load(rods.speed, k)
+            change = change - beads.mass[k] * dot(v, v)
+            v = add(scale(c, v), scale(s * beads.thermal[k], load(beads.noise, k)))
+            store(rods.speed, k, v)
+        keep_lengths(joined, rods, rods.tree[g], rods.tree[g + 1])
+        for k in range(beads.group[g], beads.group[g + 1]):
+            v = load(rods.speed, k)
+            change = change + beads.mass[k] * dot(v, v)
+        gained += folded(change)
+    work[THERMOSTAT] += 0.5 * gained
+
+
+@pass_of
+def fill_beads(sites, total, terms, refresh, beads):
+    """Forces between sites that lie on beads."""
+    site, links = sites.particles.site, sites.link
+    for s in range(links.size):
+        r, lane = beads.row[links[s]], beads.lane[links[s]]
+        for a in range(3):
+            site[a, s] = beads.place_numbers[r, a, lane]
+    total(sites, terms, refresh)
+    place, fx, fy, fz = sites.particles.place, sites.particles.fx, sites.particles.fy, sites.particles.fz
+    force = beads.force_numbers
+    force[:] = 0.0
+    for s in range(links.size):
+        r, lane, p = beads.row[links[s]], beads.lane[links[s]], place[s]
+        force[r, 0, lane] += fx[p]
+        force[r, 1, lane] += fy[p]
+        force[r, 2, lane] += fz[p]
+    fill_copies(beads, force)
