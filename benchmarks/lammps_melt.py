@@ -122,8 +122,9 @@ def loop_time(line: Sequence[str], name: str, folder: str, say: Callable[[str], 
         return None
     loops = LOOP.findall(done.stdout)
     if done.returncode or not loops:
-        last = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
-        say(f"{name}: did not run ({last})")
+        lines = f"{done.stdout}\n{done.stderr}".strip().splitlines() or ["no output"]
+        why = next((one for one in lines if one.startswith("ERROR")), lines[-1])
+        say(f"{name}: did not run ({why})")
         return None
     return float(loops[-1][0])
 

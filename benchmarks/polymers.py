@@ -32,9 +32,9 @@ units lj
 atom_style bond
 special_bonds fene
 bond_style fene
-read_data melt.data extra/special/per/atom 4
 pair_style lj/cut {RANGE!r}
 pair_modify shift yes
+read_data melt.data extra/special/per/atom 4
 pair_coeff 1 1 1.0 1.0
 bond_coeff 1 30.0 1.5 1.0 1.0
 neighbor 0.4 bin
