@@ -36,7 +36,7 @@ ALLOWED = (
 """Commands that say what acts and run nothing else."""
 CODE = ("python", "mliap", "kim", "plugin")
 """Words of styles that run code or load it."""
-SKINS = {"lj": 0.5, "real": 2.0}
+SKINS = {"lj": 0.65, "real": 2.0}
 """Skin by LAMMPS's style of units [LAMMPS's length]: its defaults are 0.3 and 2, and lists cost more here."""
 SMALL = 1e-3
 """What sites themselves list neighbours within, by the skin: nothing but the moments to list anew is wanted of that."""
