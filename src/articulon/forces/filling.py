@@ -12,6 +12,7 @@ from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.gravity import gravity_power
 from articulon.forces.linear_flow import flowing
 from articulon.forces.modal_forces import modal_damping, modal_springs
+from articulon.forces.sites.site_evaluation import add_forces_in_turn
 from articulon.forces.sites.site_wrenches import particle_wrenches, place_particles
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
@@ -48,6 +49,17 @@ def fill_sites(sites, total, terms, refresh, ws, wrench):
     """All other forces between sites."""
     place_particles(sites, ws)
     total(sites, terms, refresh)
+    particle_wrenches(sites, ws, wrench[POTENTIAL])
+
+
+@pass_of
+def fill_sites_in_turn(sites, total, terms, refresh, ws, wrench, time, turn):
+    """The same, with slow forces in every ``turn[1]``-th step of the length ``turn[0]`` alone, as many times as
+    strong."""
+    place_particles(sites, ws)
+    refresh(sites.cell, sites.particles, sites.neighbours, sites.grid, sites.kinds, sites.charges)
+    due = np.rint(time[0] / turn[0]) % turn[1] == 0.0
+    add_forces_in_turn(sites, terms, turn[1] if due else 0.0)
     particle_wrenches(sites, ws, wrench[POTENTIAL])
 
 
@@ -173,9 +185,10 @@ def read_thermostat(bath, variables, sums):
     sums[8], sums[9] = variables[0, 0], bath.constants[GAIN] * variables[1, 0]
 
 
-def filling(evaluator: ModelTables, at: At, resistance: bool = True) -> Iterator[Bound]:
+def filling(evaluator: ModelTables, at: At, resistance: bool = True, turn: np.ndarray | None = None) -> Iterator[Bound]:
     """Passes that fill the channels but for drag and Brownian motion, and, without ``resistance``, but for what
-    ``friction-implicit`` solves for."""
+    ``friction-implicit`` solves for. With ``turn``, the length of a step [time] and a number of steps, slow forces
+    between sites act in every so many steps."""
     forces, channels, forest, ws = evaluator.system.forces, at.channels, at.forest, at.ws
     wrench, joint = channels.wrench, channels.joint
     if forces.wrench_channels.size:
@@ -183,7 +196,10 @@ def filling(evaluator: ModelTables, at: At, resistance: bool = True) -> Iterator
     if forces.joint_channels.size:
         yield clear_joints.bind(forces.joint_channels, joint)
     if forces.sites.kinds.size:
-        yield evaluator.bind_sites(fill_sites, ws, wrench)
+        if turn is None:
+            yield evaluator.bind_sites(fill_sites, ws, wrench)
+        else:
+            yield evaluator.bind_sites(fill_sites_in_turn, ws, wrench, at.time, turn)
     if forces.contact.shape[0]:
         yield fill_contacts.bind(forces.contact, wrench)
     if forest.flexible is not None:

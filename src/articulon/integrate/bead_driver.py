@@ -36,7 +36,12 @@ def moves_beads(problem: Problem) -> bool:
     e, policy = problem.evaluator, problem.policy
     forces, forest, way = e.system.forces, e.system.forest, e.system.bath.choice[WAY]
     plain = not (policy.scales or policy.follows) and problem.barostat is None and forest.flexible is None
-    plain = plain and e.solver_name == "articulated" and e.rotations == "speeds"
+    plain = (
+        plain
+        and problem.integrator.long_range_every == 1
+        and e.solver_name == "articulated"
+        and e.rotations == "speeds"
+    )
     if not plain or e.model.loops.kind.size or e.model.drives or e.contacts is not None:
         return False
     if forces.terms or forces.drag.link.size or forces.noise.choice[0] or forces.gravity.any() or e.linear_flow:

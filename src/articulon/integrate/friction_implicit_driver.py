@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.sites.site_evaluation import SLOW
 from articulon.integrate import friction_implicit, friction_implicit_passes, friction_implicit_scratch
 from articulon.integrate.base import Driver, addressed, open_loop
 from articulon.integrate.fixed_steps import FixedStepDriver
@@ -26,11 +28,12 @@ class FrictionImplicitDriver(FixedStepDriver):
         super().__init__(problem, state)
         evaluator = problem.evaluator
         self.flight = problem.integrator.drift == "geodesic"
+        self.turn = turn_of(problem)
         self.bind_law()
         thermostat = evaluator.thermostat
         self.bath_step = addressed(leave if thermostat is None else thermostat.advance, BATH)
         self.scratch = friction_implicit_scratch.scratch(evaluator)
-        self.passes, self.kept = friction_implicit_passes.passes(evaluator, self.scratch, self.flight)
+        self.passes, self.kept = friction_implicit_passes.passes(evaluator, self.scratch, self.flight, self.turn)
         self.kernel = prepare_for(friction_implicit.advance, self.arguments(state, 0))
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
@@ -76,5 +79,29 @@ class FrictionImplicitDriver(FixedStepDriver):
             result.barostat = self.problem.barostat.acting(evaluator, self.step)
         result.bind_law()
         result.scratch = friction_implicit_scratch.scratch(evaluator)
-        result.passes, result.kept = friction_implicit_passes.passes(evaluator, result.scratch, self.flight)
+        result.passes, result.kept = friction_implicit_passes.passes(evaluator, result.scratch, self.flight, self.turn)
         return result
+
+
+def turn_of(problem: Problem) -> np.ndarray | None:
+    """Length of a step and number of steps from one evaluation of slow forces to the next; None where it is one.
+
+    Raises
+    ------
+    CaseError
+        For a model that has no slow forces, and a policy that goes by the forces of every step.
+    """
+    every = int(problem.integrator.long_range_every)
+    if every == 1:
+        return None
+    if problem.policy.scales:
+        raise CaseError(
+            f"integrator.long_range_every: '{problem.policy.policy}' goes by the forces of a moment, and slow forces "
+            "act in impulses then; leave one of the two out"
+        )
+    if not (problem.evaluator.sites.system.level == SLOW).any():
+        raise CaseError(
+            "integrator.long_range_every: the model has no slow forces, such as particle-mesh Ewald sums or a "
+            "generalised Born solvent; leave it out"
+        )
+    return np.array([float(problem.integrator.step), float(every)])

@@ -129,14 +129,21 @@ class Passes(NamedTuple):
     """Langevin's friction and noise."""
 
 
-def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Program]]:
-    """The programs of a model's steps: as kernels take them, and to be kept."""
-    programs = [Program(one) for one in parts(e, arrays, flight)]
+def passes(e: Evaluator, arrays: Scratch, flight: bool, turn: np.ndarray | None = None) -> tuple[Passes, list[Program]]:
+    """The programs of a model's steps: as kernels take them, and to be kept; see ``filling`` for ``turn``."""
+    programs = [Program(one) for one in parts(e, arrays, flight, turn=turn)]
     compile_passes(one for program in programs for one in program.passes)
     return Passes(*(program.code for program in programs)), programs
 
 
-def parts(e: ModelTables, arrays: Scratch, flight: bool, flying: Pass = fly, in_lanes: bool = False) -> Passes:
+def parts(
+    e: ModelTables,
+    arrays: Scratch,
+    flight: bool,
+    flying: Pass = fly,
+    in_lanes: bool = False,
+    turn: np.ndarray | None = None,
+) -> Passes:
     """The passes of each program, with the iteration of flights where the drift follows geodesic lines; ``in_lanes``
     those of several states side by side."""
     forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
@@ -184,7 +191,7 @@ def parts(e: ModelTables, arrays: Scratch, flight: bool, flying: Pass = fly, in_
     first, second = _drifting(e, arrays, travelling)
     return Passes(
         locate,
-        list(filling(e, at, resistance=False)),
+        list(filling(e, at, resistance=False, turn=turn)),
         list(scaling(e, channels, factor)),
         [] if flight else [move_u, kept, *accelerate],
         accelerate if flight else [move_middle, kept, *accelerate],

@@ -270,3 +270,7 @@ class FrictionImplicit(Declaration):
     ``geodesic`` lines, as they do where nothing acts. These take some twenty recursions a step more and make the rule
     symplectic without drag and thermostat: where forces cost more than that, as between the atoms of a protein, longer
     steps keep the energy. Rigid bodies only."""
+    long_range_every: Annotated[Whole, Field(ge=1)] = 1
+    """Steps from one evaluation of the slow forces between sites to the next: long-range sums of charges, generalised
+    Born solvents and forces of other programs. They then act for as many steps at once (r-RESPA: Tuckerman, Berne and
+    Martyna, J. Chem. Phys. 97, 1990, 1992)."""

@@ -61,6 +61,7 @@ from articulon.passes import Function, Pass, Program, functions, pass_of
 SLOTS = 4
 """Terms for which there is room at first; more make the kernels compile again."""
 LEVELS: tuple[Level, ...] = ("bonded", "short", "long")
+SLOW = LEVELS.index("long")
 
 
 @first_class
@@ -93,6 +94,27 @@ def add_forces(system, functions):
         return
     for k in range(len(functions)):
         functions[k](system.tables[k], system.cell, particles, system.neighbours)
+
+
+@jit
+def add_forces_in_turn(system, functions, times):
+    """The same, with the forces of slow terms so many times as strong, or without them where that is zero."""
+    particles = system.particles
+    clear_forces(particles)
+    fx, fy, fz = particles.fx, particles.fy, particles.fz
+    if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
+        for p in range(fx.size):
+            fx[p] = np.nan
+        return
+    if times > 0.0:
+        for k in range(len(functions)):
+            if system.level[k] == SLOW:
+                functions[k](system.tables[k], system.cell, particles, system.neighbours)
+        for p in range(fx.size):
+            fx[p], fy[p], fz[p] = times * fx[p], times * fy[p], times * fz[p]
+    for k in range(len(functions)):
+        if system.level[k] != SLOW:
+            functions[k](system.tables[k], system.cell, particles, system.neighbours)
 
 
 @kernel(called="value")
