@@ -174,7 +174,7 @@ def test_a_rival_that_nobody_asks_for_and_that_fails_is_left_out_and_named(
     (tmp_path / "warm.toml").write_text(WARM, encoding="utf-8")
     done = comparing.compare(ar.load_case(tmp_path / "warm.toml"), out=tmp_path / "runs")
     assert "overdamped" not in {row["name"] for row in done.rows} and "case" in done.views
-    said = "overdamped: left out: it diverged at t = 0.0024 us: steps are too long"
+    said = "overdamped: left out: it diverged at t = 0.0024 us: steps are too long at body 'sphere'"
     assert said in capsys.readouterr().out
     assert said in (done.folder / "comparison.html").read_text(encoding="utf-8")
     assert done.data["left_out"] == {"overdamped": said.removeprefix("overdamped: left out: ")}

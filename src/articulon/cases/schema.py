@@ -234,6 +234,9 @@ class Comparison(Section):
     """The variant that the others are measured from; the case itself by default."""
     variants: tuple[str, ...] = ()
     """The variants that are run; all by default."""
+    energy_spread: Annotated[Number, Field(gt=0)] | None = None
+    """A standard deviation of the total energy over the mean kinetic energy: the comparison says at which step runs at
+    constant energy that differ only in it reach this."""
 
 
 class Plugins(Section):

@@ -12,6 +12,7 @@ from typing import Any
 
 from articulon.cases.case import Case
 from articulon.comparisons.compared import Compared
+from articulon.comparisons.run_rows import DIVERGED
 from articulon.comparisons.variant_runs import Entry
 from articulon.errors import CaseError
 from articulon.forces.stokes_drag import StokesDrag
@@ -78,9 +79,9 @@ def sentences(done: Compared) -> list[str]:
     """What each scaled run is worth beside the fair rivals, in words."""
     found = []
     for row in done.rows:
-        if row["scaling"]["policy"] == "none" or row["status"] == "not run":
+        if row["scaling"]["policy"] == "none" or row["steps"] is None:
             continue
-        for other in done.rows:
+        for other in (one for one in done.rows if one["status"] != DIVERGED):
             fair = other["scaling"]["policy"] == "none" and other["rule"] in RULES and other["group"] == row["group"]
             if fair and other["other_physics"] == row["other_physics"]:
                 text = sentence(row, other)

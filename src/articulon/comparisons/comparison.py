@@ -16,26 +16,25 @@ from articulon.comparisons import reference_cache, reused_runs
 from articulon.comparisons.baselines import sentences, with_baselines
 from articulon.comparisons.compared import Compared
 from articulon.comparisons.comparison_page import page_of, terminal_tables
+from articulon.comparisons.energy_comparison import add_energies, energy_sentences
 from articulon.comparisons.overlays import differences
-from articulon.comparisons.path_measures import Deviation, clock, deviation, other_physics, saving
+from articulon.comparisons.path_measures import Deviation, deviation, other_physics, saving
 from articulon.comparisons.reference_run import reference_sentences, with_reference
 from articulon.comparisons.resolution_comparison import add_resolution, resolution_sentences, with_all_active
+from articulon.comparisons.run_rows import CACHED, DIVERGED, MEASURED, diverged_row, estimated_row, run_row, why
 from articulon.comparisons.timed_runs import PATIENCE, Stopwatch, estimated, run_short
 from articulon.comparisons.variant_runs import Entry, entries, on_one_noise_path, unscaled_rival
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.inputs import path_of
 from articulon.inputs import shown as shown_value
-from articulon.report.html import fidelity_verdict, write_report
+from articulon.report.html import write_report
 from articulon.report.readable_numbers import wall_time
-from articulon.report.view import View, stop_time
+from articulon.report.view import View
 from articulon.simulation.case_run import RUNS, run
 from articulon.simulation.run_request import Progress, Silent
 from articulon.storage.atomic_writing import write_text
 
 __all__ = ["Comparison", "compare"]
-
-MEASURED, CACHED, ESTIMATED = "measured", "cached", "estimated"
-"""Where a wall time comes from: this comparison, an earlier one on this machine, or a short run."""
 
 
 class Comparison(Compared):
@@ -47,9 +46,14 @@ class Comparison(Compared):
 
     @property
     def sentences(self) -> list[str]:
-        """In words: whether a reference is scaled, what the scaled runs are worth beside their fair rivals, and what a
-        changing resolution saves and errs."""
-        return [*reference_sentences(self), *sentences(self), *resolution_sentences(self)]
+        """In words: whether a reference is scaled, what the scaled runs are worth beside their fair rivals, what a
+        changing resolution saves and errs, and at which steps a given spread of the energy is reached."""
+        return [
+            *reference_sentences(self),
+            *sentences(self),
+            *resolution_sentences(self),
+            *energy_sentences(self),
+        ]
 
     @property
     def notes(self) -> list[str]:
@@ -89,6 +93,10 @@ DEFINITIONS = {
     "adaptive": "of a run whose resolution changes: the part of its degrees of freedom that moved, how many times less "
     "work that makes its steps and how many times less wall time it took than the run with everything active, and the "
     "errors against that",
+    "energy": "of a run at constant energy: its mean step, the standard deviation of the total energy over the "
+    "frames, that over the mean kinetic energy and over the magnitude of the mean total energy, the largest departure "
+    "from the first frame, and the simulated time in a second of wall time; series is the "
+    "name of runs that differ only in their step",
     "differences": "magnitudes of the differences from the reference at equal times: the largest, the root of the mean "
     "square, and the standard deviation, which Guy (2018, 2.6) states",
     "saving": "1 - wall time / wall time of the other run; ratio is its inverse form, other / own",
@@ -117,6 +125,9 @@ def compare(
     rivals of scaling. Where joints or modes lock and release, the run with everything active is among them, and the
     error that the changing resolution makes is stated against it.
 
+    Of runs at constant energy the spread of the energy is stated. A run that diverges is among the results, with what
+    is known of it, unless others are measured from it.
+
     Parameters
     ----------
     case
@@ -140,6 +151,8 @@ def compare(
     ------
     CaseError
         For a variant or value that does not exist or cannot be run.
+    DivergenceError
+        Where a run diverges that others are measured from.
     ArticulonError
         For a folder that holds other runs. Complete ones of the same cases are reused, and others of them go on.
     KeyboardInterrupt
@@ -168,11 +181,15 @@ def compare(
             try:
                 row, view = _made(entry, reference, folder / entry.name, shown)
             except ArticulonError as error:
+                if isinstance(error, DivergenceError) and _may_diverge(entry):
+                    rows[entry.name] = diverged_row(entry, error)
+                    shown.message(f"{entry.name}: {why(error)}")
+                    continue
                 # A run that nobody asked for must not end the comparison.
                 if not entry.optional:
                     raise
-                left_out[entry.name] = _why(error)
-                shown.message(f"{entry.name}: left out: {_why(error)}")
+                left_out[entry.name] = why(error)
+                shown.message(f"{entry.name}: left out: {why(error)}")
                 continue
             rows[entry.name] = row
             if view is not None:
@@ -196,11 +213,10 @@ def _write(done: Comparison) -> None:
     write_text(done.folder / "comparison.html", page_of(done, done.sentences, done.notes))
 
 
-def _why(error: ArticulonError) -> str:
-    """An error in a phrase: that of a run says where in it, but not where its scratch files are."""
-    if isinstance(error, DivergenceError):
-        return f"it diverged at t = {error.time:.6g} {error.time_unit}: {error.reason}".replace(" :", ":")
-    return str(error).splitlines()[0]
+def _may_diverge(entry: Entry) -> bool:
+    """Whether it is a result that a run diverges: it is one of those that are compared, and nothing is measured from
+    it."""
+    return not entry.is_reference and (bool(entry.variant) or not entry.optional)
 
 
 def _reference_of(entry: Entry, chosen: Sequence[Entry]) -> Entry:
@@ -231,7 +247,7 @@ def _made(
                     f"for it by name: against {entry.variant}"
                 ).replace("\u00a0", " ")
                 progress.message(f"{entry.name}: {note}")
-                return _left_out(entry, estimate, sample, float(reference["simulated_time"]), note), None
+                return estimated_row(entry, estimate, sample, float(reference["simulated_time"]), note), None
         else:
             run_short(entry, 8.0)
         progress.message(f"{entry.name}:")
@@ -245,7 +261,7 @@ def _made(
             reference_cache.keep(entry.case, folder, wall)
     write_report(folder)
     view = View.of_folder(folder)
-    row = _figures(entry, view, wall, source)
+    row = run_row(entry, view, wall, source)
     if resumed_after > 0.0:
         row["notes"].insert(
             0, "was broken off and went on; its wall time is that of its parts, the first by its summary"
@@ -253,67 +269,13 @@ def _made(
     return row, view
 
 
-def _description(entry: Entry) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "group": entry.group,
-        "is_reference": entry.is_reference,
-        "without_unscaled": entry.without or None,
-        "scaling": entry.case.scaling.model_dump(mode="json"),
-        "rule": entry.case.integrator.rule,
-        "digest": entry.case.digest(),
-    }
-
-
-def _left_out(entry: Entry, wall: float, sample: float, simulated: float, note: str) -> dict[str, Any]:
-    nothing = dict.fromkeys(
-        (
-            *("steps", "rejected", "evaluations", "active_mean", "stop_time", "verdict", "predicted_delay"),
-            "energy_balance_error_relative",
-        )
-    )
-    return {
-        **_description(entry),
-        **nothing,
-        "status": "not run",
-        "wall_seconds": wall,
-        "wall_seconds_are": ESTIMATED,
-        "estimated_from": sample,
-        "simulated_time": simulated,
-        "physical_time": simulated,
-        "notes": [note],
-    }
-
-
-def _figures(entry: Entry, view: View, wall: float, source: str) -> dict[str, Any]:
-    summary, simulated = view.summary, float(view.summary["simulated_time"])
-    worst = (summary.get("fidelity") or {}).get("worst") or {}
-    notes = ["made by an earlier comparison, in which its wall time was measured"] if source == CACHED else []
-    return {
-        **_description(entry),
-        "status": summary["status"],
-        "active_mean": (summary.get("adaptive") or {}).get("active_mean", 1.0),
-        "steps": summary["steps"],
-        "rejected": summary["rejected"],
-        "evaluations": summary["evaluations"],
-        "wall_seconds": wall,
-        "wall_seconds_are": source,
-        "estimated_from": None,
-        "simulated_time": simulated,
-        "physical_time": clock(entry.case) * simulated,
-        "stop_time": stop_time(summary),
-        "verdict": fidelity_verdict(summary),
-        "predicted_delay": worst.get("late"),
-        "energy_balance_error_relative": summary.get("energy_balance_error_relative"),
-        "notes": notes + [str(note) for note in summary.get("notes", ())],
-    }
-
-
 def _compared(
     chosen: Sequence[Entry], rows: Mapping[str, dict[str, Any]], views: Mapping[str, View]
 ) -> dict[str, Deviation]:
     """Adds to each row what needs another run; returns the distances from the references."""
     deviations = {}
+    # Nothing is saved of what did not come to its end.
+    ended = [entry for entry in chosen if rows[entry.name]["status"] != DIVERGED]
     for entry in chosen:
         row, reference = rows[entry.name], _reference_of(entry, chosen)
         row.update(dict.fromkeys(("largest_deviation", "standard_deviation", "lateness", "lateness_relative")))
@@ -323,7 +285,7 @@ def _compared(
         motions, stops = other_physics(entry.case, reference.case)
         row["other_physics"] = motions
         # Under a thermostat single paths say nothing in any case.
-        if (motions or stops) and entry.case.thermostat is None:
+        if (motions or stops) and entry.case.thermostat is None and row["status"] != DIVERGED:
             row["notes"].append(_otherwise(motions, stops, reference.name))
         if entry.name in views and not entry.is_reference and not motions:
             ours, theirs = views[entry.name], views[reference.name]
@@ -340,16 +302,17 @@ def _compared(
             ("saving_friction_implicit", "friction-implicit"),
             ("saving_overdamped", "overdamped"),
         ):
-            other = unscaled_rival(chosen, entry.group, words)
+            other = unscaled_rival(ended, entry.group, words)
             reason = f"no unscaled {words} run is in the comparison"
-            if row["status"] == "not run":
-                row[key] = saving(0.0, 0.0, None, "this run was not made")
+            if row["steps"] is None:
+                row[key] = saving(0.0, 0.0, None, "this run was not made, or diverged")
             elif other is not None and other.name == entry.name:
                 row[key] = saving(0.0, 0.0, None, f"it is the unscaled {words} run")
             else:
                 other_row = None if other is None else rows[other.name]
                 row[key] = saving(row["wall_seconds"], row["physical_time"], other_row, reason, row)
     add_resolution(chosen, rows, views)
+    add_energies(chosen, rows, views)
     return deviations
 
 

@@ -11,8 +11,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from articulon.comparisons import overlays, resolution_comparison, thermal_comparison
+from articulon.comparisons import energy_comparison, overlays, resolution_comparison, thermal_comparison
 from articulon.comparisons.compared import Compared
+from articulon.comparisons.energy_comparison import ENERGY, energy_figure, energy_rows
 from articulon.comparisons.overlays import difference_rows, figures_over_each_other
 from articulon.comparisons.path_measures import SAME_STEPS
 from articulon.comparisons.resolution_comparison import resolution_figure, resolution_tables
@@ -63,6 +64,9 @@ def tables(done: Compared) -> dict[str, tuple[list[str], list[list[str]]]]:
         found["Fidelity"] = table(heads, _fidelity)
     if thermostatted:
         found["Temperature"] = ["run", *TEMPERATURE], thermostatted
+    kept = energy_rows(done)
+    if kept:
+        found["Energy"] = ["run", *ENERGY], kept
     apart = difference_rows(done)
     if apart:
         found[DIFFERENCES] = ["quantity", "run", *overlays.HEADS], apart
@@ -82,7 +86,7 @@ def _cost_heads(done: Compared) -> tuple[str, ...]:
 
 
 def _cost(done: Compared, row: Mapping[str, Any]) -> list[str]:
-    marks = {"measured": "", "cached": " (cached)", "estimated": " (estimated)"}
+    marks = {"measured": "", "cached": " (cached)", "estimated": " (estimated)", None: ""}
     return [
         number(row["steps"]),
         number(row["rejected"]),
@@ -109,7 +113,7 @@ def _fidelity(done: Compared, row: Mapping[str, Any]) -> list[str]:
         "–" if row["stop_time"] is None else suited(units, "time", row["stop_time"]).text(row["stop_time"], 4),
         late,
         quantity("time", row["predicted_delay"]),
-        row["verdict"] or ("unscaled" if row["status"] != "not run" else "not run"),
+        row["verdict"] or ("unscaled" if row["steps"] is not None else row["status"]),
     ]
 
 
@@ -163,6 +167,7 @@ def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str]) -> s
             "of the worst motion in each run's fidelity section."
         ],
         DIFFERENCES: [overlays.EXPLAINED],
+        "Energy": [energy_comparison.EXPLAINED],
         "Resolution": [resolution_comparison.EXPLAINED],
         "Error of the resolution": [resolution_comparison.EXPLAINED_ERROR],
     }
@@ -200,6 +205,7 @@ def figures(done: Compared) -> dict[str, Figure]:
             "factors": _factors(done),
             "step_size": _step_size(done),
             **thermal_figures(done, looks(done)),
+            "energy_spread": energy_figure(done),
             "resolution": resolution_figure(done, looks(done)),
         }
     return {name: figure for name, figure in drawn.items() if figure is not None}
@@ -217,6 +223,7 @@ CAPTIONS = {
     "step_size": "Length of the integration steps.",
     **overlays.CAPTIONS,
     **thermal_comparison.CAPTIONS,
+    "energy_spread": energy_comparison.CAPTION,
     "resolution": resolution_comparison.CAPTION,
 }
 

@@ -18,7 +18,9 @@ from articulon.simulation.summary import read_summary
 PATIENCE = 60.0
 """Wall time that an unscaled explicit run may be expected to take to be made unasked [s]."""
 SAMPLE = 4e4
-"""Length of the run from which a cost is estimated, in the fastest relaxation times."""
+"""Length of the run from which a cost is estimated, in steps of a fixed rule or in the fastest relaxation times."""
+PART = 0.1
+"""Part of a run that is no longer than this, from which its cost is estimated."""
 
 
 class Stopwatch:
@@ -52,17 +54,23 @@ class Stopwatch:
         self._inner.finish(text)
 
 
+def _unit(entry: Entry) -> float:
+    """The step of a fixed rule [time], or the fastest relaxation time of the scaled system; infinite where there is
+    neither."""
+    case = entry.case
+    step = getattr(case.integrator, "step", None)
+    return float(step or fastest_relaxation(case.build_model()) / case.scaling.least_factor())
+
+
 def run_short(entry: Entry, steps: float) -> tuple[dict[str, Any], float]:
     """A short run of an entry, which loads and warms up its code: its summary, and the wall time of its steps [s].
 
     ``steps`` is its length in steps of a fixed rule, or in the fastest relaxation times of the scaled system.
     """
-    case = entry.case
-    relaxation = fastest_relaxation(case.build_model())
-    step = float(getattr(case.integrator, "step", None) or relaxation / case.scaling.least_factor())
+    case, unit = entry.case, _unit(entry)
     duration = float(case.run.duration)
     # Without drag nothing says how long a step is: a hundredth of the run then is a short one.
-    length = steps * step if math.isfinite(step) else duration / 100.0
+    length = steps * unit if math.isfinite(unit) else duration / 100.0
     if isinstance(case.integrator, FrictionImplicit) or length < duration:
         # It ends where the whole run does: beyond that a case may have no physics, and no steps that stay finite.
         case = case.with_overrides({"run.duration": length, "run.frames": 1})
@@ -78,7 +86,10 @@ def estimated(entry: Entry, simulated_time: float) -> tuple[float, float]:
     From the difference between two runs, so that what every run takes once is not counted for all of them.
     """
     run_short(entry, 8.0)
-    (first, first_wall), (second, second_wall) = (run_short(entry, SAMPLE * part) for part in (0.2, 1.0))
+    # Of a run that is shorter than the sample a part is enough.
+    whole = simulated_time / _unit(entry)
+    sample = SAMPLE if whole > SAMPLE or whole == 0.0 else PART * whole
+    (first, first_wall), (second, second_wall) = (run_short(entry, sample * part) for part in (0.2, 1.0))
     longer = float(second["simulated_time"]) - float(first["simulated_time"])
     once = first_wall if longer > 0.0 and second_wall > first_wall else 0.0
     elapsed = longer if once else float(second["simulated_time"])

@@ -62,7 +62,7 @@ class Entry:
     @property
     def adaptive(self) -> bool:
         """Whether joints or modes lock and release, so that it is to be measured from a run with everything active."""
-        return _adapts(self.case)
+        return adapts(self.case)
 
     @property
     def rule(self) -> str:
@@ -153,7 +153,7 @@ def _first(
     """The variants of a group, with its reference at the front and the rivals that nobody asks for at the end."""
     variants, offered = ({name: case.variant(name) for name in some} for some in (names, rivals))
     # What is asked for is measured from; otherwise the case stands for itself.
-    itself = [ITSELF] if not case.scaling.scales and not _adapts(case) else []
+    itself = [ITSELF] if not case.scaling.scales and not adapts(case) else []
     reference, named = case.comparison.reference, True
     if reference is None or (asked and reference not in names):
         # A run that may take long is not made to be measured from without being asked for.
@@ -176,7 +176,7 @@ def _first(
 def _unscaled(variants: Mapping[str, Case], long_steps: bool = False) -> list[str]:
     """Names of the unscaled variants in which all is active, friction-implicit ones first and overdamped ones last;
     with ``long_steps`` only those that do not resolve the fastest relaxation."""
-    found = [name for name, v in variants.items() if not v.scaling.scales and not _adapts(v)]
+    found = [name for name, v in variants.items() if not v.scaling.scales and not adapts(v)]
     if long_steps:
         found = [name for name in found if variants[name].integrator.rule in HOLDING]
     # Dynamics without inertia are an approximation themselves.
@@ -184,7 +184,7 @@ def _unscaled(variants: Mapping[str, Case], long_steps: bool = False) -> list[st
     return sorted(found, key=lambda name: order.get(variants[name].integrator.rule, 1))
 
 
-def _adapts(case: Case) -> bool:
+def adapts(case: Case) -> bool:
     """Whether the resolution changes."""
     return case.adaptive is not None and case.adaptive.on
 
