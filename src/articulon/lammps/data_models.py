@@ -12,6 +12,7 @@ from articulon.building import ModelBuilder
 from articulon.declaration import nearest as nearest_word
 from articulon.errors import ModelError
 from articulon.inputs import shown, words
+from articulon.lammps.bonded_chains import KINDS, bonded_chains
 from articulon.lammps.bonded_coefficients import bonded_forces
 from articulon.lammps.data_file import FAMILIES, DataFile
 from articulon.lammps.data_reading import read_data_file
@@ -55,6 +56,7 @@ def read_data(
     rigid_groups: Any = (),
     leave_out: Sequence[str] = (),
     forces: Sequence[Any] = (),
+    chains: bool = True,
 ) -> Model:
     """The model of a LAMMPS data file. Site k is the k-th atom in the order of ids.
 
@@ -82,6 +84,9 @@ def read_data(
         What has no counterpart and is left out on purpose: ``pairs``, ``impropers``, or one type, ``angle 2``.
     forces
         Further forces of ``ar.forces``; sites of each type are of the kind that its label names, or its number.
+    chains
+        Whether molecules of at least four beads whose bonds make a linear chain, a ring, or a star with arms of at
+        least two beads, are the polymer chains of the model, ``Model.chains``, of which runs have statistics.
 
     Returns
     -------
@@ -94,9 +99,11 @@ def read_data(
         Naming the file and the line, or the argument, for what cannot be.
     """
     data = path if isinstance(path, DataFile) else read_data_file(path, atom_style=atom_style)
+    if not isinstance(chains, bool):
+        raise ModelError(f"chains: expected True or False, got {shown(chains)}")
     style = unit_style(units)
     builder = ModelBuilder(units=style.system)
-    notes = populate(builder, data, style, boundary, commands, rigid_bonds, rigid_groups, leave_out)
+    notes = populate(builder, data, style, boundary, commands, rigid_bonds, rigid_groups, leave_out, chains)
     for force in forces:
         builder.add_force(force)
     model = builder.build()
@@ -136,6 +143,7 @@ def populate(
     rigid_bonds_given: Any,
     rigid_groups_given: Any,
     leave_out: Sequence[str],
+    chains: bool,
 ) -> tuple[str, ...]:
     """Add bodies, sites, forces and the box to a builder whose units are those of the style; see :func:`read_data`.
     Returns what was inferred."""
@@ -161,16 +169,22 @@ def populate(
         if lost > 1e-9:
             notes.append(f"velocities along what is rigid are left out: {lost:.3g} of the kinetic energy")
     bodies.add_to(builder, u, data.charges, [kinds[kind - 1] for kind in data.types.tolist()])
+    if chains:
+        found = bonded_chains(bonds.atoms, len(data.types))
+        if found.kind.size:
+            kind = np.array(KINDS)[found.kind]
+            builder.add_chains(found.site, found.first, ring=kind == "ring", branched=kind == "star")
+        notes += found.notes
     kept = _acting(data, parts.group_of, rigid)
     notes += _about_rigid(data, x, rigid, bodies)
-    found: list[Any] = []
+    acting: list[Any] = []
     if "pair" not in left_out:
         pairs = pair_forces(data, said, units, kinds)
-        found, notes = found + pairs.forces, notes + pairs.notes
-    found += bonded_forces(data, said, units, kept, left_out)
+        acting, notes = acting + pairs.forces, notes + pairs.notes
+    acting += bonded_forces(data, said, units, kept, left_out)
     within = [pair for number in bodies.in_line for pair in pairs_of(groups[number])]
     left, more = exclusions(data, said, within)
-    for force in (*found, *left):
+    for force in (*acting, *left):
         builder.add_force(force)
     return tuple(notes + more)
 

@@ -44,6 +44,9 @@ class LammpsData(BaseBuilder):
     """Groups of atoms that are one body each: molecules by their ids, or lists of ids of atoms."""
     leave_out: tuple[str, ...] = ()
     """What has no counterpart and is left out on purpose: ``"pairs"``, ``"impropers"``, ``"angle 2"``."""
+    chains: bool = True
+    """Whether molecules of at least four beads whose bonds make a linear chain, a ring or a star are polymer chains, of
+    which a run has statistics."""
 
     _inferred: tuple[str, ...] = PrivateAttr(default=())
 
@@ -64,7 +67,7 @@ class LammpsData(BaseBuilder):
     def populate(self, builder: ModelBuilder) -> None:
         """Add the bodies, sites, forces and the box; quantities are in the builder's units."""
         data = read_data_file(self.file, atom_style=self.atom_style)
-        given = self.commands, self.rigid_bonds, self.rigid_groups, self.leave_out
+        given = self.commands, self.rigid_bonds, self.rigid_groups, self.leave_out, self.chains
         self._inferred = populate(builder, data, unit_style(STYLE_OF[builder.units.name]), self.boundary, *given)
 
     @property

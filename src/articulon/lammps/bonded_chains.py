@@ -1,0 +1,94 @@
+"""Which molecules of a data file are polymer chains: those whose bonds make a linear chain, a ring or a star.
+
+A data file names no polymers. A molecule is what bonds hold together, rigid ones too. It is a chain where it has at
+least four beads, as many as a dihedral angle: water, carbon dioxide and the like are none. Arms of a star have at least
+two beads, so that neither methane nor a nitrate ion is one. Molecules with all their atoms are branched by their
+hydrogens, and are no chains either.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from articulon.lammps.molecule_images import partners
+
+LEAST = 4
+"""Beads of a chain at least."""
+
+KINDS = ("linear chain", "ring", "star")
+
+
+class BondedChains(NamedTuple):
+    """Chains by their lowest atoms, as :meth:`articulon.ModelBuilder.add_chains` takes them."""
+
+    site: np.ndarray
+    """Beads, chain after chain: linear ones from the end with the lower number on, rings from their lowest atom towards
+    the lower of its neighbours, stars in ascending order, shape (beads,)."""
+    first: np.ndarray
+    """Where each chain begins, and the number of beads at the end, shape (chains + 1,)."""
+    kind: np.ndarray
+    """Of each chain its place in :data:`KINDS`, shape (chains,)."""
+    others: int
+    """Molecules of as many beads that are none of these."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What was taken for chains, and what was not, a line each."""
+        found, length = [], np.diff(self.first)
+        for kind, name in enumerate(KINDS):
+            own = length[self.kind == kind]
+            if own.size:
+                beads = f"{own.min()}" if np.ptp(own) == 0 else f"{own.min()} to {own.max()}"
+                found.append(f"{own.size} {name}{'s' if own.size > 1 else ''} of {beads} beads")
+        lines = [f"polymer chains by their bonds: {', '.join(found)} (chains = false for none)"] if found else []
+        if self.others:
+            lines.append(
+                f"molecules of {LEAST} beads or more that are neither linear chains, rings nor stars, and have no "
+                f"statistics of chains: {self.others}"
+            )
+        return lines
+
+
+def bonded_chains(bonds: np.ndarray, count: int) -> BondedChains:
+    """The chains among ``count`` atoms with bonds between pairs of them, shape (bonds, 2); a bond that is listed twice
+    is one."""
+    pairs = np.unique(np.sort(bonds.reshape(-1, 2), axis=1), axis=0)
+    graph = coo_array((np.ones(len(pairs)), pairs.T), shape=(count, count))
+    molecules, owner = connected_components(graph, directed=False)
+    degree = np.bincount(pairs.ravel(), minlength=count)
+    atoms = np.bincount(owner, minlength=molecules)
+    edges = np.bincount(owner[pairs[:, 0]], minlength=molecules)
+    branching = np.bincount(owner, degree > 2, minlength=molecules)
+    # Each atom that is bonded to a branching one begins an arm, which must go on.
+    ends = degree[pairs] == 1
+    short = np.bincount(owner[pairs[:, 0]], (ends & (degree[pairs[:, ::-1]] > 2)).any(axis=1), minlength=molecules)
+    open_ended, unbranched = edges == atoms - 1, branching == 0
+    kind = np.full(molecules, -1)
+    kind[open_ended & unbranched] = KINDS.index("linear chain")
+    kind[(edges == atoms) & unbranched] = KINDS.index("ring")
+    kind[open_ended & (branching == 1) & (short == 0)] = KINDS.index("star")
+    long = atoms >= LEAST
+    chosen = np.flatnonzero(long & (kind >= 0))
+    members = np.split(np.argsort(owner, kind="stable"), np.cumsum(atoms)[:-1])
+    neighbours = partners(pairs, count)
+    chains = [_in_order(members[m], kind[m], degree, neighbours) for m in chosen.tolist()]
+    # Molecules are numbered by their lowest atoms, which scipy does not promise.
+    order = sorted(range(len(chains)), key=lambda k: int(members[chosen[k]][0]))
+    site = np.concatenate([np.zeros(0, dtype=np.int64), *(chains[k] for k in order)])
+    first = np.concatenate([[0], np.cumsum([len(chains[k]) for k in order], dtype=np.int64)])
+    return BondedChains(site, first, kind[chosen[order]], int((long & (kind < 0)).sum()))
+
+
+def _in_order(members: np.ndarray, kind: int, degree: np.ndarray, neighbours: list[list[int]]) -> np.ndarray:
+    """The atoms of a chain along its backbone; those of a star as they are."""
+    if KINDS[kind] == "star":
+        return members
+    ends = members[degree[members] == 1]
+    chain = [int((ends if ends.size else members).min())]
+    following = min(neighbours[chain[0]])
+    while len(chain) < len(members):
+        chain.append(following)
+        following = next((one for one in neighbours[following] if one != chain[-2]), -1)
+    return np.array(chain, dtype=np.int64)
