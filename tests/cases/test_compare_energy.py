@@ -20,7 +20,7 @@ from articulon import cli
 from articulon.comparisons import comparison as comparing
 from articulon.comparisons import reference_cache, timed_runs
 from articulon.comparisons.comparison_page import figures, tables
-from articulon.comparisons.energy_comparison import ENERGY, crossing
+from articulon.comparisons.energy_comparison import ENERGY, crossing, may_keep_energy
 from articulon.comparisons.variant_runs import Entry
 
 MASS, STIFFNESS, AMPLITUDE, FRAMES, INTERVAL = 2.0, 8.0, 0.3, 160, 6.0
@@ -135,6 +135,14 @@ def test_energy_that_is_exchanged_has_no_spread(done: comparing.Comparison) -> N
     heads, rows = tables(done)["Energy"]
     assert tuple(heads) == ("run", *ENERGY)
     assert [row[0] for row in rows] == ["short", "well-0.1", "well-0.2", "well-6", "heavy-0.1", "heavy-0.3"]
+
+
+def test_a_case_says_whether_its_energy_is_exchanged(file: Path) -> None:
+    """Of a run that has diverged there is nothing else to go by."""
+    case = ar.load_case(file)
+    scaled = case.with_overrides({"scaling": {"policy": "constant", "a2": 0.5}})
+    assert may_keep_energy(case) and may_keep_energy(case.variant("heavy-0.1"))
+    assert not any(map(may_keep_energy, (case.variant("warm"), case.variant("drag"), scaled)))
 
 
 def test_a_run_that_diverges_is_shown_as_such(done: comparing.Comparison) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +177,7 @@ def test_a_rival_that_nobody_asks_for_and_that_fails_is_left_out_and_named(
     assert "overdamped" not in {row["name"] for row in done.rows} and "case" in done.views
     said = "overdamped: left out: it diverged at t = 0.0024 us: steps are too long at body 'sphere'"
     assert said in capsys.readouterr().out
-    assert said in (done.folder / "comparison.html").read_text(encoding="utf-8")
+    assert said in unescape((done.folder / "comparison.html").read_text(encoding="utf-8"))
     assert done.data["left_out"] == {"overdamped": said.removeprefix("overdamped: left out: ")}
     asked = WARM + '\n[variants.none]\nscaling = { policy = "none" }\n'
     asked += 'integrator = { rule = "overdamped", step = 0.0005 }\n'

@@ -110,8 +110,8 @@ def analyse_polymers(run: Run, skip: float = 0.25) -> PolymerAnalysis:
     given = chain_frames(model_of(run), run.times, run.q, run.observables.get("volume"))
     if given is None:
         raise ArticulonError(
-            "analyse_polymers: the model has no chains; those of the builder 'polymers' and of LAMMPS data files have, and "
-            "ModelBuilder.add_chains names them in a model of your own"
+            "analyse_polymers: the model has no chains; those of the builder 'polymers' and of LAMMPS data files have, "
+            "and ModelBuilder.add_chains names them in a model of your own"
         )
     return polymer_analysis(*given, skip=skip, unwrapped=True)
 
