@@ -13,6 +13,7 @@ from rich.console import Console
 import articulon as ar
 from articulon.integrate import FrictionImplicit
 from articulon.model import Model
+from benchmarks import poems_chains
 from benchmarks.lammps_melt import ONE, RANKS, Way, executable, loop_time
 from benchmarks.peers import usable
 from benchmarks.steps import TimedSteps
@@ -110,6 +111,7 @@ def measure(
     count = chains * BEADS
     made = {name: (STEPS if name.startswith("lammps") else steps) * count for name in entrants}
     figures["us_per_bead_step"] = {name: None if t is None else 1e6 * t / made[name] for name, t in best.items()}
+    figures["us_per_body_step"] = poems_chains.measure(say=say)
     figures["targets"] = targets(figures)
     return figures
 
@@ -128,6 +130,10 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     ours, theirs = us.get("driven 1"), us.get("lammps 1")
     ratio = None if ours is None or theirs is None else ours / theirs
     found.append(target("one rank: a step of rods through LAMMPS over LAMMPS's with springs", ratio, 1.5))
+    bodies = figures["us_per_body_step"]
+    for drift in poems_chains.DRIFTS:
+        gain = None if bodies["poems"] is None else bodies["poems"] / bodies[drift]
+        found.append(target(f"one core: fix poems over ours, drift = {drift}", gain, 5.0, at_least=True))
     return found
 
 
@@ -140,5 +146,11 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     rows = [(text, us.get(f"{name} 1"), us.get(f"{name} 2")) for name, text in words.items()]
     title = f"Melt of {figures['chains']:,} chains of {figures['beads']} beads: μs for a bead's step"
     show_table(out, title, ("engine", "1 core", "2 cores"), rows)
+    bodies = figures["us_per_body_step"]
+    rows = [(f"ours, drift = {drift}", bodies[drift]) for drift in poems_chains.DRIFTS]
+    title = (
+        f"{poems_chains.CHAINS} chains of {poems_chains.BODIES} rigid bodies on spherical joints: μs for a body's step"
+    )
+    show_table(out, title, ("engine", "1 core"), [*rows, ("LAMMPS, fix poems", bodies["poems"])])
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])
