@@ -5,9 +5,9 @@ The steps are those of (q, p) of ``dynamics/hamiltonian.py``, with stages
     Q_i = q + h Σ_j a_ij k_j,   P_i = p + h Σ_j â_ij l_j,   k_j = ∂H/∂p,   l_j = −∂H/∂q + forces, at (Q_j, P_j),
 
 and q⁺ = q + h Σ b_j k_j, p⁺ = p + h Σ b_j l_j. Since the mass matrix depends on q, all of them are implicit. The stages
-are found by fixed-point iteration until rounding alone still changes them, and the rounding of q⁺ and p⁺ is carried
-on: then errors of rounding grow like a random walk (Hairer, Lubich and Wanner, Geometric Numerical Integration, VIII.5
-and VIII.6; Hairer, McLachlan and Razakarivony, BIT 48, 231, 2008).
+are found by iteration until rounding alone still changes them (``stage_iteration``), and the rounding of q⁺ and p⁺ is
+carried on: then errors of rounding grow like a random walk (Hairer, Lubich and Wanner, Geometric Numerical Integration,
+VIII.5 and VIII.6; Hairer, McLachlan and Razakarivony, BIT 48, 231, 2008).
 
 The norm of Euler parameters means nothing in (q, p). It is kept near one by powers of two, which rounds nothing.
 """
@@ -33,20 +33,13 @@ from articulon.forces.channel_forces import ChannelForces
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking, fill_all, scaling
 from articulon.integrate.law_inputs import ask
-from articulon.integrate.status import DIVERGED, NOT_CONVERGED, REACHED, STOPPED, stop_reached
+from articulon.integrate.stage_iteration import solve_stages
+from articulon.integrate.status import REACHED, STOPPED, stop_reached
 from articulon.integrate.variables import ROTATION, Blocks
 from articulon.kernels import jit, kernel, routine
 from articulon.model import Forest, Workspace
 from articulon.model.state import DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHASTIC
 from articulon.passes import Program, compile_passes, pass_of, run
-
-ITERATIONS = 100
-"""Most iterations of a step; a step that needs more is too long."""
-SETTLED = 1e-11
-"""Change of the coordinates, in radians or of the largest length, from which on one that no longer falls is taken for
-rounding."""
-STALLS = 2
-"""Iterations without a smaller change than any before that end a settled iteration."""
 
 exact = numba.njit(
     fastmath=False,  # said, or it is that of the caller
@@ -268,75 +261,6 @@ def begin_history(passes, state, arrays):
 
 
 @jit
-def next_stage(pair, i, h, lost, arrays):
-    """Stage i from the rates known; whether it is finite."""
-    q, p, rate_q, rate_p = arrays.q, arrays.p, arrays.rate_q, arrays.rate_p
-    nq, total = q.size, 0.0
-    for v in range(nq):
-        x, y = 0.0, 0.0
-        for j in range(pair.b.size):
-            x += pair.a[i, j] * rate_q[j, v]
-            y += pair.ahat[i, j] * rate_p[j, v]
-        x, y = q[v] + (h * x + lost[v]), p[v] + (h * y + lost[nq + v])
-        arrays.stage_q[v], arrays.stage_p[v] = x, y
-        total += abs(x) + abs(y)
-    return total < np.inf
-
-
-@jit
-def keep_rates(i, h, arrays):
-    """Takes the fresh rates of the coordinates for those of stage i; returns by how much they move the coordinates in a
-    step, in radians or in the largest length that there is.
-
-    Momenta need no measure of their own: the rates are M⁻¹ p, and what does not move the coordinates is rounding.
-    """
-    q, turning, fresh, rate = arrays.q, arrays.turning, arrays.fresh, arrays.rate_q[i]
-    turn, shift, length = 0.0, 0.0, arrays.length[0]
-    for v in range(q.size):
-        change = h * abs(fresh[v] - rate[v])
-        if turning[v]:
-            turn = max(turn, change)
-        else:
-            shift, length = max(shift, change), max(length, max(abs(q[v]), h * abs(fresh[v])))
-        rate[v] = fresh[v]
-    return max(turn, shift / length if shift > 0.0 else 0.0)
-
-
-@jit
-def solve_stages(passes, factor, time, h, pair, lost, arrays, counters):
-    """Iterates the stages from the rates at the step's start, which are those of stage 0: REACHED, NOT_CONVERGED, or
-    DIVERGED where a number is not finite."""
-    stages = pair.b.size
-    for i in range(1, stages):
-        copy_into(arrays.rate_q[i], arrays.rate_q[0])
-        copy_into(arrays.rate_p[i], arrays.rate_p[0])
-    least, stalls = np.inf, 0
-    for _ in range(ITERATIONS):
-        change = 0.0
-        for i in range(stages):
-            if not next_stage(pair, i, h, lost, arrays):
-                # Changes that have grown have grown beyond all bounds.
-                return NOT_CONVERGED if stalls > 0 else DIVERGED
-            rate_p, power, moment = arrays.rate_p[i], arrays.power[i], time + pair.c[i] * h
-            copy_into(arrays.held, factor)
-            arrays.time[0] = moment
-            run(passes.field)
-            copy_into(rate_p, arrays.fresh_p)
-            copy_into(power, arrays.channel_power)
-            counters[EVALUATIONS] += 1
-            change = max(change, keep_rates(i, h, arrays))
-        if change == 0.0:
-            return REACHED
-        if change < least:
-            least, stalls = change, 0
-        else:
-            stalls += 1
-            if least < SETTLED and stalls >= STALLS:
-                return REACHED
-    return NOT_CONVERGED
-
-
-@jit
 def take_step(pair, h, history, arrays):
     """Adds the rates of the stages to q and p, and brings the norms of Euler parameters near one."""
     nq, stages = arrays.q.size, pair.b.size
@@ -366,7 +290,7 @@ def take_step(pair, h, history, arrays):
 
 
 @kernel
-def advance(law, inputs, parameters, varies, passes, pair, h, stop, state, arrays, steps):
+def advance(law, inputs, parameters, varies, passes, pair, h, stop, state, arrays, sweeps, steps):
     """Advances the state by a number of steps of length h: REACHED, STOPPED, DIVERGED where a number is no longer
     finite, or NOT_CONVERGED where the stages are not found; the state is then that of the last whole step.
 
@@ -392,7 +316,7 @@ def advance(law, inputs, parameters, varies, passes, pair, h, stop, state, array
             status = STOPPED
             break
         lost = history[1 + 2 * nq : 1 + 4 * nq]
-        status = solve_stages(passes, factor, time, h, pair, lost, arrays, counters)
+        status = solve_stages(passes, factor, time, h, pair, lost, arrays, sweeps, counters)
         if status != REACHED:
             break
         take_step(pair, h, history, arrays)

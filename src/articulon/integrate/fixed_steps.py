@@ -6,6 +6,7 @@ from articulon.integrate import canonical, predictor_corrector
 from articulon.integrate.base import Driver, open_loop
 from articulon.integrate.problem import Problem
 from articulon.integrate.rules import CANONICAL, PREDICTOR_CORRECTOR
+from articulon.integrate.stage_acceleration import sweeps_of
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import prepare_for
@@ -140,6 +141,9 @@ class CanonicalDriver(FixedStepDriver):
         self.scratch = canonical.scratch(
             kernel_tables(model).forest, split, model.nq, model.nu, self.pair.b.size, evaluator.ws, evaluator.channels
         )
+        self.sweeps = sweeps_of(
+            kernel_tables(model).forest, self.scratch.turning, float(self.scratch.length[0]), self.pair
+        )
         self.bind_law()
         self.passes, self.kept = canonical.passes(evaluator, self.scratch)
         self.kernel = prepare_for(canonical.advance, self.arguments(state, 0))
@@ -157,6 +161,7 @@ class CanonicalDriver(FixedStepDriver):
             self.stop,
             state,
             self.scratch,
+            self.sweeps,
             steps,
         )
 

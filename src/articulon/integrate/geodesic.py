@@ -45,7 +45,7 @@ def rates(forest, q, p, ws, arrays, no_torque, qdot, pdot):
 @jit
 def take_rates(moving, h, arrays):
     """Takes the fresh rates for those of the iteration, where it still moves; returns by how much they change the
-    coordinates in a time h, as ``canonical.keep_rates`` measures it."""
+    coordinates in a time h, as ``stage_iteration.keep_rates`` measures it."""
     q, turning, fresh, rate_q, rate_p = arrays.q, arrays.turning, arrays.fresh, arrays.rate_q[0], arrays.rate_p[0]
     length = arrays.length[0]
     turn, shift, lost = 0.0 * length, 0.0 * length, 0.0 * length

@@ -54,12 +54,19 @@ class Pair(NamedTuple):
     """Times of the stages in steps, shape (stages,)."""
     order: np.ndarray
     """Order, shape (1,)."""
+    group: np.ndarray
+    """First stages of the groups that can be found one after the other, and the number of stages, shape
+    (groups + 1,)."""
 
 
 def pair(a: list[list[float]], ahat: list[list[float]], b: list[float], order: int) -> Pair:
-    """A partitioned formula; c follows as the sums of the rows of a, for time is a coordinate."""
-    coordinates = np.array(a)
-    return Pair(coordinates, np.array(ahat), np.array(b), coordinates.sum(axis=1), np.array([order]))
+    """A partitioned formula; c follows as the sums of the rows of a, for time is a coordinate, and a group ends where
+    no stage depends on one that comes later."""
+    coordinates, momenta, stages = np.array(a), np.array(ahat), len(b)
+    depends = (coordinates != 0.0) | (momenta != 0.0)
+    group = [k for k in range(stages) if not depends[:k, k:].any()]
+    c = coordinates.sum(axis=1)
+    return Pair(coordinates, momenta, np.array(b), c, np.array([order]), np.array([*group, stages]))
 
 
 class Multistep(NamedTuple):
