@@ -40,7 +40,8 @@ class Running:
         self.evaluator = Evaluator(model, seed, window, average)
         problem = Problem(self.evaluator, integrator, policy, damping)
         self.driver = driver(problem, model.initial_state())
-        self.state = model.initial_state(self.driver.history, memory=self.driver.memory)
+        listed = self.evaluator.sites.listed
+        self.state = model.initial_state(self.driver.history, memory=self.driver.memory, listed=listed)
         if q is not None:
             self.state.q[:] = q
         if u is not None:
