@@ -68,7 +68,7 @@ def coiled_chain(inertia: float, links: int = 16, mass: float = 1.0, seed: int =
     return thermal(builder, rng, mass)
 
 
-def apart(inertia: float, seeds: range) -> tuple[Any, np.ndarray]:
+def apart(inertia: float, seeds: list[int]) -> tuple[Any, np.ndarray]:
     """Those chains in one model, which do not feel each other."""
     builder, speeds = ar.ModelBuilder(units="lj"), []
     for seed in seeds:

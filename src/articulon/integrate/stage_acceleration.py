@@ -30,8 +30,8 @@ DEPENDENT = 1e-7
 """Square of the sine of the angle to those after it below which a change is left out, for it tells nothing new."""
 ROUNDED = 2.0**-48
 """Residual over the rates below which it is rounding, and not mixed."""
-MEANS = 2.0**-40
-"""Change of the rates over these from which on it tells of eigenvalues, far above rounding."""
+MEANS = 2.0**-36
+"""Change of a tree's rates over these from which on it tells of eigenvalues, far above rounding."""
 POWERS = 100
 """Iterations for the largest eigenvalue."""
 
@@ -285,7 +285,7 @@ def solve(kept, L, y):
 
 @routine
 def are_others(noted, parts, arrays, sweeps):
-    """Whether the stages found belong to another solution than that of short steps.
+    """Whether the stages that sweeps come near to are another solution than that of short steps.
 
     As a step becomes longer, the real eigenvalues of ∂g/∂x grow from 0, and one that comes to 1 ends the solution: it
     meets another there, on which an eigenvalue is beyond 1. Sweeps alone flee from that one, but mixed ones may find

@@ -21,6 +21,8 @@ ITERATIONS = 100
 SETTLED = 1e-11
 """Change of the coordinates, in radians or of the largest length, from which on one that no longer falls is taken for
 rounding."""
+NEAR = 1e-8
+"""Change of the coordinates at which mixed sweeps are looked at: near the solution, and far above rounding."""
 STALLS = 2
 """Sweeps without a smaller change than any before that end a settled iteration."""
 
@@ -95,6 +97,7 @@ def solve_group(passes, factor, time, h, pair, first, end, lost, arrays, sweeps,
     """Iterates the stages from ``first`` to before ``end``, which depend on none after them, accelerated where that is
     slow if it ``mixes``."""
     least, stalls, before, parts = np.inf, 0, np.inf, find_places(pair, first, end, sweeps)
+    looked = False
     noted = -1  # how many sweeps were noted before this one; none is, as long as they converge fast
     for _ in range(ITERATIONS):
         change = 0.0
@@ -118,9 +121,11 @@ def solve_group(passes, factor, time, h, pair, first, end, lost, arrays, sweeps,
         else:
             stalls += 1
         if change == 0.0 or (least < SETTLED and stalls >= STALLS):
-            # Other solutions are far away, and long to be found.
-            other = noted >= 2 * DEPTH and are_others(noted, parts, arrays, sweeps)
-            return NOT_CONVERGED if other else REACHED
+            return REACHED
+        if change < NEAR and noted >= 2 * DEPTH and not looked:  # other solutions are far away, and long to be found
+            looked = True
+            if are_others(noted, parts, arrays, sweeps):
+                return NOT_CONVERGED
         if noted >= 0:
             mix_sweeps(noted, parts, first, end, arrays, sweeps)
             noted += 1
