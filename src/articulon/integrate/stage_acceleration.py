@@ -20,9 +20,9 @@ from articulon.integrate.tableaux import Pair
 from articulon.kernels import jit, routine
 from articulon.model import Forest
 
-SLOW = 0.3
-"""Change of the coordinates over that of the sweep before from which on sweeps are mixed. Those that converge faster
-are done before mixing pays."""
+SLOW = 0.5
+"""Change of the coordinates over that of the sweep before, the mean of two, from which on sweeps are mixed. Those that
+converge faster are done before mixing pays."""
 DEPTH = 8
 """Most changes that are mixed. With 3 a free chain of 16 bodies takes half again as many sweeps at its longest steps,
 and 20 save few more."""
@@ -80,8 +80,7 @@ class Sweeps(NamedTuple):
     right: np.ndarray
     """Δr · r, the latest first, shape (DEPTH,)."""
     slow: np.ndarray
-    """Change of the coordinates over that of the sweep before from which on sweeps are mixed; infinity for plain
-    iteration, shape (1,)."""
+    """``SLOW``; infinity for plain iteration, shape (1,)."""
 
 
 def sweeps_of(forest: Forest, turning: np.ndarray, length: float, pair: Pair) -> Sweeps:

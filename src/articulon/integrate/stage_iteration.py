@@ -96,8 +96,8 @@ def solve_stages(passes, factor, time, h, pair, lost, arrays, sweeps, counters):
 def solve_group(passes, factor, time, h, pair, first, end, lost, arrays, sweeps, mixes, counters):
     """Iterates the stages from ``first`` to before ``end``, which depend on none after them, accelerated where that is
     slow if it ``mixes``."""
-    least, stalls, before, parts = np.inf, 0, np.inf, find_places(pair, first, end, sweeps)
-    looked = False
+    least, stalls, parts = np.inf, 0, find_places(pair, first, end, sweeps)
+    before, earlier, looked = np.inf, np.inf, False
     noted = -1  # how many sweeps were noted before this one; none is, as long as they converge fast
     for _ in range(ITERATIONS):
         change = 0.0
@@ -129,7 +129,7 @@ def solve_group(passes, factor, time, h, pair, first, end, lost, arrays, sweeps,
         if noted >= 0:
             mix_sweeps(noted, parts, first, end, arrays, sweeps)
             noted += 1
-        elif mixes and change > sweeps.slow[0] * before and change > SETTLED:
+        elif mixes and change > sweeps.slow[0] ** 2 * earlier and change > SETTLED:
             noted = 0
-        before = change
+        before, earlier = change, before
     return NOT_CONVERGED
