@@ -301,6 +301,7 @@ def test_what_decides_the_form_of_a_section_replaces_it(rod: Path) -> None:
         "step": 1.0,
         "force_step": None,
         "drift": "steady",
+        "long_range_every": 1,
     }
 
 

@@ -62,7 +62,7 @@ def test_a_bar_is_not_drawn_at_every_step(clock: Clock, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(("terminal", "jupyter"), [(True, False), (False, True), (False, False)])
 def test_a_person_who_looks_is_shown_a_bar(terminal: bool, jupyter: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(file=io.StringIO(), force_terminal=terminal, force_jupyter=jupyter)
-    monkeypatch.setattr(progress, "_standard_error", lambda: console)
+    monkeypatch.setattr(progress, "standard_error", lambda: console)
     assert isinstance(shown_by(None), RunProgress if terminal or jupyter else Silent)
     assert isinstance(shown_by(False), Silent) and isinstance(shown_by(True), RunProgress)
     told: Any = Silent()

@@ -6,7 +6,7 @@ from pydantic import Field, PrivateAttr
 
 from articulon.building import ModelBuilder
 from articulon.cases.builders.builder_base import BaseBuilder
-from articulon.declaration import Whole, marked
+from articulon.declaration import Flag, Whole, marked
 from articulon.errors import CaseError, ModelError
 from articulon.lammps.data_models import populate
 from articulon.lammps.data_reading import read_data_file
@@ -44,7 +44,7 @@ class LammpsData(BaseBuilder):
     """Groups of atoms that are one body each: molecules by their ids, or lists of ids of atoms."""
     leave_out: tuple[str, ...] = ()
     """What has no counterpart and is left out on purpose: ``"pairs"``, ``"impropers"``, ``"angle 2"``."""
-    chains: bool = True
+    chains: Flag = True
     """Whether molecules of at least four beads whose bonds make a linear chain, a ring or a star are polymer chains, of
     which a run has statistics."""
 
