@@ -150,6 +150,7 @@ def test_the_page_shows_runs_and_exchanges(whole: Any) -> None:
         ([50, 1], [[0, 1, 2]], "suspect", "Runs 2 and 3 accept fewer than 5 %"),
         ([50, 60], [[0, 1, 2]], "inconclusive", "Go on for longer"),
         ([50, 60], [[0, 1, 2], [1, 2, 0], [0, 1, 2]], "trusted", "1 time."),
+        ([50, 60], [[1, 2, 0], [0, 1, 2]], "trusted", "1 time."),
     ],
 )
 def test_the_page_says_first_whether_runs_mix(accepted: Any, walkers: Any, kind: str, words: str, whole: Any) -> None:
@@ -193,26 +194,34 @@ def test_an_exchange_that_is_asked_to_stop_goes_on_to_the_same_bits(
 
 
 @pytest.mark.parametrize("stage", ["plan", "trajectories", "checkpoint", "figures"])
+@pytest.mark.parametrize("last", [False, True], ids=["on its way", "at the end"])
 def test_an_exchange_that_is_killed_goes_on_to_the_same_bits(
-    case: Case, whole: Any, tmp_path: Path, stage: str, monkeypatch: pytest.MonkeyPatch
+    case: Case, whole: Any, tmp_path: Path, stage: str, last: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A checkpoint after each exchange; it is killed at the third, on its way through the files of one."""
-    saves = [0]
-    save = exchange_folder._Going.save
+    """A checkpoint after each exchange; it is killed at one of them, on its way through the files."""
+    save, attempt, made = (
+        exchange_folder._Going.save,
+        exchange_folder.Exchanges.attempt,
+        exchange_folder._Going.__init__,
+    )
+    going: list[Any] = []
 
     def killed(*_: Any, **__: Any) -> None:
         raise SystemExit(9)
 
-    def attempt(self: Any, *arguments: Any) -> Any:
-        found = exchange(self, *arguments)
+    def begun(self: Any, *arguments: Any) -> None:
+        made(self, *arguments)
+        going.append(self)
+
+    def attempted(self: Any, *arguments: Any) -> Any:
+        found = attempt(self, *arguments)
         going[0].walkers.append(found)
         going[0].save("running")
         going[0].walkers.pop()
         return found
 
     def saved(self: Any, status: str) -> None:
-        saves[0] += 1
-        if saves[0] == (1 if stage == "plan" else 4):
+        if status == "complete" if last else len(self.walkers) == (0 if stage == "plan" else 3):
             if stage == "plan":
                 raise SystemExit(9)
             if stage == "trajectories":
@@ -223,21 +232,30 @@ def test_an_exchange_that_is_killed_goes_on_to_the_same_bits(
                 patch.setattr(exchange_folder, "write_text", killed)
         save(self, status)
 
-    exchange, going, made = exchange_folder.Exchanges.attempt, [], exchange_folder._Going.__init__
-
-    def begun(self: Any, *arguments: Any) -> None:
-        made(self, *arguments)
-        going.append(self)
-
     with monkeypatch.context() as patch:
         patch.setattr(exchange_folder._Going, "save", saved)
         patch.setattr(exchange_folder._Going, "__init__", begun)
-        patch.setattr(exchange_folder.Exchanges, "attempt", attempt)
+        patch.setattr(exchange_folder.Exchanges, "attempt", attempted)
         with pytest.raises(SystemExit):
             exchanged(case, tmp_path / "arm")
     done = exchanged(case, tmp_path / "arm", resume=True)
     np.testing.assert_array_equal(done.accepted, whole.accepted)
     assert bits_of(tmp_path / "arm") == bits_of(whole.folder)
+    record, other = (json.loads((one / PLAN).read_text()) for one in (tmp_path / "arm", whole.folder))
+    assert {**record, "wall_seconds": 0.0} == {**other, "wall_seconds": 0.0}
+    assert {ar.open_run(tmp_path / "arm" / name).summary["status"] for name in RUNS} == {"complete"}
+
+
+def test_a_start_that_is_refused_leaves_nothing(case: Case, tmp_path: Path) -> None:
+    check = {"kind": "observable", "what": "nothing", "observable": "nothing", "reference": 1.0, "tolerance": 1.0}
+    with pytest.raises(CaseError, match="nothing"):
+        exchanged(case.with_overrides({"checks": [check]}), tmp_path / "arm")
+    assert not (tmp_path / "arm").exists()
+    (tmp_path / "other" / RUNS[1]).mkdir(parents=True)
+    ar.run(case.with_overrides({"run.duration": 0.5, "run.frames": 1}), tmp_path / "other" / RUNS[1], report=False)
+    with pytest.raises(ArticulonError, match="holds another run"):
+        exchanged(case, tmp_path / "other")
+    assert sorted(one.name for one in (tmp_path / "other").iterdir()) == [RUNS[1]]
 
 
 def test_an_exchange_goes_on_for_longer(case: Case, whole: Any, tmp_path: Path) -> None:

@@ -196,3 +196,58 @@ def test_the_examples_of_the_page_run_as_they_are_printed(tmp_path, monkeypatch)
     run = ar.run(ar.load_case(written(tmp_path / "page.toml", case)), out=tmp_path / "run")
     assert np.array_equal(run.q[-1], names["run"].q[-1])
     assert (tmp_path / "after.data").is_file()
+
+
+# Through the faces of the box
+
+
+def line_of_beads(order: list[int], images: bool, start: float = 0.2) -> str:
+    """Eight beads in line along x, 1 apart, in a box of 10; the k-th has the id ``order[k]``, and all are wrapped."""
+    rows = sorted((order[k], (start + k) % 10.0) for k in range(8))
+    flags = " 0 0 0" if images else ""
+    atoms = [f"{atom} 1 1 {x!r} 5.0 5.0{flags}" for atom, x in rows]
+    bonds = [f"{k + 1} 1 {order[k]} {order[k + 1]}" for k in range(7)]
+    head = "beads\n\n8 atoms\n7 bonds\n1 atom types\n1 bond types\n0 10 xlo xhi\n0 10 ylo yhi\n0 10 zlo zhi\n"
+    body = "\n".join(["\nMasses\n", "1 1.0", "\nAtoms # bond\n", *atoms, "\nBonds\n", *bonds])
+    return head + body + "\n"
+
+
+FAR = [1, 8, 2, 7, 3, 6, 4, 5]
+"""Ids that follow each other belong to beads far apart."""
+ALONE = {"commands": ["special_bonds lj/coul 0 0 0"], "leave_out": ["pairs", "bonds"]}
+
+
+def ends(model: ar.Model, order: list[int]) -> float:
+    x = site_positions(model, model.q0)
+    return float(np.linalg.norm(x[order[7] - 1] - x[order[0] - 1]))
+
+
+def test_a_rigid_group_is_put_together_along_its_bonds(tmp_path):
+    """Without image flags, though its ids lead another way by nearest images."""
+    path = written(tmp_path / "line.data", line_of_beads(FAR, images=False, start=6.2))
+    for how in ({}, {"rigid_groups": [1]}):
+        assert ends(ar.lammps.read_data(path, **how, **ALONE), FAR) == pytest.approx(7.0, abs=1e-12)
+
+
+def test_wrong_image_flags_within_a_rigid_group_are_named(tmp_path):
+    path = written(tmp_path / "line.data", line_of_beads(list(range(1, 9)), images=True, start=6.2))
+    with pytest.raises(ar.ModelError, match=r"line \d+: the rigid bond between .* image flags do not say so"):
+        ar.lammps.read_data(path, rigid_groups=[1], **ALONE)
+
+
+def test_wrong_image_flags_of_flexible_chains_leave_out_their_statistics(tmp_path):
+    order = list(range(1, 9))
+    whole = ar.lammps.read_data(written(tmp_path / "whole.data", line_of_beads(order, images=True)), **ALONE)
+    assert whole.chains is not None
+    torn = ar.lammps.read_data(written(tmp_path / "torn.data", line_of_beads(order, True, start=6.2)), **ALONE)
+    assert torn.chains is None
+    assert any("image flags do not say so (1 such bonds)" in note for note in ar.lammps.inferred(torn))
+
+
+def test_every_command_for_special_bonds_begins_anew(tmp_path):
+    """As LAMMPS does: what the last command does not name is left out, whatever was said before."""
+    path = written(tmp_path / "melt.data", melt().text)
+    both = ["special_bonds lj 0 1 1 coul 0 1 1"]
+    assert ar.lammps.read_data(path, commands=[*COMMANDS, *both]).forces
+    with pytest.raises(ar.ModelError, match="special_bonds lj 0 0 0 coul 0 1 1 has no counterpart"):
+        ar.lammps.read_data(path, commands=[*COMMANDS, *both, "special_bonds coul 0 1 1"])

@@ -118,8 +118,16 @@ def test_a_case_that_is_killed_goes_on_to_the_same_bits(tmp_path: Path) -> None:
 
 
 def test_bits_do_not_depend_on_the_number_of_threads() -> None:
-    model = melt(["chain"] * 27, seed=2)
-    np.testing.assert_array_equal(*on_one_and_two(lambda: ar.simulate(model, 0.2, frames=1, **STEPS).q[-1]))
+    case = ar.load_case("polymer-melt", {"model.chains": 140, "run.minimise": False})
+    model = case.build_model()
+    model = replace(model, q0=ar.minimise(model, temperature=1.0))
+    run = ar.simulate(model, 0.05, frames=1, speeds="thermal", temperature=1.0, **STEPS)
+    assert isinstance(driver_of(run), BeadDriver) and driver_of(run).evaluator.sites.parallel
+
+    def end() -> np.ndarray:
+        return ar.simulate(model, 0.05, frames=1, speeds="thermal", temperature=1.0, **STEPS).q[-1]
+
+    np.testing.assert_array_equal(*on_one_and_two(end))
 
 
 def test_halving_the_step_quarters_the_error() -> None:
@@ -208,14 +216,30 @@ def test_steps_that_are_too_long_say_so() -> None:
         {"scaling": ar.scaling.Constant(a2=0.5)},
         {"forces": (ar.forces.Gravity(acceleration=(0.0, 0.0, -1.0)),)},
         {"forces": (ar.forces.Fixman(temperature=1.0),)},
+        {"forces": (ar.forces.StokesDrag(translational=1.0, rotational=1.0),)},
+        {"forces": (ar.forces.PositionRestraint(bodies=("0-1",), stiffness=1.0),)},
+        {"forces": (ar.forces.JointActuation("0-0", 1.0),)},
     ],
-    ids=["rescaling", "nose-hoover", "scaling", "gravity", "fixman"],
+    ids=["rescaling", "nose-hoover", "scaling", "gravity", "fixman", "drag", "restraint", "actuation"],
 )
 def test_what_lanes_do_not_know_is_done_on_joints(change: dict[str, Any]) -> None:
     model = melt(["chain"] * 2, seed=2)
     model = replace(model, forces=(*model.forces, *change.pop("forces", ())))
     run = ar.simulate(model, 0.02, frames=1, **{**STEPS, **change})
     assert not isinstance(driver_of(run), BeadDriver)
+
+
+def test_rods_that_begin_beside_a_bead_are_no_beads() -> None:
+    """A joint off its parent's bead: its rod does not begin there."""
+    builder = ar.ModelBuilder("lj")
+    builder.add_body("a", mass=1.0, joint=ar.Xyz())
+    rod = {"mass": 1.0, "com": (0.0, 0.0, 1.0), "joint": ar.Swing(), "u": (0.1, 0.2)}
+    builder.add_body("b", parent="a", position=(0.5, 0.0, 0.0), **rod)
+    for body, at in (("a", (0.0, 0.0, 0.0)), ("b", (0.0, 0.0, 1.0))):
+        builder.add_site(body, at, kind="bead")
+    builder.add_force(ar.forces.WeeksChandlerAndersen(parameters={"bead": {"epsilon": 1.0, "sigma": 0.5}}))
+    with pytest.raises(ar.CaseError, match="does not move body 'b' on its swing joint"):
+        ar.simulate(builder.build(), 0.02, frames=1, **STEPS)
 
 
 def test_sites_beside_beads_are_moved_on_joints() -> None:

@@ -188,3 +188,32 @@ def test_restrained_models_exchange() -> None:
     restrained = replace(model, forces=(*model.forces, ar.forces.PositionRestraint(bodies=("lower",), stiffness=1.0)))
     exchange = ar.replica_exchange(restrained, 1.0, every=0.5, temperatures=(1.0, 1.2), thermostat=LANGEVIN, **STEPS)
     assert exchange.walkers.shape == (2, 2)
+
+
+def test_what_has_no_distribution_is_refused() -> None:
+    """A force without an energy, which the rule could not weigh, a drive, and friction without noise."""
+    model = arm()
+    how = {"every": 1.0, "temperatures": (1.0, 1.2), "thermostat": LANGEVIN, **STEPS}
+    for force, what in (
+        (ar.forces.JointActuation("upper", 5.0), r"forces\[2\], 'joint-actuation' has no energy function"),
+        (ar.forces.StokesDrag(translational=1.0, rotational=1.0), "'stokes-drag' takes energy and gives none back"),
+        (ar.forces.JointDamping(rotational={"upper": 1.0}), "'joint-damping' takes energy and gives none back"),
+    ):
+        with pytest.raises(CaseError, match=what):
+            ar.replica_exchange(replace(model, forces=(*model.forces, force)), 2.0, **how)
+    with pytest.raises(CaseError, match="rotations: speeds that are drawn anew"):
+        ar.replica_exchange(model, 2.0, rotations="euler-parameters", **how)
+
+
+def test_an_exchange_leaves_the_centre_of_mass_at_rest_where_a_thermostat_says_so() -> None:
+    builder = ar.ModelBuilder("lj", box=ar.Box((6.0, 6.0, 6.0)))
+    at = 1.5 * np.array([[i, j, k] for i in range(3) for j in range(3) for k in range(3)], dtype=float)
+    builder.add_particles(27, mass=1.0, positions=at, kind="A")
+    builder.add_force(ar.forces.WeeksChandlerAndersen(parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}))
+    bath = ar.thermostats.StochasticVelocityRescaling(temperature=1.0, time=0.5, centre_of_mass="removed")
+    exchange = ar.replica_exchange(
+        builder.build(), 2.0, every=0.5, temperatures=(1.0, 1.05), thermostat=bath, rule="velocity-verlet", step=0.01
+    )
+    assert exchange.accepted[0] > 0
+    for run in exchange.runs:
+        assert np.abs(run.u.reshape(-1, 27, 3).sum(axis=1)).max() < 1e-10

@@ -286,8 +286,15 @@ def test_what_lammps_says_is_passed_on(command, said):
     [
         ("shell touch here", r"is not one of those that say what acts"),
         ("pair_style python 2.5", "'python' runs code"),
+        ("pair_style 'python' 2.5", "without variables, quotes and comments"),
+        ('pair_style "mliap" unified x.pkl', "without variables, quotes and comments"),
+        ("pair_style zero # python", "without variables, quotes and comments"),
         ("pair_style ${style}", "without variables"),
+        ("processors * * * file elsewhere", "'file' has LAMMPS write a file"),
+        ("dihedral_style table/cut CHECKU elsewhere", "'CHECKU' has LAMMPS write a file"),
+        ("read_data", "write 'read_data {data}'"),
         ("read_data elsewhere.data", "write 'read_data {data}'"),
+        ("read_data {data} add append", "write 'read_data {data}'"),
     ],
 )
 def test_commands_that_do_more_than_say_what_acts_are_refused(command, said):
@@ -393,6 +400,9 @@ def test_the_examples_of_the_page_run_as_they_are_printed(tmp_path, monkeypatch)
     exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1].replace("coupled.run(10.0", "coupled.run(0.1"), names)
     own = ar.simulate(model, 0.1, q=q, u=u, **{**RULE, "step": 0.01})
     assert np.abs(names["run"].potential_energy / own.potential_energy - 1.0).max() <= RELATIVE
-    assert Path("after.data").is_file()
+    # Bonds through the faces of the box, whose image flags LAMMPS writes.
+    after = ar.lammps.read_data("after.data", commands=["special_bonds fene"], leave_out=["pairs", "bonds"])
+    x = site_positions(after, after.q0).reshape(CHAINS, BEADS, 3)
+    assert np.linalg.norm(np.diff(x, axis=1), axis=2) == pytest.approx(0.97, abs=1e-6)
     Path("page.toml").write_text(AROUND + re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[1])
     assert ar.run("page.toml", out="run", report=False).potential_energy[0] > 0.0

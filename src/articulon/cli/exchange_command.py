@@ -60,6 +60,7 @@ def exchange(
 
     from articulon.runs.exchange_page import PAGE
     from articulon.runs.replica_exchange import default_folder, replica_exchange
+    from articulon.storage.checkpoint import NEWEST
 
     folder = default_folder(description) if out is None else out
     chosen = [] if temperatures is None else ["--temperatures", temperatures]
@@ -80,6 +81,8 @@ def exchange(
             allow_code=allow_code,
         )
     except KeyboardInterrupt:
+        if not (folder / NEWEST).is_file():  # while kernels are compiled there is nothing to save
+            raise
         raise KeyboardInterrupt(f"the states are saved; go on by:\n  {join(again)}") from None
     finally:
         progress.close()

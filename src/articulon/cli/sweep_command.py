@@ -89,7 +89,7 @@ def sweep(
     folder = default_folder(description) if out is None else out
     again = ["articulon", "sweep", case, "--seeds", seeds, *(part for text in vary for part in ("--vary", text))]
     again += [*(part for text in overrides for part in ("--set", text)), "--out", str(folder), "--resume"]
-    again += ["--allow-code"] * allow_code
+    again += ["--skip", skip] * (skip != "0") + ["--allow-code"] * allow_code
     if slurm:
         from articulon.sweeps.slurm_script import write_slurm
 

@@ -106,8 +106,9 @@ def are_beads(forest: Forest) -> np.ndarray:
     reach = np.maximum(np.linalg.norm(centre, axis=1), 1e-300)
     spread = forest.inertia[:, 0] - mass * centre[:, 2] ** 2
     point = np.abs(spread) <= ON_BEAD * mass * reach**2
-    end = np.where(parent < 0, 0.0, centre[parent, 2])
-    seated = (parent < 0) | (np.abs(forest.position[:, 2] - end) <= ON_BEAD * np.maximum(np.abs(end), 1e-300))
+    bead = centre[parent]
+    away = np.linalg.norm(forest.position - bead, axis=1)
+    seated = (parent < 0) | (away <= ON_BEAD * np.linalg.norm(bead, axis=1))
     root = (forest.kind == XYZ) & (parent < 0) & (np.abs(centre).max(axis=1) == 0.0)
     bead = root | (swings & point & seated)
     sizes = np.diff(forest.tree)

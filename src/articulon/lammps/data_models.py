@@ -17,17 +17,20 @@ from articulon.lammps.bonded_coefficients import bonded_forces
 from articulon.lammps.data_file import FAMILIES, DataFile
 from articulon.lammps.data_reading import read_data_file
 from articulon.lammps.force_commands import Commands, read_commands, types_of
-from articulon.lammps.molecule_images import along_bonds, unwrapped
+from articulon.lammps.molecule_images import joined_pieces, unwrapped
 from articulon.lammps.pair_coefficients import exclusions, pair_forces
 from articulon.lammps.rigid_bodies import Bodies
 from articulon.lammps.rigid_parts import (
     Group,
+    check_beside,
     check_lengths,
     group_chain,
+    owners,
     pairs_of,
     rigid_groups,
     rigid_parts,
     rigid_types,
+    through_faces,
 )
 from articulon.lammps.unit_styles import UnitStyle, unit_style
 from articulon.model import Model
@@ -159,6 +162,9 @@ def populate(
     rigid = np.isin(bonds.type, rigid_types(rigid_bonds_given, data))
     x = _whole(data, groups, edges, periodic, notes)
     check_lengths(data, x, bonds.atoms[rigid], bonds.line[rigid], edges, periodic)
+    owner = owners(groups, len(data.types))[bonds.atoms]
+    within = (owner[:, 0] >= 0) & (owner[:, 0] == owner[:, 1])
+    check_beside(data, x, bonds.atoms[within], bonds.line[within], edges, periodic)
     parts = rigid_parts(data, bonds.atoms[rigid], groups)
     masses = _masses(data, said)[data.types - 1]
     bodies = Bodies(data, parts, x / units.divisor, masses)
@@ -169,7 +175,14 @@ def populate(
         if lost > 1e-9:
             notes.append(f"velocities along what is rigid are left out: {lost:.3g} of the kinetic energy")
     bodies.add_to(builder, u, data.charges, [kinds[kind - 1] for kind in data.types.tolist()])
-    if chains:
+    torn = through_faces(x, bonds.atoms, edges, periodic)
+    if torn.size:
+        i, j = bonds.atoms[torn[0]].tolist()
+        notes.append(
+            f"line {bonds.line[torn[0]]}: the bond between {data.where(i)} and {data.where(j)} goes through a face of "
+            f"the box, and image flags do not say so ({torn.size} such bonds): no statistics of chains"
+        )
+    if chains and not torn.size:
         found = bonded_chains(bonds.atoms, len(data.types))
         if found.kind.size:
             kind = np.array(KINDS)[found.kind]
@@ -244,11 +257,12 @@ def _whole(
     """Places with molecules put together, in the units of the file."""
     if data.images is not None:
         return unwrapped(data.positions, data.images, edges)
-    pairs = np.concatenate([data.terms["bond"].atoms, *(group_chain(group) for group in groups)])
-    if not len(pairs) or not periodic.any():
+    bonds = data.terms["bond"].atoms
+    pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(group_chain(group) for group in groups)])
+    if not len(bonds) + len(pairs) or not periodic.any():
         return data.positions
     notes.append("the file has no image flags: molecules were put together along their bonds, by nearest images")
-    return along_bonds(data.positions, pairs, edges, periodic)
+    return joined_pieces(data.positions, bonds, pairs, edges, periodic)
 
 
 def _masses(data: DataFile, commands: Commands) -> np.ndarray:

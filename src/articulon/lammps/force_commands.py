@@ -11,6 +11,8 @@ from articulon.lammps.data_file import FAMILIES, DataFile
 
 MIXES = {"geometric": "geometric", "arithmetic": "lorentz-berthelot", "sixthpower": "sixth-power"}
 """``pair_modify mix`` and the name of the rule."""
+NO_NEIGHBOURS = (0.0, 0.0, 0.0)
+"""Factors of special_bonds where nothing is said: pairs one, two and three bonds apart do not interact."""
 SPECIAL = {
     "fene": ((0.0, 1.0, 1.0), (0.0, 1.0, 1.0)),
     "charmm": ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
@@ -128,7 +130,8 @@ def _pair_modify(found: Commands, rest: list[str], line: str) -> Commands:
 
 
 def _special_bonds(found: Commands, rest: list[str], line: str) -> Commands:
-    at = 0
+    # LAMMPS forgets what it was told before, and leaves out what a command does not name.
+    found, at = found._replace(special_lj=NO_NEIGHBOURS, special_coul=NO_NEIGHBOURS), 0
     while at < len(rest):
         key = rest[at]
         if key in SPECIAL:

@@ -3,6 +3,8 @@
 from collections import deque
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 
 def nearest(displacements: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
@@ -32,6 +34,25 @@ def along_bonds(positions: np.ndarray, pairs: np.ndarray, edges: np.ndarray, per
                 found[new] = found[i] + nearest(positions[new] - positions[i], edges, periodic)
                 seen[new] = True
                 waiting.extend(new)
+    return found
+
+
+def joined_pieces(
+    positions: np.ndarray, bonds: np.ndarray, pairs: np.ndarray, edges: np.ndarray, periodic: np.ndarray
+) -> np.ndarray:
+    """Positions (atoms, 3) in which molecules are put together along their bonds, and what no bonds join along pairs
+    (n, 2) besides, each by the nearest image to what is there already."""
+    found = along_bonds(positions, bonds, edges, periodic)
+    if not len(pairs):
+        return found
+    graph = coo_array((np.ones(len(bonds)), (bonds[:, 0], bonds[:, 1])), shape=(len(positions),) * 2)
+    piece = connected_components(graph, directed=False)[1]
+    for i, j in pairs.tolist():
+        if piece[i] != piece[j]:
+            moved = piece == piece[j]
+            d = found[j] - found[i]
+            found[moved] += nearest(d[None], edges, periodic)[0] - d
+            piece[moved] = piece[i]
     return found
 
 

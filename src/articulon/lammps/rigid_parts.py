@@ -105,9 +105,7 @@ def _listed(given: Any, data: DataFile, where: str) -> np.ndarray:
 def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts:
     """The trees of rigid bonds (bonds, 2) and groups; raises ModelError where two groups hang together by them."""
     count = len(data)
-    group_of = np.full(count, -1)
-    for k, group in enumerate(groups):
-        group_of[group.atoms] = k
+    group_of = owners(groups, count)
     # A bond within a group is rigid as it is.
     bonds = bonds[(group_of[bonds[:, 0]] < 0) | (group_of[bonds[:, 0]] != group_of[bonds[:, 1]])]
     beside = partners(bonds, count)
@@ -154,21 +152,45 @@ def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts
 def check_lengths(
     data: DataFile, x: np.ndarray, bonds: np.ndarray, lines: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> None:
-    """Raises ModelError, naming the line, for rigid bonds of no length, and for those between atoms whose image flags
-    put them on different sides of the box."""
+    """Raises ModelError, naming the line, for rigid bonds of no length, and as :func:`check_beside` does."""
+    check_beside(data, x, bonds, lines, edges, periodic)
+    length = np.linalg.norm(x[bonds[:, 1]] - x[bonds[:, 0]], axis=1)
+    for k in np.flatnonzero(~(length > 0.0))[:1].tolist():
+        raise ModelError(f"{_rigid_bond(data, bonds, lines, k)} has no length; a rod has two ends")
+
+
+def check_beside(
+    data: DataFile, x: np.ndarray, bonds: np.ndarray, lines: np.ndarray, edges: np.ndarray, periodic: np.ndarray
+) -> None:
+    """Raises ModelError, naming the line, for bonds of what is rigid between atoms on different sides of the box: their
+    image flags are wrong, or a ring goes through the whole box."""
+    for k in through_faces(x, bonds, edges, periodic)[:1].tolist():
+        where = _rigid_bond(data, bonds, lines, k)
+        if data.images is None:
+            raise ModelError(f"{where} closes a ring through the whole periodic box, which no rigid bodies can")
+        raise ModelError(
+            f"{where} goes through a face of the box, and their image flags do not say so; correct them, or leave them "
+            "out of all atoms, and molecules are put together along their bonds"
+        )
+
+
+def _rigid_bond(data: DataFile, bonds: np.ndarray, lines: np.ndarray, k: int) -> str:
+    i, j = bonds[k].tolist()
+    return f"{data.path}, line {lines[k]}: the rigid bond between {data.where(i)} and {data.where(j)}"
+
+
+def owners(groups: Sequence[Group], count: int) -> np.ndarray:
+    """The group of each of so many atoms, or −1, shape (atoms,)."""
+    found = np.full(count, -1)
+    for k, group in enumerate(groups):
+        found[group.atoms] = k
+    return found
+
+
+def through_faces(x: np.ndarray, bonds: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
+    """Which bonds (n, 2) are between atoms that do not lie beside each other, but for an image."""
     d = x[bonds[:, 1]] - x[bonds[:, 0]]
-    near = nearest(d, edges, periodic)
-    length = np.linalg.norm(near, axis=1)
-    apart = np.abs(d - near).max(axis=1, initial=0.0) > 1e-6 * np.abs(edges).max()
-    for k in np.flatnonzero(apart | ~(length > 0.0))[:1].tolist():
-        i, j = bonds[k].tolist()
-        where = f"{data.path}, line {lines[k]}: the rigid bond between {data.where(i)} and {data.where(j)}"
-        if apart[k]:
-            raise ModelError(
-                f"{where} goes through a face of the box, and their image flags do not say so; correct them, or leave "
-                "them out of all atoms, and molecules are put together along their bonds"
-            )
-        raise ModelError(f"{where} has no length; a rod has two ends")
+    return np.flatnonzero(np.abs(d - nearest(d, edges, periodic)).max(axis=1, initial=0.0) > 1e-6 * np.abs(edges).max())
 
 
 def on_a_line(places: np.ndarray) -> np.ndarray | None:

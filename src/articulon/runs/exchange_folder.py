@@ -8,7 +8,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,13 +16,13 @@ import numpy as np
 
 from articulon import __version__
 from articulon.cases.case import Case
-from articulon.errors import ArticulonError, CheckpointError, DivergenceError
-from articulon.model import Model
+from articulon.errors import ArticulonError, CheckpointError
+from articulon.model import Model, State
 from articulon.runs.exchange_ladder import Ladder, at_temperature, cases_of
 from articulon.runs.exchange_rule import Exchanges, Replica
 from articulon.simulation import loop, restoring
 from articulon.simulation.case_run import check_barely_begun, check_free, restore, wall_seconds
-from articulon.simulation.checks import prepared_checks
+from articulon.simulation.checks import Check, prepared_checks
 from articulon.simulation.chunks import Chunks
 from articulon.simulation.folder_run import TRAJECTORY, FolderRun, announcing_once, on_threads
 from articulon.simulation.interruption import Interruption
@@ -93,16 +93,24 @@ def exchange_in_folder(
             prepared = [prepare(one, model=own) for one, own in zip(cases, models, strict=True)]
         saved = _saved(folder, shown, stack) if resume else None
         folders = [folder / name for name in ladder.names("" if case.units.time is None else "K")]
+        for one, own in zip(folders, cases, strict=True):
+            if not resume:
+                check_free(one)
+            elif saved is None and os.path.lexists(one / TRAJECTORY):
+                check_barely_begun(one / TRAJECTORY, own)
+        begun = [_Begun.of(one, saved, k) for k, one in enumerate(prepared)]
+        # Nothing is written before it is known that all runs can begin.
         if not os.path.lexists(folder / PLAN):
             # The case first: where there is a plan, there is its case.
             write_text(folder / BASE, case.to_toml())
             write_text(folder / PLAN, _text(_plan(case, ladder)))
         for one in folders:
             stack.enter_context(claimed(one, shown.message))
-        going = _Going(folder, folders, ladder, prepared, resume, saved, shorter, interruption, shown)
+        going = _Going(folder, folders, ladder, prepared, begun, resume, saved, shorter, interruption, shown)
         if held is not None:
             # In this order, so that an exchange that is killed between two of them can be made longer once more.
-            going.checkpoint()
+            if saved is not None:
+                going.checkpoint()
             for one, own in zip(folders, cases, strict=True):
                 write_text(one / CASE, own.to_toml())
             write_text(folder / BASE, case.to_toml())
@@ -120,6 +128,22 @@ class _Recorder(FolderRecorder):
         self.writer.flush()
 
 
+class _Begun(NamedTuple):
+    """Where a run begins or goes on, and what must be true of its results."""
+
+    state: State
+    checks: tuple[Check, ...]
+
+    @classmethod
+    def of(cls, prepared: Prepared, saved: Checkpoint | None, k: int) -> _Begun:
+        """Of run k; raises CaseError, naming the key, for one that cannot begin."""
+        case = prepared.case
+        checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
+        if saved is None:
+            return cls(first_state(prepared), checks)
+        return cls(restoring.saved_state(saved.part(f"run{k}."), blank_state(prepared), prepared), checks)
+
+
 class _Going:
     """Runs on their way.
 
@@ -131,6 +155,8 @@ class _Going:
         The runs.
     prepared
         The same, ready to run.
+    begun
+        Where they begin.
     resume
         Whether folders may hold something already.
     saved
@@ -147,6 +173,7 @@ class _Going:
         folders: Sequence[Path],
         ladder: Ladder,
         prepared: Sequence[Prepared],
+        begun: Sequence[_Begun],
         resume: bool,
         saved: Checkpoint | None,
         shorter: Sequence[Case] | None,
@@ -156,24 +183,16 @@ class _Going:
         self.folder, self.ladder, self.interruption, self.shown = folder, ladder, interruption, shown
         self.case = prepared[0].case
         self.per_exchange = round(ladder.every / float(self.case.run.interval))
-        parts = [None if saved is None else saved.part(f"run{k}.") for k in range(ladder.runs)]
-        states = [
-            first_state(one) if part is None else restoring.saved_state(part, blank_state(one), one)
-            for one, part in zip(prepared, parts, strict=True)
-        ]
-        self.replicas = [Replica(one, state) for one, state in zip(prepared, states, strict=True)]
+        self.replicas = [Replica(one, where.state) for one, where in zip(prepared, begun, strict=True)]
         self.runs: list[FolderRun] = []
-        for k, (one, state, part) in enumerate(zip(prepared, states, parts, strict=True)):
+        for k, (one, where) in enumerate(zip(prepared, begun, strict=True)):
             digest = None if shorter is None else shorter[k].digest()
-            done = None if part is None else _progress(part, one, digest)
-            if resume and part is None and os.path.lexists(folders[k] / TRAJECTORY):
-                check_barely_begun(folders[k] / TRAJECTORY, one.case)
-            checks = prepared_checks(one.case.checks, one.model, one.observer.dimensions, one.case.source)
-            begun = os.path.lexists(folders[k] / CASE)
-            if not resume:
-                check_free(folders[k])
-            frames = done.frames if done is not None else 0 if resume else None
-            run = FolderRun(folders[k], one, state, begun, (), checks, frames, digest, _Recorder)
+            done = None if saved is None else _progress(saved.part(f"run{k}."), one, digest)
+            there, frames = (
+                os.path.lexists(folders[k] / CASE),
+                done.frames if done is not None else 0 if resume else None,
+            )
+            run = FolderRun(folders[k], one, where.state, there, (), where.checks, frames, digest, _Recorder)
             run.recorder.checkpoint_file = folder / NEWEST
             if done is not None:
                 restore(run.recorder, done)
@@ -188,6 +207,8 @@ class _Going:
         """Takes all runs to their end, with an exchange after each time between two."""
         runs, unit = self.runs, self.case.units.symbols[2]
         if all(run.recorder.finished for run in runs):
+            # The last time it may have been killed before they were written.
+            self.write_figures("complete")
             self.shown.message(f"the exchange in {self.folder} has already ended; nothing is left to do")
             return
         chunks = [Chunks(one.prepared.driver, loop.CHUNK_SECONDS) for one in self.replicas]
@@ -227,11 +248,11 @@ class _Going:
             advance_a_chunk(run.recorder, chunks, self.interruption)
         except ArticulonError as error:
             self.wall[k] += time.monotonic() - began
-            for one in self.runs:
-                one.recorder.checkpoint()
-            if isinstance(error, DivergenceError):
-                run.report("failed", self.wall[k])
             error.args = (f"{run.folder}: {error}", *error.args[1:])
+            with suppress(ArticulonError):  # what it has failed by may prevent this too
+                for one in self.runs:
+                    one.recorder.checkpoint()
+                self.write_figures("failed")
             raise
         self.wall[k] += time.monotonic() - began
 
@@ -258,12 +279,17 @@ class _Going:
     def save(self, status: str) -> None:
         """A checkpoint, and the figures of all runs and of their exchanges."""
         self.checkpoint()
+        self.write_figures(status)
+
+    def write_figures(self, status: str) -> None:
+        """The figures of all runs and of their exchanges."""
         for run, wall in zip(self.runs, self.wall, strict=True):
             run.report(status, wall)
         record = _read(self.folder / PLAN)
         tried, accepted = self.exchanges.tried.tolist(), self.exchanges.accepted.tolist()
         record |= {
             "status": status,
+            "exchanges": self.ladder.exchanges,
             "exchanges_made": len(self.walkers),
             "tried": tried,
             "accepted": accepted,

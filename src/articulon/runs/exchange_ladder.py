@@ -13,11 +13,15 @@ from articulon.adaptive import Adaptive, Group, Schedule
 from articulon.adaptive.lockable import links_named
 from articulon.cases.case import Case
 from articulon.errors import CaseError, ModelError
+from articulon.forces.brownian import brownian_of
+from articulon.forces.stokes_drag import StokesDrag
 from articulon.inputs import shown, words
+from articulon.integrate.combination import resists
 from articulon.model import Model
 from articulon.molecules.locked_parts import bodies_of_words
 from articulon.runs.exchange_rule import own_seed
 from articulon.simulation.frame_times import is_whole, length_of
+from articulon.simulation.ledger import without_energy
 from articulon.thermostats.base import BaseThermostat
 from articulon.time_scales.contact_step_limit import with_unit
 
@@ -29,6 +33,7 @@ REFUSED = {
     "scaling": "scaled forces sample another distribution than the one that exchanges weigh; leave it out",
     "adaptive": "joints that lock and release change what a run samples between exchanges; give each run its own "
     "locked joints, by locked=",
+    "rotations": "speeds that are drawn anew are not those of Euler parameters; leave it out",
     "run.stop": "a run that ends before the others leaves them nobody to exchange with; leave it out",
 }
 """What exchanges do not take, and why."""
@@ -97,6 +102,7 @@ def ladder_of(
     ModelError
         For locked joints in a model with loop constraints.
     """
+    _check_forces(model)
     ladder, locks = _states(model, thermostat, temperatures, locked)
     length, between = (length_of(model.units, time, WHERE) for time in (duration, every))
     count = round(min(length / between, MOST + 1))
@@ -108,6 +114,27 @@ def ladder_of(
             f"{length / max(1, count):.9g}"
         )
     return Ladder(ladder, locks, between, count, seed)
+
+
+def _check_forces(model: Model) -> None:
+    """Raises CaseError for what has no energy that exchanges could weigh, and for friction without noise, under which
+    no run has a known distribution."""
+    if model.drives:
+        raise CaseError(f"{WHERE}: '{model.drives[0].name}' drives a joint: no distribution is known; take it out")
+    for k, force in enumerate(model.forces):
+        kind = getattr(force, "kind", type(force).__name__)
+        if without_energy(replace(model, forces=(force,))):
+            raise CaseError(
+                f"{WHERE}: forces[{k}], '{kind}' has no energy function, which exchanges weigh; leave it out"
+            )
+    resisting = sorted(str(kind.model_fields["kind"].default) for kind in resists(model))
+    if brownian_of(model) is None and any(isinstance(force, StokesDrag) for force in model.forces):
+        resisting.append("stokes-drag")
+    if resisting:
+        raise CaseError(
+            f"{WHERE}: '{resisting[0]}' takes energy and gives none back, so that no run keeps its temperature; leave "
+            "it out, or give drag its noise (brownian)"
+        )
 
 
 def at_temperature(model: Model, temperature: float) -> Model:
@@ -153,6 +180,7 @@ def check_case(case: Case) -> BaseThermostat:
         "barostat": case.barostat is not None,
         "scaling": case.scaling.scales,
         "adaptive": case.adaptive is not None,
+        "rotations": case.dynamics.rotations != "speeds",
         "run.stop": case.run.stop is not None,
     }
     for key, there in given.items():

@@ -40,6 +40,7 @@ class ReplicaExchange:
     def round_trips(self) -> int:
         """How often one of the initial coordinates has come from the first run to the last and back."""
         ends = np.full(len(self.runs), -1)
+        ends[0], ends[-1] = 0, 1  # where they began
         half, trips = np.zeros(len(self.runs), dtype=bool), 0
         for row in self.walkers:
             first, last = int(row[0]), int(row[-1])

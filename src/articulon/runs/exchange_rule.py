@@ -16,6 +16,7 @@ from articulon.forces.evaluation import potential_energy
 from articulon.model import Model, State
 from articulon.model.state import CONFORMATIONAL, THERMOSTAT
 from articulon.simulation.preparation import Prepared
+from articulon.thermostats.total_momentum import without_momentum
 
 RANDOM_STREAM = 14
 """The stream of random numbers that speeds after an exchange are drawn from."""
@@ -107,7 +108,10 @@ class Exchanges:
         states[0].q[:], states[1].q[:] = states[1].q.copy(), states[0].q.copy()
         for k, state, (potential, kinetic) in zip(pair, states, before, strict=True):
             space = Space(self.bare, self.joints, state.q, self._locked(replicas[k]))
-            state.u[:] = space.thermal(own_seed(self.seed, k), RANDOM_STREAM, number, self.kT[k])
+            u = space.thermal(own_seed(self.seed, k), RANDOM_STREAM, number, self.kT[k])
+            thermostat = replicas[k].prepared.evaluator.thermostat
+            removed = thermostat is not None and thermostat.centre_of_mass == "removed"
+            state.u[:] = without_momentum(self.bare, state.q, u) if removed else u
             after, moving = _energies(replicas[k])
             state.work[:] -= after - potential
             state.work[THERMOSTAT] += (after - potential).sum() + moving - kinetic

