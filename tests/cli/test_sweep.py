@@ -539,6 +539,22 @@ def test_what_a_job_array_runs_are_the_members(walker: Path, monkeypatch: pytest
     assert len(done.runs) == 4 and not done.failed
 
 
+def test_members_that_are_added_come_after_those_that_are_listed(walker: Path) -> None:
+    """Tasks of an array that still wait would else run other members than were asked for."""
+    vary, folder = {"integrator.step": [0.05, 0.025]}, walker.parent / "sweep"
+    _, listed = write_slurm(ensemble_entry.plan_of(walker, 2, vary), folder, "articulon sweep", resume=False)
+    before = listed.read_text(encoding="utf-8").splitlines()
+    write_slurm(ensemble_entry.plan_of(walker, 3, vary), folder, "articulon sweep", resume=True)
+    after = listed.read_text(encoding="utf-8").splitlines()
+    assert after[:4] == before and len(after) == len(set(after)) == 6
+
+
+def test_a_sweep_for_slurm_is_collected_with_what_means_leave_out(walker: Path) -> None:
+    result = invoke("sweep", walker, "--seeds", "2", "--skip", "20%", "--slurm", "--out", walker.parent / "sweep")
+    assert result.exit_code == 0, result.output
+    assert "--resume --skip 20%" in (walker.parent / "sweep" / "sweep.slurm").read_text(encoding="utf-8")
+
+
 def test_no_name_of_a_file_gets_out_of_the_script(walker: Path) -> None:
     folder, plan = walker.parent / "it's; touch owned", ensemble_entry.plan_of(walker, 1, None)
     write_slurm(plan, folder, "articulon sweep 'x\ntouch owned'", resume=False)

@@ -108,6 +108,10 @@ def write_slurm(plan: Plan, folder: Path, collect: str, resume: bool) -> tuple[P
     )
     with claimed(folder, lambda _: None, "sweep"):
         check_plan(folder, plan, resume)
+        # Tasks that still wait look their members up by the number of the line.
+        before = (folder / MEMBERS).read_text(encoding="utf-8").splitlines() if (folder / MEMBERS).is_file() else []
+        listed = [line for line in before if line in lines]
+        lines = [*listed, *(line for line in lines if line not in listed)]
         plan.write(folder)
         write_text(folder / MEMBERS, "\n".join(lines) + "\n")
         write_text(folder / SCRIPT, text)
