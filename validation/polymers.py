@@ -27,7 +27,7 @@ from articulon.forces.sites.site_positions import site_positions
 from validation.page import table, write_section
 
 CHAINS, BEADS, BOND, FRICTION = 32, 16, 0.97, 0.5
-STEP, SPRING_STEP, BETWEEN, SETTLING = 0.01, 0.008, 2.0, 0.1
+STEP, SPRING_STEP, BETWEEN, SETTLING = 0.01, 0.004, 2.0, 0.1
 """Steps of rods and of springs [τ], time between frames [τ], and part of the time that is left out."""
 RANGE = 2.0 ** (1.0 / 6.0)
 
