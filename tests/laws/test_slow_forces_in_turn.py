@@ -56,15 +56,19 @@ def test_slow_forces_alone_make_one_long_step_of_many(every: int) -> None:
 
 
 def test_fast_forces_act_in_every_step() -> None:
-    """With springs that five steps would not resolve: near a reference, and far from it with five times the step."""
+    """With springs whose error is that of the step: a quarter at half the step, and not that of the time between two
+    evaluations of slow forces, which is 16 times as large where that is four steps."""
     model = ions(fast=True)
-    exact = ar.simulate(model, 0.2, frames=1, step=1e-4, **FLIGHT).q[-1]
-    turns = ar.simulate(model, 0.2, frames=1, step=0.005, long_range_every=4, **FLIGHT).q[-1]
-    plain = ar.simulate(model, 0.2, frames=1, step=0.005, **FLIGHT).q[-1]
-    # Slow forces in turn cost little beside the error of the springs, which is that of the step.
-    assert np.abs(turns - exact).max() < 1.2 * np.abs(plain - exact).max() + 1e-4
-    long = ar.simulate(model, 0.2, frames=1, step=0.02, **FLIGHT).q[-1]
-    assert np.abs(long - exact).max() > 4.0 * np.abs(turns - exact).max()
+    exact = ar.simulate(model, 0.24, frames=1, step=1e-4, **FLIGHT).q[-1]
+
+    def error(step: float, every: int) -> float:
+        return np.abs(
+            ar.simulate(model, 0.24, frames=1, step=step, long_range_every=every, **FLIGHT).q[-1] - exact
+        ).max()
+
+    turns = error(0.005, 4)
+    assert math.log2(turns / error(0.0025, 4)) == pytest.approx(2.0, abs=0.25)
+    assert error(0.02, 1) > 4.0 * turns
 
 
 @pytest.mark.slow  # seconds: kernels of a peptide
