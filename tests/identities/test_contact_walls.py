@@ -15,7 +15,7 @@ from articulon.forces.contact.wall_shapes import FACE, nearest_on_triangle
 from articulon.forces.contact.wall_tables import empty_lists, wall_tables
 from articulon.forces.contact.wall_touching import TOUCHED, sort_by_feature, touch
 from articulon.forces.contact.walls import BoxWalls, Cylinder, Mesh, Plane, parts_of
-from articulon.forces.sites.site_evaluation import cell_of
+from articulon.forces.sites.nearest_images import cell_of
 from articulon.kernels import kernel
 from articulon.simulation.contact_start import check_overlaps
 from tests.support.listing import run_list

@@ -12,7 +12,7 @@ from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.gravity import gravity_power
 from articulon.forces.linear_flow import flowing
 from articulon.forces.modal_forces import modal_damping, modal_springs
-from articulon.forces.sites.site_evaluation import add_forces_in_turn
+from articulon.forces.sites.site_sums import add_forces_in_turn
 from articulon.forces.sites.site_wrenches import particle_wrenches, place_particles
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL

@@ -7,7 +7,8 @@ from articulon.dynamics.kinematics import move, place
 from articulon.dynamics.kinetic_energies import first_moment, link_momentum
 from articulon.dynamics.state_functions import scratch
 from articulon.forces.point_springs import PointSpring
-from articulon.forces.sites.site_evaluation import LEVELS, SiteForces
+from articulon.forces.sites.site_evaluation import SiteForces
+from articulon.forces.sites.site_terms import BONDED
 from articulon.kernels import kernel
 from articulon.model import Model, kernel_tables
 from articulon.model.array_rotations import matrices
@@ -51,7 +52,7 @@ def molecule_of_tree(model: Model, sites: SiteForces) -> np.ndarray:
     tree, links = model.tree_of_link, model.site_links
     pairs = [np.stack([tree[model.loops.link_a], tree[model.loops.link_b]], axis=1)]
     for table, level in zip(sites.tables, sites.level.tolist(), strict=True):
-        members = table.members if LEVELS[level] == "bonded" else table.members[:0]
+        members = table.members if level == BONDED else table.members[:0]
         for k in range(1, members.shape[1]):
             both = members[(members[:, 0] >= 0) & (members[:, k] >= 0)][:, [0, k]]
             pairs.append(tree[links[both]])

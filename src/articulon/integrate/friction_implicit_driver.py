@@ -8,7 +8,7 @@ import numpy as np
 
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.sites.site_evaluation import SLOW
+from articulon.forces.sites.site_terms import LONG
 from articulon.integrate import friction_implicit, friction_implicit_passes, friction_implicit_scratch
 from articulon.integrate.base import Driver, addressed, open_loop
 from articulon.integrate.fixed_steps import FixedStepDriver
@@ -99,7 +99,7 @@ def turn_of(problem: Problem) -> np.ndarray | None:
             f"integrator.long_range_every: '{problem.policy.policy}' goes by the forces of a moment, and slow forces "
             "act in impulses then; leave one of the two out"
         )
-    if not (problem.evaluator.sites.system.level == SLOW).any():
+    if not (problem.evaluator.sites.system.level == LONG).any():
         raise CaseError(
             "integrator.long_range_every: the model has no slow forces, such as particle-mesh Ewald sums or a "
             "generalised Born solvent; leave it out"

@@ -8,6 +8,7 @@ velocity Verlet.
 import numpy as np
 
 from articulon.forces.sites.cells import LOST, OVERFLOW
+from articulon.forces.sites.site_terms import BONDED, LONG, SHORT
 from articulon.integrate.particle_verlet import (
     drive_law,
     finish,
@@ -27,9 +28,6 @@ from articulon.passes import pass_of
 from articulon.thermostats.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
 from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
-
-BONDED, SHORT, LONG = range(3)
-"""The levels, in the order of ``LEVELS`` of site forces."""
 
 
 @jit

@@ -18,7 +18,7 @@ from articulon.errors import ModelError
 from articulon.forces.sites.lammps_instance import Instance
 from articulon.forces.sites.lammps_plan import DATA, lammps_package, plan_of, scales_of
 from articulon.forces.sites.lammps_ranks import MEASURED, world
-from articulon.forces.sites.site_evaluation import no_forces, no_measure
+from articulon.forces.sites.site_sums import no_forces, no_measure
 from articulon.forces.sites.site_tables import ENERGY, FORCES, MEASURE, W_XX, SiteTable
 from articulon.forces.sites.site_terms import SumTerm
 from articulon.forces.user_functions import UserFunctions, callback, view

@@ -13,7 +13,7 @@ from numba import types
 from articulon.errors import ArticulonError
 from articulon.forces.capacity import with_capacity
 from articulon.forces.sites.between import class_rows, classes_of
-from articulon.forces.sites.cells import FAR, LOST, OVERFLOW, grid
+from articulon.forces.sites.cells import FAR, OVERFLOW, grid
 from articulon.forces.sites.exclusions import exclusion_table
 from articulon.forces.sites.kind_lists import refresh_by_kind, with_sorts
 from articulon.forces.sites.list_sizes import has_site_forces, listing_of, room_for, terms_of
@@ -38,6 +38,7 @@ from articulon.forces.sites.pair_sums import (
 )
 from articulon.forces.sites.pairs_once import goes_once, once_kernel, once_table
 from articulon.forces.sites.site_positions import site_places
+from articulon.forces.sites.site_sums import list_sites, no_forces, no_measure, site_forces, sum_forces, sum_measures
 from articulon.forces.sites.site_tables import (
     ENERGY,
     FORCES,
@@ -52,101 +53,14 @@ from articulon.forces.sites.site_tables import (
     empty_neighbours,
     empty_particles,
 )
-from articulon.forces.sites.site_terms import InBox, Level, PairTerm, SumTerm, Term
+from articulon.forces.sites.site_terms import LEVELS, InBox, PairTerm, SumTerm, Term
 from articulon.forces.sites.vector_appending import LANES
-from articulon.kernels import first_class, jit, kernel, prepare, ready
+from articulon.kernels import prepare, ready
 from articulon.model import Model, State
-from articulon.passes import Function, Pass, Program, functions, pass_of
+from articulon.passes import Function, Pass, Program, functions
 
 SLOTS = 4
 """Terms for which there is room at first; more make the kernels compile again."""
-LEVELS: tuple[Level, ...] = ("bonded", "short", "long")
-SLOW = LEVELS.index("long")
-
-
-@first_class
-def no_forces(table, cell, particles, neighbours):
-    pass
-
-
-@first_class
-def no_measure(table, cell, particles, neighbours, result):
-    pass
-
-
-@jit
-def clear_forces(particles):
-    """Sets the forces to zero."""
-    fx, fy, fz = particles.fx, particles.fy, particles.fz
-    for p in range(fx.size):
-        fx[p], fy[p], fz[p] = 0.0, 0.0, 0.0
-
-
-@jit
-def add_forces(system, functions):
-    """Forces of all terms at sites that are up to date; not a number where they cannot be found."""
-    particles = system.particles
-    clear_forces(particles)
-    if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
-        fx = particles.fx
-        for p in range(fx.size):
-            fx[p] = np.nan
-        return
-    for k in range(len(functions)):
-        functions[k](system.tables[k], system.cell, particles, system.neighbours)
-
-
-@jit
-def add_forces_in_turn(system, functions, times):
-    """The same, with the forces of slow terms so many times as strong, or without them where that is zero."""
-    particles = system.particles
-    clear_forces(particles)
-    fx, fy, fz = particles.fx, particles.fy, particles.fz
-    if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
-        for p in range(fx.size):
-            fx[p] = np.nan
-        return
-    if times > 0.0:
-        for k in range(len(functions)):
-            if system.level[k] == SLOW:
-                functions[k](system.tables[k], system.cell, particles, system.neighbours)
-        for p in range(fx.size):
-            fx[p], fy[p], fz[p] = times * fx[p], times * fy[p], times * fz[p]
-    for k in range(len(functions)):
-        if system.level[k] != SLOW:
-            functions[k](system.tables[k], system.cell, particles, system.neighbours)
-
-
-@kernel(called="value")
-def site_forces(system, functions, refresh):
-    """Brings the lists up to date with ``particles.site`` and adds the forces of all terms, in cell order."""
-    refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
-    add_forces(system, functions)
-
-
-@pass_of
-def list_sites(system, refresh):
-    """Brings the lists up to date."""
-    refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
-
-
-@pass_of
-def sum_forces(system, sum_of, functions, refresh):
-    """``site_forces``, from Python."""
-    sum_of(system, functions, refresh)
-
-
-@pass_of
-def sum_measures(system, measures, refresh, result):
-    """The same for the measures; not a number where they cannot be found."""
-    refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
-    counts = system.particles.counts
-    lost = counts[OVERFLOW] + counts[LOST] > 0
-    for m in range(result.size):
-        result[m] = np.nan if lost else 0.0
-    if not lost:
-        for k in range(len(measures)):
-            measures[k](system.tables[k], system.cell, system.particles, system.neighbours, result)
 
 
 class Elsewhere(Protocol):

@@ -9,7 +9,7 @@ virial in some models says so by ``virial_known(model)``, and one that a user sh
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -21,6 +21,9 @@ InBox = Callable[[np.ndarray], tuple[SiteTable | None, tuple[float, float]]]
 box, one a row [length]."""
 Level = Literal["bonded", "short", "long"]
 """How fast a term's force changes: what r-RESPA evaluates how often."""
+LEVELS: tuple[Level, ...] = get_args(Level)
+BONDED, SHORT, LONG = range(len(LEVELS))
+"""Where each is among them."""
 
 
 @dataclass(frozen=True)
