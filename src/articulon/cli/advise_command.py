@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from articulon.cli.commands import EXIT_INTERRUPTED, AllowCode, CaseName, Overrides, app, assignments, fail
-from articulon.cli.output import echo
+from articulon.cli.output import echo, table_console
 from articulon.runs.progress import RunProgress
 
 if TYPE_CHECKING:
@@ -62,9 +62,6 @@ def _print(advice: Advice, as_json: bool) -> None:
     if as_json:
         echo(json.dumps(advice.data, indent=2, ensure_ascii=False, allow_nan=False))
         return
-    from rich.console import Console
-
     from articulon.advice.advice_table import print_advice
 
-    console = Console(highlight=False)
-    print_advice(advice, console if console.is_terminal else Console(width=WIDTH, highlight=False))
+    print_advice(advice, table_console(WIDTH))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from articulon.cli.commands import AllowCode, CaseName, Overrides, app, assignments
-from articulon.cli.output import echo, printable
+from articulon.cli.output import echo, printable, table_console
 from articulon.runs.progress import RunProgress
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 NOTHING = "nothing"
 """Locks no joint."""
-WIDTH = 120
-"""Of what is printed where no terminal has one."""
 
 
 @app.command()
@@ -92,7 +90,6 @@ def exchange(
 
 def _print(done: ReplicaExchange, title: str, kelvin: str) -> None:
     """What has been exchanged, as a table."""
-    from rich.console import Console
     from rich.table import Table
 
     from articulon.runs.exchange_page import round_trips
@@ -110,8 +107,7 @@ def _print(done: ReplicaExchange, title: str, kelvin: str) -> None:
             part,
         )
         table.add_row(*map(printable, cells))
-    console = Console(highlight=False)
-    (console if console.is_terminal else Console(width=WIDTH, highlight=False)).print(table)
+    table_console().print(table)
     echo(f"{len(done.walkers)} exchanges, {round_trips(done)} from the first run to the last and back")
 
 

@@ -20,14 +20,11 @@ from articulon.cli.commands import (
     fail,
     varied_values,
 )
-from articulon.cli.output import echo, printable
+from articulon.cli.output import echo, printable, table_console
 from articulon.errors import CaseError
 
 if TYPE_CHECKING:
     from articulon.sweeps.ensemble_entry import Sweep
-
-WIDTH = 120
-"""Of what is printed where no terminal has one."""
 
 
 @app.command()
@@ -126,7 +123,6 @@ def sweep(
 
 def _print(done: Sweep) -> None:
     """What each group has found, as a table, and the members that have failed."""
-    from rich.console import Console
     from rich.table import Table
 
     from articulon.sweeps.sweep_words import group_label, passage_heads, passage_words, scale_of
@@ -141,8 +137,7 @@ def _print(done: Sweep) -> None:
         words = passage_words(group["first_passage"], time) if group["first_passage"] else []
         cells = [group_label(group["values"]), group["members"] - group["failed"], group["failed"], *words]
         table.add_row(*(printable(cell).replace("\u00a0", " ") for cell in cells))
-    console = Console(highlight=False)
-    (console if console.is_terminal else Console(width=WIDTH, highlight=False)).print(table)
+    table_console().print(table)
     for name, error in done.failed.items():
         echo(as_options(f"failed  {name}: {error.splitlines()[0]}"))
     for note in summary["notes"]:
