@@ -18,7 +18,8 @@ from articulon import cli
 from articulon.cases.case import Case
 from articulon.errors import ArticulonError, CaseError, CheckpointError, DivergenceError
 from articulon.runs import exchange_folder, exchange_page
-from articulon.runs.exchange_folder import BASE, PLAN, WALKERS
+from articulon.runs.exchange_folder import WALKERS
+from articulon.runs.exchange_plan import BASE, PLAN
 from articulon.simulation import loop
 from articulon.simulation.interruption import ask_runs_to_stop
 from tests.support.run_cases import case_of

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from articulon import __version__
 from articulon.cases.case import Case
 from articulon.errors import ArticulonError, CheckpointError
 from articulon.model import Model, State
 from articulon.runs.exchange_ladder import Ladder, at_temperature, cases_of
+from articulon.runs.exchange_plan import PLAN, check_folder, note_exchanges, write_plan
 from articulon.runs.exchange_rule import Exchanges, Replica
 from articulon.simulation import loop, restoring
 from articulon.simulation.case_run import check_barely_begun, check_free, restore, wall_seconds
@@ -30,14 +29,12 @@ from articulon.simulation.loop import FolderRecorder, advance_a_chunk, begin
 from articulon.simulation.preparation import Prepared, blank_state, first_state, prepare
 from articulon.simulation.results import CASE, Run
 from articulon.simulation.run_request import Progress
-from articulon.simulation.summary import FILE as SUMMARY
-from articulon.simulation.summary import plain
 from articulon.storage.atomic_writing import write_text
 from articulon.storage.checkpoint import NEWEST, PREVIOUS, Checkpoint, open_checkpoint, write_checkpoint
 from articulon.storage.folder_claim import claimed
 
-PLAN, BASE, WALKERS = "exchange.json", "exchange.toml", "walkers.csv"
-"""What has been exchanged, and the plan; the case that all runs are made of; who held what."""
+WALKERS = "walkers.csv"
+"""Who held what after each exchange."""
 
 
 class Found(NamedTuple):
@@ -83,7 +80,7 @@ def exchange_in_folder(
         After Ctrl-C or a request to terminate, when the states have been saved.
     """
     with Interruption() as interruption, claimed(folder, shown.message, "replica exchange"), ExitStack() as stack:
-        _check_folder(folder, case, held, ladder, resume)
+        check_folder(folder, case, held, ladder, resume)
         stack.enter_context(announcing_once(shown))
         stack.enter_context(on_threads(case.run.threads, shown))
         with interruption.at_once():  # while kernels are compiled there is nothing to lose
@@ -101,9 +98,7 @@ def exchange_in_folder(
         begun = [_Begun.of(one, saved, k) for k, one in enumerate(prepared)]
         # Nothing is written before it is known that all runs can begin.
         if not os.path.lexists(folder / PLAN):
-            # The case first: where there is a plan, there is its case.
-            write_text(folder / BASE, case.to_toml())
-            write_text(folder / PLAN, _text(_plan(case, ladder)))
+            write_plan(folder, case, ladder)
         for one in folders:
             stack.enter_context(claimed(one, shown.message))
         going = _Going(folder, folders, ladder, prepared, begun, resume, saved, shorter, interruption, shown)
@@ -113,8 +108,7 @@ def exchange_in_folder(
                 going.checkpoint()
             for one, own in zip(folders, cases, strict=True):
                 write_text(one / CASE, own.to_toml())
-            write_text(folder / BASE, case.to_toml())
-            write_text(folder / PLAN, _text(_plan(case, ladder)))
+            write_plan(folder, case, ladder)
         going.to_the_end()
     runs = [Run(one, own, each) for one, own, each in zip(folders, cases, models, strict=True)]
     return Found(runs, np.array(going.walkers), going.exchanges.tried, going.exchanges.accepted)
@@ -285,9 +279,8 @@ class _Going:
         """The figures of all runs and of their exchanges."""
         for run, wall in zip(self.runs, self.wall, strict=True):
             run.report(status, wall)
-        record = _read(self.folder / PLAN)
         tried, accepted = self.exchanges.tried.tolist(), self.exchanges.accepted.tolist()
-        record |= {
+        found = {
             "status": status,
             "exchanges": self.ladder.exchanges,
             "exchanges_made": len(self.walkers),
@@ -297,7 +290,7 @@ class _Going:
             "runs": [run.folder.name for run in self.runs],
             "wall_seconds": sum(self.wall),
         }
-        write_text(self.folder / PLAN, _text(record))
+        note_exchanges(self.folder, found)
         if status != "running":
             write_text(self.folder / WALKERS, self._walkers_text())
 
@@ -354,59 +347,3 @@ def _saved(folder: Path, shown: Progress, stack: ExitStack) -> Checkpoint | None
     if saved.note is not None:
         shown.message(saved.note)
     return saved
-
-
-def _check_folder(folder: Path, case: Case, held: Case | None, ladder: Ladder, resume: bool) -> None:
-    """Raises ArticulonError unless a folder is free for an exchange, or holds the one that is to go on."""
-    run = next((name for name in (CASE, TRAJECTORY, SUMMARY) if os.path.lexists(folder / name)), None)
-    if run is not None:
-        raise ArticulonError(f"{folder} holds a run ({run}), not a replica exchange; choose another folder (out=...)")
-    if not resume:
-        there = next((name for name in (PLAN, BASE, NEWEST, PREVIOUS) if os.path.lexists(folder / name)), None)
-        if there is not None:
-            raise ArticulonError(
-                f"{folder} holds another replica exchange ({there}); continue it (resume=True), or choose another "
-                "folder (out=...)"
-            )
-        return
-    if not os.path.lexists(folder / PLAN):
-        return
-    record, wanted = _read(folder / PLAN), _plan(case, ladder)
-    differing = [key for key in ("temperatures", "locked", "every", "seed") if record.get(key) != wanted[key]]
-    if held is None:
-        differing += case.differences(Case.read(folder / BASE, allow_code=case.allow_code))
-    if differing:
-        raise ArticulonError(
-            f"{folder} holds another replica exchange: {', '.join(differing[:5])} differ; give what it was started "
-            "with, or another folder (out=...)"
-        )
-
-
-def _plan(case: Case, ladder: Ladder) -> dict[str, Any]:
-    """What is to be run, as it is written."""
-    return {
-        "articulon": __version__,
-        "case": case.name,
-        "temperatures": list(ladder.temperatures),
-        "locked": [list(names) for names in ladder.locked],
-        "every": ladder.every,
-        "exchanges": ladder.exchanges,
-        "seed": ladder.seed,
-    }
-
-
-def _text(record: dict[str, Any]) -> str:
-    return json.dumps(plain(record), indent=2, ensure_ascii=False) + "\n"
-
-
-def _read(file: Path) -> dict[str, Any]:
-    """The record of an exchange; raises ArticulonError for one that cannot be read."""
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ArticulonError(f"{file}: cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise ArticulonError(f"{file}: is damaged ({error}); remove it, and resume=True writes it again") from None
-    if not isinstance(record, dict):
-        raise ArticulonError(f"{file}: is damaged; remove it, and resume=True writes it again")
-    return record

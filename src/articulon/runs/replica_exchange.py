@@ -21,9 +21,10 @@ from articulon.inputs import seed as checked_seed
 from articulon.lammps.rank_runs import by_lammps
 from articulon.model import Model
 from articulon.runs.entry import simulate
-from articulon.runs.exchange_folder import BASE, exchange_in_folder
+from articulon.runs.exchange_folder import exchange_in_folder
 from articulon.runs.exchange_ladder import REFUSED, Ladder, at_temperature, check_case, ladder_of
 from articulon.runs.exchange_page import PAGE, exchange_page
+from articulon.runs.exchange_plan import BASE
 from articulon.runs.exchange_results import ReplicaExchange
 from articulon.runs.exchange_rule import Exchanges, Replica, own_seed
 from articulon.runs.progress import shown_by

@@ -1,6 +1,7 @@
 """Reading what a run has left."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +13,46 @@ SUMMARY = "summary.json"
 
 def read_summary(folder: Path) -> dict[str, Any]:
     """The summary of a run; raises ArticulonError where there is none that can be read."""
-    file = folder / SUMMARY
+    file, again = folder / SUMMARY, "resume=True writes it again"
+    if file.exists() and not file.is_file():
+        raise ArticulonError(f"{file}: is no file; remove it, and {again}")
+    return read_record(file, _ALWAYS, "; is the folder that of a run?", again)
+
+
+def read_record(
+    file: Path,
+    kinds: Mapping[str, tuple[type, ...]],
+    unreadable: str = "",
+    damaged: str = "remove it, and resume=True writes it again",
+) -> dict[str, Any]:
+    """A table in JSON, with the keys that it must have.
+
+    Parameters
+    ----------
+    file
+        The file.
+    kinds
+        What the value of a key may be.
+    unreadable, damaged
+        How a message ends on a file that cannot be read, and what to do about one that is damaged.
+
+    Raises
+    ------
+    ArticulonError
+        For a file that cannot be read, is damaged, or lacks a key.
+    """
     try:
-        if file.exists() and not file.is_file():
-            raise ArticulonError(f"{file}: is no file; remove it, and resume=True writes it again")
         found = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ArticulonError(f"{file}: cannot be read: {error.strerror}; is the folder that of a run?") from None
+        raise ArticulonError(f"{file}: cannot be read: {error.strerror}{unreadable}") from None
     except (ValueError, RecursionError) as error:
-        raise ArticulonError(f"{file}: is damaged ({error}); resume=True writes it again") from None
+        raise ArticulonError(f"{file}: is damaged ({error}); {damaged}") from None
     if not isinstance(found, dict):
-        raise ArticulonError(f"{file}: is damaged (it is no table); resume=True writes it again")
-    for key, kinds in _ALWAYS.items():
+        raise ArticulonError(f"{file}: is damaged (it is no table); {damaged}")
+    for key, kind in kinds.items():
         value = found.get(key)
-        if not isinstance(value, kinds) or isinstance(value, bool):
-            raise ArticulonError(f"{file}: is damaged ('{key}' is missing or wrong); resume=True writes it again")
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ArticulonError(f"{file}: is damaged ('{key}' is missing or wrong); {damaged}")
     return found
 
 

@@ -17,12 +17,15 @@ from articulon.errors import ArticulonError, CaseError
 from articulon.inputs import shown
 from articulon.simulation.case_run import HELD
 from articulon.storage.atomic_writing import write_text
+from articulon.storage.file_reading import read_record
 from articulon.sweeps.sweep_members import Member, members_of
 
 PLAN = "sweep.json"
 """Seeds and values, and the digest of the case."""
 BASE = "sweep.toml"
 """The case as resolved, which every member is made of."""
+KEYS: dict[str, tuple[type, ...]] = {"digest": (str,), "seeds": (list,), "vary": (dict,)}
+"""What a plan has."""
 KEYS_SHOWN = 5
 """Differing keys that a message lists."""
 
@@ -85,7 +88,7 @@ def check_plan(folder: Path, plan: Plan, resume: bool) -> None:
         raise ArticulonError(
             f"{folder} holds another sweep ({PLAN}); continue it (resume=True), or choose another folder (out=...)"
         )
-    record = _read(folder / PLAN)
+    record = read_record(folder / PLAN, KEYS, "; remove it to begin the sweep anew")
     differing = _differing(folder, record, plan)
     if differing:
         raise ArticulonError(
@@ -116,23 +119,6 @@ def _differing(folder: Path, record: Mapping[str, Any], plan: Plan) -> str:
 
 def _sorted(values: Sequence[Any]) -> list[str]:
     return sorted(json.dumps(value, sort_keys=True) for value in values)
-
-
-def _read(file: Path) -> dict[str, Any]:
-    """The record of a plan; raises ArticulonError for one that cannot be read."""
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ArticulonError(f"{file}: cannot be read: {error.strerror}; remove it to begin the sweep anew") from None
-    except (ValueError, RecursionError) as error:
-        raise ArticulonError(f"{file}: is damaged ({error}); remove it, and resume=True writes it again") from None
-    expected = {"digest": str, "seeds": list, "vary": dict}
-    for key, kind in expected.items():
-        if not isinstance(record, dict) or not isinstance(record.get(key), kind):
-            raise ArticulonError(
-                f"{file}: is damaged ('{key}' is missing or wrong); remove it, and resume=True writes it again"
-            )
-    return record
 
 
 def _unseeded(case: Case) -> Case:
