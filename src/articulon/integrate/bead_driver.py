@@ -6,7 +6,6 @@ import numpy as np
 
 from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.integrate.bead_lanes import (
-    beads_of,
     fill_beads,
     fly_beads,
     give_joints,
@@ -16,6 +15,7 @@ from articulon.integrate.bead_lanes import (
     take_beads_in_lanes,
     take_places,
 )
+from articulon.integrate.bead_tables import Beads, beads_of
 from articulon.integrate.fixed_steps import ArrayDriver
 from articulon.integrate.problem import Problem
 from articulon.integrate.rod_flights import are_beads
@@ -23,7 +23,7 @@ from articulon.integrate.status import DIVERGED, NOT_CONVERGED, REACHED, STOPPED
 from articulon.kernels import kernel, prepare_for
 from articulon.model import State
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
-from articulon.passes import Program, compile_passes, run
+from articulon.passes import Bound, Program, compile_passes, run
 from articulon.thermostats.base import KICKS, WAY
 
 ON_BEAD = 1e-12
@@ -95,7 +95,9 @@ class Programs(NamedTuple):
     stir: Any
     """Langevin's friction and noise; empty without."""
     give: Any
-    """Lanes into the state, whose links are left placed and moved."""
+    """Lanes into the memory of places and velocities."""
+    join: Any
+    """That into the coordinates and speeds of the state, whose links are left placed and moved."""
 
 
 @kernel
@@ -114,6 +116,7 @@ def advance_beads(programs, h, stop, state, arrays, steps, taken):
     for _ in range(steps):
         if stop.link[0] >= 0:
             run(programs.give)
+            run(programs.join)
             if stop_reached(stop, arrays):
                 status = STOPPED
                 break
@@ -138,6 +141,7 @@ def advance_beads(programs, h, stop, state, arrays, steps, taken):
         state.time[0] = h * (step + 1)
         taken[0] += 1
     run(programs.give)
+    run(programs.join)
     if status == REACHED and stop.link[0] >= 0 and stop_reached(stop, arrays):
         return STOPPED
     return status
@@ -167,22 +171,27 @@ class BeadDriver(ArrayDriver):
 
     def _bind(self, state: State) -> None:
         """Binds the steps to the arrays of a state."""
-        e, beads, arrays = self.evaluator, self.beads, self.arrays
-        forest, ws, work, memory = e.system.forest, e.ws, state.work, state.rule.history
-        placed = place_links.bind(forest, state.q, ws), move_links.bind(forest, state.u, ws)
-        stirs = e.thermostat is not None
-        parts = [
-            [*placed, take_places.bind(forest, beads, ws, memory), take_beads_in_lanes.bind(beads, memory)],
-            [self.filling],
-            [kick_beads.bind(beads, arrays.half, work, arrays.size)],
-            [fly_beads.bind(beads, arrays.half, arrays.status)],
-            [stir_beads.bind(beads, e.system.bath, arrays.clock, arrays.number, work)] if stirs else [],
-            [give_places.bind(beads, memory), give_joints.bind(forest, memory, state.q, state.u, ws), *placed],
-        ]
-        self.kept: list[Program] = [Program(one) for one in parts]
+        self.kept = self.steps_of(self.beads, self.filling, state, state.work)
         compile_passes(one for program in self.kept for one in program.passes)
         self.codes = Programs(*(program.code for program in self.kept))
         self.bound_to = state
+
+    def steps_of(self, beads: Beads, filling: Bound, state: State, work: np.ndarray) -> list[Program]:
+        """What steps of some beads are made of, in the order of :class:`Programs`, with work added to ``work``."""
+        e, arrays, memory = self.evaluator, self.arrays, state.rule.history
+        forest, ws = e.system.forest, e.ws
+        placed = place_links.bind(forest, state.q, ws), move_links.bind(forest, state.u, ws)
+        stirs = e.thermostat is not None
+        parts = [
+            [*placed, take_places.bind(forest, ws, memory), take_beads_in_lanes.bind(beads, memory)],
+            [filling],
+            [kick_beads.bind(beads, arrays.half, work, arrays.size)],
+            [fly_beads.bind(beads, arrays.half, arrays.status)],
+            [stir_beads.bind(beads, e.system.bath, arrays.clock, arrays.number, work)] if stirs else [],
+            [give_places.bind(beads, memory)],
+            [give_joints.bind(forest, memory, state.q, state.u, ws), *placed],
+        ]
+        return [Program(one) for one in parts]
 
     def _arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""

@@ -8,7 +8,7 @@ shortest way from its parent's, so that coordinates are a function of the places
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,59 +30,16 @@ from articulon.algebra.vectors import (
     sub,
 )
 from articulon.dynamics.kinematics import joint_frame
-from articulon.integrate.rod_flights import Rods, apart, factorise_rods, keep_lengths, rods_of, stretch
+from articulon.integrate.rod_flights import apart, factorise_rods, keep_lengths, stretch
 from articulon.integrate.status import REACHED
 from articulon.kernels import jit
 from articulon.lane_registers import folded
-from articulon.lanes import WIDTH, LaneArray
-from articulon.model import Forest
 from articulon.model.joints import XYZ
 from articulon.model.state import POTENTIAL, THERMOSTAT
 from articulon.passes import pass_of
 from articulon.thermostats.base import FRICTION, SEED, STREAM
 from articulon.thermostats.langevin import decay_and_noise, particle_normals
 from articulon.thermostats.schedule import target
-
-
-class Beads(NamedTuple):
-    """Beads in the lanes of groups of trees that are alike; a row is a bead of each tree of a group.
-
-    Arrays of lanes have the shape (rows, ...) with all lanes of a row as one number. Lanes that fill up the last of
-    alike groups are copies of another tree, of no weight.
-    """
-
-    parent: np.ndarray
-    """Row of each bead's parent, −1 for the ground, shape (rows,)."""
-    group: np.ndarray
-    """First row of each group, and the number of rows, shape (groups + 1,)."""
-    rods: Rods
-    """Of the rows; its trees are the groups, its numbers those of lanes."""
-    position: np.ndarray
-    """Joints on the ground [length], lanes (rows, 3)."""
-    mass: np.ndarray
-    """Of the beads, zero in lanes of no weight [mass], lanes (rows,)."""
-    weight: np.ndarray
-    """One, or zero in lanes of no weight, lanes (rows,)."""
-    thermal: np.ndarray
-    """1/√m [mass^−½], lanes (rows,)."""
-    force: np.ndarray
-    """On the beads, lanes (rows, 3)."""
-    noise: np.ndarray
-    """Of N(0, 1/m), lanes (rows, 3)."""
-    place_numbers: np.ndarray
-    """``rods.place`` as plain numbers, shape (rows, 3, width)."""
-    speed_numbers: np.ndarray
-    """``rods.speed``, likewise."""
-    force_numbers: np.ndarray
-    """``force``, likewise."""
-    noise_numbers: np.ndarray
-    """``noise``, likewise."""
-    row: np.ndarray
-    """Row of each link, shape (links,)."""
-    lane: np.ndarray
-    """Its lane, shape (links,)."""
-    copied: np.ndarray
-    """Rows and lanes of no weight, and the link that each is a copy of, shape (copies, 3)."""
 
 
 class Joined(NamedTuple):
@@ -95,108 +52,6 @@ class Anchors(NamedTuple):
     """What they read of a workspace."""
 
     position: np.ndarray
-
-
-def lanes_for(shape: tuple[int, ...]) -> Any:
-    """Zeros in lanes, which kernels take for an array of a shape."""
-    return LaneArray.zeros(shape)
-
-
-def beads_of(forest: Forest) -> Beads:
-    """The beads of a forest of nothing but trees of beads, see ``rod_flights.are_beads``."""
-    lanes = _lanes_of_trees(forest)
-    by_lane = [_trees(forest, trees) for trees in zip(*lanes, strict=True)]
-    first = by_lane[0]
-    rows, start = first.mass.size, forest.tree
-    each = [rods_of(one) for one in by_lane]
-
-    def stacked(arrays: list[np.ndarray]) -> Any:
-        made = LaneArray.zeros(arrays[0].shape)
-        made.numbers[:] = np.stack(arrays, axis=-1)
-        return made
-
-    weight = lanes_for((rows,))
-    row, lane = np.zeros((2, forest.mass.size), dtype=np.int64)
-    copied: list[tuple[int, int, int]] = []
-    for g, trees in enumerate(lanes):
-        low = int(first.tree[g])
-        for k, tree in enumerate(trees):
-            links = np.arange(start[tree], start[tree + 1])
-            here = low + np.arange(links.size)
-            if k and tree == trees[k - 1]:
-                copied += [(int(r), k, int(i)) for r, i in zip(here, links, strict=True)]
-                continue
-            weight.numbers[here, k] = 1.0
-            row[links], lane[links] = here, k
-    place, speed, force, noise = (lanes_for((rows, 3)) for _ in range(4))
-    empty = each[0]
-    rods = empty._replace(
-        length=stacked([one.length for one in each]),
-        inverse_mass=stacked([one.inverse_mass for one in each]),
-        factor=stacked([one.factor for one in each]),
-        values=lanes_for(empty.values.shape),
-        diagonal=lanes_for(empty.diagonal.shape),
-        tension=lanes_for(empty.tension.shape),
-        along=lanes_for(empty.along.shape),
-        before=lanes_for((rows, 3)),
-        place=place,
-        speed=speed,
-    )
-    mass = stacked([one.mass for one in by_lane])
-    thermal = lanes_for((rows,))
-    thermal.numbers[:] = 1.0 / np.sqrt(mass.numbers)
-    mass.numbers[:] *= weight.numbers
-    return Beads(
-        first.parent.copy(),
-        first.tree.copy(),
-        rods,
-        stacked([one.position for one in by_lane]),
-        mass,
-        weight,
-        thermal,
-        force,
-        noise,
-        place.numbers,
-        speed.numbers,
-        force.numbers,
-        noise.numbers,
-        row,
-        lane,
-        np.array(copied, dtype=np.int64).reshape(-1, 3),
-    )
-
-
-def _lanes_of_trees(forest: Forest) -> list[list[int]]:
-    """Trees that are alike, in groups of as many as there are lanes; the last of a kind is filled up with its last."""
-    kinds: dict[bytes, list[int]] = {}
-    for t, (a, b) in enumerate(zip(forest.tree[:-1].tolist(), forest.tree[1:].tolist(), strict=True)):
-        parent = forest.parent[a:b]
-        shape = np.where(parent < 0, -1, parent - a), forest.kind[a:b]
-        kinds.setdefault(shape[0].tobytes() + b"|" + shape[1].tobytes(), []).append(t)
-    found: list[list[int]] = []
-    for trees in kinds.values():
-        for k in range(0, len(trees), WIDTH):
-            some = trees[k : k + WIDTH]
-            found.append(some + [some[-1]] * (WIDTH - len(some)))
-    return found
-
-
-def _trees(forest: Forest, trees: tuple[int, ...]) -> Forest:
-    """Some trees of a forest as one of their own."""
-    parts = [np.arange(forest.tree[t], forest.tree[t + 1]) for t in trees]
-    starts = np.concatenate([[0], np.cumsum([part.size for part in parts])])
-    links = np.concatenate(parts)
-    moved = np.concatenate(
-        [np.full(part.size, start - part[0]) for part, start in zip(parts, starts[:-1], strict=True)]
-    )
-    parent = forest.parent[links]
-    arrays: dict[str, Any] = {
-        name: np.ascontiguousarray(getattr(forest, name)[links])
-        for name in Forest._fields
-        if name not in ("tree", "flexible", "parent")
-    }
-    arrays["parent"] = np.where(parent < 0, -1, parent + moved)
-    return Forest(**arrays, tree=starts.astype(np.int64))
 
 
 # From and to the joints
@@ -213,10 +68,10 @@ def fill_copies(beads, numbers):
 
 
 @pass_of
-def take_places(forest, beads, ws, history):
+def take_places(forest, ws, history):
     """Places and velocities of the beads, in a memory (6 links + 1,), where it holds none: those of links that have
     been placed and moved."""
-    links = beads.row.size
+    links = forest.mass.size
     if history[6 * links] != 0.0:
         return
     for k in range(links):
@@ -230,7 +85,8 @@ def take_places(forest, beads, ws, history):
 @pass_of
 def take_beads_in_lanes(beads, history):
     """Places and velocities from a memory into the lanes, and what the rods need there."""
-    for k in range(beads.row.size):
+    for n in range(beads.link.size):
+        k = beads.link[n]
         r, lane = beads.row[k], beads.lane[k]
         for a in range(3):
             beads.place_numbers[r, a, lane] = history[6 * k + a]
@@ -244,7 +100,8 @@ def take_beads_in_lanes(beads, history):
 @pass_of
 def give_places(beads, history):
     """Places and velocities from the lanes into a memory."""
-    for k in range(beads.row.size):
+    for n in range(beads.link.size):
+        k = beads.link[n]
         r, lane = beads.row[k], beads.lane[k]
         for a in range(3):
             history[6 * k + a] = beads.place_numbers[r, a, lane]
@@ -365,7 +222,8 @@ def stir_beads(beads, bath, clock, number, work):
     rods, time, h = beads.rods, clock[0], clock[1]
     joined = Joined(beads.parent)
     c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
-    for k in range(beads.row.size):
+    for n in range(beads.link.size):
+        k = beads.link[n]
         r, lane = beads.row[k], beads.lane[k]
         x, y, z = particle_normals(bath.choice[SEED], bath.choice[STREAM], number[0], k)
         beads.noise_numbers[r, 0, lane] = x
@@ -388,6 +246,21 @@ def stir_beads(beads, bath, clock, number, work):
     work[THERMOSTAT] += 0.5 * gained
 
 
+@jit
+def collect_forces(sites, beads):
+    """Forces on the sites into the lanes of their beads."""
+    links, force = sites.link, beads.force_numbers
+    place, fx, fy, fz = sites.particles.place, sites.particles.fx, sites.particles.fy, sites.particles.fz
+    force[:] = 0.0
+    for s in range(links.size):
+        r, lane, p = beads.row[links[s]], beads.lane[links[s]], place[s]
+        if r >= 0:
+            force[r, 0, lane] += fx[p]
+            force[r, 1, lane] += fy[p]
+            force[r, 2, lane] += fz[p]
+    fill_copies(beads, force)
+
+
 @pass_of
 def fill_beads(sites, total, terms, refresh, beads):
     """Forces between sites that lie on beads."""
@@ -397,12 +270,24 @@ def fill_beads(sites, total, terms, refresh, beads):
         for a in range(3):
             site[a, s] = beads.place_numbers[r, a, lane]
     total(sites, terms, refresh)
-    place, fx, fy, fz = sites.particles.place, sites.particles.fx, sites.particles.fy, sites.particles.fz
-    force = beads.force_numbers
-    force[:] = 0.0
+    collect_forces(sites, beads)
+
+
+@pass_of
+def fill_shared_beads(sites, total, terms, refresh, beads, places):
+    """The same where beads of all trees are at ``places`` (links, 3), and those here are of some."""
+    site, links = sites.particles.site, sites.link
     for s in range(links.size):
-        r, lane, p = beads.row[links[s]], beads.lane[links[s]], place[s]
-        force[r, 0, lane] += fx[p]
-        force[r, 1, lane] += fy[p]
-        force[r, 2, lane] += fz[p]
-    fill_copies(beads, force)
+        for a in range(3):
+            site[a, s] = places[links[s], a]
+    total(sites, terms, refresh)
+    collect_forces(sites, beads)
+
+
+@pass_of
+def give_own_places(beads, places):
+    """Places of the beads that are here into those of all (links, 3)."""
+    for n in range(beads.link.size):
+        k = beads.link[n]
+        for a in range(3):
+            places[k, a] = beads.place_numbers[beads.row[k], a, beads.lane[k]]

