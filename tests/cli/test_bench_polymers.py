@@ -38,7 +38,7 @@ def test_figures_and_tables_of_small_melts(monkeypatch: pytest.MonkeyPatch) -> N
     said: list[str] = []
     figures = polymers.measure(chains=20, steps=5, rounds=1, say=said.append)
     assert not [line for line in said if "did not run" in line]
-    assert {"rods 1", "springs 1", "driven 1", "lammps 1"} <= set(figures["us_per_bead_step"])
+    assert {"rods 1", "springs 1", "driven-0.005 1", "driven-0.016 1", "lammps 1"} <= set(figures["us_per_bead_step"])
     assert all(value > 0.0 for value in figures["us_per_bead_step"].values() if value is not None)
     out = Console(file=io.StringIO(), width=150)
     polymers.show(figures, out)

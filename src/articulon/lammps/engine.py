@@ -30,8 +30,6 @@ COUNTERPARTS = (
 """Forces that LAMMPS computes in the place of ours."""
 MOST_APART = 3
 """Bonds apart that ``special_bonds`` knows."""
-CLOSE = 4.0
-"""Ghost atoms reach so many times the longest bond: to the far end of a dihedral whatever rank has the near one."""
 Pairs = set[tuple[int, int]]
 
 
@@ -124,17 +122,20 @@ def _commands(model: Model, data: DataFile, units: UnitStyle, special: str) -> l
     found.append(special)
     longest = _longest_bond(data)
     if longest:
-        found.append(f"comm_modify cutoff {_reach(pairs, longest)!r}")
+        # Ghost atoms reach a bond farther than from one end of a bonded term to the other, whatever rank has an end.
+        atoms = max(atoms for family, atoms in FAMILIES.items() if len(data.terms[family].atoms))
+        found.append(f"comm_modify cutoff {_reach(pairs, atoms * longest)!r}")
     found.append("read_data {data}")
     if pairs is None:
         found.append("pair_coeff * *")
     return found
 
 
-def _reach(pairs: Coefficients | None, bond: float) -> float:
-    """How far ghost atoms are needed: LAMMPS takes the larger of this and its own, cutoff and skin."""
+def _reach(pairs: Coefficients | None, bonded: float) -> float:
+    """How far ghost atoms are needed for pairs and bonded terms: LAMMPS takes the larger of this and its own, cutoff
+    and skin."""
     longest = 0.0 if pairs is None else max(float(words[2]) for words in pairs.rows.values())
-    return max(longest, CLOSE * bond)
+    return max(longest, bonded)
 
 
 def _longest_bond(data: DataFile) -> float:

@@ -30,7 +30,7 @@ class Coupled:
         Which atoms are bodies, and how these are joined, such as one of :func:`articulon.lammps.read_data`. Its own
         forces between sites are left out; forces on bodies and joints act beside those of LAMMPS.
     skin
-        How far beyond the cutoffs LAMMPS lists neighbours [length]; 0.4 σ or 2 Å by default.
+        How far beyond the cutoffs LAMMPS lists neighbours [length]; 0.8 σ or 2 Å by default.
 
     Raises
     ------

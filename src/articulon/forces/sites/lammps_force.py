@@ -38,7 +38,7 @@ CODE = ("python", "mliap", "kim", "plugin")
 """Words of styles that run code or load it."""
 WRITES = ("CHECKU", "CHECKF")
 """Words of tabulated dihedrals that have files written."""
-SKINS = {"lj": 0.65, "real": 2.0}
+SKINS = {"lj": 0.8, "real": 2.0}
 """Skin by LAMMPS's style of units [LAMMPS's length]: its defaults are 0.3 and 2, and lists cost more here."""
 SMALL = 1e-3
 """What sites themselves list neighbours within, by the skin: nothing but the moments to list anew is wanted of that."""
@@ -76,7 +76,7 @@ class Lammps(Declaration):
     units: Literal["lj", "real"] = "lj"
     """LAMMPS's style: ``lj`` for models in reduced units, ``real`` for others."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """How far beyond the cutoffs LAMMPS lists neighbours, 0.4 σ or 2 Å by default [length]."""
+    """How far beyond the cutoffs LAMMPS lists neighbours, 0.8 σ or 2 Å by default [length]."""
     joined: tuple[tuple[Whole, Whole], ...] = ()
     """Sites that bonded terms hold together, by index: which trees are one molecule, for pressures."""
     instance: Any = None
