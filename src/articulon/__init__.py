@@ -30,10 +30,14 @@ if TYPE_CHECKING:
     from articulon.cases.plugins import load_plugin as load_plugin
     from articulon.comparisons.comparison import compare as compare
     from articulon.dynamics import body_poses as body_poses
+    from articulon.dynamics import derivatives as derivatives
+    from articulon.dynamics import force_derivatives as force_derivatives
+    from articulon.dynamics import jacobian_vector as jacobian_vector
     from articulon.dynamics import kinetic_energy as kinetic_energy
     from articulon.dynamics import loop_jacobian as loop_jacobian
     from articulon.dynamics import loop_residuals as loop_residuals
     from articulon.dynamics import mass_matrix as mass_matrix
+    from articulon.dynamics import vector_jacobian as vector_jacobian
     from articulon.ensembles import Ensemble as Ensemble
     from articulon.errors import ArticulonError as ArticulonError
     from articulon.errors import CaseError as CaseError
@@ -97,6 +101,10 @@ _HOMES = {
         "loop_jacobian",
         "loop_residuals",
         "body_poses",
+        "derivatives",
+        "force_derivatives",
+        "jacobian_vector",
+        "vector_jacobian",
     ),
     "articulon.forces.accelerations": ("forward_dynamics", "inverse_dynamics"),
     "articulon.forces.evaluation": (

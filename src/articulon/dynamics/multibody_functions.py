@@ -104,7 +104,7 @@ def forward_dynamics(
 
 def _found(model: Model, which: Definition, given: Sequence[np.ndarray], gravity: Any = 0.0) -> list[np.ndarray]:
     """What a function finds of one state."""
-    _check_turns(model, given[0][None])
+    check_turns(model, given[0][None])
     function = function_of(model, which)
     function.shared.gravity[:] = gravity
     return function.of(*given)
@@ -215,7 +215,7 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return positions, rotations
 
 
-def _check_turns(model: Model, coordinates: np.ndarray) -> None:
+def check_turns(model: Model, coordinates: np.ndarray) -> None:
     """Raises ModelError, with their row, for Euler parameters (states, nq) that are all zero and no rotation."""
     for start, link in zip(*model.euler_parameters, strict=True):
         none = np.flatnonzero(~coordinates[:, start : start + 4].any(axis=1))
@@ -226,7 +226,7 @@ def _check_turns(model: Model, coordinates: np.ndarray) -> None:
 
 def _many(model: Model, which: Definition, found: Rows, gravity: Any = 0.0) -> tuple[np.ndarray, ...]:
     """What a function finds of many states."""
-    _check_turns(model, found.rows[0])
+    check_turns(model, found.rows[0])
     function = function_of(model, which)
     function.shared.gravity[:] = gravity
     return function.many(found.states, found.rows)

@@ -1,0 +1,203 @@
+"""What all that a joint carries is to its derivatives: composite inertias, momenta and forces about the link's origin.
+
+A change x of the velocity of all that is carried changes its forces by 2 B x, of which only the angular part matters
+(see ``motion_columns.py``): sums over mass at r with velocity r' give the force 2 x × P and the moment D x,
+
+    P = Σ m r',   D = 2 Σ m (r·r') 1 − 2 Σ m r' rᵀ.
+
+A wrench that is given stays as it is while its body turns: it changes by x × itself less than what it acts on. That is
+the force x × F and the moment x × N + Σ o × (x × f), of forces f at o with the sum F, and N the sum of the moments
+about the bodies' own origins.
+"""
+
+from articulon.algebra.inertia import skew
+from articulon.algebra.vectors import (
+    add,
+    apply,
+    apply_t,
+    cross,
+    dot,
+    load,
+    load_from,
+    load_matrix,
+    load_symmetric,
+    matrix_add,
+    scale,
+    skew_times,
+    store6,
+    store_from,
+    sub,
+    symmetric_add,
+    symmetric_apply,
+    symmetric_rotate,
+    symmetric_rows,
+)
+from articulon.kernels import jit
+
+WIDTH = 28
+"""Numbers of a composite: the inertia A (6), the first moment h (3), D by rows (9), P (3), the force and the moment
+that accelerate the bodies, less what acts on them (6), the mass."""
+INERTIA, FIRST_MOMENT, COUPLING, MOMENTUM, FORCE, MOMENT, MASS = 0, 6, 9, 18, 21, 24, 27
+WRENCH_WIDTH = 15
+"""Numbers of wrenches that are given: their force F (3), moment N (3) and Σ [o×][f×] by rows (9)."""
+
+
+@jit
+def outer(a, b):
+    """a bᵀ."""
+    return (scale(a[0], b), scale(a[1], b), scale(a[2], b))
+
+
+@jit
+def plus_isotropic(A, s):
+    """A + s 1."""
+    return (
+        (A[0][0] + s, A[0][1], A[0][2]),
+        (A[1][0], A[1][1] + s, A[1][2]),
+        (A[2][0], A[2][1], A[2][2] + s),
+    )
+
+
+@jit
+def matrix_scale(s, A):
+    return (scale(s, A[0]), scale(s, A[1]), scale(s, A[2]))
+
+
+@jit
+def load_rows(a, i, k):
+    """The matrix in row i from column k."""
+    return (load_from(a, i, k), load_from(a, i, k + 3), load_from(a, i, k + 6))
+
+
+@jit
+def store_rows(a, i, k, A):
+    store_from(a, i, k, A[0])
+    store_from(a, i, k + 3, A[1])
+    store_from(a, i, k + 6, A[2])
+
+
+@jit
+def add_from(a, i, k, v):
+    """Adds three numbers to row i from column k."""
+    a[i, k] += v[0]
+    a[i, k + 1] += v[1]
+    a[i, k + 2] += v[2]
+
+
+@jit
+def second_moment(A):
+    """Σ m r rᵀ of an inertia A: ½ tr A 1 − A."""
+    half = 0.5 * (A[0] + A[3] + A[5])
+    return (half - A[0], -A[1], -A[2], half - A[3], -A[4], half - A[5])
+
+
+@jit
+def shifted_inertia(r, m, h, A):
+    """A and h about an origin that lies at −r: h' = h + m r, A' = A − [r×][h×] − [h×][r×] − m [r×][r×]."""
+    c = add(h, scale(0.5 * m, r))  # −[r×][c×] − [c×][r×] = 2 (r·c) 1 − r cᵀ − c rᵀ
+    t = 2.0 * dot(r, c)
+    A = (
+        A[0] + t - 2.0 * r[0] * c[0],
+        A[1] - r[0] * c[1] - c[0] * r[1],
+        A[2] - r[0] * c[2] - c[0] * r[2],
+        A[3] + t - 2.0 * r[1] * c[1],
+        A[4] - r[1] * c[2] - c[1] * r[2],
+        A[5] + t - 2.0 * r[2] * c[2],
+    )
+    return add(h, scale(m, r)), A
+
+
+@jit
+def add_own(forest, wrench, ws, acceleration, composites, i):
+    """A link's own part of its composite."""
+    R, m = load_matrix(ws.rotation, i), forest.mass[i]
+    v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+    aw, av = load_from(acceleration, i, 0), load_from(acceleration, i, 3)
+    h, A = apply(R, load(forest.moment, i)), symmetric_rotate(R, load_symmetric(forest.inertia, i))
+    P, L = add(scale(m, v), cross(w, h)), add(symmetric_apply(A, w), cross(h, v))
+    f = sub(add(add(scale(m, av), cross(aw, h)), cross(w, P)), load_from(wrench, i, 0))
+    n = add(add(symmetric_apply(A, aw), cross(h, av)), add(cross(w, L), cross(v, P)))
+    # D = 2 (v·h) 1 − 2 v hᵀ − 2 [w×] Σ m r rᵀ
+    turned = skew_times(w, symmetric_rows(second_moment(A)))
+    D = plus_isotropic(matrix_scale(-2.0, matrix_add(outer(v, h), turned)), 2.0 * dot(v, h))
+    row = composites
+    store6(row, i, INERTIA, symmetric_add(A, load_symmetric(row, i)))
+    add_from(row, i, FIRST_MOMENT, h)
+    store_rows(row, i, COUPLING, matrix_add(D, load_rows(row, i, COUPLING)))
+    add_from(row, i, MOMENTUM, P)
+    add_from(row, i, FORCE, f)
+    add_from(row, i, MOMENT, sub(n, load_from(wrench, i, 3)))
+    row[i, MASS] += m
+
+
+@jit
+def hand_to_parent(forest, ws, composites, i):
+    """Adds a link's composite, about its parent's origin, to its parent's."""
+    p, row = forest.parent[i], composites
+    if p < 0:
+        return
+    r, m = load(ws.reach, i), row[i, MASS]
+    P, f = load_from(row, i, MOMENTUM), load_from(row, i, FORCE)
+    h, A = shifted_inertia(r, m, load_from(row, i, FIRST_MOMENT), load_symmetric(row, i))
+    D = matrix_add(load_rows(row, i, COUPLING), matrix_scale(-2.0, outer(P, r)))
+    store6(row, p, INERTIA, symmetric_add(A, load_symmetric(row, p)))
+    add_from(row, p, FIRST_MOMENT, h)
+    D = matrix_add(plus_isotropic(D, 2.0 * dot(r, P)), load_rows(row, p, COUPLING))
+    store_rows(row, p, COUPLING, D)
+    add_from(row, p, MOMENTUM, P)
+    add_from(row, p, FORCE, f)
+    add_from(row, p, MOMENT, add(load_from(row, i, MOMENT), cross(r, f)))
+    row[p, MASS] += m
+
+
+@jit
+def hand_loads_to_parent(forest, ws, loads, i):
+    """Adds the wrenches that are given on all that a link carries to its parent's; there are no rows where none are
+    given."""
+    p = forest.parent[i]
+    if p < 0 or loads.shape[0] == 0:
+        return
+    f = load_from(loads, i, 0)
+    add_from(loads, p, 0, f)
+    add_from(loads, p, 3, load_from(loads, i, 3))
+    G = matrix_add(load_rows(loads, i, 6), skew_times(load(ws.reach, i), skew(f)))
+    store_rows(loads, p, 6, matrix_add(G, load_rows(loads, p, 6)))
+
+
+@jit
+def inertia_times(composites, i, w, v):
+    """The wrench of a composite's inertia on a motion: moment and force."""
+    h = load_from(composites, i, FIRST_MOMENT)
+    moment = add(symmetric_apply(load_symmetric(composites, i), w), cross(h, v))
+    return moment, add(scale(composites[i, MASS], v), cross(w, h))
+
+
+@jit
+def coupling_times(composites, i, w):
+    """2 B of a motion with the angular part w: moment and force."""
+    return apply(load_rows(composites, i, COUPLING), w), scale(2.0, cross(w, load_from(composites, i, MOMENTUM)))
+
+
+@jit
+def coupling_transposed(composites, i, w, v):
+    """What the angular part of a motion is multiplied by in s·(2 B x), s = (w, v)."""
+    P = load_from(composites, i, MOMENTUM)
+    return sub(apply_t(load_rows(composites, i, COUPLING), w), scale(2.0, cross(v, P)))
+
+
+@jit
+def loads_times(loads, i, w):
+    """What the given wrenches lack where all that they act on turns by w: moment and force."""
+    if loads.shape[0] == 0:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    moment = sub(cross(w, load_from(loads, i, 3)), apply(load_rows(loads, i, 6), w))
+    return moment, cross(w, load_from(loads, i, 0))
+
+
+@jit
+def loads_transposed(loads, i, w, v):
+    """What the angular part of a displacement x is multiplied by in s·(that of x), s = (w, v)."""
+    if loads.shape[0] == 0:
+        return (0.0, 0.0, 0.0)
+    part = sub(cross(load_from(loads, i, 3), w), apply_t(load_rows(loads, i, 6), w))
+    return sub(part, cross(v, load_from(loads, i, 0)))

@@ -1,0 +1,278 @@
+"""The passes that find derivatives of a state."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
+from articulon.dynamics.derivatives.common_ancestors import common_of, fill_common, link_of_speed
+from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
+from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
+from articulon.dynamics.derivatives.inverse_mass import apply_inverse, factorise_mass
+from articulon.dynamics.derivatives.motion_columns import find_columns
+from articulon.dynamics.motion_passes import move_links, place_links, solve
+from articulon.dynamics.state_functions import At, Definition, Shape
+from articulon.kernels import jit
+from articulon.lanes import WIDTH, LaneArray
+from articulon.model import Forest, Model, Workspace
+from articulon.passes import Bound, pass_of
+
+AT_ONCE = 3
+"""Blocks of columns that M⁻¹ is taken of at once."""
+LOADED = 3
+"""Where wrenches begin among what is given of a state: on the links, and what ``composites.py`` reads of them."""
+
+
+@jit
+def clear(rows):
+    for i in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            rows[i, k] = 0.0
+
+
+@jit
+def clear_blocks(blocks):
+    for b in range(blocks.shape[0]):
+        for i in range(blocks.shape[1]):
+            for lane in range(blocks.shape[2]):
+                blocks[b, i, lane] = 0.0
+
+
+@jit
+def take_loads(loads, given):
+    """The wrenches that are given, before those of the links carried are added."""
+    for i in range(loads.shape[0]):
+        for k in range(loads.shape[1]):
+            loads[i, k] = given[i, k]
+
+
+@pass_of
+def find_motion_columns(forest, u, udot, gravity, ws, columns, acceleration):
+    """Columns of the joints, and accelerations of links that have been placed and moved."""
+    find_columns(forest, u, udot, gravity, ws, columns, acceleration)
+
+
+@pass_of
+def find_force_jacobians(forest, wrench, ws, columns, acceleration, composite, loads, given, common, rows):
+    """∂τ/∂q and ∂τ/∂u in blocks of columns, the first two parts of ``rows``."""
+    clear(composite)
+    clear_blocks(common.dq)
+    clear_blocks(common.du)
+    take_loads(loads, given)
+    fill_force_jacobians(forest, wrench, ws, columns, acceleration, composite, loads, common)
+    fill_common(forest, ws, columns, common, rows)
+
+
+@pass_of
+def find_transposed_products(
+    forest, wrench, ws, columns, acceleration, composite, loads, given, weight, motion, rows, dq, du
+):
+    """weightᵀ ∂τ/∂q and weightᵀ ∂τ/∂u (nu,)."""
+    clear(composite)
+    clear(rows)
+    take_loads(loads, given)
+    products.transposed_products(
+        forest, wrench, ws, columns, acceleration, composite, loads, weight, motion, rows, dq, du
+    )
+
+
+@pass_of
+def find_products(
+    forest, wrench, ws, columns, acceleration, composite, loads, given, shift, speed, changes, force, dtau
+):
+    """δτ less ∂τ/∂q δq + ∂τ/∂u δu (nu,), in place of δτ."""
+    clear(composite)
+    clear(force)
+    take_loads(loads, given)
+    products.products(forest, wrench, ws, columns, acceleration, composite, loads, shift, speed, changes, force, dtau)
+
+
+@pass_of
+def copy_row(source, target):
+    """One row of numbers onto another."""
+    for k in range(source.size):
+        target[k] = source[k]
+
+
+@pass_of
+def factorise(forest, ws, columns, articulated, factors):
+    """Factors of M⁻¹."""
+    clear(articulated)
+    factorise_mass(forest, ws, columns, articulated, factors)
+
+
+@pass_of
+def solve_rows(forest, ws, columns, factors, rows, force):
+    """M⁻¹ of every row of generalised forces (rows, nu), in place."""
+    for b in range(rows.shape[0]):
+        apply_inverse(forest, ws, columns, factors, rows, b, b + 1, forest.parent.size - 1, force)
+
+
+@pass_of
+def solve_blocks(forest, ws, columns, factors, rows, last, force):
+    """The same of lanes (blocks, nu), of which the last third are the columns of the identity matrix."""
+    full, at_once, end = 2 * last.size, force.shape[0], forest.parent.size - 1
+    for first in range(0, full, at_once):
+        apply_inverse(forest, ws, columns, factors, rows, first, min(first + at_once, full), end, force)
+    for first in range(full, rows.shape[0], at_once):
+        after = min(first + at_once, rows.shape[0])
+        farthest = 0
+        for b in range(first, after):
+            farthest = max(farthest, last[b - full])
+        apply_inverse(forest, ws, columns, factors, rows, first, after, farthest, force)
+
+
+@pass_of
+def fill_identity(blocks):
+    """The identity matrix in blocks of columns (blocks, n, width)."""
+    clear_blocks(blocks)
+    for k in range(blocks.shape[1]):
+        put(blocks, k, k, 1.0)
+
+
+@pass_of
+def collect_matrices(blocks, signs, result):
+    """Matrices (matrices, n, n), with a sign each, out of blocks of columns (matrices blocks, n, width)."""
+    matrices, n = result.shape[0], result.shape[1]
+    count = blocks.shape[0] // matrices
+    for m in range(matrices):
+        for i in range(n):
+            for b in range(count):
+                first = b * WIDTH
+                if n - first >= WIDTH:
+                    for lane in range(WIDTH):
+                        result[m, i, first + lane] = signs[m] * blocks[m * count + b, i, lane]
+                else:
+                    for lane in range(n - first):
+                        result[m, i, first + lane] = signs[m] * blocks[m * count + b, i, lane]
+
+
+def _moving(at: At) -> Iterator[Bound]:
+    """Links that are placed and moved."""
+    yield place_links.bind(at.forest, at.given[0], at.ws)
+    yield move_links.bind(at.forest, at.given[1], at.ws)
+
+
+class Carried(NamedTuple):
+    """What passes read of links whose columns have been found, in their order."""
+
+    forest: Forest
+    wrench: np.ndarray
+    """On the links, about their origins, shape (links, 6)."""
+    ws: Workspace
+    columns: np.ndarray
+    """See ``motion_columns.py``, shape (nu, 24)."""
+    acceleration: np.ndarray
+    """Spatial, of the links, shape (links, 6)."""
+    composite: np.ndarray
+    """See ``composites.py``, shape (links, 28)."""
+    loads: np.ndarray
+    """The wrenches that are given, of all that a link carries, shape (links, 15), or (0, 15) without."""
+    given: np.ndarray
+    """The same of each link."""
+
+
+def _carried(at: At) -> Carried:
+    """Scratch for the links of a model; wrenches are the last thing given, if they are."""
+    links = at.forest.mass.size
+    wrench, loads = np.zeros((links, 6)), np.zeros((0, WRENCH_WIDTH))
+    given = loads
+    if len(at.given) > LOADED:
+        wrench, given = at.given[LOADED:]
+        loads = np.zeros((links, WRENCH_WIDTH))
+    columns, acceleration = np.zeros((at.model.nu, motion_columns.WIDTH)), np.zeros((links, 6))
+    composite = np.zeros((links, composites.WIDTH))
+    return Carried(at.forest, wrench, at.ws, columns, acceleration, composite, loads, given)
+
+
+def _accelerating(at: At, carried: Carried, tau: np.ndarray, factors: np.ndarray) -> Iterator[Bound]:
+    """Links, accelerations by the forces that are given, columns, and the factors of M⁻¹."""
+    yield from _moving(at)
+    forest, ws, gravity, udot = at.forest, at.ws, at.shared.gravity, np.zeros(at.model.nu)
+    inertias, articulated = (forest.mass, forest.moment, forest.inertia), np.zeros((forest.mass.size, 21))
+    yield solve.bind(forest, *inertias, tau, carried.wrench, gravity, np.ones(1), ws, udot)
+    yield find_motion_columns.bind(forest, at.given[1], udot, gravity, ws, carried.columns, carried.acceleration)
+    yield factorise.bind(forest, ws, carried.columns, articulated, factors)
+
+
+def _blocks(n: int, matrices: int) -> LaneArray:
+    """Matrices (n, n) in blocks of columns."""
+    return LaneArray.zeros((matrices * -(-n // WIDTH), n))
+
+
+def _factors(at: At) -> np.ndarray:
+    return np.zeros((at.model.nu, inverse_mass.FACTORS))
+
+
+def _of_accelerations(at: At) -> Iterator[Bound]:
+    carried, factors = _carried(at), _factors(at)
+    yield from _accelerating(at, carried, at.given[2], factors)
+    n, links = at.model.nu, at.forest.mass.size
+    rows, force = _blocks(n, 3), LaneArray.zeros((AT_ONCE, links, 6))
+    last = np.array([part.max() for part in np.split(link_of_speed(at.forest), range(WIDTH, n, WIDTH))])
+    yield find_force_jacobians.bind(*carried, common_of(at.forest, rows), rows)
+    yield fill_identity.bind(rows.numbers[2 * last.size :])
+    yield solve_blocks.bind(at.forest, at.ws, carried.columns, factors, rows, last, force)
+    yield collect_matrices.bind(rows.numbers, np.array([-1.0, -1.0, 1.0]), at.found[0])
+
+
+def _of_forces(at: At) -> Iterator[Bound]:
+    carried, rows = _carried(at), _blocks(at.model.nu, 2)
+    yield from _moving(at)
+    motion = at.shared.gravity, at.ws, carried.columns, carried.acceleration
+    yield find_motion_columns.bind(at.forest, at.given[1], at.given[2], *motion)
+    yield find_force_jacobians.bind(*carried, common_of(at.forest, rows), rows)
+    yield collect_matrices.bind(rows.numbers, np.ones(2), at.found[0])
+
+
+def _transposed(at: At) -> Iterator[Bound]:
+    carried, factors, (dq, du, line) = _carried(at), _factors(at), at.found
+    (tau, weight), links = at.given[2], at.forest.mass.size
+    yield from _accelerating(at, carried, tau, factors)
+    yield copy_row.bind(weight, line)
+    yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, line[None], np.zeros((1, links, 6)))
+    scratch = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
+    yield find_transposed_products.bind(*carried, line, *scratch, dq, du)
+
+
+def _times(at: At) -> Iterator[Bound]:
+    carried, factors, (line,) = _carried(at), _factors(at), at.found
+    (tau, shift, speed, force), links = at.given[2], at.forest.mass.size
+    yield from _accelerating(at, carried, tau, factors)
+    yield copy_row.bind(force, line)
+    yield find_products.bind(*carried, shift, speed, np.zeros((links, products.WIDTH)), np.zeros((links, 6)), line)
+    yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, line[None], np.zeros((1, links, 6)))
+
+
+class Definitions(NamedTuple):
+    """A function of states without wrenches, and with them."""
+
+    plain: Definition
+    loaded: Definition
+
+
+def _definition(rows: int, found: Callable[[int], list[Shape]], passes: Callable[[At], Iterator[Bound]]) -> Definitions:
+    """What is given of a state is q, u and ``rows`` rows (nu,), and wrenches in the second of the two."""
+
+    def plain(model: Model) -> list[Shape]:
+        return [(model.nq,), (model.nu,), (model.nu,) if rows == 1 else (rows, model.nu)]
+
+    def loaded(model: Model) -> list[Shape]:
+        links = model.forest.mass.size
+        return [*plain(model), (links, 6), (links, WRENCH_WIDTH)]
+
+    def shapes(model: Model) -> list[Shape]:
+        return found(model.nu)
+
+    return Definitions(Definition(plain, shapes, passes), Definition(loaded, shapes, passes))
+
+
+OF_ACCELERATIONS = _definition(1, lambda n: [(3, n, n)], _of_accelerations)
+"""∂u'/∂q, ∂u'/∂u and M⁻¹ of q, u and τ."""
+OF_FORCES = _definition(1, lambda n: [(2, n, n)], _of_forces)
+"""∂τ/∂q and ∂τ/∂u of q, u and u'."""
+TRANSPOSED = _definition(2, lambda n: [(n,), (n,), (n,)], _transposed)
+"""−wᵀ∂u'/∂q, −wᵀ∂u'/∂u and wᵀM⁻¹ of q, u, τ and w."""
+TIMES = _definition(4, lambda n: [(n,)], _times)
+"""δu' of q, u, τ, δq, δu and δτ."""

@@ -1,0 +1,250 @@
+"""The public functions of derivatives."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.dynamics.derivatives.derivative_definitions import (
+    OF_ACCELERATIONS,
+    OF_FORCES,
+    TIMES,
+    TRANSPOSED,
+    Definitions,
+)
+from articulon.dynamics.multibody_functions import (
+    body_poses,
+    check_model,
+    check_turns,
+    link_wrenches,
+    mass_matrix,
+    vector,
+)
+from articulon.dynamics.state_functions import at_once, function_of
+from articulon.errors import ModelError
+from articulon.inputs import array
+from articulon.model import Model
+
+
+class AccelerationDerivatives(NamedTuple):
+    """Derivatives of u', each (nu, nu), a row for each acceleration."""
+
+    q: np.ndarray
+    """By the coordinates, in their tangent space."""
+    u: np.ndarray
+    """By the speeds."""
+    tau: np.ndarray
+    """By the forces of the joints: M⁻¹."""
+
+
+class ForceDerivatives(NamedTuple):
+    """Derivatives of τ, each (nu, nu), a row for each force."""
+
+    q: np.ndarray
+    """By the coordinates, in their tangent space."""
+    u: np.ndarray
+    """By the speeds."""
+    udot: np.ndarray
+    """By the accelerations: M."""
+
+
+class Products(NamedTuple):
+    """wᵀ times the derivatives of u', each (nu,)."""
+
+    q: np.ndarray
+    """wᵀ ∂u'/∂q, in the tangent space of the coordinates."""
+    u: np.ndarray
+    """wᵀ ∂u'/∂u."""
+    tau: np.ndarray
+    """wᵀ ∂u'/∂τ = wᵀ M⁻¹."""
+
+
+def derivatives(
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    tau: np.ndarray | None = None,
+    wrenches: np.ndarray | None = None,
+    gravity: np.ndarray | None = None,
+) -> AccelerationDerivatives:
+    """Derivatives of :func:`articulon.forward_dynamics` with respect to coordinates, speeds and forces of the joints.
+
+    Those by coordinates are in their tangent space: column k is the change of u' as q changes in the way in which the
+    k-th speed, being one, would change it in unit time. For angles and lengths that is q itself. A spherical joint has
+    three columns, turns about the axes of its body, for its four Euler parameters. The speeds are held as they are.
+
+    Computed by recursion, not by differences (Carpentier and Mansard, RSS 2018; Singh, Russell and Wensing, IEEE Robot.
+    Autom. Lett. 7, 1783, 2022): ∂u'/∂q = −M⁻¹ ∂τ/∂q at the accelerations that the forces make, in the time of the nu²
+    numbers. The model's own forces, those of ``add_force``, are not among them, as by default in
+    :func:`articulon.forward_dynamics`.
+
+    Parameters
+    ----------
+    model
+        The model: trees of rigid bodies on any joints.
+    q, u
+        Coordinates (nq,) and speeds (nu,).
+    tau
+        Generalised forces of the joints (nu,), which do not depend on the state; None is zero.
+    wrenches
+        Force, then moment about the body's origin, world frame (bodies, 6), which stay as they are while bodies move;
+        None is zero.
+    gravity
+        Acceleration of free fall, world frame [length/time²], shape (3,); None is zero.
+
+    Returns
+    -------
+    AccelerationDerivatives
+        ``q``, ``u`` and ``tau``, each (nu, nu): ∂u'/∂q, ∂u'/∂u and ∂u'/∂τ = M⁻¹.
+
+    Raises
+    ------
+    ModelError
+        If an array has the wrong shape or holds what is no finite number, and for models with loops, driven joints or
+        flexible bodies, whose derivatives are not built.
+
+    Examples
+    --------
+    >>> import articulon as ar
+    >>> builder = ar.ModelBuilder(units="kg-m-s")
+    >>> rod = builder.add_body("rod", mass=1, inertia=0.1, com=(0, 0, -1), joint=ar.Revolute("y"))
+    >>> model = builder.build()
+    >>> d = ar.derivatives(model, model.q0, model.u0, gravity=(0, 0, -9.81))
+    >>> round(float(d.q[0, 0]), 6)                          # −m g l/(I + m l²)
+    -8.918182
+    """
+    quick = None if wrenches is not None else at_once(OF_ACCELERATIONS.plain, model, q, u, tau, gravity)
+    if quick is not None:
+        return AccelerationDerivatives(*quick.reshape(3, model.nu, model.nu))
+    check_model(model, "derivatives")
+    forces = vector(tau, model.nu, "tau")
+    return AccelerationDerivatives(
+        *_of_state(model, OF_ACCELERATIONS, "derivatives", q, u, forces, wrenches, gravity)[0]
+    )
+
+
+def force_derivatives(
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    udot: np.ndarray,
+    wrenches: np.ndarray | None = None,
+    gravity: np.ndarray | None = None,
+) -> ForceDerivatives:
+    """Derivatives of :func:`articulon.inverse_dynamics` with respect to coordinates, speeds and accelerations.
+
+    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`, with accelerations ``udot``
+    (nu,) in the place of forces.
+
+    Returns
+    -------
+    ForceDerivatives
+        ``q``, ``u`` and ``udot``, each (nu, nu): ∂τ/∂q, ∂τ/∂u and ∂τ/∂u' = M.
+    """
+    check_model(model, "force_derivatives")
+    rates = vector(udot, model.nu, "udot")
+    ((by_q, by_u),) = _of_state(model, OF_FORCES, "force_derivatives", q, u, rates, wrenches, gravity)
+    return ForceDerivatives(by_q, by_u, mass_matrix(model, q))
+
+
+def vector_jacobian(
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    w: np.ndarray,
+    tau: np.ndarray | None = None,
+    wrenches: np.ndarray | None = None,
+    gravity: np.ndarray | None = None,
+) -> Products:
+    """wᵀ times the derivatives of :func:`articulon.forward_dynamics`, in O(n) and without a matrix.
+
+    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`.
+
+    Parameters
+    ----------
+    model, q, u, tau, wrenches, gravity
+        As there.
+    w
+        What the accelerations are weighed with (nu,).
+
+    Returns
+    -------
+    Products
+        ``q``, ``u`` and ``tau``, each (nu,): wᵀ ∂u'/∂q, wᵀ ∂u'/∂u and wᵀ M⁻¹.
+    """
+    check_model(model, "vector_jacobian")
+    given = np.array([vector(tau, model.nu, "tau"), array(w, (model.nu,), "w")])
+    dq, du, dtau = _of_state(model, TRANSPOSED, "vector_jacobian", q, u, given, wrenches, gravity)
+    return Products(-dq, -du, dtau)
+
+
+def jacobian_vector(
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    dq: np.ndarray | None = None,
+    du: np.ndarray | None = None,
+    dtau: np.ndarray | None = None,
+    tau: np.ndarray | None = None,
+    wrenches: np.ndarray | None = None,
+    gravity: np.ndarray | None = None,
+) -> np.ndarray:
+    """The change of :func:`articulon.forward_dynamics` with changes of its arguments, in O(n) and without a matrix.
+
+    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`.
+
+    Parameters
+    ----------
+    model, q, u, tau, wrenches, gravity
+        As there.
+    dq, du, dtau
+        Changes of the coordinates in their tangent space, of the speeds and of the forces, each (nu,); None is zero.
+
+    Returns
+    -------
+    numpy.ndarray
+        ∂u'/∂q dq + ∂u'/∂u du + M⁻¹ dtau (nu,).
+    """
+    check_model(model, "jacobian_vector")
+    changes = ("tau", tau), ("dq", dq), ("du", du), ("dtau", dtau)
+    given = np.array([vector(one, model.nu, name) for name, one in changes])
+    return _of_state(model, TIMES, "jacobian_vector", q, u, given, wrenches, gravity)[0]
+
+
+def _of_state(
+    model: Model, which: Definitions, where: str, q: Any, u: Any, given: np.ndarray, wrenches: Any, gravity: Any
+) -> list[np.ndarray]:
+    """What is found of a state, and of ``given`` beside it."""
+    _check_rigid_trees(model, where)
+    state = [vector(q, model.nq, "q"), vector(u, model.nu, "u"), given]
+    check_turns(model, state[0][None])
+    loads: list[np.ndarray] = []
+    if wrenches is not None:
+        acting = array(wrenches, (model.bodies, 6), "wrenches")
+        loads = [link_wrenches(model, state[0], acting), _loads(model, state[0], acting)]
+    function = function_of(model, which.loaded if loads else which.plain)
+    function.shared.gravity[:] = vector(gravity, 3, "gravity")
+    return function.of(*state, *loads)
+
+
+def _check_rigid_trees(model: Model, where: str) -> None:
+    """Raises ModelError for what has no derivatives."""
+    what = ""
+    if model.forest.flexible is not None:
+        what = "flexible bodies"
+    elif model.loops.kind.size:
+        what = "driven joints" if model.drives else "loops"
+    if what:
+        raise ModelError(f"{where}: derivatives of models with {what} are not built; take differences of states")
+
+
+def _loads(model: Model, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+    """Wrenches on bodies as ``composites.py`` has them of each link, (links, 15)."""
+    positions, _ = body_poses(model, q)
+    moved = np.flatnonzero(model.link >= 0)
+    link = model.link[moved]
+    arm, force = positions[moved] - positions[model.head[link]], wrenches[moved, :3]
+    # [o×][f×] = f oᵀ − (o·f) 1
+    turned = force[:, :, None] * arm[:, None, :] - np.einsum("ki,ki->k", arm, force)[:, None, None] * np.eye(3)
+    result = np.zeros((model.forest.mass.size, 15))
+    np.add.at(result, link, np.hstack([force, wrenches[moved, 3:], turned.reshape(-1, 9)]))
+    return result

@@ -1,0 +1,89 @@
+"""The columns of the joints' motion subspaces, and how the motion of all that a joint carries changes with it.
+
+Motions are spatial: the angular velocity and the velocity of what is at the link's origin, and their rates. A joint is
+moved in the tangent space of its coordinates: the k-th part of the change is the displacement that its k-th speed makes
+in unit time, a twist s about the link's origin. All that the joint carries is displaced with it, X by s × X. What is
+left is the same for every link that it carries (compare Singh, Russell and Wensing, IEEE Robot. Autom. Lett. 7, 1783,
+2022, where all columns are fixed in the body):
+
+    δv = s × v + ψ',   δa = s × a + ψ'' − v × ψ',   ψ' = p × s,   ψ'' = b × s + p × ψ'
+
+where p and b are the velocity and the acceleration of the joint's *inner frame*: the parent's, and what the columns add
+that are fixed in the joint frame. With c the velocity of the frame in which a column is fixed, s' = c × s, and a speed
+changes v by s and a by ψ' + s' − v × s.
+"""
+
+from articulon.algebra.vectors import ZERO, add, cross, load, load_from, scale, store_from
+from articulon.dynamics import joints
+from articulon.dynamics.kinematics import frames
+from articulon.kernels import jit
+
+WIDTH = 24
+"""Numbers of a column: s, ψ', ψ'' and ψ' + s', of each the angular part first."""
+SHIFT, FIRST, SECOND, SPEED = 0, 6, 12, 18
+"""Where these begin."""
+
+
+@jit
+def motion_cross(aw, av, bw, bv):
+    """The rate of a motion b that is carried along at the velocity a, both about one point."""
+    return cross(aw, bw), add(cross(aw, bv), cross(av, bw))
+
+
+@jit
+def store_motion(a, i, k, w, v):
+    """A motion into row i from column k."""
+    store_from(a, i, k, w)
+    store_from(a, i, k + 3, v)
+
+
+@jit
+def load_motion(a, i, k):
+    """The motion in row i from column k."""
+    return load_from(a, i, k), load_from(a, i, k + 3)
+
+
+@jit
+def add_columns(kind, u, udot, columns, j, fixed, vw, vv, aw, av, cw, cv):
+    """A velocity and an acceleration, and what the columns of a joint add that are fixed in its body (1) or not (0) and
+    move with their frame at the velocity c; the columns' rates s' are stored."""
+    for k in range(joints.degrees_of_freedom(kind)):
+        if joints.fixed_in_body(kind, k) == fixed:
+            sw, sv = load_motion(columns, j + k, SHIFT)
+            rw, rv = motion_cross(cw, cv, sw, sv)
+            store_motion(columns, j + k, SPEED, rw, rv)
+            aw = add(aw, add(scale(udot[j + k], sw), scale(u[j + k], rw)))
+            av = add(av, add(scale(udot[j + k], sv), scale(u[j + k], rv)))
+            vw, vv = add(vw, scale(u[j + k], sw)), add(vv, scale(u[j + k], sv))
+    return vw, vv, aw, av
+
+
+@jit
+def find_columns(forest, u, udot, gravity, ws, columns, acceleration):
+    """Columns (nu, 24), and spatial accelerations of the links about their origins (links, 6), angular first, of links
+    that have been placed and moved."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    for i in range(parent.size):
+        p, kind, j = parent[i], kinds[i], u_start[i]
+        frame, body = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
+        for k in range(joints.degrees_of_freedom(kind)):
+            sw, sv = joints.column(kind, load(axes, i), k, frame, body)
+            store_motion(columns, j + k, SHIFT, sw, sv)
+        pw, pv, aw, av = ZERO, ZERO, ZERO, (-gravity[0], -gravity[1], -gravity[2])
+        if p >= 0:
+            r = load(ws.reach, i)
+            pw, aw = load_from(ws.twist, p, 3), load_from(acceleration, p, 0)
+            pv, av = add(load_from(ws.twist, p, 0), cross(pw, r)), add(load_from(acceleration, p, 3), cross(aw, r))
+        mw, mv, bw, bv = add_columns(kind, u, udot, columns, j, 0, pw, pv, aw, av, pw, pv)
+        vw, vv = load_from(ws.twist, i, 3), load_from(ws.twist, i, 0)
+        _, _, aw, av = add_columns(kind, u, udot, columns, j, 1, mw, mv, bw, bv, vw, vv)
+        store_motion(acceleration, i, 0, aw, av)
+        for k in range(j, j + joints.degrees_of_freedom(kind)):
+            sw, sv = load_motion(columns, k, SHIFT)
+            fw, fv = motion_cross(mw, mv, sw, sv)
+            gw, gv = motion_cross(mw, mv, fw, fv)
+            hw, hv = motion_cross(bw, bv, sw, sv)
+            rw, rv = load_motion(columns, k, SPEED)
+            store_motion(columns, k, FIRST, fw, fv)
+            store_motion(columns, k, SECOND, add(gw, hw), add(gv, hv))
+            store_motion(columns, k, SPEED, add(fw, rw), add(fv, rv))

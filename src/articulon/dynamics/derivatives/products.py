@@ -1,0 +1,198 @@
+"""Products of the derivatives of the joints' forces with vectors, in O(n) and without a matrix.
+
+With λ a set of joint speeds and V that motion of the links, λᵀτ is a virtual power. What joint j's column t changes of
+it is, with the composites and wrenches of ``force_jacobians.py``,
+
+    λᵀ ∂τ/∂q_t = R·t'' + r·t' + g·t + V_p·(I t'' + 2 B t' + t × F),   R = Σ I S λ,  r = Σ (2 B)ᵀ S λ,
+
+where the sums are over the joints that t carries, its own among them, and V_p is the motion of the link that carries
+it.
+"""
+
+from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale, store_from
+from articulon.dynamics import joints
+from articulon.dynamics.derivatives.composites import (
+    FORCE,
+    MOMENT,
+    add_from,
+    add_own,
+    coupling_times,
+    coupling_transposed,
+    hand_loads_to_parent,
+    hand_to_parent,
+    inertia_times,
+    loads_times,
+    loads_transposed,
+)
+from articulon.dynamics.derivatives.force_jacobians import carried_wrench, moved_column, power
+from articulon.dynamics.derivatives.motion_columns import (
+    FIRST,
+    SECOND,
+    SHIFT,
+    SPEED,
+    load_motion,
+    motion_cross,
+    store_motion,
+)
+from articulon.kernels import jit
+
+WIDTH = 12
+"""Numbers that a link hands to its parent: R (moment, force), r, g."""
+
+
+@jit
+def move_by(forest, ws, columns, speeds, motion):
+    """The motion (links, 6) that joint speeds make, angular part first."""
+    parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
+    for i in range(parent.size):
+        w, v = carried_motion(parent, ws, motion, i)
+        for k in range(u_start[i], u_start[i] + joints.degrees_of_freedom(kinds[i])):
+            sw, sv = load_motion(columns, k, SHIFT)
+            w, v = add(w, scale(speeds[k], sw)), add(v, scale(speeds[k], sv))
+        store_motion(motion, i, 0, w, v)
+
+
+@jit
+def carried_motion(parent, ws, motion, i):
+    """The motion of what a link's parent carries, about the link's origin."""
+    p = parent[i]
+    if p < 0:
+        return ZERO, ZERO
+    w, v = load_motion(motion, p, 0)
+    return w, add(v, cross(w, load(ws.reach, i)))
+
+
+@jit
+def gather_rows(forest, ws, columns, composites, loads, weight, rows, i):
+    """Adds to a link's row (links, 12) what its own joint's columns, times their weights, are to inner joints."""
+    first = forest.u_start[i]
+    w, v = ZERO, ZERO
+    for k in range(first, first + joints.degrees_of_freedom(forest.kind[i])):
+        sw, sv = load_motion(columns, k, SHIFT)
+        w, v = add(w, scale(weight[k], sw)), add(v, scale(weight[k], sv))
+    n, f = inertia_times(composites, i, w, v)
+    add_from(rows, i, 0, n)
+    add_from(rows, i, 3, f)
+    add_from(rows, i, 6, coupling_transposed(composites, i, w, v))
+    add_from(rows, i, 9, loads_transposed(loads, i, w, v))
+
+
+@jit
+def hand_rows_to_parent(forest, ws, rows, i):
+    """Adds a link's row, about its parent's origin, to its parent's."""
+    p = forest.parent[i]
+    if p >= 0:
+        f = load_from(rows, i, 3)
+        add_from(rows, p, 0, add(load_from(rows, i, 0), cross(load(ws.reach, i), f)))
+        add_from(rows, p, 3, f)
+        add_from(rows, p, 6, load_from(rows, i, 6))
+        add_from(rows, p, 9, load_from(rows, i, 9))
+
+
+@jit
+def stays(kind, composites, columns, i, j, weight):
+    """Of a joint, the motion that its columns which are fixed in the joint frame make at their weights."""
+    w, v = ZERO, ZERO
+    for k in range(joints.degrees_of_freedom(kind)):
+        if not joints.fixed_in_body(kind, k):
+            sw, sv = load_motion(columns, j + k, SHIFT)
+            w, v = add(w, scale(weight[j + k], sw)), add(v, scale(weight[j + k], sv))
+    return w, v
+
+
+@jit
+def transposed_products(forest, wrench, ws, columns, acceleration, composites, loads, weight, motion, rows, dq, du):
+    """weightᵀ ∂τ/∂q and weightᵀ ∂τ/∂u (nu,), of links whose columns have been found; ``motion`` (links, 6) is scratch,
+    ``composites`` and ``rows`` (links, 12) begin as zeros, ``loads`` as the wrenches on the links' bodies."""
+    parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
+    move_by(forest, ws, columns, weight, motion)
+    for i in range(parent.size - 1, -1, -1):
+        kind, j = kinds[i], u_start[i]
+        add_own(forest, wrench, ws, acceleration, composites, i)
+        gather_rows(forest, ws, columns, composites, loads, weight, rows, i)
+        pw, pv = carried_motion(parent, ws, motion, i)
+        lw, lv = stays(kind, composites, columns, i, j, weight)
+        moment, force = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
+        rn, rf, r, given = load_from(rows, i, 0), load_from(rows, i, 3), load_from(rows, i, 6), load_from(rows, i, 9)
+        for k in range(j, j + joints.degrees_of_freedom(kind)):
+            n, f, x, y = moved_column(composites, loads, columns, i, k)
+            carried = carried_wrench(composites, columns, i, k)
+            sw, sv = load_motion(columns, k, SHIFT)
+            gw, gv = load_motion(columns, k, SECOND)
+            hw, hv = load_motion(columns, k, SPEED)
+            aw, av = motion_cross(sw, sv, lw, lv)
+            inner = power(rn, rf, gw, gv) + dot(r, load_from(columns, k, FIRST)) + dot(given, sw)
+            outer = power(add(n, carried[0]), add(f, carried[1]), pw, pv)
+            dq[k] = inner + outer - power(moment, force, aw, av)
+            du[k] = power(rn, rf, hw, hv) + dot(r, sw) + power(x, y, pw, pv)
+        hand_to_parent(forest, ws, composites, i)
+        hand_loads_to_parent(forest, ws, loads, i)
+        hand_rows_to_parent(forest, ws, rows, i)
+
+
+@jit
+def carry_changes(forest, ws, columns, shift, speed, changes):
+    """What changes of the joints, displacements and speeds (nu,), are to the links that they carry, into ``changes``
+    (links, 12): Σ (s'' δq + (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq, the joint's own
+    among them."""
+    parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
+    for i in range(parent.size):
+        p = parent[i]
+        aw, av, b, c = ZERO, ZERO, ZERO, ZERO
+        if p >= 0:
+            aw = load_from(changes, p, 0)
+            av = add(load_from(changes, p, 3), cross(aw, load(ws.reach, i)))
+            b, c = load_from(changes, p, 6), load_from(changes, p, 9)
+        for k in range(u_start[i], u_start[i] + joints.degrees_of_freedom(kinds[i])):
+            sw = load_from(columns, k, SHIFT)
+            gw, gv = load_motion(columns, k, SECOND)
+            hw, hv = load_motion(columns, k, SPEED)
+            aw = add(aw, add(scale(shift[k], gw), scale(speed[k], hw)))
+            av = add(av, add(scale(shift[k], gv), scale(speed[k], hv)))
+            b = add(b, add(scale(shift[k], load_from(columns, k, FIRST)), scale(speed[k], sw)))
+            c = add(c, scale(shift[k], sw))
+        store_motion(changes, i, 0, aw, av)
+        store_from(changes, i, 6, b)
+        store_from(changes, i, 9, c)
+
+
+@jit
+def products(forest, wrench, ws, columns, acceleration, composites, loads, shift, speed, changes, force, dtau):
+    """Takes ∂τ/∂q δq + ∂τ/∂u δu off ``dtau`` (nu,), of changes ``shift`` and ``speed``.
+
+    ``changes`` (links, 12) is scratch, ``composites`` and ``force`` (links, 6) begin as zeros, ``loads`` as the
+    wrenches on the links' bodies.
+    """
+    parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
+    carry_changes(forest, ws, columns, shift, speed, changes)
+    for i in range(parent.size - 1, -1, -1):
+        kind, j, p = kinds[i], u_start[i], parent[i]
+        add_own(forest, wrench, ws, acceleration, composites, i)
+        moment, strength = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
+        # What all joints that carry the link change of the wrench that it needs, as far as it does not move along.
+        n, f = inertia_times(composites, i, load_from(changes, i, 0), load_from(changes, i, 3))
+        a, b = coupling_times(composites, i, load_from(changes, i, 6))
+        c, d = loads_times(loads, i, load_from(changes, i, 9))
+        n, f = add(n, add(a, c)), add(f, add(b, d))
+        inner_n, inner_f = load_from(force, i, 0), load_from(force, i, 3)
+        lw, lv = ZERO, ZERO
+        for k in range(j, j + joints.degrees_of_freedom(kind)):
+            sw, sv = load_motion(columns, k, SHIFT)
+            lw, lv = add(lw, scale(shift[k], sw)), add(lv, scale(shift[k], sv))
+        for k in range(joints.degrees_of_freedom(kind)):
+            sw, sv = load_motion(columns, j + k, SHIFT)
+            dtau[j + k] -= power(add(n, inner_n), add(f, inner_f), sw, sv)
+            if not joints.fixed_in_body(kind, k):
+                aw, av = motion_cross(lw, lv, sw, sv)
+                dtau[j + k] += power(moment, strength, aw, av)
+        if p >= 0:
+            # What the joint itself changes of it, for those that carry it.
+            for k in range(j, j + joints.degrees_of_freedom(kind)):
+                n, f, x, y = moved_column(composites, loads, columns, i, k)
+                carried = carried_wrench(composites, columns, i, k)
+                inner_n = add(inner_n, add(scale(shift[k], add(n, carried[0])), scale(speed[k], x)))
+                inner_f = add(inner_f, add(scale(shift[k], add(f, carried[1])), scale(speed[k], y)))
+            add_from(force, p, 0, add(inner_n, cross(load(ws.reach, i), inner_f)))
+            add_from(force, p, 3, inner_f)
+        hand_to_parent(forest, ws, composites, i)
+        hand_loads_to_parent(forest, ws, loads, i)
