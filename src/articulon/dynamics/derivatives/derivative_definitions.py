@@ -14,12 +14,14 @@ from articulon.dynamics.derivatives.motion_columns import find_columns
 from articulon.dynamics.motion_passes import move_links, place_links, solve
 from articulon.dynamics.state_functions import At, Definition, Shape
 from articulon.kernels import jit
-from articulon.lanes import WIDTH, LaneArray
+from articulon.lanes import WIDTH, LaneArray, fused
 from articulon.model import Forest, Model, Workspace
 from articulon.passes import Bound, pass_of
 
-AT_ONCE = 3
+AT_ONCE = 6
 """Blocks of columns that M⁻¹ is taken of at once."""
+MULTIPLIED = 128
+"""Up to so many speeds the matrix M⁻¹ is multiplied with what it is taken of; beyond, the recursion is faster."""
 LOADED = 3
 """Where wrenches begin among what is given of a state: on the links, and what ``composites.py`` reads of them."""
 
@@ -110,42 +112,82 @@ def solve_rows(forest, ws, columns, factors, rows, force):
 
 
 @pass_of
-def solve_blocks(forest, ws, columns, factors, rows, last, force):
-    """The same of lanes (blocks, nu), of which the last third are the columns of the identity matrix."""
-    full, at_once, end = 2 * last.size, force.shape[0], forest.parent.size - 1
-    for first in range(0, full, at_once):
-        apply_inverse(forest, ws, columns, factors, rows, first, min(first + at_once, full), end, force)
-    for first in range(full, rows.shape[0], at_once):
-        after = min(first + at_once, rows.shape[0])
-        farthest = 0
-        for b in range(first, after):
-            farthest = max(farthest, last[b - full])
-        apply_inverse(forest, ws, columns, factors, rows, first, after, farthest, force)
+def solve_blocks(forest, ws, columns, factors, rows, force):
+    """The same of lanes (blocks, nu)."""
+    size, end = rows.shape[0], forest.parent.size - 1
+    for first in range(0, size, force.shape[0]):
+        apply_inverse(forest, ws, columns, factors, rows, first, min(first + force.shape[0], size), end, force)
 
 
 @pass_of
-def fill_identity(blocks):
-    """The identity matrix in blocks of columns (blocks, n, width)."""
-    clear_blocks(blocks)
-    for k in range(blocks.shape[1]):
-        put(blocks, k, k, 1.0)
+def invert_mass(forest, ws, columns, factors, rows, numbers, last, force, result):
+    """M⁻¹ (nu, nu), by way of the identity matrix in blocks of columns, lanes ``rows`` (blocks, nu), as far as symmetry
+    does not give it."""
+    clear_blocks(numbers)
+    size, n = rows.shape[0], result.shape[0]
+    for k in range(n):
+        put(numbers, k, k, 1.0)
+    for first in range(0, size, force.shape[0]):
+        end, farthest = min(first + force.shape[0], size), 0
+        for b in range(first, end):
+            farthest = max(farthest, last[b])
+        apply_inverse(forest, ws, columns, factors, rows, first, end, farthest, force)
+    collect_block_matrix(numbers, 1.0, result)
+    for b in range(size):
+        # Rows of links beyond the block's last one have not been found: there the transposed numbers have.
+        for row in range(n):
+            other = row // WIDTH
+            if last[other] > last[b]:
+                for k in range(b * WIDTH, min(b * WIDTH + WIDTH, n)):
+                    result[row, k] = numbers[other, k, row % WIDTH]
+
+
+@jit
+def collect_block_matrix(blocks, sign, result):
+    """A matrix (n, n), times a sign, out of blocks of columns (blocks, n, width)."""
+    n = result.shape[0]
+    for i in range(n):
+        for b in range(blocks.shape[0]):
+            first = b * WIDTH
+            if n - first >= WIDTH:
+                for lane in range(WIDTH):
+                    result[i, first + lane] = sign * blocks[b, i, lane]
+            else:
+                for lane in range(n - first):
+                    result[i, first + lane] = sign * blocks[b, i, lane]
 
 
 @pass_of
-def collect_matrices(blocks, signs, result):
-    """Matrices (matrices, n, n), with a sign each, out of blocks of columns (matrices blocks, n, width)."""
-    matrices, n = result.shape[0], result.shape[1]
-    count = blocks.shape[0] // matrices
-    for m in range(matrices):
-        for i in range(n):
-            for b in range(count):
-                first = b * WIDTH
-                if n - first >= WIDTH:
-                    for lane in range(WIDTH):
-                        result[m, i, first + lane] = signs[m] * blocks[m * count + b, i, lane]
-                else:
-                    for lane in range(n - first):
-                        result[m, i, first + lane] = signs[m] * blocks[m * count + b, i, lane]
+def collect_matrices(blocks, sign, result):
+    """Matrices (matrices, n, n), times a sign, out of blocks of columns (matrices blocks, n, width)."""
+    count = blocks.shape[0] // result.shape[0]
+    for m in range(result.shape[0]):
+        collect_block_matrix(blocks[m * count : (m + 1) * count], sign, result[m])
+
+
+@pass_of
+def multiply_blocks(matrix, rows, product):
+    """A matrix (n, n) times columns in lanes (blocks, n), an even number of blocks."""
+    n, nothing = matrix.shape[0], 0.0 * rows[0, 0]
+    whole = n - n % 4
+    for b in range(0, rows.shape[0], 2):
+        for i in range(0, whole, 4):
+            # Eight sums, each of which need not wait for the others.
+            p0, p1, p2, p3 = nothing, nothing, nothing, nothing
+            q0, q1, q2, q3 = nothing, nothing, nothing, nothing
+            for k in range(n):
+                x, y = rows[b, k], rows[b + 1, k]
+                m0, m1, m2, m3 = matrix[i, k], matrix[i + 1, k], matrix[i + 2, k], matrix[i + 3, k]
+                p0, p1, p2, p3 = fused(m0, x, p0), fused(m1, x, p1), fused(m2, x, p2), fused(m3, x, p3)
+                q0, q1, q2, q3 = fused(m0, y, q0), fused(m1, y, q1), fused(m2, y, q2), fused(m3, y, q3)
+            product[b, i], product[b, i + 1], product[b, i + 2], product[b, i + 3] = p0, p1, p2, p3
+            product[b + 1, i], product[b + 1, i + 1] = q0, q1
+            product[b + 1, i + 2], product[b + 1, i + 3] = q2, q3
+        for i in range(whole, n):
+            p0, q0 = nothing, nothing
+            for k in range(n):
+                p0, q0 = fused(matrix[i, k], rows[b, k], p0), fused(matrix[i, k], rows[b + 1, k], q0)
+            product[b, i], product[b + 1, i] = p0, q0
 
 
 def _moving(at: At) -> Iterator[Bound]:
@@ -208,13 +250,19 @@ def _factors(at: At) -> np.ndarray:
 def _of_accelerations(at: At) -> Iterator[Bound]:
     carried, factors = _carried(at), _factors(at)
     yield from _accelerating(at, carried, at.given[2], factors)
-    n, links = at.model.nu, at.forest.mass.size
-    rows, force = _blocks(n, 3), LaneArray.zeros((AT_ONCE, links, 6))
+    n, links, found = at.model.nu, at.forest.mass.size, at.found[0]
+    rows, identity, force = _blocks(n, 2), _blocks(n, 1), LaneArray.zeros((AT_ONCE, links, 6))
     last = np.array([part.max() for part in np.split(link_of_speed(at.forest), range(WIDTH, n, WIDTH))])
+    inverse = at.forest, at.ws, carried.columns, factors
     yield find_force_jacobians.bind(*carried, common_of(at.forest, rows), rows)
-    yield fill_identity.bind(rows.numbers[2 * last.size :])
-    yield solve_blocks.bind(at.forest, at.ws, carried.columns, factors, rows, last, force)
-    yield collect_matrices.bind(rows.numbers, np.array([-1.0, -1.0, 1.0]), at.found[0])
+    yield invert_mass.bind(*inverse, identity, identity.numbers, last, force, found[2])
+    if n <= MULTIPLIED:
+        product = _blocks(n, 2)
+        yield multiply_blocks.bind(found[2], rows, product)
+        yield collect_matrices.bind(product.numbers, -1.0, found[:2])
+    else:
+        yield solve_blocks.bind(*inverse, rows, force)
+        yield collect_matrices.bind(rows.numbers, -1.0, found[:2])
 
 
 def _of_forces(at: At) -> Iterator[Bound]:
@@ -223,7 +271,7 @@ def _of_forces(at: At) -> Iterator[Bound]:
     motion = at.shared.gravity, at.ws, carried.columns, carried.acceleration
     yield find_motion_columns.bind(at.forest, at.given[1], at.given[2], *motion)
     yield find_force_jacobians.bind(*carried, common_of(at.forest, rows), rows)
-    yield collect_matrices.bind(rows.numbers, np.ones(2), at.found[0])
+    yield collect_matrices.bind(rows.numbers, 1.0, at.found[0])
 
 
 def _transposed(at: At) -> Iterator[Bound]:

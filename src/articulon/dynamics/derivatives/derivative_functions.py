@@ -47,6 +47,10 @@ class ForceDerivatives(NamedTuple):
     """By the accelerations: M."""
 
 
+_SIGNS = np.array([[-1.0], [-1.0], [1.0]])
+"""Signs of the products: the first two are those of the joints' forces."""
+
+
 class Products(NamedTuple):
     """wᵀ times the derivatives of u', each (nu,)."""
 
@@ -171,6 +175,9 @@ def vector_jacobian(
     Products
         ``q``, ``u`` and ``tau``, each (nu,): wᵀ ∂u'/∂q, wᵀ ∂u'/∂u and wᵀ M⁻¹.
     """
+    quick = None if wrenches is not None else _quick(TRANSPOSED, model, q, u, (tau, w), gravity)
+    if quick is not None:
+        return Products(*(_SIGNS * quick.reshape(3, model.nu)))
     check_model(model, "vector_jacobian")
     given = np.array([vector(tau, model.nu, "tau"), array(w, (model.nu,), "w")])
     dq, du, dtau = _of_state(model, TRANSPOSED, "vector_jacobian", q, u, given, wrenches, gravity)
@@ -204,10 +211,26 @@ def jacobian_vector(
     numpy.ndarray
         ∂u'/∂q dq + ∂u'/∂u du + M⁻¹ dtau (nu,).
     """
+    quick = None if wrenches is not None else _quick(TIMES, model, q, u, (tau, dq, du, dtau), gravity)
+    if quick is not None:
+        return quick
     check_model(model, "jacobian_vector")
     changes = ("tau", tau), ("dq", dq), ("du", du), ("dtau", dtau)
     given = np.array([vector(one, model.nu, name) for name, one in changes])
     return _of_state(model, TIMES, "jacobian_vector", q, u, given, wrenches, gravity)[0]
+
+
+def _quick(which: Definitions, model: Any, q: Any, u: Any, rows: tuple[Any, ...], gravity: Any) -> np.ndarray | None:
+    """What is found of one state of arrays as most callers have them; None where they are anything else."""
+    if type(u) is not np.ndarray:
+        return None
+    given = np.zeros((len(rows), u.size))
+    for k, row in enumerate(rows):
+        if type(row) is np.ndarray and row.shape == u.shape and row.dtype == np.float64:
+            given[k] = row
+        elif row is not None:
+            return None
+    return at_once(which.plain, model, q, u, given.reshape(-1), gravity)
 
 
 def _of_state(

@@ -10,7 +10,6 @@ from articulon.algebra.inertia import force_of, moment_of, shift, skew
 from articulon.algebra.vectors import (
     add,
     apply,
-    cross,
     dot,
     isotropic,
     load,
@@ -29,6 +28,7 @@ from articulon.dynamics import joints
 from articulon.dynamics.derivatives.composites import matrix_scale, outer
 from articulon.dynamics.derivatives.motion_columns import SHIFT, load_motion
 from articulon.kernels import jit
+from articulon.lanes import fused
 
 FACTORS, ARTICULATED = 7, 21
 """Numbers of the factors of a column, U (moment, force) and 1/d, and of an articulated inertia."""
@@ -52,6 +52,28 @@ def put_motion(a, b, i, w, v):
     """Two vectors into six numbers of an array (blocks, links, 6)."""
     a[b, i, 0], a[b, i, 1], a[b, i, 2] = w[0], w[1], w[2]
     a[b, i, 3], a[b, i, 4], a[b, i, 5] = v[0], v[1], v[2]
+
+
+@jit
+def fused_dot(a, b, c):
+    """c + a·b."""
+    return fused(a[0], b[0], fused(a[1], b[1], fused(a[2], b[2], c)))
+
+
+@jit
+def fused_add(s, a, b):
+    """b + s a."""
+    return (fused(s, a[0], b[0]), fused(s, a[1], b[1]), fused(s, a[2], b[2]))
+
+
+@jit
+def fused_cross(a, b, c):
+    """c + a × b."""
+    return (
+        fused(a[1], b[2], fused(-a[2], b[1], c[0])),
+        fused(a[2], b[0], fused(-a[0], b[2], c[1])),
+        fused(a[0], b[1], fused(-a[1], b[0], c[2])),
+    )
 
 
 @jit
@@ -91,7 +113,7 @@ def apply_inverse(forest, ws, columns, factors, rows, first, end, last, force):
 
     Several rows at once keep a processor busy that would wait for one link's numbers before the next's. ``force``
     (rows at once, links, 6) is scratch of the same numbers, which may be lanes. There are forces up to the joint of
-    link ``last`` and none beyond.
+    link ``last`` and none beyond, nor is M⁻¹ taken beyond.
     """
     parent, kinds, u_start, reach = forest.parent, forest.kind, forest.u_start, ws.reach
     nothing = 0.0 * rows[first, 0]
@@ -105,25 +127,25 @@ def apply_inverse(forest, ws, columns, factors, rows, first, end, last, force):
             n, f = take_motion(force, b - first, i)
             for k in range(start + joints.degrees_of_freedom(kinds[i]) - 1, start - 1, -1):
                 sw, sv = load_motion(columns, k, SHIFT)
-                t = rows[b, k] - (dot(sw, n) + dot(sv, f))
+                t = rows[b, k] - fused_dot(sw, n, fused_dot(sv, f, nothing))
                 rows[b, k] = t
                 t = factors[k, 6] * t
-                n, f = add(n, scale(t, load_from(factors, k, 0))), add(f, scale(t, load_from(factors, k, 3)))
+                n, f = fused_add(t, load_from(factors, k, 0), n), fused_add(t, load_from(factors, k, 3), f)
             if p >= 0:
                 m, g = take_motion(force, b - first, p)
-                put_motion(force, b - first, p, add(m, add(n, cross(r, f))), add(g, f))
-    for i in range(parent.size):
+                put_motion(force, b - first, p, fused_cross(r, f, add(m, n)), add(g, f))
+    for i in range(last + 1):
         p, start = parent[i], u_start[i]
-        r = load(reach, i)
+        negative = scale(-1.0, load(reach, i))
         for b in range(first, end):
             w, a = (nothing, nothing, nothing), (nothing, nothing, nothing)
             if p >= 0:
                 w, a = take_motion(force, b - first, p)
-                a = add(a, cross(w, r))
+                a = fused_cross(negative, w, a)  # w × r
             for k in range(start, start + joints.degrees_of_freedom(kinds[i])):
-                pushed = dot(load_from(factors, k, 0), w) + dot(load_from(factors, k, 3), a)
-                s = factors[k, 6] * (rows[b, k] - pushed)
+                pushed = fused_dot(load_from(factors, k, 3), a, nothing)
+                s = factors[k, 6] * (rows[b, k] - fused_dot(load_from(factors, k, 0), w, pushed))
                 rows[b, k] = s
                 sw, sv = load_motion(columns, k, SHIFT)
-                w, a = add(w, scale(s, sw)), add(a, scale(s, sv))
+                w, a = fused_add(s, sw, w), fused_add(s, sv, a)
             put_motion(force, b - first, i, w, a)
