@@ -33,6 +33,7 @@ def _of(module: str, **options: str) -> Pair:
 BENCHMARKS: dict[str, Pair] = {
     "solver": _of("solver"),
     "batches": _of("batches"),
+    "derivatives": _of("derivatives"),
     "docking": _of("docking"),
     "docking-full": _of("docking", scaled="DURATION"),
     "pairs": _of("pairs"),

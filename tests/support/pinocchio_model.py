@@ -165,3 +165,40 @@ class PinocchioModel:
 
     def kinetic_energy(self, q: np.ndarray, u: np.ndarray) -> float:
         return float(pin.computeKineticEnergy(self.model, self.data, self.coordinates(q), self.speeds(q, u)))
+
+    def acceleration_derivatives(self, s: Situation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """∂u'/∂q in the engine's tangent space, ∂u'/∂u and ∂u'/∂τ, of a situation without wrenches.
+
+        Where a free joint turns by θ while the engine's speeds stand still, ν = Rᵀ v changes by −θ × ν, and so does
+        φ; and u' = R (ν' + ω × ν) turns along.
+        """
+        self.model.gravity = pin.Motion(s.gravity, np.zeros(3))
+        q, v, tau = self.coordinates(s.q), self.speeds(s.q, s.u), self.forces(s.q, s.tau)
+        pin.computeABADerivatives(self.model, self.data, q, v, tau)
+        n = self.description.nu
+        inverse = np.triu(self.data.Minv) + np.triu(self.data.Minv, 1).T
+        order = np.ix_(self.u_index, self.u_index)
+        by_q, by_v, by_tau = self.data.ddq_dq[order], self.data.ddq_dv[order], inverse[order]
+        rates, local, force = self.data.ddq[self.u_index].copy(), v[self.u_index], tau[self.u_index]
+        turn, speed, load = np.eye(n), np.zeros((n, n)), np.zeros((n, n))
+        free = self._free_joints(s.q)
+        for linear, angular, r in free:
+            turn[linear, linear] = r
+            speed[linear, angular], load[linear, angular] = skew(local[linear]), skew(force[linear])
+        # Of ν', by the engine's displacements (turn.T: R δx local), speeds and forces.
+        q_found = by_q @ turn.T + by_v @ speed + by_tau @ load
+        u_found, tau_found = by_v @ turn.T, by_tau @ turn.T
+        v_of_q, v_of_u = speed, turn.T
+        for linear, angular, r in free:
+            whole = rates[linear] + np.cross(local[angular], local[linear])
+            for found, moved in ((q_found, v_of_q), (u_found, v_of_u)):
+                found[linear] += skew(local[angular]) @ moved[linear] - skew(local[linear]) @ moved[angular]
+            q_found[linear, angular] -= skew(whole)
+            for found in (q_found, u_found, tau_found):
+                found[linear] = r @ found[linear]
+        return q_found, u_found, tau_found
+
+
+def skew(v: np.ndarray) -> np.ndarray:
+    """[v×]."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])

@@ -11,15 +11,13 @@ from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
 from articulon.dynamics.derivatives.inverse_mass import apply_inverse, factorise_mass
 from articulon.dynamics.derivatives.motion_columns import find_columns
-from articulon.dynamics.motion_passes import move_links, place_links, solve
+from articulon.dynamics.motion_passes import move_links, place_links, solve_and_keep
 from articulon.dynamics.state_functions import At, Definition, Shape
 from articulon.kernels import jit
 from articulon.lanes import WIDTH, LaneArray, fused
 from articulon.model import Forest, Model, Workspace
 from articulon.passes import Bound, pass_of
 
-AT_ONCE = 6
-"""Blocks of columns that M⁻¹ is taken of at once."""
 MULTIPLIED = 128
 """Up to so many speeds the matrix M⁻¹ is multiplied with what it is taken of; beyond, the recursion is faster."""
 LOADED = 3
@@ -98,25 +96,16 @@ def copy_row(source, target):
 
 
 @pass_of
-def factorise(forest, ws, columns, articulated, factors):
+def factorise(forest, columns, articulated, factors):
     """Factors of M⁻¹."""
-    clear(articulated)
-    factorise_mass(forest, ws, columns, articulated, factors)
+    factorise_mass(forest, columns, articulated, factors)
 
 
 @pass_of
 def solve_rows(forest, ws, columns, factors, rows, force):
-    """M⁻¹ of every row of generalised forces (rows, nu), in place."""
+    """M⁻¹ of every row of generalised forces (rows, nu), in place; a row of lanes is a block of columns."""
     for b in range(rows.shape[0]):
-        apply_inverse(forest, ws, columns, factors, rows, b, b + 1, forest.parent.size - 1, force)
-
-
-@pass_of
-def solve_blocks(forest, ws, columns, factors, rows, force):
-    """The same of lanes (blocks, nu)."""
-    size, end = rows.shape[0], forest.parent.size - 1
-    for first in range(0, size, force.shape[0]):
-        apply_inverse(forest, ws, columns, factors, rows, first, min(first + force.shape[0], size), end, force)
+        apply_inverse(forest, ws, columns, factors, rows, b, forest.parent.size - 1, force)
 
 
 @pass_of
@@ -127,11 +116,8 @@ def invert_mass(forest, ws, columns, factors, rows, numbers, last, force, result
     size, n = rows.shape[0], result.shape[0]
     for k in range(n):
         put(numbers, k, k, 1.0)
-    for first in range(0, size, force.shape[0]):
-        end, farthest = min(first + force.shape[0], size), 0
-        for b in range(first, end):
-            farthest = max(farthest, last[b])
-        apply_inverse(forest, ws, columns, factors, rows, first, end, farthest, force)
+    for b in range(size):
+        apply_inverse(forest, ws, columns, factors, rows, b, last[b], force)
     collect_block_matrix(numbers, 1.0, result)
     for b in range(size):
         # Rows of links beyond the block's last one have not been found: there the transposed numbers have.
@@ -232,10 +218,10 @@ def _accelerating(at: At, carried: Carried, tau: np.ndarray, factors: np.ndarray
     """Links, accelerations by the forces that are given, columns, and the factors of M⁻¹."""
     yield from _moving(at)
     forest, ws, gravity, udot = at.forest, at.ws, at.shared.gravity, np.zeros(at.model.nu)
-    inertias, articulated = (forest.mass, forest.moment, forest.inertia), np.zeros((forest.mass.size, 21))
-    yield solve.bind(forest, *inertias, tau, carried.wrench, gravity, np.ones(1), ws, udot)
+    articulated = np.zeros((forest.mass.size, inverse_mass.ARTICULATED))
+    yield solve_and_keep.bind(forest, tau, carried.wrench, gravity, np.ones(1), ws, udot, articulated)
     yield find_motion_columns.bind(forest, at.given[1], udot, gravity, ws, carried.columns, carried.acceleration)
-    yield factorise.bind(forest, ws, carried.columns, articulated, factors)
+    yield factorise.bind(forest, carried.columns, articulated, factors)
 
 
 def _blocks(n: int, matrices: int) -> LaneArray:
@@ -251,7 +237,7 @@ def _of_accelerations(at: At) -> Iterator[Bound]:
     carried, factors = _carried(at), _factors(at)
     yield from _accelerating(at, carried, at.given[2], factors)
     n, links, found = at.model.nu, at.forest.mass.size, at.found[0]
-    rows, identity, force = _blocks(n, 2), _blocks(n, 1), LaneArray.zeros((AT_ONCE, links, 6))
+    rows, identity, force = _blocks(n, 2), _blocks(n, 1), LaneArray.zeros((links, 6))
     last = np.array([part.max() for part in np.split(link_of_speed(at.forest), range(WIDTH, n, WIDTH))])
     inverse = at.forest, at.ws, carried.columns, factors
     yield find_force_jacobians.bind(*carried, common_of(at.forest, rows), rows)
@@ -261,7 +247,7 @@ def _of_accelerations(at: At) -> Iterator[Bound]:
         yield multiply_blocks.bind(found[2], rows, product)
         yield collect_matrices.bind(product.numbers, -1.0, found[:2])
     else:
-        yield solve_blocks.bind(*inverse, rows, force)
+        yield solve_rows.bind(*inverse, rows, force)
         yield collect_matrices.bind(rows.numbers, -1.0, found[:2])
 
 
@@ -279,7 +265,7 @@ def _transposed(at: At) -> Iterator[Bound]:
     (tau, weight), links = at.given[2], at.forest.mass.size
     yield from _accelerating(at, carried, tau, factors)
     yield copy_row.bind(weight, line)
-    yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, line[None], np.zeros((1, links, 6)))
+    yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, line[None], np.zeros((links, 6)))
     scratch = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
     yield find_transposed_products.bind(*carried, line, *scratch, dq, du)
 
@@ -290,7 +276,7 @@ def _times(at: At) -> Iterator[Bound]:
     yield from _accelerating(at, carried, tau, factors)
     yield copy_row.bind(force, line)
     yield find_products.bind(*carried, shift, speed, np.zeros((links, products.WIDTH)), np.zeros((links, 6)), line)
-    yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, line[None], np.zeros((1, links, 6)))
+    yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, line[None], np.zeros((links, 6)))
 
 
 class Definitions(NamedTuple):

@@ -110,7 +110,7 @@ def derivatives(
     --------
     >>> import articulon as ar
     >>> builder = ar.ModelBuilder(units="kg-m-s")
-    >>> rod = builder.add_body("rod", mass=1, inertia=0.1, com=(0, 0, -1), joint=ar.Revolute("y"))
+    >>> rod = builder.add_body("rod", mass=1, inertia=0.1, com=(0, 0, -1), joint=ar.Revolute((0, 1, 0)))
     >>> model = builder.build()
     >>> d = ar.derivatives(model, model.q0, model.u0, gravity=(0, 0, -9.81))
     >>> round(float(d.q[0, 0]), 6)                          # −m g l/(I + m l²)

@@ -1,0 +1,109 @@
+"""Derivatives of forward dynamics: dense matrices beside Pinocchio's, and products without matrices by size."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+import articulon as ar
+from benchmarks.chains import GRAVITY, chain, installed, our_model, pinocchio_model
+from benchmarks.tables import console, show_machine, show_table, show_targets, target
+from benchmarks.timing import interleaved, machine
+
+SIZES = (8, 32, 128, 512)
+"""Bodies of the chains whose matrices are found."""
+LONG = (32, 128, 1024, 10_000, 100_000)
+"""Bodies of those whose products are."""
+SECONDS = 6.0
+"""Wall-clock time for each of the two [s]."""
+
+
+def measure(
+    sizes: Sequence[int] = SIZES,
+    long: Sequence[int] = LONG,
+    seconds: float = SECONDS,
+    say: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """The figures: microseconds for the matrices by size and engine, and for products and the forward dynamics by size;
+    how far the matrices lie apart; targets and the machine."""
+    figures: dict[str, Any] = {"machine": machine(), "n": list(sizes), "long": list(long)}
+    say("dense derivatives of revolute chains")
+    found = [_dense(n) for n in sizes]
+    best = interleaved([call for calls, _ in found for call in calls], seconds)
+    for k, name in enumerate(("ours", "pinocchio", "pinocchio's dynamics")):
+        has = len(found[0][0]) > k
+        figures[name] = [round(1e6 * best[len(found[0][0]) * i + k], 2) if has else None for i in range(len(sizes))]
+    figures["difference"] = [apart for _, apart in found]
+    say("products without matrices")
+    calls = [call for n in long for call in _products(n)]
+    best = interleaved(calls, seconds)
+    for k, name in enumerate(("dynamics", "vector_jacobian", "jacobian_vector")):
+        figures[name] = [round(1e6 * best[3 * i + k], 2) for i in range(len(long))]
+    figures["targets"] = targets(figures)
+    return figures
+
+
+def _dense(bodies: int) -> tuple[list[Callable[[], Any]], float | None]:
+    """Ours, Pinocchio's, its forward dynamics; and how far the matrices lie apart, relative to the largest number."""
+    c = chain("revolute", bodies)
+    model = our_model(c)
+    calls: list[Callable[[], Any]] = [lambda: ar.derivatives(model, c.q, c.u, gravity=GRAVITY)]
+    pin = installed("pinocchio")
+    if pin is None:
+        return calls, None
+    theirs, tau = pinocchio_model(c), np.zeros(bodies)
+    data = pin.Data(theirs)
+    calls.append(lambda: pin.computeABADerivatives(theirs, data, c.q, c.u, tau))
+    calls.append(lambda: pin.aba(theirs, data, c.q, c.u, tau))
+    calls[1]()
+    ours = calls[0]()
+    pairs = (ours.q, data.ddq_dq), (ours.u, data.ddq_dv)
+    return calls, max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)
+
+
+def _products(bodies: int) -> list[Callable[[], Any]]:
+    """Forward dynamics, and a product from either side."""
+    c = chain("revolute", bodies)
+    model, w = our_model(c), np.random.default_rng(1).normal(size=bodies)
+    return [
+        lambda: ar.forward_dynamics(model, c.q, c.u, gravity=GRAVITY),
+        lambda: ar.vector_jacobian(model, c.q, c.u, w, gravity=GRAVITY),
+        lambda: ar.jacobian_vector(model, c.q, c.u, w, w, w, gravity=GRAVITY),
+    ]
+
+
+def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the derivatives should reach."""
+    dense = zip(figures["n"], figures["pinocchio"], figures["ours"], strict=True)
+    ratios = [theirs / ours for n, theirs, ours in dense if n >= 32 and theirs is not None]
+    products = [a / b for a, b in zip(figures["vector_jacobian"], figures["dynamics"], strict=True)]
+    by_size = dict(zip(figures["long"], figures["vector_jacobian"], strict=True))
+    growth = None
+    if 128 in by_size and 100_000 in by_size:
+        growth = by_size[100_000] / 100_000 / (by_size[128] / 128) - 1.0
+    return [
+        target("matrices, n ≥ 32: times as fast as Pinocchio, at least", min(ratios, default=None), 2.0, at_least=True),
+        target("a product with a vector over the forward dynamics, at most", max(products), 4.0),
+        target("growth of a product's time per body from n = 128 to 100,000", growth, 0.2),
+    ]
+
+
+def show(figures: dict[str, Any], out: Console | None = None) -> None:
+    """Prints the figures as tables."""
+    out = console() if out is None else out
+    rows: list[tuple[Any, ...]] = []
+    for k, n in enumerate(figures["n"]):
+        ours, theirs = figures["ours"][k], figures["pinocchio"][k]
+        ratio = None if theirs is None else theirs / ours
+        rows.append((n, ours, theirs, ratio, figures["difference"][k]))
+    columns = ("n", "ours", "Pinocchio", "times as fast", "apart")
+    show_table(out, "Derivatives of u' by q, u and τ, revolute chains: μs", columns, rows)
+    rows = []
+    for k, n in enumerate(figures["long"]):
+        one, rows_of, columns_of = (figures[name][k] for name in ("dynamics", "vector_jacobian", "jacobian_vector"))
+        rows.append((n, one, rows_of, columns_of, rows_of / one))
+    columns = ("n", "u'", "wᵀ ∂u'", "∂u' v", "wᵀ ∂u' over u'")
+    show_table(out, "Products of the derivatives with vectors, revolute chains: μs", columns, rows)
+    show_targets(out, figures["targets"])
+    show_machine(out, figures["machine"])
