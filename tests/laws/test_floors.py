@@ -238,7 +238,17 @@ def test_the_public_names_are_those_of_the_contract():
     assert set(ar.__all__) == {
         *("ModelBuilder", "Model", "State", "Workspace", "Box", "Modes"),
         *("Weld", "Revolute", "Prismatic", "Spherical", "Universal", "Swing", "Xyz", "Free"),
-        *("forward_dynamics", "inverse_dynamics", "mass_matrix", "kinetic_energy", "body_poses"),
+        *(
+            "forward_dynamics",
+            "inverse_dynamics",
+            "derivatives",
+            "force_derivatives",
+            "vector_jacobian",
+            "jacobian_vector",
+            "mass_matrix",
+            "kinetic_energy",
+            "body_poses",
+        ),
         *("cartesian", "close_loops", "loop_jacobian", "loop_residuals", "simulate", "resume"),
         "minimise",
         *("potential_energy", "generalized_forces", "virial", "pressure", "configurational_laplacian"),
