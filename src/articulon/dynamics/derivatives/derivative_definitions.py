@@ -233,21 +233,27 @@ def _factors(at: At) -> np.ndarray:
     return np.zeros((at.model.nu, inverse_mass.FACTORS))
 
 
+def _inverting(at: At, columns: np.ndarray, factors: np.ndarray, inverse: np.ndarray) -> Bound:
+    """M⁻¹ (nu, nu)."""
+    n, identity, force = at.model.nu, _blocks(at.model.nu, 1), LaneArray.zeros((at.forest.mass.size, 6))
+    last = np.array([part.max() for part in np.split(link_of_speed(at.forest), range(WIDTH, n, WIDTH))])
+    return invert_mass.bind(at.forest, at.ws, columns, factors, identity, identity.numbers, last, force, inverse)
+
+
 def _of_accelerations(at: At) -> Iterator[Bound]:
     carried, factors = _carried(at), _factors(at)
     yield from _accelerating(at, carried, at.given[2], factors)
     n, links, found = at.model.nu, at.forest.mass.size, at.found[0]
-    rows, identity, force = _blocks(n, 2), _blocks(n, 1), LaneArray.zeros((links, 6))
-    last = np.array([part.max() for part in np.split(link_of_speed(at.forest), range(WIDTH, n, WIDTH))])
-    inverse = at.forest, at.ws, carried.columns, factors
+    rows = _blocks(n, 2)
     yield find_force_jacobians.bind(*carried, common_of(at.forest, rows), rows)
-    yield invert_mass.bind(*inverse, identity, identity.numbers, last, force, found[2])
+    yield _inverting(at, carried.columns, factors, found[2])
     if n <= MULTIPLIED:
         product = _blocks(n, 2)
         yield multiply_blocks.bind(found[2], rows, product)
         yield collect_matrices.bind(product.numbers, -1.0, found[:2])
     else:
-        yield solve_rows.bind(*inverse, rows, force)
+        force = LaneArray.zeros((links, 6))
+        yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, rows, force)
         yield collect_matrices.bind(rows.numbers, -1.0, found[:2])
 
 
@@ -258,6 +264,21 @@ def _of_forces(at: At) -> Iterator[Bound]:
     yield find_motion_columns.bind(at.forest, at.given[1], at.given[2], *motion)
     yield find_force_jacobians.bind(*carried, common_of(at.forest, rows), rows)
     yield collect_matrices.bind(rows.numbers, 1.0, at.found[0])
+
+
+def _of_loops(at: At) -> Iterator[Bound]:
+    carried, factors, rows = _carried(at), _factors(at), _blocks(at.model.nu, 2)
+    n, links = at.model.nu, at.forest.mass.size
+    matrices, inverse, columns, acceleration = at.found
+    carried = carried._replace(columns=columns, acceleration=acceleration)
+    forest, ws, gravity, kept = at.forest, at.ws, at.shared.gravity, np.zeros((links, inverse_mass.ARTICULATED))
+    yield from _moving(at)
+    yield solve_and_keep.bind(forest, np.zeros(n), carried.wrench, gravity, np.ones(1), ws, np.zeros(n), kept)
+    yield find_motion_columns.bind(forest, at.given[1], at.given[2], gravity, ws, columns, acceleration)
+    yield factorise.bind(forest, columns, kept, factors)
+    yield find_force_jacobians.bind(*carried, common_of(forest, rows), rows)
+    yield collect_matrices.bind(rows.numbers, 1.0, matrices)
+    yield _inverting(at, columns, factors, inverse)
 
 
 def _transposed(at: At) -> Iterator[Bound]:
@@ -286,7 +307,9 @@ class Definitions(NamedTuple):
     loaded: Definition
 
 
-def _definition(rows: int, found: Callable[[int], list[Shape]], passes: Callable[[At], Iterator[Bound]]) -> Definitions:
+def _definition(
+    rows: int, found: Callable[[int, int], list[Shape]], passes: Callable[[At], Iterator[Bound]]
+) -> Definitions:
     """What is given of a state is q, u and ``rows`` rows (nu,), and wrenches in the second of the two."""
 
     def plain(model: Model) -> list[Shape]:
@@ -297,16 +320,18 @@ def _definition(rows: int, found: Callable[[int], list[Shape]], passes: Callable
         return [*plain(model), (links, 6), (links, WRENCH_WIDTH)]
 
     def shapes(model: Model) -> list[Shape]:
-        return found(model.nu)
+        return found(model.nu, model.forest.mass.size)
 
     return Definitions(Definition(plain, shapes, passes), Definition(loaded, shapes, passes))
 
 
-OF_ACCELERATIONS = _definition(1, lambda n: [(3, n, n)], _of_accelerations)
+OF_ACCELERATIONS = _definition(1, lambda n, _: [(3, n, n)], _of_accelerations)
 """∂u'/∂q, ∂u'/∂u and M⁻¹ of q, u and τ."""
-OF_FORCES = _definition(1, lambda n: [(2, n, n)], _of_forces)
+OF_FORCES = _definition(1, lambda n, _: [(2, n, n)], _of_forces)
 """∂τ/∂q and ∂τ/∂u of q, u and u'."""
-TRANSPOSED = _definition(2, lambda n: [(n,), (n,), (n,)], _transposed)
+TRANSPOSED = _definition(2, lambda n, _: [(n,), (n,), (n,)], _transposed)
 """−wᵀ∂u'/∂q, −wᵀ∂u'/∂u and wᵀM⁻¹ of q, u, τ and w."""
-TIMES = _definition(4, lambda n: [(n,)], _times)
+TIMES = _definition(4, lambda n, _: [(n,)], _times)
 """δu' of q, u, τ, δq, δu and δτ."""
+OF_LOOPS = _definition(1, lambda n, links: [(2, n, n), (n, n), (n, motion_columns.WIDTH), (links, 6)], _of_loops)
+"""∂τ/∂q and ∂τ/∂u, M⁻¹, columns and accelerations of q, u and u', which loops and drives may have made."""

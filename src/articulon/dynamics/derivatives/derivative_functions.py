@@ -7,22 +7,26 @@ import numpy as np
 from articulon.dynamics.derivatives.derivative_definitions import (
     OF_ACCELERATIONS,
     OF_FORCES,
+    OF_LOOPS,
     TIMES,
     TRANSPOSED,
     Definitions,
 )
+from articulon.dynamics.derivatives.loop_derivatives import LinkedModel, constrained
 from articulon.dynamics.multibody_functions import (
     body_poses,
     check_model,
     check_turns,
+    forward_dynamics,
+    inverse_dynamics,
     link_wrenches,
     mass_matrix,
     vector,
 )
-from articulon.dynamics.state_functions import at_once, function_of
+from articulon.dynamics.state_functions import at_once, function_of, scratch
 from articulon.errors import ModelError
 from articulon.inputs import array
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 
 
 class AccelerationDerivatives(NamedTuple):
@@ -69,6 +73,7 @@ def derivatives(
     tau: np.ndarray | None = None,
     wrenches: np.ndarray | None = None,
     gravity: np.ndarray | None = None,
+    time: float = 0.0,
 ) -> AccelerationDerivatives:
     """Derivatives of :func:`articulon.forward_dynamics` with respect to coordinates, speeds and forces of the joints.
 
@@ -84,7 +89,8 @@ def derivatives(
     Parameters
     ----------
     model
-        The model: trees of rigid bodies on any joints.
+        The model: trees of rigid bodies on any joints, loops and driven joints. Loops that hold each other's motion
+        twice, as planar ones do in space, have derivatives only along the motions that they allow.
     q, u
         Coordinates (nq,) and speeds (nu,).
     tau
@@ -94,6 +100,8 @@ def derivatives(
         None is zero.
     gravity
         Acceleration of free fall, world frame [length/time²], shape (3,); None is zero.
+    time
+        At which driven coordinates are looked up [time].
 
     Returns
     -------
@@ -103,8 +111,8 @@ def derivatives(
     Raises
     ------
     ModelError
-        If an array has the wrong shape or holds what is no finite number, and for models with loops, driven joints or
-        flexible bodies, whose derivatives are not built.
+        If an array has the wrong shape or holds what is no finite number, and for models with flexible bodies, whose
+        derivatives are not built.
 
     Examples
     --------
@@ -116,11 +124,15 @@ def derivatives(
     >>> round(float(d.q[0, 0]), 6)                          # −m g l/(I + m l²)
     -8.918182
     """
-    quick = None if wrenches is not None else at_once(OF_ACCELERATIONS.plain, model, q, u, tau, gravity)
+    quick = None
+    if wrenches is None and not (isinstance(model, Model) and model.loops.kind.size):
+        quick = at_once(OF_ACCELERATIONS.plain, model, q, u, tau, gravity)
     if quick is not None:
         return AccelerationDerivatives(*quick.reshape(3, model.nu, model.nu))
     check_model(model, "derivatives")
     forces = vector(tau, model.nu, "tau")
+    if model.loops.kind.size and model.forest.flexible is None:
+        return _with_loops(model, q, u, forces, wrenches, gravity, time)
     return AccelerationDerivatives(
         *_of_state(model, OF_ACCELERATIONS, "derivatives", q, u, forces, wrenches, gravity)[0]
     )
@@ -220,6 +232,18 @@ def jacobian_vector(
     return _of_state(model, TIMES, "jacobian_vector", q, u, given, wrenches, gravity)[0]
 
 
+def _with_loops(
+    model: Model, q: Any, u: Any, tau: np.ndarray, wrenches: Any, gravity: Any, time: float
+) -> AccelerationDerivatives:
+    """The derivatives of a model whose loops and drives act too."""
+    udot = forward_dynamics(model, q, u, tau, wrenches, gravity, time=time)
+    exerted = inverse_dynamics(model, q, u, udot, wrenches, gravity) - tau
+    (dq, du), inverse, columns, acceleration = _of_state(model, OF_LOOPS, "derivatives", q, u, udot, wrenches, gravity)
+    fall, tables = vector(gravity, 3, "gravity"), kernel_tables(model)
+    linked = LinkedModel(tables.forest, tables.loops, scratch(model), columns, acceleration, fall)
+    return AccelerationDerivatives(*constrained(linked, dq, du, inverse, exerted))
+
+
 def _quick(which: Definitions, model: Any, q: Any, u: Any, rows: tuple[Any, ...], gravity: Any) -> np.ndarray | None:
     """What is found of one state of arrays as most callers have them; None where they are anything else."""
     if type(u) is not np.ndarray:
@@ -237,7 +261,7 @@ def _of_state(
     model: Model, which: Definitions, where: str, q: Any, u: Any, given: np.ndarray, wrenches: Any, gravity: Any
 ) -> list[np.ndarray]:
     """What is found of a state, and of ``given`` beside it."""
-    _check_rigid_trees(model, where)
+    _check_rigid_trees(model, where, which is OF_LOOPS)
     state = [vector(q, model.nq, "q"), vector(u, model.nu, "u"), given]
     check_turns(model, state[0][None])
     loads: list[np.ndarray] = []
@@ -249,15 +273,16 @@ def _of_state(
     return function.of(*state, *loads)
 
 
-def _check_rigid_trees(model: Model, where: str) -> None:
+def _check_rigid_trees(model: Model, where: str, looped: bool) -> None:
     """Raises ModelError for what has no derivatives."""
     what = ""
     if model.forest.flexible is not None:
         what = "flexible bodies"
-    elif model.loops.kind.size:
+    elif model.loops.kind.size and not looped:
         what = "driven joints" if model.drives else "loops"
     if what:
-        raise ModelError(f"{where}: derivatives of models with {what} are not built; take differences of states")
+        others = "" if what == "flexible bodies" else " here; ar.derivatives has them"
+        raise ModelError(f"{where}: derivatives of models with {what} are not built{others}")
 
 
 def _loads(model: Model, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:

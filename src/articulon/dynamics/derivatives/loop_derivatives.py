@@ -1,0 +1,217 @@
+"""Derivatives of the accelerations of models with loops and driven joints.
+
+The forces of the rows of ``loops/conditions.py`` are Jᵀ λ, and φ'' = J u' + ... = 0 of every row. With D the derivative
+of the joints' forces at fixed u', C that of Jᵀ λ at fixed λ, and G that of φ'' at fixed u',
+
+    M δu' = δτ − (D − C) δq + Jᵀ δλ,   J δu' + G δq = 0,
+
+and so J M⁻¹ Jᵀ δλ = −G δq − J M⁻¹ (δτ − (D − C) δq). Rows that follow from others are left out by the pseudo-inverse.
+
+A row compares a point or a direction of link b with a direction n of link a. What it asks does not change where both
+links are moved by one joint, so that a joint which carries a alone is one which carries b alone, backwards.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.dynamics.derivatives.motion_columns import FIRST, SECOND, SHIFT, SPEED
+from articulon.dynamics.joints import DEGREES_OF_FREEDOM, FIXED_IN_BODY
+from articulon.model import Forest, Loops, Workspace
+from articulon.model.joints.base import TRANSLATION
+from articulon.model.loop_declarations import DRIVE
+
+SINGULAR = 1e-10
+"""Eigenvalues of J M⁻¹ Jᵀ below this, of rows that are scaled to a diagonal of ones, are those of rows that follow from
+others."""
+
+
+class Moving(NamedTuple):
+    """Motions about a point, a row each: angular and linear part."""
+
+    w: np.ndarray
+    v: np.ndarray
+
+
+class LoopTerms(NamedTuple):
+    """What the rows are to the derivatives."""
+
+    jacobian: np.ndarray
+    """J, shape (rows, nu)."""
+    by_q: np.ndarray
+    """∂φ''/∂q at fixed u', shape (rows, nu)."""
+    by_u: np.ndarray
+    """∂φ''/∂u at fixed u', shape (rows, nu)."""
+
+
+class Sides(NamedTuple):
+    """The speeds that move one link of a row against the other."""
+
+    speed: np.ndarray
+    """shape (n,)."""
+    sign: np.ndarray
+    """1 where they carry b, −1 where they carry a, shape (n,)."""
+
+
+class LinkedModel(NamedTuple):
+    """A forest that has been placed and moved, and what has been found of it."""
+
+    forest: Forest
+    loops: Loops
+    ws: Workspace
+    columns: np.ndarray
+    """See ``motion_columns.py``, shape (nu, 24)."""
+    acceleration: np.ndarray
+    """Spatial, of the links, shape (links, 6)."""
+    gravity: np.ndarray
+    """shape (3,)."""
+
+    def carriers(self, link: int) -> list[int]:
+        """The link and those that carry it, outermost last."""
+        found = []
+        while link >= 0:
+            found.append(link)
+            link = int(self.forest.parent[link])
+        return found
+
+    def speeds_of(self, link: int) -> range:
+        """Speeds of a link's joint."""
+        first = int(self.forest.u_start[link])
+        return range(first, first + DEGREES_OF_FREEDOM[int(self.forest.kind[link])])
+
+    def sides(self, row: int) -> Sides:
+        """Speeds that carry one of a row's links alone."""
+        b, a = (self.carriers(int(link[row])) for link in (self.loops.link_b, self.loops.link_a))
+        found = [(k, 1.0) for link in b if link not in a for k in self.speeds_of(link)]
+        found += [(k, -1.0) for link in a if link not in b for k in self.speeds_of(link)]
+        speed = np.array([k for k, _ in found], dtype=np.int64)
+        return Sides(speed, np.array([sign for _, sign in found]))
+
+    def link_of(self) -> np.ndarray:
+        """The link of every speed."""
+        found = np.zeros(len(self.columns), dtype=np.int64)
+        for link in range(len(self.forest.parent)):
+            found[list(self.speeds_of(link))] = link
+        return found
+
+    def about(self, x: np.ndarray, speed: np.ndarray, link: np.ndarray, part: int) -> Moving:
+        """A part of some columns, as motions about a point in the world."""
+        w, v = self.columns[speed, part : part + 3], self.columns[speed, part + 3 : part + 6]
+        return Moving(w, v + np.cross(w, x - self.ws.position[link]))
+
+    def motion(self, link: int, x: np.ndarray) -> tuple[Moving, Moving]:
+        """Velocity and acceleration of a link about a point in the world; of the ground for −1."""
+        if link < 0:
+            return Moving(np.zeros(3), np.zeros(3)), Moving(np.zeros(3), -self.gravity)
+        r = x - self.ws.position[link]
+        w, v = self.ws.twist[link, 3:], self.ws.twist[link, :3]
+        alpha, a = self.acceleration[link, :3], self.acceleration[link, 3:]
+        return Moving(w, v + np.cross(w, r)), Moving(alpha, a + np.cross(alpha, r))
+
+    def turned(self, link: int, v: np.ndarray) -> np.ndarray:
+        """A direction of a link in the world."""
+        return v if link < 0 else self.ws.rotation[link].reshape(3, 3) @ v
+
+    def point(self, row: int) -> np.ndarray:
+        """The point of link b of a row, in the world."""
+        b = int(self.loops.link_b[row])
+        origin = np.zeros(3) if b < 0 else self.ws.position[b]
+        found: np.ndarray = origin + self.turned(b, self.loops.point_b[row])
+        return found
+
+
+def loop_terms(model: LinkedModel) -> LoopTerms:
+    """J and the derivatives of φ'' of every row."""
+    rows, n = model.loops.kind.size, len(model.columns)
+    found, link_of = LoopTerms(*np.zeros((3, rows, n))), model.link_of()
+    for r in range(rows):
+        if model.loops.kind[r] == DRIVE:
+            found.jacobian[r, model.loops.speed[r]] = 1.0
+            continue
+        speed, sign = model.sides(r)
+        x, a, b = model.point(r), int(model.loops.link_a[r]), int(model.loops.link_b[r])
+        s, first, second, rate = (model.about(x, speed, link_of[speed], part) for part in (SHIFT, FIRST, SECOND, SPEED))
+        n_a, translates = model.turned(a, model.loops.fixed[r]), model.loops.kind[r] == TRANSLATION
+        (va, aa), (vb, ab) = model.motion(a, x), model.motion(b, x)
+        dw = vb.w - va.w
+        # What the column's displacement and its speed change of b's motion, at the point and as it moves.
+        w_q, w_u = np.cross(s.w, vb.w) + first.w, s.w
+        if translates:
+            j = s.v
+            v_q, v_u = np.cross(s.w, vb.v) + first.v, s.v
+            a_q = np.cross(s.w, ab.v) + second.v - np.cross(vb.w, first.v) - np.cross(vb.v, first.w)
+            a_u = rate.v - np.cross(vb.w, s.v) - np.cross(vb.v, s.w)
+            by_q = a_q - np.cross(aa.w, s.v) + np.cross(w_q, vb.v) + np.cross(dw, v_q)
+            by_q -= np.cross(va.w, v_q - np.cross(va.w, s.v))
+            by_u = a_u + np.cross(w_u, vb.v) + np.cross(dw, v_u) - np.cross(va.w, v_u)
+        else:
+            m = model.turned(b, model.loops.moving[r])
+            j, m_q = np.cross(s.w, m), np.cross(s.w, m)
+            alpha_q = np.cross(s.w, ab.w) + second.w - np.cross(vb.w, first.w)
+            alpha_u = rate.w - np.cross(vb.w, s.w)
+            by_q = np.cross(alpha_q, m) + np.cross(ab.w - aa.w, m_q)
+            by_q += np.cross(w_q, np.cross(vb.w, m)) + np.cross(dw, np.cross(w_q, m) + np.cross(vb.w, m_q))
+            by_q -= np.cross(va.w, np.cross(w_q, m) + np.cross(dw, m_q))
+            by_u = np.cross(alpha_u, m) + np.cross(w_u, np.cross(vb.w, m)) + np.cross(dw, np.cross(w_u, m))
+            by_u -= np.cross(va.w, np.cross(w_u, m))
+        for whole, part in zip(found, (j, by_q, by_u), strict=True):
+            whole[r, speed] = sign * (part @ n_a)
+    return found
+
+
+def force_changes(model: LinkedModel, multiplier: np.ndarray) -> np.ndarray:
+    """∂(Jᵀλ)/∂q at fixed λ (nu, nu)."""
+    n, link_of = len(model.columns), model.link_of()
+    result = np.zeros((n, n))
+    moved = _moved_by(model, link_of)
+    for r in np.flatnonzero(model.loops.kind != DRIVE):
+        k, sign = model.sides(int(r))
+        a, b = model.carriers(int(model.loops.link_a[r])), model.carriers(int(model.loops.link_b[r]))
+        t = np.array([c for link in {*a, *b} for c in model.speeds_of(link)], dtype=np.int64)
+        on_a, on_b = np.isin(link_of[t], a), np.isin(link_of[t], b)
+        x, n_a = model.point(int(r)), model.turned(int(model.loops.link_a[r]), model.loops.fixed[r])
+        own, other = model.about(x, k, link_of[k], SHIFT), model.about(x, t, link_of[t], SHIFT)
+        carried = moved[np.ix_(k, t)][..., None]
+        kw, kv, tw, tv = own.w[:, None], own.v[:, None], other.w[None], other.v[None]
+        if model.loops.kind[r] == TRANSLATION:
+            value = np.broadcast_to(kv, (k.size, t.size, 3))
+            change = carried * (np.cross(tw, kv) + np.cross(tv, kw)) + on_b[:, None] * np.cross(kw, tv)
+        else:
+            m = model.turned(int(model.loops.link_b[r]), model.loops.moving[r])
+            value = np.broadcast_to(np.cross(kw, m), (k.size, t.size, 3))
+            change = carried * np.cross(np.cross(tw, kw), m) + on_b[:, None] * np.cross(kw, np.cross(tw, m))
+        turned = on_a[:, None] * np.cross(other.w, n_a)
+        whole = change @ n_a + np.einsum("kti,ti->kt", value, turned)
+        result[np.ix_(k, t)] += multiplier[r] * sign[:, None] * whole
+    return result
+
+
+def _moved_by(model: LinkedModel, link_of: np.ndarray) -> np.ndarray:
+    """Whether column k moves along where speed t displaces its joint, shape (nu, nu)."""
+    n = link_of.size
+    found = np.zeros((n, n))
+    for k in range(n):
+        link = int(link_of[k])
+        for carrier in model.carriers(link)[1:]:
+            found[k, list(model.speeds_of(carrier))] = 1.0
+        fixed = FIXED_IN_BODY[int(model.forest.kind[link])] >> (k - int(model.forest.u_start[link])) & 1
+        found[k, list(model.speeds_of(link))] = float(fixed)
+    return found
+
+
+def constrained(
+    model: LinkedModel, dq: np.ndarray, du: np.ndarray, inverse: np.ndarray, force: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """∂u'/∂q, ∂u'/∂u and ∂u'/∂τ (nu, nu) from the derivatives of the joints' forces, M⁻¹, and what the loops exert on
+    the joints, Jᵀλ (nu,)."""
+    terms = loop_terms(model)
+    J = terms.jacobian
+    across = J @ inverse @ J.T
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(across), 1e-300))
+    scale[np.diagonal(across) <= 0.0] = 0.0
+    solve = scale[:, None] * np.linalg.pinv(across * np.outer(scale, scale), rcond=SINGULAR, hermitian=True) * scale
+    multiplier = solve @ (J @ (inverse @ force))
+    driven = inverse @ J.T @ solve
+    allowed = inverse - driven @ J @ inverse
+    by_q = allowed @ (force_changes(model, multiplier) - dq) - driven @ terms.by_q
+    return by_q, -allowed @ du - driven @ terms.by_u, allowed
