@@ -132,6 +132,18 @@ def test_wrenches_of_earlier_calls_are_forgotten() -> None:
     assert all(np.array_equal(one, other) for one, other in zip(before, again, strict=True))
 
 
+def test_many_states_have_the_derivatives_of_each() -> None:
+    model, q, u, given = situation(3)
+    rng = np.random.default_rng(0)
+    several, tau = u + rng.normal(size=(4, model.nu)), given.pop("tau")
+    together = ar.derivatives(model, q, several, tau, **given), ar.force_derivatives(model, q, several, tau, **given)
+    assert together[0].q.shape == together[1].udot.shape == (4, model.nu, model.nu)
+    for k, row in enumerate(several):
+        one = ar.derivatives(model, q, row, tau, **given), ar.force_derivatives(model, q, row, tau, **given)
+        for whole, part in zip((*together[0], *together[1]), (*one[0], *one[1]), strict=True):
+            assert np.array_equal(whole[k], part)
+
+
 def test_numbers_of_any_kind_are_taken() -> None:
     """Lists and whole numbers go the careful way, to the same bits."""
     model, q, u, _ = situation(2)

@@ -1,5 +1,6 @@
 """The public functions of derivatives."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from articulon.dynamics.multibody_functions import (
     vector,
 )
 from articulon.dynamics.state_functions import at_once, function_of, scratch
+from articulon.dynamics.state_rows import is_batch, one_by_one, rows_of
 from articulon.errors import ModelError
 from articulon.inputs import array
 from articulon.model import Model, kernel_tables
@@ -84,7 +86,7 @@ def derivatives(
     Computed by recursion, not by differences (Carpentier and Mansard, RSS 2018; Singh, Russell and Wensing, IEEE Robot.
     Autom. Lett. 7, 1783, 2022): ∂u'/∂q = −M⁻¹ ∂τ/∂q at the accelerations that the forces make, in the time of the nu²
     numbers. The model's own forces, those of ``add_force``, are not among them, as by default in
-    :func:`articulon.forward_dynamics`.
+    :func:`articulon.forward_dynamics`. Arrays may have a leading axis, a state a row, as there.
 
     Parameters
     ----------
@@ -130,6 +132,13 @@ def derivatives(
     if quick is not None:
         return AccelerationDerivatives(*quick.reshape(3, model.nu, model.nu))
     check_model(model, "derivatives")
+    if is_batch((q, 1), (u, 1), (tau, 1), (wrenches, 2)):
+
+        def of_one(q: Any, u: Any, tau: Any, wrenches: Any) -> np.ndarray:
+            return np.array(derivatives(model, q, u, tau, wrenches, gravity, time))
+
+        many = _of_many(model, (q, u, tau, wrenches), of_one, (3, model.nu, model.nu))
+        return AccelerationDerivatives(*many.swapaxes(0, 1))
     forces = vector(tau, model.nu, "tau")
     if model.loops.kind.size and model.forest.flexible is None:
         return _with_loops(model, q, u, forces, wrenches, gravity, time)
@@ -157,6 +166,13 @@ def force_derivatives(
         ``q``, ``u`` and ``udot``, each (nu, nu): ∂τ/∂q, ∂τ/∂u and ∂τ/∂u' = M.
     """
     check_model(model, "force_derivatives")
+    if is_batch((q, 1), (u, 1), (udot, 1), (wrenches, 2)):
+
+        def of_one(q: Any, u: Any, udot: Any, wrenches: Any) -> np.ndarray:
+            return np.array(force_derivatives(model, q, u, udot, wrenches, gravity))
+
+        many = _of_many(model, (q, u, udot, wrenches), of_one, (3, model.nu, model.nu))
+        return ForceDerivatives(*many.swapaxes(0, 1))
     rates = vector(udot, model.nu, "udot")
     ((by_q, by_u),) = _of_state(model, OF_FORCES, "force_derivatives", q, u, rates, wrenches, gravity)
     return ForceDerivatives(by_q, by_u, mass_matrix(model, q))
@@ -230,6 +246,20 @@ def jacobian_vector(
     changes = ("tau", tau), ("dq", dq), ("du", du), ("dtau", dtau)
     given = np.array([vector(one, model.nu, name) for name, one in changes])
     return _of_state(model, TIMES, "jacobian_vector", q, u, given, wrenches, gravity)[0]
+
+
+def _of_many(
+    model: Model, given: tuple[Any, ...], of_one: Callable[..., np.ndarray], shape: tuple[int, ...]
+) -> np.ndarray:
+    """What is found of many states, one after another: of q, u, forces or accelerations, and wrenches."""
+    names = ("q", (model.nq,)), ("u", (model.nu,)), ("tau or udot", (model.nu,)), ("wrenches", (model.bodies, 6))
+    found = rows_of(*((name, value, size) for (name, size), value in zip(names, given, strict=True)))
+    acts = given[3] is not None
+
+    def one(q: Any, u: Any, forces: Any, wrenches: Any) -> np.ndarray:
+        return of_one(q, u, forces, wrenches if acts else None)
+
+    return one_by_one(found, one, *(size for _, size in names), result=shape)
 
 
 def _with_loops(
