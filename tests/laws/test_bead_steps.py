@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.integrate import choice
+from articulon.integrate import bead_driver, choice
 from articulon.integrate.bead_driver import BeadDriver
 from articulon.integrate.bead_lanes import shortest_from_z
 from articulon.kernels import kernel
@@ -128,6 +128,21 @@ def test_bits_do_not_depend_on_the_number_of_threads() -> None:
         return ar.simulate(model, 0.05, frames=1, speeds="thermal", temperature=1.0, **STEPS).q[-1]
 
     np.testing.assert_array_equal(*on_one_and_two(end))
+
+
+@pytest.mark.parametrize("bath", [None, BATH], ids=["alone", "Langevin"])
+def test_groups_that_threads_share_take_the_same_steps(bath: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the bit, on one thread and on two: sums over groups have one order."""
+    model = melt(MELTS["a mixture"] * 2, seed=9)
+
+    def end() -> np.ndarray:
+        run = ar.simulate(model, 0.2, frames=1, thermostat=bath, **STEPS)
+        return np.concatenate([run.q[-1], run.u[-1], run.works[-1]])
+
+    alone = end()
+    monkeypatch.setattr(bead_driver, "SHARED", 1)
+    for shared in on_one_and_two(end):
+        np.testing.assert_array_equal(shared, alone)
 
 
 def test_halving_the_step_quarters_the_error() -> None:

@@ -19,6 +19,7 @@ from articulon.integrate.bead_tables import Beads, beads_of
 from articulon.integrate.fixed_steps import ArrayDriver
 from articulon.integrate.problem import Problem
 from articulon.integrate.rod_flights import are_beads
+from articulon.integrate.shared_groups import SHARED, shared_flights, shared_kicks, shared_stirring
 from articulon.integrate.status import DIVERGED, NOT_CONVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import kernel, prepare_for
 from articulon.model import State
@@ -181,13 +182,20 @@ class BeadDriver(ArrayDriver):
         e, arrays, memory = self.evaluator, self.arrays, state.rule.history
         forest, ws = e.system.forest, e.ws
         placed = place_links.bind(forest, state.q, ws), move_links.bind(forest, state.u, ws)
-        stirs = e.thermostat is not None
+        flying, kicking = (beads, arrays.half, arrays.status), (beads, arrays.half, work, arrays.size)
+        stirring = beads, e.system.bath, arrays.clock, arrays.number, work
+        shares = beads.link.size >= SHARED
+        kick = shared_kicks(*kicking) if shares else kick_beads.bind(*kicking)
+        fly = shared_flights(*flying) if shares else fly_beads.bind(*flying)
+        stir = []
+        if e.thermostat is not None:
+            stir = [shared_stirring(*stirring) if shares else stir_beads.bind(*stirring)]
         parts = [
             [*placed, take_places.bind(forest, ws, memory), take_beads_in_lanes.bind(beads, memory)],
             [filling],
-            [kick_beads.bind(beads, arrays.half, work, arrays.size)],
-            [fly_beads.bind(beads, arrays.half, arrays.status)],
-            [stir_beads.bind(beads, e.system.bath, arrays.clock, arrays.number, work)] if stirs else [],
+            [kick],
+            [fly],
+            stir,
             [give_places.bind(beads, memory)],
             [give_joints.bind(forest, memory, state.q, state.u, ws), *placed],
         ]

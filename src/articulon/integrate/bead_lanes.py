@@ -168,81 +168,103 @@ def point_along(beads, g):
     factorise_rods(joined, rods, start, end)
 
 
+@jit
+def fly_group(beads, time, g):
+    """Free flight of a group over a time from where ``point_along`` has been: its status."""
+    rods = beads.rods
+    joined, anchors = Joined(beads.parent), Anchors(beads.position)
+    start, end = rods.tree[g], rods.tree[g + 1]
+    for k in range(beads.group[g], beads.group[g + 1]):
+        x = load(rods.place, k)
+        store(rods.before, k, x)
+        store(rods.place, k, add(x, scale(time, load(rods.speed, k))))
+    found = stretch(joined, rods, anchors, start, end)
+    if found != REACHED:
+        return found
+    for k in range(beads.group[g], beads.group[g + 1]):
+        store(rods.speed, k, scale(1.0 / time, sub(load(rods.place, k), load(rods.before, k))))
+    point_along(beads, g)
+    keep_lengths(joined, rods, start, end)
+    return REACHED
+
+
+@jit
+def kick_group(beads, h, g):
+    """v += h M⁻¹ F of a group, less what would change lengths: twice the power of the forces, and Σ m v²."""
+    rods, first, last = beads.rods, beads.group[g], beads.group[g + 1]
+    square = 0.0 * beads.mass[first]
+    power = square
+    for k in range(first, last):
+        v, f = load(rods.speed, k), load(beads.force, k)
+        power = power + dot(f, v)
+        store(rods.speed, k, add(v, scale(h * rods.inverse_mass[k], f)))
+    keep_lengths(Joined(beads.parent), rods, rods.tree[g], rods.tree[g + 1])
+    for k in range(first, last):
+        v = load(rods.speed, k)
+        power = power + dot(load(beads.force, k), v)
+        square = square + beads.mass[k] * dot(v, v)
+    return folded(beads.weight[first] * power), folded(square)
+
+
+@jit
+def stir_group(beads, c, s, g):
+    """Friction and noise of a group: twice the energy that it gains."""
+    rods, first, last = beads.rods, beads.group[g], beads.group[g + 1]
+    change = 0.0 * beads.mass[first]
+    for k in range(first, last):
+        v = load(rods.speed, k)
+        change = change - beads.mass[k] * dot(v, v)
+        v = add(scale(c, v), scale(s * beads.thermal[k], load(beads.noise, k)))
+        store(rods.speed, k, v)
+    keep_lengths(Joined(beads.parent), rods, rods.tree[g], rods.tree[g + 1])
+    for k in range(first, last):
+        v = load(rods.speed, k)
+        change = change + beads.mass[k] * dot(v, v)
+    return folded(change)
+
+
+@jit
+def draw_noise(beads, seed, stream, number, first, last):
+    """The noise of some of the beads, by their links."""
+    for n in range(first, last):
+        k = beads.link[n]
+        r, lane = beads.row[k], beads.lane[k]
+        x, y, z = particle_normals(seed, stream, number, k)
+        beads.noise_numbers[r, 0, lane] = x
+        beads.noise_numbers[r, 1, lane] = y
+        beads.noise_numbers[r, 2, lane] = z
+
+
 @pass_of
 def fly_beads(beads, span, status):
-    """Free flight of all groups over a time ``span`` (1,) from where ``point_along`` has been; the worst ``status``
-    (1,) stands."""
-    rods, time = beads.rods, span[0]
-    joined, anchors = Joined(beads.parent), Anchors(beads.position)
+    """Free flight of all groups over a time ``span`` (1,); the worst ``status`` (1,) stands."""
     for g in range(beads.group.size - 1):
-        start, end = rods.tree[g], rods.tree[g + 1]
-        for k in range(beads.group[g], beads.group[g + 1]):
-            x = load(rods.place, k)
-            store(rods.before, k, x)
-            store(rods.place, k, add(x, scale(time, load(rods.speed, k))))
-        found = stretch(joined, rods, anchors, start, end)
-        if found != REACHED:
-            status[0] = max(status[0], found)
-            return
-        for k in range(beads.group[g], beads.group[g + 1]):
-            store(rods.speed, k, scale(1.0 / time, sub(load(rods.place, k), load(rods.before, k))))
-        point_along(beads, g)
-        keep_lengths(joined, rods, start, end)
+        status[0] = max(status[0], fly_group(beads, span[0], g))
 
 
 @pass_of
 def kick_beads(beads, half, work, size):
-    """v += ``half`` (1,) M⁻¹ F less what would change lengths; adds the work of the forces, and gives Σ m v², which is
-    not finite where a number is not (1,)."""
-    rods, h = beads.rods, half[0]
-    joined = Joined(beads.parent)
+    """Kicks all groups over a time ``half`` (1,); adds the work of the forces, and gives Σ m v², which is not finite
+    where a number is not (1,)."""
     done, moving = 0.0, 0.0
     for g in range(beads.group.size - 1):
-        first, last = beads.group[g], beads.group[g + 1]
-        square = 0.0 * beads.mass[first]
-        power = square
-        for k in range(first, last):
-            v, f = load(rods.speed, k), load(beads.force, k)
-            power = power + dot(f, v)
-            store(rods.speed, k, add(v, scale(h * rods.inverse_mass[k], f)))
-        keep_lengths(joined, rods, rods.tree[g], rods.tree[g + 1])
-        for k in range(first, last):
-            v = load(rods.speed, k)
-            power = power + dot(load(beads.force, k), v)
-            square = square + beads.mass[k] * dot(v, v)
-        done += folded(beads.weight[first] * power)
-        moving += folded(square)
-    work[POTENTIAL] += 0.5 * h * done
+        power, square = kick_group(beads, half[0], g)
+        done += power
+        moving += square
+    work[POTENTIAL] += 0.5 * half[0] * done
     size[0] = moving
 
 
 @pass_of
 def stir_beads(beads, bath, clock, number, work):
     """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on; adds its work."""
-    rods, time, h = beads.rods, clock[0], clock[1]
-    joined = Joined(beads.parent)
+    time, h = clock[0], clock[1]
     c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
-    for n in range(beads.link.size):
-        k = beads.link[n]
-        r, lane = beads.row[k], beads.lane[k]
-        x, y, z = particle_normals(bath.choice[SEED], bath.choice[STREAM], number[0], k)
-        beads.noise_numbers[r, 0, lane] = x
-        beads.noise_numbers[r, 1, lane] = y
-        beads.noise_numbers[r, 2, lane] = z
+    draw_noise(beads, bath.choice[SEED], bath.choice[STREAM], number[0], 0, beads.link.size)
     fill_copies(beads, beads.noise_numbers)
     gained = 0.0
     for g in range(beads.group.size - 1):
-        change = 0.0 * beads.mass[beads.group[g]]
-        for k in range(beads.group[g], beads.group[g + 1]):
-            v = load(rods.speed, k)
-            change = change - beads.mass[k] * dot(v, v)
-            v = add(scale(c, v), scale(s * beads.thermal[k], load(beads.noise, k)))
-            store(rods.speed, k, v)
-        keep_lengths(joined, rods, rods.tree[g], rods.tree[g + 1])
-        for k in range(beads.group[g], beads.group[g + 1]):
-            v = load(rods.speed, k)
-            change = change + beads.mass[k] * dot(v, v)
-        gained += folded(change)
+        gained += stir_group(beads, c, s, g)
     work[THERMOSTAT] += 0.5 * gained
 
 
