@@ -76,29 +76,43 @@ class ImpactDriver(ExplicitDriver):
         return self.impacts.at(state.q, state.u) if status in (REACHED, PAUSED) else None
 
     def _locate(self, state: State, kept: State, event: Event, length: float) -> int:
-        """Takes a step again so that it ends where a gap is zero, by Newton's method between bounds."""
-        low, high, tried = 0.0, length, event.part * length
-        contact = event.contact
+        """Takes a step again so that it ends where a gap is zero, or, where another has closed before, at that one."""
+        contact, tried = event.contact, event.part * length
+        while True:
+            at = self._close(state, kept, contact, tried, length)
+            if at is None:
+                return DIVERGED
+            deepest = self.impacts.deepest(at, resting(state.rule.history))
+            if deepest is None or np.array_equal(deepest, contact):
+                return PAUSED
+            length = float(state.time[0]) - float(kept.time[0])
+            contact, tried = deepest, 0.5 * length
+
+    def _close(self, state: State, kept: State, contact: np.ndarray, tried: float, length: float) -> Spheres | None:
+        """Takes a step again, at most ``length`` long, so that it ends where the gap of a contact closes: by Newton's
+        method between bounds, to the last number that time has. None where a step fails."""
+        low, high = 0.0, length
         for _ in range(MOST_TRIES):
             at = self._retake(state, kept, tried)
             if at is None:
-                return DIVERGED
+                return None
             taken = float(state.time[0]) - float(kept.time[0])
             gap, size = self.impacts.gaps(at, contact)[0]
-            speed = float(self.impacts.rows(at, contact).row[0] @ at.u)
             if abs(gap) <= 0.25 * TOUCH * size:
-                return PAUSED
-            if gap < 0.0:
+                return at
+            speed = float(self.impacts.rows(at, contact).row[0] @ at.u)
+            if gap < 0.0 or speed >= 0.0:
                 high = min(high, taken)
-            elif speed < 0.0 or taken < 0.5 * tried:
+            else:
                 low = max(low, taken)
             following = taken - gap / speed if speed < 0.0 else low
             if not low < following < high:
                 following = 0.5 * (low + high)
-            if following in (low, high) or following == tried:
-                return PAUSED  # time has no number between
+            begin = float(kept.time[0])
+            if begin + following in (begin + low, begin + high):
+                break  # time has no number between
             tried = following
-        return PAUSED
+        return self._retake(state, kept, high)
 
     def _settled(self, state: State) -> Spheres | None:
         """Resolves the impacts of what touches and approaches; None where they do not end."""

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon.errors import ModelError
 from articulon.forces.contact.sphere_motion import sphere_name
 from articulon.forces.impacts import impact_laws
-from articulon.forces.impacts.impact_geometry import first_event, gaps_of, set_walls, touching
+from articulon.forces.impacts.impact_geometry import deepest_overlap, first_event, gaps_of, set_walls, touching
 from articulon.forces.impacts.impact_laws import Outcome, Touching
-from articulon.forces.impacts.impact_tables import STOP, impact_table
+from articulon.forces.impacts.impact_tables import STOP, TOUCH, impact_table
 from articulon.forces.impacts.impacts import impacts_of
 from articulon.forces.impacts.impulse_response import contact_rows, locate, response
 from articulon.kernels import prepare_for
@@ -18,6 +19,11 @@ from articulon.model import Model
 
 ROUNDING = 1e-13
 """Normal velocity, over the size of the numbers that it is the sum of, below which there is none."""
+
+
+OVERLAP = 1e-9
+"""Overlap at the start, over the size of the numbers that a gap is the difference of, that is refused: less is what a
+number with nine digits leaves."""
 
 
 class Spheres(NamedTuple):
@@ -81,6 +87,7 @@ class ImpactEngine:
         self._locate = prepare_for(locate, (r, table, some.x, some.v))
         self._touching = prepare_for(touching, (table, some.x, some.q, room))
         self._gaps = prepare_for(gaps_of, (table, some.x, some.q, room, np.zeros((1, 2))))
+        self._deepest = prepare_for(deepest_overlap, (table, some.x, some.q, room, room[0]))
         self._first = prepare_for(first_event, (table, room, tuple(some), tuple(some), 1.0, np.zeros(spheres), room[0]))
         self._rows = prepare_for(contact_rows, (r, table, some.x, room, 1, np.zeros((1, 3)), rows, rows))
 
@@ -114,6 +121,30 @@ class ImpactEngine:
         found = np.zeros((len(contacts), 2))
         self._gaps(self.table, at.x, at.q, contacts, found)
         return found
+
+    def deepest(self, at: Spheres, skipped: np.ndarray, least: float = 2.0 * TOUCH) -> np.ndarray | None:
+        """The contact that overlaps most, shape (1, 2), but for some; None where none does by more than ``least`` of
+        the size of the numbers that its gap is the difference of."""
+        found = np.zeros((1, 2), dtype=np.int64)
+        return found if self._deepest(self.table, at.x, at.q, skipped, found[0]) > least else None
+
+    def check_start(self, q: np.ndarray, u: np.ndarray) -> None:
+        """Raises ModelError, naming the two, where something overlaps, or a joint is beyond a stop, at the start."""
+        at = self.at(q, u)
+        found = self.deepest(at, np.zeros((0, 2), dtype=np.int64), OVERLAP)
+        if found is None:
+            return
+        gap = -float(self.gaps(at, found)[0, 0])
+        units = self.model.units
+        if found[0, 0] == STOP:
+            raise ModelError(
+                f"{self.name(found[0])} is passed by {gap:.4g} at the start; begin within the limits, or change them"
+            )
+        unit = "" if units.length is None else f" {units.symbols[1]}"
+        raise ModelError(
+            f"{self.name(found[0])} overlap by {gap:.4g}{unit} at the start, and impacts know no overlap: move them "
+            "apart, or raise excluded_joints where they are on neighbouring bodies"
+        )
 
     def first_event(self, start: Spheres, end: Spheres, h: float, skipped: np.ndarray) -> Event | None:
         """The first contact to close in a step of a length, if any does."""

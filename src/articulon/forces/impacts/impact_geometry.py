@@ -124,6 +124,19 @@ def gaps_of(table, x, q, contacts, gaps):
         gaps[k, 0], _, gaps[k, 1] = contact_gap(table, x, q, contacts[k, 0], contacts[k, 1])
 
 
+@kernel
+def deepest_overlap(table, x, q, skipped, found):
+    """The largest overlap of all contacts but some (n, 2), over the size that rounding of a gap is measured by; whose
+    it is goes into ``found`` (2,)."""
+    worst, spheres = 0.0, table.link.size
+    for k in range(table.pair.shape[0] + spheres * table.wall_of.size + table.stop_speed.size):
+        a, b = contact_number(table, k)
+        gap, _, size = contact_gap(table, x, q, a, b)
+        if -gap > worst * size and not is_among(skipped, a, b):
+            worst, found[0], found[1] = -gap / size, a, b
+    return worst
+
+
 @jit
 def cubic(p0, p1, p2, p3, s):
     """A Bézier cubic at s in [0, 1], and its derivative."""
