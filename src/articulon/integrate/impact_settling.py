@@ -32,7 +32,10 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
         if len(rested.contact):
             _rest(engine, memory, rested, no_rests())
         return None
-    found = engine.collide(at, touching)
+    free = _free_accelerations(engine, evaluator, state)
+    at = engine.at(state.q, state.u)
+    moved = np.abs(state.u) + float(state.step[0]) * np.abs(free)
+    found = engine.collide(at, touching, moved)
     if found is not None:
         failure = _book(engine, state, touching, *found)
         if failure is not None:
@@ -40,7 +43,7 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
         at = engine.at(state.q, state.u)
     if not engine.may_rest:
         return None
-    return _settle_rests(engine, evaluator, state, at, touching, rested)
+    return _settle_rests(engine, state, at, touching, rested, free, moved)
 
 
 def _book(engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome) -> str | None:
@@ -65,12 +68,30 @@ def _book(engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.n
     )
 
 
+def _free_accelerations(engine: ImpactEngine, evaluator: Evaluator, state: State) -> np.ndarray:
+    """u' (nu,) without the forces of what rests."""
+    engine.press(no_rests())
+    y = evaluator.variables(state)
+    dy = np.empty_like(y)
+    evaluator.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, dy)
+    return dy[state.q.size : state.q.size + state.u.size].copy()
+
+
 def _settle_rests(
-    engine: ImpactEngine, evaluator: Evaluator, state: State, at: Spheres, touching: np.ndarray, rested: Rests
+    engine: ImpactEngine,
+    state: State,
+    at: Spheres,
+    touching: np.ndarray,
+    rested: Rests,
+    free: np.ndarray,
+    moved: np.ndarray,
 ) -> str | None:
-    """Finds what rests of what touches."""
+    """Finds what rests of what touches.
+
+    ``free`` are the accelerations without the forces of what rests, ``moved`` sizes of what speeds round like.
+    """
     rows = engine.rows(at, touching)
-    speed, size = rows.row @ at.u, np.abs(rows.row * at.u).sum(axis=1)
+    speed, size = rows.row @ at.u, np.abs(rows.row) @ moved
     e, _, slow = engine.constants(touching)
     still = ((e == 0.0) | (slow >= 0.0)) & (np.abs(speed) <= STILL * size)
     contacts = touching[still]
@@ -79,14 +100,8 @@ def _settle_rests(
         return None
     if len(contacts) > len(engine.pressed.contact):
         return f"{len(contacts)} contacts rest, and there is room for {len(engine.pressed.contact)}"
-    engine.press(no_rests())
-    y = evaluator.variables(state)
-    dy = np.empty_like(y)
-    evaluator.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, dy)
-    free = dy[state.q.size : state.q.size + state.u.size].copy()
-    engine.at(state.q, state.u)
     stuck = _were(rested, contacts)
-    rests = chosen(engine, contacts, free, stuck, state.u)
+    rests = chosen(engine, contacts, free, stuck, moved)
     if rests is None:
         return paradox(engine.name(contacts[0]))
     _rest(engine, state.rule.history, rested, rests)
