@@ -16,7 +16,7 @@ from articulon.forces.impacts.impact_engine import Event, ImpactEngine, Spheres
 from articulon.forces.impacts.impact_memory import memory_size, resting
 from articulon.forces.impacts.resting_contacts import keep_closed, margin
 from articulon.integrate.explicit_driver import ExplicitDriver
-from articulon.integrate.impact_settling import jammed, settle
+from articulon.integrate.impact_settling import hurried, jammed, settle
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED
 from articulon.kernels import one_blas_thread
@@ -31,6 +31,9 @@ MOST_TRIES = 60
 
 class ImpactDriver(ExplicitDriver):
     """An explicit Runge–Kutta rule between impacts."""
+
+    latest: str = "what rests"
+    """Between what the latest step has been cut."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
@@ -52,10 +55,13 @@ class ImpactDriver(ExplicitDriver):
                 return REACHED
             if steps <= 0:
                 return PAUSED
-            before = int(state.counters[STEPS])
+            before, begin = int(state.counters[STEPS]), float(state.time[0])
             status = self._step(state, until)
             if status not in (REACHED, PAUSED) or state.counters[STEPS] == before:
                 return status
+            self.failure = hurried(state.rule.history, float(state.time[0]) - begin, self.latest)
+            if self.failure is not None:
+                return DIVERGED
             if state.time[0] >= self.control.step[4]:
                 return PAUSED
             steps -= 1
@@ -108,6 +114,7 @@ class ImpactDriver(ExplicitDriver):
                 return DIVERGED
             deepest = self.impacts.deepest(at, skipped)
             if deepest is None or np.array_equal(deepest, contact):
+                self.latest = self.impacts.name(contact[0])
                 return PAUSED
             length = float(state.time[0]) - float(kept.time[0])
             contact, tried = deepest, 0.5 * length

@@ -14,9 +14,9 @@ from articulon.model import State
 from articulon.model.state import CONTACT, WINDOW
 
 HASTE = 1e-6
-"""An impact that comes within this part of a step after the one before is hasty."""
+"""A step that is cut to less than this part of the longest is hasty."""
 MOST_HASTY = 400
-"""Hasty impacts in a row that are impacts without end."""
+"""Hasty steps in a row that are impacts without end."""
 STILL = 10.0 * ROUNDING
 """Normal velocity, over the size of the numbers that it is the sum of, of a contact that neither opens nor closes."""
 
@@ -34,8 +34,9 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
         return None
     free = _free_accelerations(engine, evaluator, state)
     at = engine.at(state.q, state.u)
-    moved = np.abs(state.u) + float(state.step[0]) * np.abs(free)
-    found = engine.collide(at, touching, moved)
+    step = float(memory[MEMORY.longest])
+    moved = np.abs(state.u) + step * np.abs(free)
+    found = engine.collide(at, touching, moved, step)
     if found is not None:
         failure = _book(engine, state, touching, *found)
         if failure is not None:
@@ -48,9 +49,6 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
 
 def _book(engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome) -> str | None:
     memory, time = state.rule.history, float(state.time[0])
-    # The longest of the steps: the next one may be short where one was cut.
-    hasty = memory[MEMORY.impacts] > 0.0 and time - memory[MEMORY.latest] <= HASTE * float(state.step[0])
-    memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1.0 if hasty else 0.0
     memory[MEMORY.impacts] += outcome.impacts
     memory[MEMORY.energy] += outcome.energy
     memory[MEMORY.latest] = time
@@ -60,12 +58,22 @@ def _book(engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.n
     state.u[:] = speeds
     state.work[CONTACT] += outcome.energy
     state.unscaled_work[CONTACT] += outcome.energy
-    if outcome.ended and memory[MEMORY.hasty] <= MOST_HASTY:
-        return None
+    return None if outcome.ended else endless(engine.name(touching[0]))
+
+
+def endless(who: str) -> str:
+    """What impacts without end mean."""
     return (
-        f"impacts without end, each sooner than the one before, the latest between {engine.name(touching[0])}: give "
-        "resting_speed, below which they rest; the acceleration is largest"
+        f"impacts without end, each sooner than the one before, the latest between {who}: give resting_speed, below "
+        "which they rest; the acceleration is largest"
     )
+
+
+def hurried(memory: np.ndarray, taken: float, latest: str) -> str | None:
+    """Remembers how long a step was; why a run cannot go on, where it only takes shorter and shorter ones."""
+    memory[MEMORY.longest] = max(memory[MEMORY.longest], taken)
+    memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1.0 if taken <= HASTE * memory[MEMORY.longest] else 0.0
+    return endless(latest) if memory[MEMORY.hasty] > MOST_HASTY else None
 
 
 def _free_accelerations(engine: ImpactEngine, evaluator: Evaluator, state: State) -> np.ndarray:
