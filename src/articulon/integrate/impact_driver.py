@@ -87,13 +87,15 @@ class ImpactDriver(ExplicitDriver):
         status = self._take(state, until)
         if status not in (REACHED, PAUSED):
             return status
-        rests, length = resting(state.rule.history), float(state.time[0]) - begin
-        event = self.impacts.first_event(at, self.impacts.at(state.q, state.u), length, rests.contact)
-        if event is not None:
-            status = self._locate(state, kept, event, length)
-        if status in (REACHED, PAUSED) and len(rests.contact) and self._least(state) < 0.0:
+        rests = resting(state.rule.history)
+        # What gives way comes first: beyond that the step has gone where no motion leads.
+        if len(rests.contact) and self._least(state) < 0.0:
             status = self._give_way(state, kept)
-        return status
+            if status != PAUSED:
+                return status
+        length = float(state.time[0]) - begin
+        event = self.impacts.first_event(at, self.impacts.at(state.q, state.u), length, rests.contact)
+        return status if event is None else self._locate(state, kept, event, length)
 
     def _retake(self, state: State, kept: State, length: float) -> bool:
         """Takes a step from its start, of another length; what has been counted of work stays. False where it fails."""
