@@ -120,12 +120,14 @@ def _settle_rests(
     if len(contacts) > len(engine.pressed.contact):
         return f"{len(contacts)} contacts rest, and there is room for {len(engine.pressed.contact)}"
     stuck = _were(rested, contacts)
-    rests = chosen(engine, contacts, free, stuck, np.maximum(captured, 0.0)[still], moved)
-    if rests is None:
+    slow = np.where(_turn_round(engine, rested, contacts), np.maximum(captured, 0.0)[still], 0.0)
+    found = chosen(engine, contacts, free, stuck, slow, moved)
+    if found is None:
         return paradox(engine.name(contacts[0]))
+    rests, stilled = found
     _rest(engine, state.rule.history, rested, rests)
-    if len(rests.contact):  # what it was slower than to have left, or to slip
-        keep_closed(engine, state, rests)
+    if len(rests.contact):  # what is too slow to have left, or to slip
+        keep_closed(engine, state, stilled)
     return None
 
 
@@ -133,6 +135,18 @@ def _were(rested: Rests, contacts: np.ndarray) -> np.ndarray:
     """Which of some contacts have stuck, shape (n,)."""
     stuck = {(int(a), int(b)) for a, b in rested.contact[rested.mode == STICKS]}
     return np.array([(int(a), int(b)) in stuck for a, b in contacts], dtype=bool)
+
+
+def _turn_round(engine: ImpactEngine, rested: Rests, contacts: np.ndarray) -> np.ndarray:
+    """Which of some contacts have slid and do not slip the same way any more, shape (n,)."""
+    p, n = engine.press_rows(contacts), len(contacts)
+    before = {(int(a), int(b)): way for (a, b), way in zip(rested.contact, rested.along, strict=True)}
+    found = np.zeros(n, dtype=bool)
+    for k, (a, b) in enumerate(contacts.tolist()):
+        way = before.get((a, b))
+        if way is not None and way.any():
+            found[k] = float(p.slip[k, 1:] @ (engine.axes(p.normal[k]) @ way)) <= 0.0
+    return found
 
 
 def _rest(engine: ImpactEngine, memory: np.ndarray, before: Rests, after: Rests) -> None:

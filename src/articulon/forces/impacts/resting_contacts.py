@@ -27,9 +27,10 @@ def chosen(
     stuck: np.ndarray,
     slow: np.ndarray,
     moved: np.ndarray,
-) -> Rests | None:
+) -> tuple[Rests, Rests] | None:
     """Of contacts whose gap is closed and does not open, those that rest, under accelerations that are ``free`` (nu,)
-    of all contact forces; None where with friction no forces are found (P. Painlevé's paradox).
+    of all contact forces; None where with friction no forces are found (P. Painlevé's paradox). The second of the two
+    has those as sticking that do not slip yet, whose slip is to be none.
 
     ``stuck`` (n,) are those that have stuck before, ``slow`` (n,) speeds below which there is no slip, and ``moved``
     (nu,) sizes of the numbers that speeds round like.
@@ -61,7 +62,7 @@ def chosen(
 
 def _resting(
     contacts: np.ndarray, solved: Solved, moving: np.ndarray, ways: np.ndarray, mu: np.ndarray, axes: np.ndarray
-) -> Rests:
+) -> tuple[Rests, Rests]:
     force = solved.force
     least = 1e-12 * float(np.abs(force[:, 0]).max(initial=0.0))
     held = force[:, 0] > least
@@ -72,7 +73,9 @@ def _resting(
     along = np.where(moving[:, None], ways, against)
     world = np.einsum("kj,kji->ki", along, axes)
     world[mode == STICKS] = 0.0
-    return Rests(contacts[held], mode[held].astype(np.int64), world[held])
+    rests = Rests(contacts[held], mode[held].astype(np.int64), world[held])
+    slow = np.where((mu > 0.0) & ~moving, STICKS, mode)
+    return rests, rests._replace(mode=slow[held].astype(np.int64))
 
 
 def margin(engine: ImpactEngine, u: np.ndarray) -> float:
