@@ -46,6 +46,7 @@ OF_BODIES = {
     "other resistance",
     "flexible",
     "fixman",
+    "impacts",
     "velocity gradient",
     "noise",
     "instantaneous noise",
@@ -201,6 +202,12 @@ def _add_bodies(builder: Any, features: set[str]) -> None:
         builder.add_force(Thickening(rotational=0.5))
     if "fixman" in features:
         builder.add_force(ar.forces.Fixman(temperature=1.0))
+    if "impacts" in features:
+        if not features & {"grains", "touching"}:  # whose spheres have contacts
+            builder.add_site("core", kind="ball", radius=0.2)
+            floor = {"shape": "plane", "kind": "floor", "point": (6.0, 6.0, 5.0), "normal": z}
+            builder.add_force(ar.forces.Impacts(walls=[floor]))
+        builder.add_force(ar.forces.JointLimits(lower={"arm": -1.0}, upper={"arm": 1.0}))
     if "noise" in features:
         options = {}
         if "instantaneous noise" in features:

@@ -11,6 +11,8 @@ from articulon.forces.contact.materials import Contact, Material, MaterialPair
 from articulon.forces.contact.walls import WALLS, BoxWalls, Cylinder, Mesh, Plane
 from articulon.forces.fixman import Fixman
 from articulon.forces.gravity import Gravity
+from articulon.forces.impacts.impacts import ImpactPair, Impacts
+from articulon.forces.impacts.joint_limits import JointLimits
 from articulon.forces.joint_actuation import JointActuation
 from articulon.forces.joint_friction import JointDamping, JointFriction
 from articulon.forces.point_springs import PointSpring
@@ -74,9 +76,12 @@ __all__ = [
     "HarmonicAngles",
     "HarmonicBonds",
     "HarmonicDihedrals",
+    "ImpactPair",
+    "Impacts",
     "JointActuation",
     "JointDamping",
     "JointFriction",
+    "JointLimits",
     "Lammps",
     "LennardJones",
     "LennardJonesWall",

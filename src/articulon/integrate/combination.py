@@ -12,6 +12,7 @@ from articulon.barostats.base import BaseBarostat
 from articulon.forces.base import Force
 from articulon.forces.brownian import brownian_of
 from articulon.forces.contact.contact_engine import contact_of
+from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.forces.linear_flow import flows_unevenly
 from articulon.forces.sites.site_positions import only_particles
 from articulon.integrate.grain_driver import only_grains
@@ -184,6 +185,7 @@ FEATURES: dict[str, Feature] = {
     "fixman": Feature(
         "Fixman's potential", lambda c: any(getattr(force, "of_determinant", False) for force in c.model.forces)
     ),
+    "impacts": Feature("impacts and joint limits", lambda c: has_impacts(c.model)),
     "velocity gradient": Feature("Stokes drag in a flow with a velocity gradient", lambda c: flows_unevenly(c.model)),
     "noise": Feature("Brownian forces", _noise),
     "instantaneous noise": Feature(

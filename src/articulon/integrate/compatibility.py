@@ -20,6 +20,7 @@ from articulon.integrate.refusals import (
     ADAPTIVE_PARTICLES,
     ADAPTIVE_SPEEDS,
     ADAPTIVE_STEPS,
+    BROKEN_OFF,
     CANONICAL_BATH,
     CANONICAL_CONTACTS,
     CANONICAL_LOOPS,
@@ -28,6 +29,7 @@ from articulon.integrate.refusals import (
     DEVICE_BATH,
     DEVICE_FACTORS,
     DEVICE_VOLUMES,
+    EQUAL_STEPS,
     FLEXIBLE,
     FLOWING_VOLUMES,
     FOLLOWED_MAPS,
@@ -40,6 +42,7 @@ from articulon.integrate.refusals import (
     NO_DRAG,
     NO_FORCE,
     NO_PLACE,
+    NO_SPEEDS_TO_HIT,
     NOTHING_LAGS,
     NOTHING_RELAXES,
     NOTHING_TO_SOLVE,
@@ -100,7 +103,17 @@ def _all(features: tuple[str, ...], refusal: Refusal) -> dict[str, Refusal]:
 
 _SOLVERS = ("kane", "divide-and-conquer")
 _RESISTANCES = ("friction", "damped springs", "other resistance")
-_OF_BODIES = ("loops", "drives", "swing joints", *_RESISTANCES, "flexible", "fixman", "velocity gradient", *NOISES)
+_OF_BODIES = (
+    "loops",
+    "drives",
+    "swing joints",
+    *_RESISTANCES,
+    "flexible",
+    "fixman",
+    "impacts",
+    "velocity gradient",
+    *NOISES,
+)
 """What makes a model one of bodies on joints, whatever else it holds."""
 
 CELLS: dict[str, dict[str, Refusal]] = {
@@ -215,6 +228,12 @@ CELLS["flights"] = {**CELLS["friction-implicit"], "flexible": FLEXIBLE}
 for _name, _cells in CELLS.items():
     if _name != "particles":
         _cells["device"] = DEVICE
+    if _name in ("predictor-corrector", "scipy"):
+        _cells["impacts"] = BROKEN_OFF
+    elif _name in ("overdamped", "ermak-mccammon"):
+        _cells["impacts"] = NO_SPEEDS_TO_HIT
+    elif _name in ("canonical", "friction-implicit", "flights", "particles", "r-respa", "grains", "touching"):
+        _cells["impacts"] = EQUAL_STEPS
     if _name in ("explicit", "predictor-corrector", "scipy", "canonical"):
         _cells.update(_all(VOLUMES, JUMPING_VOLUMES))
     elif _name in ("overdamped", "ermak-mccammon"):
@@ -332,6 +351,41 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "forces.brownian.amplitude_from",
         "'instantaneous' would take speeds of bodies that follow the flow for heat, which differ from place to place",
         "set it to 'bath'",
+    ),
+    ("euler-parameters", "impacts"): Refusal(
+        "dynamics.rotations",
+        "'euler-parameters' integrates rates of coordinates, and an impact changes speeds",
+        "use 'speeds'",
+    ),
+    ("flexible", "impacts"): Refusal(
+        "forces",
+        "impacts are worked out for rigid bodies, and the waves that one sends through a flexible body take time",
+        "leave out the impacts, or make the bodies rigid",
+        ", and {body} is flexible",
+    ),
+    ("adaptive", "impacts"): Refusal(
+        "adaptive",
+        "impacts are resolved between bodies as they move, and merged bodies would not know their spheres and stops",
+        "leave out the impacts, or [adaptive]",
+    ),
+    **_each(
+        FACTORS,
+        "impacts",
+        Refusal(
+            "scaling",
+            "scaled forces throw bodies at each other with other speeds, and an impact lasts no time that could be "
+            "scaled with them",
+            "leave the scaling policy out",
+        ),
+    ),
+    **_each(
+        (*SPEED_BATHS, "noise"),
+        "impacts",
+        Refusal(
+            "forces",
+            "impacts take energy that no noise gives back: what keeps the bodies warm would keep no temperature",
+            "leave out the thermostat or the noise, or the impacts",
+        ),
     ),
     ("drives", "following"): Refusal(
         "scaling.policy",

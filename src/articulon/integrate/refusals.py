@@ -148,6 +148,16 @@ INSTANTANEOUS = of_rule(
     "has no kinetic temperature that Brownian forces could follow", "set forces.brownian.amplitude_from to 'bath'"
 )
 WITHOUT_DRAG = of_rule("needs drag that acts, and forces.brownian.dissipation is 'none'", "set it to 'drag'")
+EQUAL_STEPS = of_rule(
+    "takes steps of one length, and an impact ends a step at a time of its own", "choose one of {explicit}"
+)
+BROKEN_OFF = of_rule(
+    "carries over from step to step what it has found of the forces, which an impact breaks off",
+    "choose one of {explicit}",
+)
+NO_SPEEDS_TO_HIT = of_rule(
+    "has no speeds that an impact could change", "choose one of {explicit}, or leave the impacts out"
+)
 NO_DRAG = of_rule(
     "balances forces by drag, and free particles under forces between sites alone have none",
     "give every body stokes-drag, or choose ermak-mccammon with the thermostat overdamped",

@@ -1,0 +1,122 @@
+"""What a user says of the stops of joints: how far a coordinate may go, and with what restitution it comes back."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
+
+from pydantic import model_validator
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.impacts.impacts import check_restitution, impacts_of, within_one
+from articulon.forces.selection import matching
+from articulon.model import Model
+from articulon.model.joints import PRISMATIC, REVOLUTE
+
+ALLOWED = {REVOLUTE: "angle", PRISMATIC: "length"}
+"""Joints that can have limits, and the dimension of their coordinate."""
+
+
+class Limit(NamedTuple):
+    """One stop of a joint."""
+
+    body: int
+    """The body that the joint carries."""
+    coordinate: int
+    """Of the model's coordinates."""
+    speed: int
+    """Of the model's speeds."""
+    bound: float
+    """Where it stops [angle or length]."""
+    side: float
+    """1 for a lower limit, −1 for an upper one: the gap is side (q − bound)."""
+    restitution: float
+    """e."""
+    resting_speed: float
+    """Speed below which it rests there [angular speed or speed]; −1 where it never does."""
+
+
+class JointLimits(Declaration):
+    """Stops of revolute and prismatic joints: q ≥ lower and q ≤ upper, met in an instant with a restitution.
+
+    Limits are one number for each of the named bodies, those that the joints carry; a name that ends in ``*`` stands
+    for all that begin so, and of two entries for a body the later counts. An angle has no turns taken off: limits of
+    −400 and 400 degrees allow more than a turn to each side. Several impacts at once follow the law that ``impacts``
+    says, where a model has them too, and are sequential otherwise.
+    """
+
+    is_force: ClassVar[bool] = True
+    on_joints: ClassVar[bool] = True
+    kind: Literal["joint-limits"] = "joint-limits"
+    lower: dict[str, Quantity] = {}
+    """Least coordinate by body [angle or length]."""
+    upper: dict[str, Quantity] = {}
+    """Largest coordinate by body [angle or length]."""
+    restitution: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 1.0
+    """e, in [0, 1], of the joint's speed."""
+    rotational_resting_speed: Annotated[Quantity | None, Dimension("angular_velocity", minimum=0)] = None
+    """Speed of a revolute joint below which it meets a stop without coming back, and then rests on it for as long as
+    accelerations press it there [angular speed]; None never rests."""
+    translational_resting_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
+    """The same of a prismatic joint [speed]."""
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.lower and not self.upper:
+            raise ValueError("give lower or upper, or both")
+        within_one(self.restitution)
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for bodies that do not exist or whose joints can have no limits, limits that leave no room
+        and numbers out of bounds."""
+        self.limits(model, where)
+
+    def limits(self, model: Model, where: str = "joint-limits") -> list[Limit]:
+        """The stops, those of lower limits first, each in the order of the bodies."""
+        check_restitution(float(self.restitution), where)
+        bounds = {key: self._by_body(model, getattr(self, key), f"{where}.{key}") for key in ("lower", "upper")}
+        for body, low in bounds["lower"].items():
+            high = bounds["upper"].get(body)
+            if high is not None and not low < high:
+                raise ModelError(
+                    f"{where}.upper: the joint of '{model.names[body]}' has no room between {low:g} and {high:g}; the "
+                    "upper limit must be the larger one"
+                )
+        found: list[Limit] = []
+        for key, side in (("lower", 1.0), ("upper", -1.0)):
+            for body, bound in sorted(bounds[key].items()):
+                link = int(model.link[body])
+                q, u = int(model.forest.q_start[link]), int(model.forest.u_start[link])
+                rotates = int(model.kinds[body]) == REVOLUTE
+                resting = self.rotational_resting_speed if rotates else self.translational_resting_speed
+                least = -1.0 if resting is None else float(resting)
+                found.append(Limit(body, q, u, bound, side, float(self.restitution), least))
+        return found
+
+    def _by_body(self, model: Model, table: dict[str, Quantity], where: str) -> dict[int, float]:
+        chosen: dict[int, float] = {}
+        for pattern, value in table.items():
+            for body in matching(model, pattern, where):
+                dimension = ALLOWED.get(int(model.kinds[body]))
+                if dimension is None:
+                    raise ModelError(
+                        f"{where}: body '{model.names[body]}' has a {model.joint_name(body)} joint; revolute and "
+                        "prismatic joints can have limits"
+                    )
+                chosen[body] = model.units.value(value, dimension, f"{where}.{pattern}")
+        return chosen
+
+
+def limits_of(model: Model) -> list[Limit]:
+    """All stops of a model, in the order of their declarations."""
+    found: list[Limit] = []
+    for k, force in enumerate(model.forces):
+        if isinstance(force, JointLimits):
+            found += force.limits(model, f"forces[{k}]")
+    return found
+
+
+def has_impacts(model: Model) -> bool:
+    """Whether anything of a model meets something in an instant: spheres, or joints their stops."""
+    return impacts_of(model) is not None or any(isinstance(force, JointLimits) for force in model.forces)

@@ -1,0 +1,66 @@
+"""Linear complementarity problems: w = M z + q, w ≥ 0, z ≥ 0, wᵀz = 0, by Lemke's method.
+
+R. W. Cottle, J.-S. Pang and R. E. Stone, The Linear Complementarity Problem, 1992, algorithm 4.4.5.
+"""
+
+import numpy as np
+
+TINY = 1e-11
+"""Of a pivot, over the largest number of its column, and of a number of q, over the largest: none."""
+PERTURBED = 1e-7
+"""What is added to q, over its largest number, so that no two rows ever tie: bodies on four feet do nothing but tie."""
+GOLDEN = 0.6180339887498949
+
+
+def lemke(M: np.ndarray, q: np.ndarray) -> np.ndarray | None:
+    """z (n,), or None where the method ends on a ray: there is no solution that it could find.
+
+    The way through the bases is that of a q which is a little larger, row by row by other amounts; the numbers are
+    those of q itself.
+    """
+    n = q.size
+    if n == 0 or q.min() >= -TINY * float(np.abs(q).max()):
+        return np.zeros(n)
+    diagonal = np.abs(np.diag(M))
+    least = TINY * float(np.abs(M).max())
+    d = np.where(diagonal > least, 1.0 / np.sqrt(np.maximum(diagonal, least)), np.sqrt(float(diagonal.max())))
+    scaled = d * q
+    # Columns: w, z, the artificial z₀, q and what it is taken for.
+    table = np.zeros((n, 2 * n + 3))
+    table[:, :n] = np.eye(n)
+    table[:, n : 2 * n] = -(d[:, None] * M * d[None, :])
+    table[:, 2 * n] = -1.0
+    table[:, 2 * n + 1] = scaled
+    table[:, 2 * n + 2] = scaled + PERTURBED * float(np.abs(scaled).max()) * (1.0 + GOLDEN * np.arange(1, n + 1) % 1.0)
+    basis = list(range(n))
+    row, entering = int(np.argmin(table[:, -1])), 2 * n
+    for _ in range(50 * (n + 1)):
+        leaving = basis[row]
+        table[row] /= table[row, entering]
+        factors = table[:, entering].copy()
+        factors[row] = 0.0
+        table -= np.outer(factors, table[row])
+        basis[row] = entering
+        if leaving == 2 * n:
+            z = np.zeros(2 * n + 1)
+            z[basis] = table[:, -2]
+            return _polished(M, q, d * np.maximum(z[n : 2 * n], 0.0))
+        entering = leaving + n if leaving < n else leaving - n
+        column = table[:, entering]
+        able = np.flatnonzero(column > TINY * float(np.abs(column).max()))
+        if not able.size:
+            return None
+        row = int(able[np.argmin(table[able, -1] / column[able])])
+    return None
+
+
+def _polished(M: np.ndarray, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """z without the rounding of the way to it, where its rows are independent."""
+    held = z > 0.0
+    try:
+        better = np.linalg.solve(M[np.ix_(held, held)], -q[held])
+    except np.linalg.LinAlgError:
+        return z
+    if (better > 0.0).all() and np.allclose(better, z[held], rtol=1e-6):
+        z[held] = better
+    return z

@@ -1,0 +1,199 @@
+"""Explicit Runge–Kutta rules with impacts as events: a step in which something would meet ends where it does.
+
+After every step the paths of spheres and stops are searched for the first that closes. Where one does, the step is
+taken again from its start, shorter, until it ends where the gap is zero to rounding: that is a step of the rule itself
+and has its order. Impulses then change the speeds, and the next step begins. Contacts that rest are constraints within
+the steps; where one would pull, begin to slip or slip the other way, a step ends in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from articulon.forces.impacts.impact_engine import Event, ImpactEngine, Spheres
+from articulon.forces.impacts.impact_memory import memory_size, resting
+from articulon.forces.impacts.resting_contacts import keep_closed, margin
+from articulon.integrate.explicit_driver import ExplicitDriver
+from articulon.integrate.impact_settling import hurried, jammed, settle
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED
+from articulon.kernels import one_blas_thread
+from articulon.model import State
+from articulon.model.state import EVALUATIONS, REJECTED, STEPS, WINDOW
+
+CLOSED = 4.0 * float(np.finfo(np.float64).eps)
+"""Gap, over the size of the numbers that it is the difference of, at which two meet."""
+MOST_TRIES = 60
+"""Shorter steps that are tried, at most, to find when two meet."""
+
+
+class ImpactDriver(ExplicitDriver):
+    """An explicit Runge–Kutta rule between impacts."""
+
+    latest: str = "what rests"
+    """Between what the latest step has been cut."""
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        self.impacts: ImpactEngine = problem.evaluator.impacts
+        self.history = memory_size(self.impacts.table)
+
+    def go(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`."""
+        self.failure = self.culprit = None
+        with one_blas_thread():
+            return self._go(state, until, steps)
+
+    def _go(self, state: State, until: float, steps: int) -> int:
+        while True:
+            self.failure = settle(self.impacts, self.evaluator, state)
+            if self.failure is not None:
+                return DIVERGED
+            if state.time[0] >= until:
+                return REACHED
+            if steps <= 0:
+                return PAUSED
+            before, begin = int(state.counters[STEPS]), float(state.time[0])
+            status = self._step(state, until)
+            if status not in (REACHED, PAUSED) or state.counters[STEPS] == before:
+                return status
+            self.failure = hurried(state.rule.history, float(state.time[0]) - begin, self.latest)
+            if self.failure is not None:
+                return DIVERGED
+            if state.time[0] >= self.control.step[4]:
+                return PAUSED
+            steps -= 1
+
+    def _take(self, state: State, until: float) -> int:
+        """Takes one step to a time, at most, and brings what rests back onto its contacts."""
+        status = self._closed(self._advance(state, until, 1))
+        if status not in (REACHED, PAUSED):
+            return status
+        found = jammed(self.impacts)
+        if found is not None:
+            self.failure = found
+            return DIVERGED
+        rests = resting(state.rule.history)
+        if len(rests.contact):
+            keep_closed(self.impacts, state, rests)
+        return status
+
+    def _step(self, state: State, until: float) -> int:
+        """Takes one step, or a part of it that ends where two meet or what rests gives way."""
+        kept, begin = state.copy(), float(state.time[0])
+        at = self.impacts.at(state.q, state.u)
+        status = self._take(state, until)
+        if status not in (REACHED, PAUSED):
+            return status
+        rests = resting(state.rule.history)
+        # What gives way comes first: beyond that the step has gone where no motion leads.
+        if len(rests.contact) and self._least(state) < 0.0:
+            status = self._give_way(state, kept)
+            if status != PAUSED:
+                return status
+        length = float(state.time[0]) - begin
+        event = self.impacts.first_event(at, self.impacts.at(state.q, state.u), length, rests.contact)
+        return status if event is None else self._locate(state, kept, event, length)
+
+    def _retake(self, state: State, kept: State, length: float) -> bool:
+        """Takes a step from its start, of another length; what has been counted of work stays. False where it fails."""
+        spent, rejected = int(state.counters[EVALUATIONS]), int(state.counters[REJECTED])
+        state.take(kept)
+        status = self._take(state, float(kept.time[0]) + length)
+        state.counters[EVALUATIONS] += spent - kept.counters[EVALUATIONS]
+        state.counters[REJECTED] += rejected - kept.counters[REJECTED]
+        return status in (REACHED, PAUSED)
+
+    def _locate(self, state: State, kept: State, event: Event, length: float) -> int:
+        """Takes a step again so that it ends where a gap is zero, or, where another has closed before, at that one."""
+        contact, tried = event.contact, event.part * length
+        skipped = self._overlapping(kept, resting(state.rule.history).contact)
+        while True:
+            at = self._close(state, kept, contact, tried, length, self._leaves(kept, contact))
+            if at is None:
+                return DIVERGED
+            deepest = self.impacts.deepest(at, skipped)
+            if deepest is None or np.array_equal(deepest, contact):
+                self.latest = self.impacts.name(contact[0])
+                return PAUSED
+            length = float(state.time[0]) - float(kept.time[0])
+            contact, tried = deepest, 0.5 * length
+
+    def _overlapping(self, kept: State, skipped: np.ndarray) -> np.ndarray:
+        """Contacts that rest, and those that overlap already where a step starts, which no shorter step would part:
+        forces that jump within a step leave such overlaps, of the size of its error."""
+        at = self.impacts.at(kept.q, kept.u)
+        while (found := self.impacts.deepest(at, skipped)) is not None:
+            skipped = np.concatenate([skipped, found])
+        return skipped
+
+    def _leaves(self, kept: State, contact: np.ndarray) -> bool:
+        """Whether a gap opens where a step starts, so that it closes behind a hop."""
+        at = self.impacts.at(kept.q, kept.u)
+        return float(self.impacts.rows(at, contact).row[0] @ at.u) > 0.0
+
+    def _close(
+        self, state: State, kept: State, contact: np.ndarray, tried: float, length: float, hops: bool
+    ) -> Spheres | None:
+        """Takes a step again, at most ``length`` long, so that it ends where the gap of a contact closes: by Newton's
+        method between bounds, to the last number that time has. None where a step fails."""
+        low, high, begin = 0.0, length, float(kept.time[0])
+        for _ in range(MOST_TRIES):
+            if not self._retake(state, kept, tried):
+                return None
+            at, taken = self.impacts.at(state.q, state.u), float(state.time[0]) - begin
+            gap, size = self.impacts.gaps(at, contact)[0]
+            speed = float(self.impacts.rows(at, contact).row[0] @ at.u)
+            if abs(gap) <= CLOSED * size and (speed < 0.0 or not hops):
+                return at
+            if gap < 0.0 or (speed >= 0.0 and not hops):
+                high = min(high, taken)
+            else:
+                low = max(low, taken)
+            following = taken - gap / speed if speed < 0.0 else 0.0
+            if not low < following < high:
+                following = 0.5 * (low + high)
+            if begin + following in (begin + low, begin + high):
+                break  # time has no number between
+            tried = following
+        return self.impacts.at(state.q, state.u) if self._retake(state, kept, high) else None
+
+    def _least(self, state: State) -> float:
+        """What is left to contacts that rest until one gives way; negative where one does."""
+        e = self.evaluator
+        y = e.variables(state)
+        e.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, np.empty_like(y))
+        return margin(self.impacts, state.u)
+
+    def _give_way(self, state: State, kept: State) -> int:
+        """Takes a step again so that it ends just where a contact that rests gives way."""
+
+        def left(length: float) -> float | None:
+            return self._least(state) if self._retake(state, kept, length) else None
+
+        return DIVERGED if _first_negative(left, 0.0, float(state.time[0]) - float(kept.time[0])) is None else PAUSED
+
+
+def _first_negative(left: Callable[[float], float | None], low: float, high: float) -> float | None:
+    """By halving, and by secants where they do better, where a number turns negative between two times; it is asked for
+    there last."""
+    below, above = None, None
+    last = high
+    for _ in range(MOST_TRIES):
+        middle = 0.5 * (low + high)
+        if above is not None and below is not None and above > 0.0 > below:
+            secant = low + (high - low) * above / (above - below)
+            if low + 0.01 * (high - low) < secant < high - 0.01 * (high - low):
+                middle = secant + 0.01 * (high - low)
+        if high - low <= 1e-14 * last or middle in (low, high):
+            break
+        found = left(middle)
+        if found is None:
+            return None
+        if found < 0.0:
+            high, below = middle, found
+        else:
+            low, above = middle, found
+    return high if left(high) is not None else None

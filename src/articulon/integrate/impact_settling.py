@@ -1,0 +1,173 @@
+"""What is done between steps to a state in which something touches: impacts, and what comes to rest or apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.impacts.impact_engine import ROUNDING, ImpactEngine, Spheres
+from articulon.forces.impacts.impact_laws import Outcome
+from articulon.forces.impacts.impact_memory import MEMORY, Rests, no_rests, resting, set_resting
+from articulon.forces.impacts.impact_tables import TOUCH
+from articulon.forces.impacts.pressing import STICKS
+from articulon.forces.impacts.resting_contacts import chosen, keep_closed
+from articulon.model import State
+from articulon.model.state import CONTACT, WINDOW
+
+HASTE = 1e-6
+"""A step that is cut to less than this part of the longest is hasty."""
+MOST_HASTY = 400
+"""Hasty steps in a row that are impacts without end."""
+CAPTURED = 0.1
+"""Part of the resting speed below which one that is pressed does not leave."""
+STILL = 10.0 * ROUNDING
+"""Normal velocity, over the size of the numbers that it is the sum of, of a contact that neither opens nor closes."""
+
+
+def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | None:
+    """Resolves the impacts of what touches and approaches, and finds what rests; why a run cannot go on, if so."""
+    memory = state.rule.history
+    if memory[MEMORY.settled] > 0.0:  # a run that goes on here has it behind it
+        engine.press(resting(memory))
+        return None
+    memory[MEMORY.settled] = 1.0
+    at = engine.at(state.q, state.u)
+    touching = engine.touching(at)
+    rested = resting(memory)
+    if not len(touching):
+        if len(rested.contact):
+            _rest(engine, memory, rested, no_rests())
+        return None
+    free = _free_accelerations(engine, evaluator, state)
+    at = engine.at(state.q, state.u)
+    step = float(memory[MEMORY.longest])
+    moved = np.abs(state.u) + step * np.abs(free)
+    found = engine.collide(at, touching, moved, step)
+    if found is not None:
+        failure = _book(engine, state, touching, *found)
+        if failure is not None:
+            return failure
+        at = engine.at(state.q, state.u)
+    if not engine.may_rest:
+        return None
+    return _settle_rests(engine, state, at, touching, rested, free, moved)
+
+
+def _book(engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome) -> str | None:
+    memory, time = state.rule.history, float(state.time[0])
+    memory[MEMORY.impacts] += outcome.impacts
+    memory[MEMORY.energy] += outcome.energy
+    memory[MEMORY.latest] = time
+    if outcome.largest > memory[MEMORY.largest]:
+        memory[MEMORY.largest], memory[MEMORY.largest_at] = outcome.largest, time
+        memory[MEMORY.largest_of : MEMORY.largest_of + 2] = touching[outcome.largest_of]
+    state.u[:] = speeds
+    state.work[CONTACT] += outcome.energy
+    state.unscaled_work[CONTACT] += outcome.energy
+    return None if outcome.ended else endless(engine.name(touching[0]))
+
+
+def endless(who: str) -> str:
+    """What impacts without end mean."""
+    return (
+        f"impacts without end, each sooner than the one before, the latest between {who}: give resting_speed, below "
+        "which they rest; the acceleration is largest"
+    )
+
+
+def hurried(memory: np.ndarray, taken: float, latest: str) -> str | None:
+    """Remembers how long a step was; why a run cannot go on, where it only takes shorter and shorter ones."""
+    memory[MEMORY.settled] = 0.0
+    memory[MEMORY.longest] = max(memory[MEMORY.longest], taken)
+    memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1.0 if taken <= HASTE * memory[MEMORY.longest] else 0.0
+    return endless(latest) if memory[MEMORY.hasty] > MOST_HASTY else None
+
+
+def _free_accelerations(engine: ImpactEngine, evaluator: Evaluator, state: State) -> np.ndarray:
+    """u' (nu,) without the forces of what rests."""
+    engine.press(no_rests())
+    y = evaluator.variables(state)
+    dy = np.empty_like(y)
+    evaluator.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, dy)
+    return dy[state.q.size : state.q.size + state.u.size].copy()
+
+
+def _settle_rests(
+    engine: ImpactEngine,
+    state: State,
+    at: Spheres,
+    touching: np.ndarray,
+    rested: Rests,
+    free: np.ndarray,
+    moved: np.ndarray,
+) -> str | None:
+    """Finds what rests of what touches.
+
+    ``free`` are the accelerations without the forces of what rests, ``moved`` sizes of what speeds round like.
+    """
+    rows = engine.rows(at, touching)
+    speed, size = rows.row @ at.u, np.abs(rows.row) @ moved
+    e, _, slow = engine.constants(touching)
+    # One that leaves so slowly that it falls back from within the rounding of its gap has not left.
+    sizes = engine.gaps(at, touching)[:, 1]
+    captured = np.sqrt(2.0 * (np.abs(rows.row) @ np.abs(free)) * TOUCH * sizes)
+    captured = np.maximum(captured, CAPTURED * slow)
+    still = ((e == 0.0) | (slow >= 0.0)) & (speed >= -STILL * size) & (speed <= np.maximum(STILL * size, captured))
+    contacts = touching[still]
+    if not len(contacts):
+        _rest(engine, state.rule.history, rested, no_rests())
+        return None
+    if len(contacts) > len(engine.pressed.contact):
+        return f"{len(contacts)} contacts rest, and there is room for {len(engine.pressed.contact)}"
+    stuck = _were(rested, contacts)
+    slow = np.where(_turn_round(engine, rested, contacts), np.maximum(captured, 0.0)[still], 0.0)
+    found = chosen(engine, contacts, free, stuck, slow, moved)
+    if found is None:
+        return paradox(engine.name(contacts[0]))
+    rests, stilled = found
+    _rest(engine, state.rule.history, rested, rests)
+    if len(rests.contact):  # what is too slow to have left, or to slip
+        keep_closed(engine, state, stilled)
+    return None
+
+
+def _were(rested: Rests, contacts: np.ndarray) -> np.ndarray:
+    """Which of some contacts have stuck, shape (n,)."""
+    stuck = {(int(a), int(b)) for a, b in rested.contact[rested.mode == STICKS]}
+    return np.array([(int(a), int(b)) in stuck for a, b in contacts], dtype=bool)
+
+
+def _turn_round(engine: ImpactEngine, rested: Rests, contacts: np.ndarray) -> np.ndarray:
+    """Which of some contacts have slid and do not slip the same way any more, shape (n,)."""
+    p, n = engine.press_rows(contacts), len(contacts)
+    before = {(int(a), int(b)): way for (a, b), way in zip(rested.contact, rested.along, strict=True)}
+    found = np.zeros(n, dtype=bool)
+    for k, (a, b) in enumerate(contacts.tolist()):
+        way = before.get((a, b))
+        if way is not None and way.any():
+            found[k] = float(p.slip[k, 1:] @ (engine.axes(p.normal[k]) @ way)) <= 0.0
+    return found
+
+
+def _rest(engine: ImpactEngine, memory: np.ndarray, before: Rests, after: Rests) -> None:
+    """Has contacts rest, and counts those that have begun and ended."""
+    was, now = ({(int(a), int(b)) for a, b in rests.contact} for rests in (before, after))
+    memory[MEMORY.rests] += len(now - was)
+    memory[MEMORY.lifted] += len(was - now)
+    set_resting(memory, after)
+    engine.press(after)
+
+
+def jammed(engine: ImpactEngine) -> str | None:
+    """Why the latest evaluations have found no force that holds a contact closed, where they have not."""
+    place = int(engine.pressed.jammed[0])
+    return None if place == 0 else paradox(engine.name(engine.pressed.contact[place - 1]))
+
+
+def paradox(who: str) -> str:
+    """What Painlevé's paradox means for a contact."""
+    return (
+        f"Painlevé's paradox: {who} slide with so much friction that no force would hold the two apart, as a rod does "
+        "that is pushed across a table; rigid bodies have no motion there: take less friction, or contacts, which "
+        "yield; the acceleration is largest"
+    )
