@@ -1,0 +1,237 @@
+"""Arrays of event-driven hard spheres: their motion, their next events, their cells and the calendar of events.
+
+All of it is scratch: it is filled from positions and velocities at one time, and gives them back at a later one.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.columns import Columns
+from articulon.forces.contact.contact_tables import aligned_zeros
+
+PERIODIC, OPEN, WALL = range(3)
+"""What lies at the two faces of an axis: the other face, nothing, or a wall that the surfaces of spheres bounce off."""
+NOBODY = -1
+"""In the place of a partner: there is none. In the place of a neighbour in a list: the list ends."""
+SMALLEST_CALENDAR, LARGEST_CALENDAR = 2**4, 2**26
+"""Numbers of days."""
+LARGEST_AXIS = 2**10
+"""Cells along an axis, at most."""
+
+
+class MotionColumns(Columns):
+    """Of ``SphereTables.motion``: a row is a line of the cache, and all that a prediction reads of a neighbour."""
+
+    place: int = 0
+    """Of the centre, at the sphere's own time and within the box (3) [length]."""
+    velocity: int = 3
+    """At that time (3) [length/time]."""
+    time: int = 6
+    """The sphere's own time: that of its last event [time]."""
+    impact: int = 7
+    """When it hits its partner; infinite without one. Without a partner and finite, the impact has been lost to an
+    earlier one, and that is when the sphere looks for another [time]."""
+    width: int = 8
+
+
+class LinkColumns(Columns):
+    """Of ``SphereTables.links``."""
+
+    partner: int = 0
+    """What it hits next, or NOBODY. A sphere is the partner of its partner."""
+    face: int = 1
+    """Through which it leaves its cell next: twice the axis, and 1 for the upper one."""
+    cell: int = 2
+    """It lies in."""
+    next: int = 3
+    """In the cell."""
+    before: int = 4
+    """In the cell."""
+    later: int = 5
+    """Next sphere of the same day."""
+    earlier: int = 6
+    """The one before on the same day."""
+    day: int = 7
+    """Whose list it is in, or NOBODY."""
+    width: int = 8
+
+
+class EventColumns(Columns):
+    """Of ``SphereTables.events``."""
+
+    first: int = 0
+    """Time of the next event of the sphere, the earlier of impact and crossing [time]."""
+    crossing: int = 1
+    """When it leaves its cell, or hits a wall [time]."""
+    width: int = 2
+
+
+class CountColumns(Columns):
+    """Of ``SphereTables.counts``."""
+
+    impacts: int = 0
+    """Of spheres with each other."""
+    wall_impacts: int = 1
+    """With walls."""
+    crossings: int = 2
+    """From cell to cell."""
+    retries: int = 3
+    """Of spheres that had lost their partner to another one."""
+    day: int = 4
+    """The day that the calendar is at, counted from time zero."""
+    turned: int = 5
+    """Days that have been looked at."""
+    looked: int = 6
+    """Spheres that have been looked at on them."""
+    collapsed: int = 7
+    """A sphere whose impacts do not end, or NOBODY."""
+    width: int = 8
+
+
+class SumColumns(Columns):
+    """Of ``SphereTables.sums``."""
+
+    loss: int = 0
+    """Kinetic energy lost in impacts [energy]."""
+    virial: int = 1
+    """Σ r · Δp of impacts of spheres with each other, positive where they repel [energy]."""
+    impulse: int = 2
+    """The largest of any impact [momentum]."""
+    now: int = 3
+    """Time of the latest event [time]."""
+    width: int = 4
+
+
+class SettingColumns(Columns):
+    """Of ``SphereTables.settings``."""
+
+    diameter: int = 0
+    """Of all spheres, or 0 where they differ [length]."""
+    gravity: int = 1
+    """(3) [length/time²]"""
+    resting: int = 4
+    """Speed of approach below which an impact takes all of it [length/time]."""
+    instant: int = 5
+    """Impacts of a sphere that follow each other faster than that may be ones without end [time]."""
+    frequency: int = 6
+    """Days in a unit of time [1/time]."""
+    wall_restitution: int = 7
+    """Of the two faces of each axis (6)."""
+    width: int = 13
+
+
+MOTION, LINK, EVENT, COUNT, SUM, SETTING = (
+    MotionColumns(),
+    LinkColumns(),
+    EventColumns(),
+    CountColumns(),
+    SumColumns(),
+    SettingColumns(),
+)
+
+
+class SphereGrid(NamedTuple):
+    """Cells of a box, no narrower than the largest sphere."""
+
+    cells: np.ndarray
+    """Along each axis, shape (3,)."""
+    faces: np.ndarray
+    """PERIODIC, OPEN or WALL, by axis, shape (3,)."""
+    low: np.ndarray
+    """The lowest corner [length], shape (3,)."""
+    edge: np.ndarray
+    """Of a cell [length], shape (3,)."""
+    length: np.ndarray
+    """Of the box [length], shape (3,)."""
+    first: np.ndarray
+    """First sphere of each cell or NOBODY, shape (cells,), x slowest."""
+
+
+class SphereTables(NamedTuple):
+    """What the kernels of hard spheres read and write."""
+
+    motion: np.ndarray
+    """See ``MOTION``, shape (n, 8)."""
+    links: np.ndarray
+    """See ``LINK``, shape (n, 8)."""
+    events: np.ndarray
+    """See ``EVENT``, shape (n, 2)."""
+    images: np.ndarray
+    """Lengths of the box between where a sphere is and where it is in the box, shape (n, 3)."""
+    radius: np.ndarray
+    """[length], shape (n,)."""
+    inverse_mass: np.ndarray
+    """[1/mass], shape (n,)."""
+    kind: np.ndarray
+    """Shape (n,)."""
+    restitution: np.ndarray
+    """Coefficients by pair of kinds, shape (kinds, kinds)."""
+    hurried: np.ndarray
+    """Impacts of a sphere that followed each other within an instant, shape (n,); (0,) where no impact takes energy."""
+    latest: np.ndarray
+    """Time of its latest impact [time], shape (n,); (0,) likewise."""
+    grid: SphereGrid
+    """The cells."""
+    days: np.ndarray
+    """First sphere whose next event is on a day, or NOBODY, shape (days,), a power of two: day d is at d modulo that."""
+    counts: np.ndarray
+    """See ``COUNT``, shape (8,)."""
+    sums: np.ndarray
+    """See ``SUM``, shape (4,)."""
+    settings: np.ndarray
+    """See ``SETTING``, shape (13,)."""
+
+
+def sphere_grid(
+    low: np.ndarray, high: np.ndarray, faces: np.ndarray, largest: float, spheres: int, occupancy: float = 0.5
+) -> SphereGrid:
+    """Cells between two corners, each as wide as the largest diameter at least, and with about ``occupancy`` spheres in
+    it where spheres are few: narrower ones only have them cross more faces."""
+    length = np.maximum(high - low, largest)
+    roomy = (float(np.prod(length)) * occupancy / spheres) ** (1.0 / 3.0)
+    cells = np.clip(np.floor(length / max(largest, roomy)), 1, LARGEST_AXIS).astype(np.int64)
+    # The flattest boxes leave no room for that many spheres in a cell of equal edges, and few spheres need few cells.
+    edge = length / cells
+    first = np.full(int(np.prod(cells)), NOBODY, dtype=np.int32)
+    return SphereGrid(cells, faces.astype(np.int64), low.copy(), edge, length, first)
+
+
+def sphere_tables(
+    radius: np.ndarray,
+    mass: np.ndarray,
+    kind: np.ndarray,
+    restitution: np.ndarray,
+    grid: SphereGrid,
+    gravity: np.ndarray,
+    resting_speed: float,
+    wall_restitution: np.ndarray,
+) -> SphereTables:
+    """Arrays for spheres of given radii [length], masses and kinds, in a grid; nothing has been placed yet."""
+    n = radius.size
+    days = min(max(2 ** math.ceil(math.log2(max(2 * n, 1))), SMALLEST_CALENDAR), LARGEST_CALENDAR)
+    settings = np.zeros(SETTING.width)
+    settings[SETTING.diameter] = 2.0 * radius[0] if n and (radius == radius[0]).all() else 0.0
+    settings[SETTING.gravity : SETTING.gravity + 3] = gravity
+    settings[SETTING.resting] = resting_speed
+    settings[SETTING.wall_restitution :] = wall_restitution
+    walls = np.repeat(grid.faces == WALL, 2)
+    dissipates = bool((restitution < 1.0).any() or (wall_restitution[walls] < 1.0).any())
+    return SphereTables(
+        motion=aligned_zeros(n, MOTION.width),
+        links=aligned_zeros(n, LINK.width // 2).view(np.int32),
+        events=np.zeros((n, EVENT.width)),
+        images=np.zeros((n, 3)),
+        radius=radius.astype(np.float64),
+        inverse_mass=1.0 / mass,
+        kind=kind.astype(np.int32),
+        restitution=restitution.astype(np.float64),
+        hurried=np.zeros(n if dissipates else 0, dtype=np.int32),
+        latest=np.zeros(n if dissipates else 0),
+        grid=grid,
+        days=np.full(days, NOBODY, dtype=np.int32),
+        counts=np.zeros(COUNT.width, dtype=np.int64),
+        sums=np.zeros(SUM.width),
+        settings=settings,
+    )

@@ -1,0 +1,317 @@
+"""Hard spheres that fly freely between impacts: event-driven molecular dynamics.
+
+B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 31, 459 (1959). Each sphere has its own time and one next
+event, after B. D. Lubachevsky (Journal of Computational Physics 94, 255, 1991): an impact, the crossing of a face of its
+cell, or, where its partner will hit another one before, looking for an impact anew. Impacts are found from where spheres
+are and how they move, so that none goes through another at any speed, and between them nothing is integrated.
+
+An impact along the line of centres n changes momenta by
+
+    Δp = (1 + e) μ v_n n,   μ = m₁ m₂/(m₁ + m₂),
+
+where v_n is the speed of approach, and takes ½ μ (1 − e²) v_n².
+"""
+
+import numpy as np
+
+from articulon.integrate.event_calendar import earliest, reschedule
+from articulon.integrate.hard_sphere_tables import (
+    COUNT,
+    EVENT,
+    LINK,
+    MOTION,
+    NOBODY,
+    PERIODIC,
+    SETTING,
+    SUM,
+    WALL,
+)
+from articulon.integrate.sphere_flights import (
+    cell_at,
+    cell_numbers,
+    find_crossing,
+    find_impact,
+    fly,
+    wrapped,
+)
+from articulon.kernels import jit, kernel, routine
+
+DONE, PAUSED, REPLAN, COLLAPSED = range(4)
+"""How events end: the time is reached, so many impacts have been taken, the calendar wants another length of its days,
+and impacts have no end."""
+ENDLESS = 24
+"""Impacts of a sphere, each within an instant of the one before, that have no end."""
+LOOKS = 16
+"""Days, or spheres on them, for each event, beyond which the calendar is opened anew."""
+SAMPLE = 1024
+"""Events after which that is asked for."""
+
+
+@jit
+def enter_cell(spheres, i, cell):
+    """Puts a sphere into the list of a cell."""
+    links, head = spheres.links, spheres.grid.first[cell]
+    links[i, LINK.cell], links[i, LINK.next], links[i, LINK.before] = cell, head, NOBODY
+    if head != NOBODY:
+        links[head, LINK.before] = i
+    spheres.grid.first[cell] = i
+
+
+@jit
+def leave_cell(spheres, i):
+    """Takes a sphere off the list of its cell."""
+    links = spheres.links
+    before, after = links[i, LINK.before], links[i, LINK.next]
+    if before == NOBODY:
+        spheres.grid.first[links[i, LINK.cell]] = after
+    else:
+        links[before, LINK.next] = after
+    if after != NOBODY:
+        links[after, LINK.before] = before
+
+
+@jit
+def part(spheres, i):
+    """Has the partner of a sphere look for another one when they would have hit each other."""
+    partner = spheres.links[i, LINK.partner]
+    if partner != NOBODY:
+        spheres.links[partner, LINK.partner] = NOBODY
+        spheres.links[i, LINK.partner] = NOBODY
+
+
+@routine
+def look_for_impact(spheres, i, lowest, highest):
+    """Has a sphere hit the first that it meets among those in some cells, where that is earlier than what both have, and
+    tells the calendar of both."""
+    links, motion = spheres.links, spheres.motion
+    when, mate = find_impact(spheres, i, lowest, highest)
+    if mate != NOBODY:
+        part(spheres, i)
+        part(spheres, mate)
+        links[i, LINK.partner], links[mate, LINK.partner] = mate, i
+        motion[i, MOTION.impact] = motion[mate, MOTION.impact] = when
+        reschedule(spheres, mate)
+    reschedule(spheres, i)
+
+
+@jit
+def look_all_around(spheres, i):
+    """Has a sphere look for its next impact, where it has none."""
+    spheres.links[i, LINK.partner], spheres.motion[i, MOTION.impact] = NOBODY, np.inf
+    look_for_impact(spheres, i, (-1, -1, -1), (1, 1, 1))
+
+
+@jit
+def hurries(spheres, i, time):
+    """Whether a sphere has come to impacts without end, once more at a time."""
+    hurried, latest = spheres.hurried, spheres.latest
+    soon = time - latest[i] < spheres.settings[SETTING.instant]
+    hurried[i] = hurried[i] + 1 if soon else 0
+    latest[i] = time
+    if hurried[i] >= ENDLESS:
+        spheres.counts[COUNT.collapsed] = i
+    return hurried[i] >= ENDLESS
+
+
+@jit
+def between(spheres, i, j, axis):
+    """From a sphere to the nearest image of another one that is at the same time, along an axis [length]."""
+    grid = spheres.grid
+    way = spheres.motion[j, MOTION.place + axis] - spheres.motion[i, MOTION.place + axis]
+    if grid.faces[axis] == PERIODIC:
+        way -= grid.length[axis] * np.rint(way / grid.length[axis])
+    return way
+
+
+@routine
+def collide(spheres, i, j, time):
+    """An impact of two spheres; returns whether it is one of those that have no end."""
+    motion, sums = spheres.motion, spheres.sums
+    fly(spheres, i, time)
+    fly(spheres, j, time)
+    x, y, z = between(spheres, i, j, 0), between(spheres, i, j, 1), between(spheres, i, j, 2)
+    distance = np.sqrt(x * x + y * y + z * z)
+    x, y, z = x / distance, y / distance, z / distance
+    approach = (
+        (motion[i, MOTION.velocity] - motion[j, MOTION.velocity]) * x
+        + (motion[i, MOTION.velocity + 1] - motion[j, MOTION.velocity + 1]) * y
+        + (motion[i, MOTION.velocity + 2] - motion[j, MOTION.velocity + 2]) * z
+    )
+    approach = max(approach, 0.0)  # of a graze, rounding says which
+    e = spheres.restitution[spheres.kind[i], spheres.kind[j]]
+    if approach < spheres.settings[SETTING.resting]:
+        e = 0.0
+    lighter, other = spheres.inverse_mass[i], spheres.inverse_mass[j]
+    reduced = 1.0 / (lighter + other)
+    impulse = (1.0 + e) * reduced * approach
+    first, second = impulse * lighter, impulse * other
+    motion[i, MOTION.velocity] -= first * x
+    motion[i, MOTION.velocity + 1] -= first * y
+    motion[i, MOTION.velocity + 2] -= first * z
+    motion[j, MOTION.velocity] += second * x
+    motion[j, MOTION.velocity + 1] += second * y
+    motion[j, MOTION.velocity + 2] += second * z
+    spheres.counts[COUNT.impacts] += 1
+    sums[SUM.virial] += impulse * distance
+    sums[SUM.loss] += 0.5 * reduced * (1.0 - e * e) * approach * approach
+    sums[SUM.impulse] = max(sums[SUM.impulse], impulse)
+    endless = False
+    if spheres.hurried.size and spheres.settings[SETTING.resting] == 0.0:
+        endless = hurries(spheres, i, time)
+        endless = hurries(spheres, j, time) or endless
+    return endless
+
+
+@routine
+def cross(spheres, i, time):
+    """A sphere hits a wall, or enters the next cell and looks for impacts with what has come near; returns whether it is
+    an impact that has no end."""
+    grid, motion, links, sums = spheres.grid, spheres.motion, spheres.links, spheres.sums
+    face = np.int64(links[i, LINK.face])
+    axis, side = face // 2, face % 2
+    way = 1 if side == 1 else -1
+    fly(spheres, i, time)
+    x, y, z = cell_numbers(grid, np.int64(links[i, LINK.cell]))
+    number = x if axis == 0 else y if axis == 1 else z
+    count, endless = grid.cells[axis], False
+    if number == (count - 1 if side == 1 else 0) and grid.faces[axis] == WALL:
+        approach = way * motion[i, MOTION.velocity + axis]
+        e = spheres.settings[SETTING.wall_restitution + face]
+        if approach < spheres.settings[SETTING.resting]:
+            e = 0.0
+        motion[i, MOTION.velocity + axis] = -way * e * approach
+        mass = 1.0 / spheres.inverse_mass[i]
+        spheres.counts[COUNT.wall_impacts] += 1
+        sums[SUM.loss] += 0.5 * mass * (1.0 - e * e) * approach * approach
+        sums[SUM.impulse] = max(sums[SUM.impulse], (1.0 + e) * mass * approach)
+        if spheres.hurried.size and e < 1.0:
+            endless = hurries(spheres, i, time)
+        part(spheres, i)
+        find_crossing(spheres, i)
+        look_all_around(spheres, i)
+        return endless
+    number += way
+    if number < 0 or number >= count:
+        number -= way * count
+        motion[i, MOTION.place + axis] -= way * grid.length[axis]
+        spheres.images[i, axis] += way
+    leave_cell(spheres, i)
+    enter_cell(
+        spheres,
+        i,
+        cell_at(grid, number if axis == 0 else x, number if axis == 1 else y, number if axis == 2 else z),
+    )
+    spheres.counts[COUNT.crossings] += 1
+    find_crossing(spheres, i)
+    look_for_impact(
+        spheres,
+        i,
+        (way if axis == 0 else -1, way if axis == 1 else -1, way if axis == 2 else -1),
+        (way if axis == 0 else 1, way if axis == 1 else 1, way if axis == 2 else 1),
+    )
+    return False
+
+
+@kernel
+def find_events(spheres):
+    """Finds the first event of every sphere, all of them at time zero and in their cells; the calendar is not open
+    yet."""
+    for i in range(spheres.motion.shape[0]):
+        spheres.links[i, LINK.partner], spheres.motion[i, MOTION.impact] = NOBODY, np.inf
+        spheres.links[i, LINK.day], spheres.motion[i, MOTION.time] = NOBODY, 0.0
+        find_crossing(spheres, i)
+    for i in range(spheres.motion.shape[0]):
+        look_for_impact(spheres, i, (-1, -1, -1), (1, 1, 1))
+
+
+@kernel
+def take_events(spheres, until, impacts):
+    """Takes events up to a time, or so many impacts; returns how that ended."""
+    motion, links, events, counts = spheres.motion, spheres.links, spheres.events, spheres.counts
+    sampled, end = 0, counts[COUNT.impacts] + counts[COUNT.wall_impacts] + impacts
+    while True:
+        i = earliest(spheres)
+        if i == NOBODY or events[i, EVENT.first] > until:
+            return DONE
+        time = events[i, EVENT.first]
+        spheres.sums[SUM.now] = time
+        endless = False
+        if motion[i, MOTION.impact] > events[i, EVENT.crossing]:
+            endless = cross(spheres, i, time)
+        elif links[i, LINK.partner] == NOBODY:
+            counts[COUNT.retries] += 1
+            fly(spheres, i, time)
+            look_all_around(spheres, i)
+        else:
+            j = np.int64(links[i, LINK.partner])
+            endless = collide(spheres, i, j, time)
+            find_crossing(spheres, i)
+            find_crossing(spheres, j)
+            # Both are free before either looks, and what the first has found is not taken from the second.
+            links[j, LINK.partner], motion[j, MOTION.impact] = NOBODY, np.inf
+            look_all_around(spheres, i)
+            look_for_impact(spheres, j, (-1, -1, -1), (1, 1, 1))
+        if endless:
+            return COLLAPSED
+        sampled += 1
+        if sampled == SAMPLE:
+            sampled = 0
+            many = counts[COUNT.turned] + counts[COUNT.looked] > LOOKS * SAMPLE
+            counts[COUNT.turned] = counts[COUNT.looked] = 0
+            if many:
+                return REPLAN
+        if counts[COUNT.impacts] + counts[COUNT.wall_impacts] >= end:
+            return PAUSED
+
+
+@kernel
+def bring_together(spheres, time):
+    """Brings all spheres to one time."""
+    for i in range(spheres.motion.shape[0]):
+        fly(spheres, i, time)
+
+
+@kernel
+def fill_cells(spheres):
+    """Puts spheres that have been placed in the box into their cells."""
+    grid, motion = spheres.grid, spheres.motion
+    grid.first[:] = NOBODY
+    for i in range(motion.shape[0]):
+        x = _cell_number(grid, 0, motion[i, MOTION.place])
+        y = _cell_number(grid, 1, motion[i, MOTION.place + 1])
+        z = _cell_number(grid, 2, motion[i, MOTION.place + 2])
+        enter_cell(spheres, i, cell_at(grid, x, y, z))
+
+
+@jit
+def _cell_number(grid, axis, place):
+    """Number of a cell along an axis; what lies beyond the last one belongs to it."""
+    number = (place - grid.low[axis]) / grid.edge[axis]
+    return np.int64(min(max(number, 0.0), grid.cells[axis] - 1.0))
+
+
+@kernel
+def deepest_overlap(spheres, found):
+    """How far the two go into each other that do most, by the sum of their radii, in cells and at one time; which they
+    are goes into ``found``."""
+    motion, grid, worst = spheres.motion, spheres.grid, 0.0
+    for i in range(motion.shape[0]):
+        cx, cy, cz = cell_numbers(grid, np.int64(spheres.links[i, LINK.cell]))
+        for ox in range(-1, 2):
+            kx, _, there_x = wrapped(grid, 0, cx + ox)
+            for oy in range(-1, 2):
+                ky, _, there_y = wrapped(grid, 1, cy + oy)
+                for oz in range(-1, 2):
+                    kz, _, there_z = wrapped(grid, 2, cz + oz)
+                    if not (there_x and there_y and there_z):
+                        continue
+                    j = grid.first[cell_at(grid, kx, ky, kz)]
+                    while j != NOBODY:
+                        if j < i:
+                            x, y, z = between(spheres, i, j, 0), between(spheres, i, j, 1), between(spheres, i, j, 2)
+                            overlap = 1.0 - np.sqrt(x * x + y * y + z * z) / (spheres.radius[i] + spheres.radius[j])
+                            if overlap > worst:
+                                worst = overlap
+                                found[0], found[1] = j, i
+                        j = spheres.links[j, LINK.next]
+    return worst

@@ -1,0 +1,188 @@
+"""Hard spheres from Python: from positions and velocities at one time to those at a later one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from articulon.integrate.event_calendar import day_frequency, open_calendar
+from articulon.integrate.hard_sphere_tables import (
+    COUNT,
+    MOTION,
+    NOBODY,
+    OPEN,
+    PERIODIC,
+    SETTING,
+    SUM,
+    SphereTables,
+    sphere_grid,
+    sphere_tables,
+)
+from articulon.integrate.hard_spheres import (
+    COLLAPSED,
+    DONE,
+    REPLAN,
+    bring_together,
+    deepest_overlap,
+    fill_cells,
+    find_events,
+    take_events,
+)
+
+IMPACTS = 50_000
+"""After which Python is in control for a moment."""
+INSTANT = 1e-6
+"""By the time that a sphere takes for its diameter: impacts of one sphere that follow each other faster are an instant."""
+
+
+@dataclass
+class SphereBox:
+    """Where hard spheres fly."""
+
+    low: np.ndarray
+    """Lowest corner [length], shape (3,); of open axes it does not matter."""
+    high: np.ndarray
+    """Highest corner [length], shape (3,), likewise."""
+    faces: np.ndarray
+    """PERIODIC, OPEN or WALL by axis, shape (3,)."""
+    restitution: np.ndarray = field(default_factory=lambda: np.ones(6))
+    """Of the walls, the lower and the upper one of each axis, shape (6,)."""
+
+
+@dataclass
+class Totals:
+    """What impacts have come to."""
+
+    impacts: int = 0
+    """Of spheres with each other."""
+    wall_impacts: int = 0
+    """With walls."""
+    crossings: int = 0
+    """From cell to cell."""
+    retries: int = 0
+    """Of spheres that had lost their partner to another one."""
+    loss: float = 0.0
+    """Kinetic energy lost [energy]."""
+    virial: float = 0.0
+    """Σ r · Δp of impacts of spheres with each other [energy]."""
+    impulse: float = 0.0
+    """The largest of any impact [momentum]."""
+
+
+class SphereGas:
+    """Hard spheres.
+
+    Parameters
+    ----------
+    radius, mass, kind
+        Of each [length], [mass], and a number, shape (n,).
+    restitution
+        Coefficients by pair of kinds, in [0, 1], shape (kinds, kinds).
+    box
+        Where they fly. A periodic edge is two of the largest diameters at least.
+    gravity
+        [length/time²], shape (3,).
+    resting_speed
+        Speed of approach below which an impact takes all of it, e = 0 [length/time].
+    """
+
+    def __init__(
+        self,
+        radius: np.ndarray,
+        mass: np.ndarray,
+        kind: np.ndarray,
+        restitution: np.ndarray,
+        box: SphereBox,
+        gravity: np.ndarray | None = None,
+        resting_speed: float = 0.0,
+    ) -> None:
+        self.radius, self.mass, self.kind, self.restitution = radius, mass, kind, restitution
+        self.box, self.resting_speed = box, resting_speed
+        self.gravity = np.zeros(3) if gravity is None else gravity
+        self.collapsed = NOBODY
+        """The sphere whose impacts have no end, once there is one."""
+
+    def overlap(self, positions: np.ndarray) -> tuple[float, int, int]:
+        """How far the two go into each other that do most, by the sum of their radii, and which they are."""
+        spheres, order, _ = self._placed(positions, np.zeros_like(positions))
+        found = np.zeros(2, dtype=np.int64)
+        worst = float(deepest_overlap(spheres, found))
+        first, second = sorted(order[found].tolist())
+        return worst, first, second
+
+    def advance(
+        self,
+        positions: np.ndarray,
+        velocities: np.ndarray,
+        duration: float,
+        asked_to_stop: Callable[[], bool] = lambda: False,
+    ) -> Totals | None:
+        """Has the spheres fly for a time, in place.
+
+        Parameters
+        ----------
+        positions, velocities
+            Of centres, unwrapped [length], [length/time], shape (n, 3); they stay as they are where None is returned.
+        duration
+            [time]
+        asked_to_stop
+            Looked at every 50,000 impacts; what it breaks off raises KeyboardInterrupt.
+
+        Returns
+        -------
+        Totals or None
+            None where impacts have no end: see ``collapsed``.
+        """
+        spheres, order, images = self._placed(positions, velocities)
+        find_events(spheres)
+        open_calendar(spheres, day_frequency(spheres, 0.0), 0.0)
+        status = REPLAN
+        while status != DONE:
+            status = int(take_events(spheres, duration, IMPACTS))
+            if status == COLLAPSED:
+                self.collapsed = int(order[spheres.counts[COUNT.collapsed]])
+                return None
+            if status == REPLAN:
+                now = float(spheres.sums[SUM.now])
+                open_calendar(spheres, day_frequency(spheres, now), now)
+            if asked_to_stop():
+                raise KeyboardInterrupt
+        bring_together(spheres, duration)
+        there = spheres.motion[:, MOTION.place : MOTION.place + 3] + images + spheres.images * spheres.grid.length
+        positions[order] = there
+        velocities[order] = spheres.motion[:, MOTION.velocity : MOTION.velocity + 3]
+        counts, sums = spheres.counts, spheres.sums
+        return Totals(
+            *(int(counts[k]) for k in (COUNT.impacts, COUNT.wall_impacts, COUNT.crossings, COUNT.retries)),
+            *(float(sums[k]) for k in (SUM.loss, SUM.virial, SUM.impulse)),
+        )
+
+    def _placed(self, positions: np.ndarray, velocities: np.ndarray) -> tuple[SphereTables, np.ndarray, np.ndarray]:
+        """Tables with the spheres in their cells; the order in which they stand there, that of the cells, so that
+        neighbours are near each other in memory; and what brings them from the box to where they were."""
+        largest = 2.0 * float(self.radius.max())
+        faces, periodic = self.box.faces, self.box.faces == PERIODIC
+        low = np.where(faces == OPEN, positions.min(axis=0), self.box.low)
+        high = np.where(faces == OPEN, positions.max(axis=0), self.box.high)
+        grid = sphere_grid(low, high, faces, largest, len(positions))
+        shift = np.where(periodic, np.floor((positions - low) / grid.length) * grid.length, 0.0)
+        inside = positions - shift
+        cells = np.clip((inside - low) / grid.edge, 0.0, grid.cells - 1.0).astype(np.int64)
+        order = np.argsort((cells[:, 0] * grid.cells[1] + cells[:, 1]) * grid.cells[2] + cells[:, 2], kind="stable")
+        spheres = sphere_tables(
+            self.radius[order],
+            self.mass[order],
+            self.kind[order],
+            self.restitution,
+            grid,
+            self.gravity,
+            self.resting_speed,
+            self.box.restitution,
+        )
+        spheres.motion[:, MOTION.place : MOTION.place + 3] = inside[order]
+        spheres.motion[:, MOTION.velocity : MOTION.velocity + 3] = velocities[order]
+        spheres.latest[:] = -np.inf
+        speed = float(np.sqrt((velocities**2).sum(axis=1).mean()))
+        spheres.settings[SETTING.instant] = INSTANT * largest / speed if speed > 0.0 else 0.0
+        fill_cells(spheres)
+        return spheres, order, shift[order]
