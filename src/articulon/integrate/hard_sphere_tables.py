@@ -19,6 +19,10 @@ SMALLEST_CALENDAR, LARGEST_CALENDAR = 2**4, 2**26
 """Numbers of days."""
 LARGEST_AXIS = 2**10
 """Cells along an axis, at most."""
+OCCUPANCY = 0.5
+"""Spheres in a cell where they are few."""
+FEWEST_SLOTS = 4
+"""Of a cell."""
 
 
 class MotionColumns(Columns):
@@ -37,7 +41,7 @@ class MotionColumns(Columns):
 
 
 class LinkColumns(Columns):
-    """Of ``SphereTables.links``."""
+    """Of ``SphereTables.links``, the whole numbers of a record."""
 
     partner: int = 0
     """What it hits next, or NOBODY. A sphere is the partner of its partner."""
@@ -45,27 +49,29 @@ class LinkColumns(Columns):
     """Through which it leaves its cell next: twice the axis, and 1 for the upper one."""
     cell: int = 2
     """It lies in."""
-    next: int = 3
-    """In the cell."""
-    before: int = 4
-    """In the cell."""
-    later: int = 5
+    later: int = 3
     """Next sphere of the same day."""
-    earlier: int = 6
+    earlier: int = 4
     """The one before on the same day."""
-    day: int = 7
+    day: int = 5
     """Whose list it is in, or NOBODY."""
-    width: int = 8
+    kind: int = 6
+    """Of the sphere."""
+    width: int = 16
 
 
 class EventColumns(Columns):
-    """Of ``SphereTables.events``."""
+    """Of ``SphereTables.events``, the other numbers of the same record."""
 
-    first: int = 0
+    first: int = 4
     """Time of the next event of the sphere, the earlier of impact and crossing [time]."""
-    crossing: int = 1
+    crossing: int = 5
     """When it leaves its cell, or hits a wall [time]."""
-    width: int = 2
+    radius: int = 6
+    """[length]"""
+    inverse_mass: int = 7
+    """[1/mass]"""
+    width: int = 8
 
 
 class CountColumns(Columns):
@@ -145,8 +151,13 @@ class SphereGrid(NamedTuple):
     """Of a cell [length], shape (3,)."""
     length: np.ndarray
     """Of the box [length], shape (3,)."""
-    first: np.ndarray
-    """First sphere of each cell or NOBODY, shape (cells,), x slowest."""
+    shifts: np.ndarray
+    """What brings spheres of a cell that the search has come to through faces beside those it came from: of the lower
+    face, none and the upper face of x, y and z, x slowest [length], shape (27, 3)."""
+    filled: np.ndarray
+    """Spheres in each cell, x slowest, shape (cells,)."""
+    slots: np.ndarray
+    """Which they are, from the first slot on, shape (cells, slots): a multiple of four."""
 
 
 class SphereTables(NamedTuple):
@@ -155,17 +166,11 @@ class SphereTables(NamedTuple):
     motion: np.ndarray
     """See ``MOTION``, shape (n, 8)."""
     links: np.ndarray
-    """See ``LINK``, shape (n, 8)."""
+    """See ``LINK``: a row is a line of the cache, which ``events`` has the second half of, shape (n, 16)."""
     events: np.ndarray
-    """See ``EVENT``, shape (n, 2)."""
+    """See ``EVENT``: the same memory, shape (n, 8)."""
     images: np.ndarray
     """Lengths of the box between where a sphere is and where it is in the box, shape (n, 3)."""
-    radius: np.ndarray
-    """[length], shape (n,)."""
-    inverse_mass: np.ndarray
-    """[1/mass], shape (n,)."""
-    kind: np.ndarray
-    """Shape (n,)."""
     restitution: np.ndarray
     """Coefficients by pair of kinds, shape (kinds, kinds)."""
     hurried: np.ndarray
@@ -174,8 +179,12 @@ class SphereTables(NamedTuple):
     """Time of its latest impact [time], shape (n,); (0,) likewise."""
     grid: SphereGrid
     """The cells."""
+    near: np.ndarray
+    """Scratch of a search: spheres in the cells around, and which of the shifts is theirs, shape (2, 27 slots + 4)."""
+    meeting: np.ndarray
+    """Scratch likewise: c, b, a and the square of the distance of those that meet, shape (27 × slots, 4)."""
     days: np.ndarray
-    """First sphere whose next event is on a day, or NOBODY, shape (days,), a power of two: day d is at d modulo that."""
+    """First sphere whose next event is on a day, or NOBODY, shape (days,), a power of two: day d is at d modulo it."""
     counts: np.ndarray
     """See ``COUNT``, shape (8,)."""
     sums: np.ndarray
@@ -184,18 +193,30 @@ class SphereTables(NamedTuple):
     """See ``SETTING``, shape (13,)."""
 
 
-def sphere_grid(
-    low: np.ndarray, high: np.ndarray, faces: np.ndarray, largest: float, spheres: int, occupancy: float = 0.5
-) -> SphereGrid:
-    """Cells between two corners, each as wide as the largest diameter at least, and with about ``occupancy`` spheres in
-    it where spheres are few: narrower ones only have them cross more faces."""
+def sphere_grid(low: np.ndarray, high: np.ndarray, faces: np.ndarray, largest: float, spheres: int) -> SphereGrid:
+    """Cells between two corners, each as wide as the largest diameter at least, and not narrower than leaves half a
+    sphere in each: narrower ones only have spheres cross more faces."""
     length = np.maximum(high - low, largest)
-    roomy = (float(np.prod(length)) * occupancy / spheres) ** (1.0 / 3.0)
+    roomy = (float(np.prod(length)) * OCCUPANCY / spheres) ** (1.0 / 3.0)
     cells = np.clip(np.floor(length / max(largest, roomy)), 1, LARGEST_AXIS).astype(np.int64)
-    # The flattest boxes leave no room for that many spheres in a cell of equal edges, and few spheres need few cells.
-    edge = length / cells
-    first = np.full(int(np.prod(cells)), NOBODY, dtype=np.int32)
-    return SphereGrid(cells, faces.astype(np.int64), low.copy(), edge, length, first)
+    ways = np.array([(x, y, z) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0) for z in (-1.0, 0.0, 1.0)])
+    number = int(np.prod(cells))
+    filled, slots = np.zeros(number, dtype=np.int16), np.zeros((number, FEWEST_SLOTS), dtype=np.int32)
+    return SphereGrid(cells, faces.astype(np.int64), low.copy(), length / cells, length, ways * length, filled, slots)
+
+
+def with_slots(spheres: SphereTables, slots: int) -> SphereTables:
+    """The same with so many slots in each cell."""
+    grid = spheres.grid
+    wider = np.zeros((grid.slots.shape[0], slots), dtype=np.int32)
+    wider[:, : grid.slots.shape[1]] = grid.slots
+    near, meeting = search_scratch(slots)
+    return spheres._replace(grid=grid._replace(slots=wider), near=near, meeting=meeting)
+
+
+def search_scratch(slots: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scratch of a search through cells with so many slots."""
+    return np.zeros((2, 27 * slots + 4), dtype=np.int32), np.zeros((27 * slots, 4))
 
 
 def sphere_tables(
@@ -216,20 +237,23 @@ def sphere_tables(
     settings[SETTING.gravity : SETTING.gravity + 3] = gravity
     settings[SETTING.resting] = resting_speed
     settings[SETTING.wall_restitution :] = wall_restitution
+    records = aligned_zeros(n, EVENT.width)
+    records[:, EVENT.radius], records[:, EVENT.inverse_mass] = radius, 1.0 / mass
+    records.view(np.int32)[:, LINK.kind] = kind
+    near, meeting = search_scratch(grid.slots.shape[1])
     walls = np.repeat(grid.faces == WALL, 2)
     dissipates = bool((restitution < 1.0).any() or (wall_restitution[walls] < 1.0).any())
     return SphereTables(
         motion=aligned_zeros(n, MOTION.width),
-        links=aligned_zeros(n, LINK.width // 2).view(np.int32),
-        events=np.zeros((n, EVENT.width)),
+        links=records.view(np.int32),
+        events=records,
         images=np.zeros((n, 3)),
-        radius=radius.astype(np.float64),
-        inverse_mass=1.0 / mass,
-        kind=kind.astype(np.int32),
         restitution=restitution.astype(np.float64),
         hurried=np.zeros(n if dissipates else 0, dtype=np.int32),
         latest=np.zeros(n if dissipates else 0),
         grid=grid,
+        near=near,
+        meeting=meeting,
         days=np.full(days, NOBODY, dtype=np.int32),
         counts=np.zeros(COUNT.width, dtype=np.int64),
         sums=np.zeros(SUM.width),

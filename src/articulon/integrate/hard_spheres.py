@@ -1,9 +1,9 @@
 """Hard spheres that fly freely between impacts: event-driven molecular dynamics.
 
 B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 31, 459 (1959). Each sphere has its own time and one next
-event, after B. D. Lubachevsky (Journal of Computational Physics 94, 255, 1991): an impact, the crossing of a face of its
-cell, or, where its partner will hit another one before, looking for an impact anew. Impacts are found from where spheres
-are and how they move, so that none goes through another at any speed, and between them nothing is integrated.
+event, after B. D. Lubachevsky (Journal of Computational Physics 94, 255, 1991): an impact, the crossing of a face of
+its cell, or, where its partner will hit another one before, looking for an impact anew. Impacts are found from where
+spheres are and how they move, so that none goes through another at any speed; between them nothing is integrated.
 
 An impact along the line of centres n changes momenta by
 
@@ -32,13 +32,14 @@ from articulon.integrate.sphere_flights import (
     find_crossing,
     find_impact,
     fly,
-    wrapped,
+    foretell,
+    gather,
 )
 from articulon.kernels import jit, kernel, routine
 
-DONE, PAUSED, REPLAN, COLLAPSED = range(4)
-"""How events end: the time is reached, so many impacts have been taken, the calendar wants another length of its days,
-and impacts have no end."""
+GOES_ON, DONE, PAUSED, REPLAN, CROWDED, COLLAPSED = range(6)
+"""How events end: they do not, the time is reached, so many impacts have been taken, the calendar wants another length
+of its days, a cell wants more slots, and impacts have no end."""
 ENDLESS = 24
 """Impacts of a sphere, each within an instant of the one before, that have no end."""
 LOOKS = 16
@@ -49,25 +50,24 @@ SAMPLE = 1024
 
 @jit
 def enter_cell(spheres, i, cell):
-    """Puts a sphere into the list of a cell."""
-    links, head = spheres.links, spheres.grid.first[cell]
-    links[i, LINK.cell], links[i, LINK.next], links[i, LINK.before] = cell, head, NOBODY
-    if head != NOBODY:
-        links[head, LINK.before] = i
-    spheres.grid.first[cell] = i
+    """Puts a sphere into the next slot of a cell; returns whether there is one."""
+    grid = spheres.grid
+    slot = grid.filled[cell]
+    if slot == grid.slots.shape[1]:
+        return False
+    grid.slots[cell, slot], grid.filled[cell] = i, slot + 1
+    spheres.links[i, LINK.cell] = cell
+    return True
 
 
 @jit
-def leave_cell(spheres, i):
-    """Takes a sphere off the list of its cell."""
-    links = spheres.links
-    before, after = links[i, LINK.before], links[i, LINK.next]
-    if before == NOBODY:
-        spheres.grid.first[links[i, LINK.cell]] = after
-    else:
-        links[before, LINK.next] = after
-    if after != NOBODY:
-        links[after, LINK.before] = before
+def leave_cell(spheres, i, cell):
+    """Takes a sphere out of a cell; the last one takes its slot."""
+    slots, last = spheres.grid.slots, spheres.grid.filled[cell] - 1
+    for slot in range(last):
+        if slots[cell, slot] == i:
+            slots[cell, slot] = slots[cell, last]
+    spheres.grid.filled[cell] = last
 
 
 @jit
@@ -81,8 +81,8 @@ def part(spheres, i):
 
 @routine
 def look_for_impact(spheres, i, lowest, highest):
-    """Has a sphere hit the first that it meets among those in some cells, where that is earlier than what both have, and
-    tells the calendar of both."""
+    """Has a sphere hit the first that it meets among those in some cells, where that is earlier than what both have,
+    and tells the calendar of both."""
     links, motion = spheres.links, spheres.motion
     when, mate = find_impact(spheres, i, lowest, highest)
     if mate != NOBODY:
@@ -138,10 +138,10 @@ def collide(spheres, i, j, time):
         + (motion[i, MOTION.velocity + 2] - motion[j, MOTION.velocity + 2]) * z
     )
     approach = max(approach, 0.0)  # of a graze, rounding says which
-    e = spheres.restitution[spheres.kind[i], spheres.kind[j]]
+    e = spheres.restitution[spheres.links[i, LINK.kind], spheres.links[j, LINK.kind]]
     if approach < spheres.settings[SETTING.resting]:
         e = 0.0
-    lighter, other = spheres.inverse_mass[i], spheres.inverse_mass[j]
+    lighter, other = spheres.events[i, EVENT.inverse_mass], spheres.events[j, EVENT.inverse_mass]
     reduced = 1.0 / (lighter + other)
     impulse = (1.0 + e) * reduced * approach
     first, second = impulse * lighter, impulse * other
@@ -163,53 +163,53 @@ def collide(spheres, i, j, time):
 
 
 @routine
-def cross(spheres, i, time):
-    """A sphere hits a wall, or enters the next cell and looks for impacts with what has come near; returns whether it is
-    an impact that has no end."""
-    grid, motion, links, sums = spheres.grid, spheres.motion, spheres.links, spheres.sums
-    face = np.int64(links[i, LINK.face])
-    axis, side = face // 2, face % 2
-    way = 1 if side == 1 else -1
+def hit_wall(spheres, i, face, time):
+    """An impact on a wall; returns whether it is one of those that have no end."""
+    motion, sums = spheres.motion, spheres.sums
     fly(spheres, i, time)
-    x, y, z = cell_numbers(grid, np.int64(links[i, LINK.cell]))
-    number = x if axis == 0 else y if axis == 1 else z
-    count, endless = grid.cells[axis], False
-    if number == (count - 1 if side == 1 else 0) and grid.faces[axis] == WALL:
-        approach = way * motion[i, MOTION.velocity + axis]
-        e = spheres.settings[SETTING.wall_restitution + face]
-        if approach < spheres.settings[SETTING.resting]:
-            e = 0.0
-        motion[i, MOTION.velocity + axis] = -way * e * approach
-        mass = 1.0 / spheres.inverse_mass[i]
-        spheres.counts[COUNT.wall_impacts] += 1
-        sums[SUM.loss] += 0.5 * mass * (1.0 - e * e) * approach * approach
-        sums[SUM.impulse] = max(sums[SUM.impulse], (1.0 + e) * mass * approach)
-        if spheres.hurried.size and e < 1.0:
-            endless = hurries(spheres, i, time)
-        part(spheres, i)
-        find_crossing(spheres, i)
-        look_all_around(spheres, i)
-        return endless
-    number += way
+    axis, way = face // 2, 2 * (face % 2) - 1
+    approach = way * motion[i, MOTION.velocity + axis]
+    e = spheres.settings[SETTING.wall_restitution + face]
+    if approach < spheres.settings[SETTING.resting]:
+        e = 0.0
+    motion[i, MOTION.velocity + axis] = -way * e * approach
+    mass = 1.0 / spheres.events[i, EVENT.inverse_mass]
+    spheres.counts[COUNT.wall_impacts] += 1
+    sums[SUM.loss] += 0.5 * mass * (1.0 - e * e) * approach * approach
+    sums[SUM.impulse] = max(sums[SUM.impulse], (1.0 + e) * mass * approach)
+    part(spheres, i)
+    find_crossing(spheres, i)
+    look_all_around(spheres, i)
+    return spheres.hurried.size > 0 and e < 1.0 and hurries(spheres, i, time)
+
+
+@routine
+def cross(spheres, i, time):
+    """A sphere hits a wall, or enters the next cell and looks for impacts with what has come near. Returns GOES_ON,
+    COLLAPSED, or CROWDED where the cell has no slot for it; nothing has happened then."""
+    grid, motion, links = spheres.grid, spheres.motion, spheres.links
+    face, cell = np.int64(links[i, LINK.face]), np.int64(links[i, LINK.cell])
+    axis, way = face // 2, 2 * (face % 2) - 1
+    x, y, z = cell_numbers(grid, cell)
+    number = (x if axis == 0 else y if axis == 1 else z) + way
+    count, passes = grid.cells[axis], 0
     if number < 0 or number >= count:
-        number -= way * count
-        motion[i, MOTION.place + axis] -= way * grid.length[axis]
-        spheres.images[i, axis] += way
-    leave_cell(spheres, i)
-    enter_cell(
-        spheres,
-        i,
-        cell_at(grid, number if axis == 0 else x, number if axis == 1 else y, number if axis == 2 else z),
-    )
+        if grid.faces[axis] == WALL:
+            return COLLAPSED if hit_wall(spheres, i, face, time) else GOES_ON
+        number, passes = number - way * count, way
+    x, y, z = number if axis == 0 else x, number if axis == 1 else y, number if axis == 2 else z
+    if not enter_cell(spheres, i, cell_at(grid, x, y, z)):
+        return CROWDED
+    leave_cell(spheres, i, cell)
+    fly(spheres, i, time)
+    motion[i, MOTION.place + axis] -= passes * grid.length[axis]
+    spheres.images[i, axis] += passes
     spheres.counts[COUNT.crossings] += 1
     find_crossing(spheres, i)
-    look_for_impact(
-        spheres,
-        i,
-        (way if axis == 0 else -1, way if axis == 1 else -1, way if axis == 2 else -1),
-        (way if axis == 0 else 1, way if axis == 1 else 1, way if axis == 2 else 1),
-    )
-    return False
+    low = way if axis == 0 else -1, way if axis == 1 else -1, way if axis == 2 else -1
+    high = way if axis == 0 else 1, way if axis == 1 else 1, way if axis == 2 else 1
+    look_for_impact(spheres, i, low, high)
+    return GOES_ON
 
 
 @kernel
@@ -233,26 +233,27 @@ def take_events(spheres, until, impacts):
         i = earliest(spheres)
         if i == NOBODY or events[i, EVENT.first] > until:
             return DONE
+        foretell(spheres, counts[COUNT.day])
         time = events[i, EVENT.first]
         spheres.sums[SUM.now] = time
-        endless = False
         if motion[i, MOTION.impact] > events[i, EVENT.crossing]:
-            endless = cross(spheres, i, time)
+            status = cross(spheres, i, time)
+            if status != GOES_ON:
+                return status
         elif links[i, LINK.partner] == NOBODY:
             counts[COUNT.retries] += 1
             fly(spheres, i, time)
             look_all_around(spheres, i)
         else:
             j = np.int64(links[i, LINK.partner])
-            endless = collide(spheres, i, j, time)
+            if collide(spheres, i, j, time):
+                return COLLAPSED
             find_crossing(spheres, i)
             find_crossing(spheres, j)
             # Both are free before either looks, and what the first has found is not taken from the second.
             links[j, LINK.partner], motion[j, MOTION.impact] = NOBODY, np.inf
             look_all_around(spheres, i)
             look_for_impact(spheres, j, (-1, -1, -1), (1, 1, 1))
-        if endless:
-            return COLLAPSED
         sampled += 1
         if sampled == SAMPLE:
             sampled = 0
@@ -273,14 +274,16 @@ def bring_together(spheres, time):
 
 @kernel
 def fill_cells(spheres):
-    """Puts spheres that have been placed in the box into their cells."""
+    """Puts spheres that have been placed in the box into their cells; returns whether there are slots for all."""
     grid, motion = spheres.grid, spheres.motion
-    grid.first[:] = NOBODY
+    grid.filled[:] = 0
     for i in range(motion.shape[0]):
         x = _cell_number(grid, 0, motion[i, MOTION.place])
         y = _cell_number(grid, 1, motion[i, MOTION.place + 1])
         z = _cell_number(grid, 2, motion[i, MOTION.place + 2])
-        enter_cell(spheres, i, cell_at(grid, x, y, z))
+        if not enter_cell(spheres, i, cell_at(grid, x, y, z)):
+            return False
+    return True
 
 
 @jit
@@ -294,24 +297,15 @@ def _cell_number(grid, axis, place):
 def deepest_overlap(spheres, found):
     """How far the two go into each other that do most, by the sum of their radii, in cells and at one time; which they
     are goes into ``found``."""
-    motion, grid, worst = spheres.motion, spheres.grid, 0.0
-    for i in range(motion.shape[0]):
-        cx, cy, cz = cell_numbers(grid, np.int64(spheres.links[i, LINK.cell]))
-        for ox in range(-1, 2):
-            kx, _, there_x = wrapped(grid, 0, cx + ox)
-            for oy in range(-1, 2):
-                ky, _, there_y = wrapped(grid, 1, cy + oy)
-                for oz in range(-1, 2):
-                    kz, _, there_z = wrapped(grid, 2, cz + oz)
-                    if not (there_x and there_y and there_z):
-                        continue
-                    j = grid.first[cell_at(grid, kx, ky, kz)]
-                    while j != NOBODY:
-                        if j < i:
-                            x, y, z = between(spheres, i, j, 0), between(spheres, i, j, 1), between(spheres, i, j, 2)
-                            overlap = 1.0 - np.sqrt(x * x + y * y + z * z) / (spheres.radius[i] + spheres.radius[j])
-                            if overlap > worst:
-                                worst = overlap
-                                found[0], found[1] = j, i
-                        j = spheres.links[j, LINK.next]
+    worst = 0.0
+    for i in range(spheres.motion.shape[0]):
+        for k in range(gather(spheres, i, (-1, -1, -1), (1, 1, 1))):
+            j = np.int64(spheres.near[0, k])
+            if j < i:
+                x, y, z = between(spheres, i, j, 0), between(spheres, i, j, 1), between(spheres, i, j, 2)
+                overlap = 1.0 - np.sqrt(x * x + y * y + z * z) / (
+                    spheres.events[i, EVENT.radius] + spheres.events[j, EVENT.radius]
+                )
+                if overlap > worst:
+                    worst, found[0], found[1] = overlap, j, i
     return worst

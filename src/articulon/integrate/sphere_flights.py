@@ -5,10 +5,14 @@ Each sphere has its own time, that of its latest event; others are looked at whe
 
 import numpy as np
 
+from articulon.forces.sites.prefetching import prefetch
 from articulon.integrate.hard_sphere_tables import EVENT, LINK, MOTION, NOBODY, OPEN, PERIODIC, SETTING, WALL
 from articulon.kernels import jit, routine
 
-
+SPHERE_AHEAD, CELLS_AHEAD, NEIGHBOURS_AHEAD = 12, 8, 4
+"""Days before an event when memory is asked for."""
+UNSHIFTED = 13
+"""Which of the shifts is none."""
 GRAZING = 1e-20
 """Square of the cosine of an angle to the line of centres, below which two that touch pass each other: they would go in
 by half of that in diameters, far less than rounding lets them, and rounding alone says that they approach."""
@@ -37,6 +41,8 @@ def exit_time(distance, speed, acceleration):
     What has passed the face by rounding does so at once, and what has just come in through it does not go out where it
     came in.
     """
+    if acceleration == 0.0:
+        return max(distance / speed, 0.0) if speed > 0.0 else np.inf
     square = speed * speed + 2.0 * acceleration * distance
     if speed > 0.0:
         if square < 0.0:
@@ -83,12 +89,18 @@ def find_crossing(spheres, i):
         x = motion[i, MOTION.place + axis] - grid.low[axis]
         v, g = motion[i, MOTION.velocity + axis], settings[SETTING.gravity + axis]
         for side in range(2):
+            if g == 0.0 and (v > 0.0) != (side == 1):
+                continue
             outer = cell == (0 if side == 0 else count - 1)
             if outer and kind == OPEN:
                 continue
             place = (cell + side) * grid.edge[axis]
             if outer and kind == WALL:
-                place = spheres.radius[i] if side == 0 else grid.length[axis] - spheres.radius[i]
+                place = (
+                    spheres.events[i, EVENT.radius]
+                    if side == 0
+                    else grid.length[axis] - spheres.events[i, EVENT.radius]
+                )
             way = 1.0 if side == 1 else -1.0
             ahead = exit_time(way * (place - x), way * v, way * g)
             if ahead < best:
@@ -98,76 +110,161 @@ def find_crossing(spheres, i):
 
 
 @routine
+def gather(spheres, i, lowest, highest):
+    """Lists the spheres in the cell of a sphere and around it, and how they are shifted, in ``near``. Four slots of a
+    cell are copied at once, and those that are empty are overwritten by the next cell, as nothing foretells how many
+    are not. Returns how many there are."""
+    grid, found = spheres.grid, np.uint64(0)
+    home = np.int64(spheres.links[i, LINK.cell])
+    cx, cy, cz = cell_numbers(grid, home)
+    plane, row = grid.cells[1] * grid.cells[2], grid.cells[2]
+    if _inside(grid, 0, cx) and _inside(grid, 1, cy) and _inside(grid, 2, cz):
+        for ox in range(lowest[0], highest[0] + 1):
+            for oy in range(lowest[1], highest[1] + 1):
+                cell = home + ox * plane + oy * row
+                for oz in range(lowest[2], highest[2] + 1):
+                    found = _copy_cell(spheres, np.uint64(cell + oz), np.int32(UNSHIFTED), found)
+        return np.int64(found)
+    for ox in range(lowest[0], highest[0] + 1):
+        kx, way_x = wrapped(grid, 0, cx + ox)
+        for oy in range(lowest[1], highest[1] + 1):
+            ky, way_y = wrapped(grid, 1, cy + oy)
+            if kx == NOBODY or ky == NOBODY:
+                continue
+            for oz in range(lowest[2], highest[2] + 1):
+                kz, way_z = wrapped(grid, 2, cz + oz)
+                if kz != NOBODY:
+                    shift = np.int32(9 * way_x + 3 * way_y + way_z + UNSHIFTED)
+                    found = _copy_cell(spheres, np.uint64(cell_at(grid, kx, ky, kz)), shift, found)
+    return np.int64(found)
+
+
+@jit
+def _inside(grid, axis, cell):
+    """Whether a cell has others on both sides of an axis."""
+    return 0 < cell < grid.cells[axis] - 1
+
+
+@jit
+def _copy_cell(spheres, cell, shift, found):
+    """Copies the slots of a cell, as unsigned numbers, which count from the start of an array alone; returns how many
+    have been found by then."""
+    slots, near = spheres.grid.slots, spheres.near
+    filled = spheres.grid.filled[cell]
+    for slot in range(4):
+        near[0, found + np.uint64(slot)] = slots[cell, slot]
+        near[1, found + np.uint64(slot)] = shift
+    if filled > 4:
+        for slot in range(4, filled):
+            near[0, found + np.uint64(slot)] = slots[cell, slot]
+            near[1, found + np.uint64(slot)] = shift
+    return found + np.uint64(filled)
+
+
+@jit
+def wrapped(grid, axis, cell):
+    """The number of a cell beyond the ends of an axis, NOBODY where there is none, and whether it lies behind the lower
+    face, −1, the upper one, 1, or neither."""
+    count = grid.cells[axis]
+    if 0 <= cell < count:
+        return cell, 0
+    if grid.faces[axis] != PERIODIC:
+        return NOBODY, 0
+    return (cell + count, -1) if cell < 0 else (cell - count, 1)
+
+
+@routine
 def find_impact(spheres, i, lowest, highest):
-    """Finds the earliest impact of a sphere, at its own time, that is earlier than those that it and the other one have,
-    with spheres in its cell and around it; offsets of cells from ``lowest`` to ``highest`` by axis.
+    """Finds the earliest impact of a sphere, at its own time, with spheres in cells around it: one earlier than those
+    that it and the other one have. Offsets of cells from ``lowest`` to ``highest`` by axis.
 
     Returns
     -------
     float, int
         When, and with which, the lowest of several; that of the sphere's own and NOBODY where there is none.
     """
-    grid, motion, links, settings = spheres.grid, spheres.motion, spheres.links, spheres.settings
+    motion, settings, shifts = spheres.motion, spheres.settings, spheres.grid.shifts
+    near, meeting = spheres.near, spheres.meeting
     x, y, z = motion[i, MOTION.place], motion[i, MOTION.place + 1], motion[i, MOTION.place + 2]
     vx, vy, vz = motion[i, MOTION.velocity], motion[i, MOTION.velocity + 1], motion[i, MOTION.velocity + 2]
     time, best, mate = motion[i, MOTION.time], motion[i, MOTION.impact], NOBODY
     gx, gy, gz = settings[SETTING.gravity], settings[SETTING.gravity + 1], settings[SETTING.gravity + 2]
     falls = gx != 0.0 or gy != 0.0 or gz != 0.0
-    reach = settings[SETTING.diameter]
-    square = reach * reach
-    cx, cy, cz = cell_numbers(grid, np.int64(links[i, LINK.cell]))
-    for ox in range(lowest[0], highest[0] + 1):
-        kx, shift_x, there = wrapped(grid, 0, cx + ox)
-        if not there:
-            continue
-        for oy in range(lowest[1], highest[1] + 1):
-            ky, shift_y, there = wrapped(grid, 1, cy + oy)
-            if not there:
-                continue
-            for oz in range(lowest[2], highest[2] + 1):
-                kz, shift_z, there = wrapped(grid, 2, cz + oz)
-                if not there:
-                    continue
-                j = grid.first[cell_at(grid, kx, ky, kz)]
-                while j != NOBODY:
-                    step = time - motion[j, MOTION.time]
-                    ux, uy, uz = (
-                        motion[j, MOTION.velocity],
-                        motion[j, MOTION.velocity + 1],
-                        motion[j, MOTION.velocity + 2],
-                    )
-                    rx = motion[j, MOTION.place] + shift_x - x + ux * step
-                    ry = motion[j, MOTION.place + 1] + shift_y - y + uy * step
-                    rz = motion[j, MOTION.place + 2] + shift_z - z + uz * step
-                    if falls:
-                        half = 0.5 * step * step
-                        rx, ry, rz = rx + gx * half, ry + gy * half, rz + gz * half
-                        ux, uy, uz = ux + gx * step, uy + gy * step, uz + gz * step
-                    wx, wy, wz = ux - vx, uy - vy, uz - vz
-                    b = rx * wx + ry * wy + rz * wz
-                    if b < 0.0 and j != i:
-                        if reach == 0.0:
-                            sum_of_radii = spheres.radius[i] + spheres.radius[j]
-                            square = sum_of_radii * sum_of_radii
-                        c = rx * rx + ry * ry + rz * rz - square
-                        a = wx * wx + wy * wy + wz * wz
-                        when = time + impact_time(c, b, a, square)
-                        if when <= best and when < motion[j, MOTION.impact]:
-                            if when < best or (mate != NOBODY and j < mate):
-                                best, mate = when, j
-                    j = links[j, LINK.next]
+    diameter = settings[SETTING.diameter]
+    square = diameter * diameter
+    hits = 0
+    for k in range(gather(spheres, i, lowest, highest)):
+        j, shift = np.uint64(near[0, k]), np.uint64(near[1, k])
+        step = time - motion[j, MOTION.time]
+        ux, uy, uz = motion[j, MOTION.velocity], motion[j, MOTION.velocity + 1], motion[j, MOTION.velocity + 2]
+        rx = motion[j, MOTION.place] + shifts[shift, 0] - x + ux * step
+        ry = motion[j, MOTION.place + 1] + shifts[shift, 1] - y + uy * step
+        rz = motion[j, MOTION.place + 2] + shifts[shift, 2] - z + uz * step
+        if falls:
+            half = 0.5 * step * step
+            rx, ry, rz = rx + gx * half, ry + gy * half, rz + gz * half
+            ux, uy, uz = ux + gx * step, uy + gy * step, uz + gz * step
+        if diameter == 0.0:
+            apart = spheres.events[i, EVENT.radius] + spheres.events[j, EVENT.radius]
+            square = apart * apart
+        wx, wy, wz = ux - vx, uy - vy, uz - vz
+        a, b = wx * wx + wy * wy + wz * wz, rx * wx + ry * wy + rz * wz
+        c = rx * rx + ry * ry + rz * rz - square
+        meeting[hits, 0], meeting[hits, 1], meeting[hits, 2], meeting[hits, 3] = c, b, a, square
+        near[0, hits] = j
+        # Whether spheres approach is as likely as not: a branch would be foretold wrongly every other time. The sphere
+        # itself does not, as its relative velocity is zero.
+        hits += (b < 0.0) & (b * b >= a * c)
+    for k in range(hits):
+        j = np.int64(near[0, k])
+        when = time + impact_time(meeting[k, 0], meeting[k, 1], meeting[k, 2], meeting[k, 3])
+        if when <= best and when < motion[j, MOTION.impact] and (when < best or (mate != NOBODY and j < mate)):
+            best, mate = when, j
     return best, mate
 
 
 @jit
-def wrapped(grid, axis, cell):
-    """The number of a cell beyond the ends of an axis, what brings its spheres beside those at this end, and whether
-    there is such a cell."""
-    count = grid.cells[axis]
-    if 0 <= cell < count:
-        return cell, 0.0, True
-    if grid.faces[axis] != PERIODIC:
-        return cell, 0.0, False
-    if cell < 0:
-        return cell + count, -grid.length[axis], True
-    return cell - count, grid.length[axis], True
+def foretell(spheres, day):
+    """Asks for the memory that the events of coming days will read: in a gas of many spheres each is somewhere else,
+    and would wait for all of it. First the sphere, then its partner and the cells around, then the spheres in them."""
+    _foretell_sphere(spheres, spheres.days[(day + SPHERE_AHEAD) & (spheres.days.size - 1)])
+    _foretell_cells(spheres, spheres.days[(day + CELLS_AHEAD) & (spheres.days.size - 1)])
+    _foretell_neighbours(spheres, spheres.days[(day + NEIGHBOURS_AHEAD) & (spheres.days.size - 1)])
+
+
+@jit
+def _foretell_sphere(spheres, i):
+    if i != NOBODY:
+        prefetch(spheres.motion, np.int64(i) * MOTION.width)
+        prefetch(spheres.links, np.int64(i) * LINK.width)
+
+
+@jit
+def _foretell_cells(spheres, i):
+    if i == NOBODY:
+        return
+    grid, partner = spheres.grid, np.int64(spheres.links[i, LINK.partner])
+    if partner != NOBODY:
+        prefetch(spheres.motion, partner * MOTION.width)
+        prefetch(spheres.links, partner * LINK.width)
+    width, cell = grid.slots.shape[1], np.int64(spheres.links[i, LINK.cell])
+    plane, row, last = grid.cells[1] * grid.cells[2], grid.cells[2], grid.slots.shape[0] - 2
+    for x in range(-1, 2):
+        for y in range(-1, 2):
+            near = min(max(cell + x * plane + y * row, 1), last)
+            prefetch(grid.filled, near)
+            prefetch(grid.slots, (near - 1) * width)
+            prefetch(grid.slots, (near + 2) * width - 1)
+
+
+@jit
+def _foretell_neighbours(spheres, i):
+    if i == NOBODY:
+        return
+    grid, cell = spheres.grid, np.int64(spheres.links[i, LINK.cell])
+    plane, row, last = grid.cells[1] * grid.cells[2], grid.cells[2], grid.slots.shape[0] - 2
+    for x in range(-1, 2):
+        for y in range(-1, 2):
+            near = min(max(cell + x * plane + y * row, 1), last)
+            for z in range(-1, 2):
+                prefetch(spheres.motion, np.int64(grid.slots[near + z, 0]) * MOTION.width)

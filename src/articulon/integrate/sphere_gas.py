@@ -17,9 +17,11 @@ from articulon.integrate.hard_sphere_tables import (
     SphereTables,
     sphere_grid,
     sphere_tables,
+    with_slots,
 )
 from articulon.integrate.hard_spheres import (
     COLLAPSED,
+    CROWDED,
     DONE,
     REPLAN,
     bring_together,
@@ -32,7 +34,7 @@ from articulon.integrate.hard_spheres import (
 IMPACTS = 50_000
 """After which Python is in control for a moment."""
 INSTANT = 1e-6
-"""By the time that a sphere takes for its diameter: impacts of one sphere that follow each other faster are an instant."""
+"""By the time that a sphere takes for its diameter; impacts of one that follow each other faster may have no end."""
 
 
 @dataclass
@@ -142,6 +144,8 @@ class SphereGas:
             if status == COLLAPSED:
                 self.collapsed = int(order[spheres.counts[COUNT.collapsed]])
                 return None
+            if status == CROWDED:
+                spheres = with_slots(spheres, 2 * spheres.grid.slots.shape[1])
             if status == REPLAN:
                 now = float(spheres.sums[SUM.now])
                 open_calendar(spheres, day_frequency(spheres, now), now)
@@ -184,5 +188,6 @@ class SphereGas:
         spheres.latest[:] = -np.inf
         speed = float(np.sqrt((velocities**2).sum(axis=1).mean()))
         spheres.settings[SETTING.instant] = INSTANT * largest / speed if speed > 0.0 else 0.0
-        fill_cells(spheres)
+        while not fill_cells(spheres):
+            spheres = with_slots(spheres, 2 * spheres.grid.slots.shape[1])
         return spheres, order, shift[order]
