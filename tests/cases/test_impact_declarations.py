@@ -85,3 +85,15 @@ def test_pairs_and_units_are_read() -> None:
     assert law.forces[0].resting_speed == pytest.approx(1e-3)
     limits = arm(lower={"arm": "-30 deg"}, upper={"a*": 0.3}).forces[0]
     assert [round(limit.bound, 6) for limit in limits.limits(arm(lower={"arm": 0.0}))] == [-0.523599, 0.3]
+
+
+def test_what_overlaps_at_the_start_is_refused() -> None:
+    b = ar.ModelBuilder("kg-m-s")
+    for k in range(2):
+        b.add_body(f"ball{k}", mass=1.0, inertia=0.1, joint=ar.Free(), q=(0.9 * k, 0, 0, 1, 0, 0, 0))
+        b.add_site(f"ball{k}", kind="steel", radius=0.5)
+    b.add_force(ar.forces.Impacts())
+    with pytest.raises((ar.ModelError, ar.CaseError), match=r"'ball0' and 'ball1' overlap by 0\.1 m at the start"):
+        ar.simulate(b.build(), 1.0, rule="rk4", step=0.1)
+    with pytest.raises((ar.ModelError, ar.CaseError), match=r"the lower limit of the joint of 'arm' is passed by 0\.5"):
+        ar.simulate(arm(lower={"arm": 0.5}), 1.0, rule="rk4", step=0.1)

@@ -13,6 +13,7 @@ from articulon.forces.base import At
 from articulon.forces.brownian import fill_noise
 from articulon.forces.channel_forces import ChannelForces, channel_forces
 from articulon.forces.contact.contact_engine import Contacts, contact_of
+from articulon.forces.impacts.impact_engine import ImpactEngine
 from articulon.forces.linear_flow import linear_flow
 from articulon.forces.model_tables import force_tables
 from articulon.forces.sites.site_evaluation import SiteForces
@@ -104,6 +105,11 @@ class ModelTables:
     def ws(self) -> Workspace:
         """Scratch of the dynamics."""
         return workspace(self.system.forest)
+
+    @cached_property
+    def impacts(self) -> ImpactEngine:
+        """Impacts and stops, of a model that has some."""
+        return ImpactEngine(self.model)
 
     @cached_property
     def channels(self) -> ChannelForces:

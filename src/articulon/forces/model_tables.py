@@ -7,6 +7,7 @@ from articulon.forces.brownian import acting, brownian_of, noise_table
 from articulon.forces.contact.contact_engine import contact_of
 from articulon.forces.contact.walls import parts_of
 from articulon.forces.gravity import Gravity
+from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.forces.sites.list_sizes import has_site_forces
 from articulon.forces.sites.site_evaluation import SiteForces, no_sites
 from articulon.forces.solver_tables import Forces
@@ -96,10 +97,12 @@ def channels_of(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
 
 
 def working_channels(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
-    """The same, and the one in which the work of drives and moving walls is booked: they have no force that could be
-    scaled."""
+    """The same, and those in which the work of drives and moving walls, and that of impacts, is booked: they have no
+    force that could be scaled."""
     contact = contact_of(model)
     walls = () if contact is None else contact.walls
     given = bool(model.drives) or any(wall.moves for wall in parts_of(walls, model, "walls"))
     present = {*channels_of(model, bath), *(("external",) if given else ())}
+    if has_impacts(model):
+        present.add(CHANNELS[CONTACT])
     return tuple(name for name in CHANNELS if name in present)

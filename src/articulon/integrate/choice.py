@@ -2,12 +2,13 @@
 
 from articulon.integrate.base import Driver
 from articulon.integrate.bead_driver import BeadDriver, moves_beads
-from articulon.integrate.combination import combination_of, integrator_of
+from articulon.integrate.combination import FEATURES, combination_of, integrator_of
 from articulon.integrate.compatibility import check
 from articulon.integrate.explicit_driver import ExplicitDriver
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
 from articulon.integrate.friction_implicit_driver import FrictionImplicitDriver
 from articulon.integrate.grain_driver import GrainDriver
+from articulon.integrate.impact_driver import ImpactDriver
 from articulon.integrate.overdamped_driver import OverdampedDriver
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
 from articulon.integrate.problem import CPU, Problem
@@ -47,4 +48,6 @@ def driver(problem: Problem, state: State) -> Driver:
     if name == "flights" and moves_beads(problem):
         ranks = ranks_of_model(problem.evaluator.model)
         return BeadDriver(problem, state) if ranks.size == 1 else SharedBeadDriver(problem, state, ranks)
+    if name == "explicit" and FEATURES["impacts"].has(combination):
+        return ImpactDriver(problem, state)
     return DRIVERS[name](problem, state)

@@ -228,7 +228,7 @@ CELLS["flights"] = {**CELLS["friction-implicit"], "flexible": FLEXIBLE}
 for _name, _cells in CELLS.items():
     if _name != "particles":
         _cells["device"] = DEVICE
-    if _name in ("explicit", "predictor-corrector", "scipy"):
+    if _name in ("predictor-corrector", "scipy"):
         _cells["impacts"] = BROKEN_OFF
     elif _name in ("overdamped", "ermak-mccammon"):
         _cells["impacts"] = NO_SPEEDS_TO_HIT
@@ -356,6 +356,12 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "dynamics.rotations",
         "'euler-parameters' integrates rates of coordinates, and an impact changes speeds",
         "use 'speeds'",
+    ),
+    ("flexible", "impacts"): Refusal(
+        "forces",
+        "impacts are worked out for rigid bodies, and the waves that one sends through a flexible body take time",
+        "leave out the impacts, or make the bodies rigid",
+        ", and {body} is flexible",
     ),
     ("adaptive", "impacts"): Refusal(
         "adaptive",

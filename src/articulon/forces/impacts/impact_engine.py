@@ -1,0 +1,199 @@
+"""The impacts of a model, made ready: tables, scratch and kernels, and how an impact changes the speeds."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.contact.sphere_motion import sphere_name
+from articulon.forces.impacts import impact_laws
+from articulon.forces.impacts.impact_geometry import deepest_overlap, first_event, gaps_of, set_walls, touching
+from articulon.forces.impacts.impact_laws import Outcome, Touching
+from articulon.forces.impacts.impact_tables import STOP, TOUCH, impact_table
+from articulon.forces.impacts.impacts import impacts_of
+from articulon.forces.impacts.impulse_response import contact_rows, locate, response
+from articulon.kernels import prepare_for
+from articulon.model import Model
+
+ROUNDING = 1e-13
+"""Normal velocity, over the size of the numbers that it is the sum of, below which there is none."""
+
+
+OVERLAP = 1e-9
+"""Overlap at the start, over the size of the numbers that a gap is the difference of, that is refused: less is what a
+number with nine digits leaves."""
+
+
+class Spheres(NamedTuple):
+    """Where what can hit something is, and how it moves."""
+
+    x: np.ndarray
+    """Centres of the spheres [length], shape (spheres, 3)."""
+    v: np.ndarray
+    """Their velocities, shape (spheres, 3)."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+
+
+class Event(NamedTuple):
+    """Two that meet in a step."""
+
+    part: float
+    """Part of the step at which they do, about."""
+    contact: np.ndarray
+    """Who they are, shape (1, 2)."""
+
+
+class Rows(NamedTuple):
+    """Contacts and what impulses there do."""
+
+    normal: np.ndarray
+    """From the second to the first, world frame, shape (n, 3)."""
+    row: np.ndarray
+    """J, shape (n per, nu)."""
+    jump: np.ndarray
+    """M⁻¹ Jᵀ, a row for each, shape (n per, nu)."""
+
+
+class ImpactEngine:
+    """The impacts and stops of a model that has some.
+
+    Parameters
+    ----------
+    model
+        The model.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.law = model, impacts_of(model)
+        self.table, self.named = impact_table(model)
+        self.response, self._programs = response(model)
+        spheres = self.table.link.size
+        self.ways = np.zeros(spheres)
+        self.rubs = bool((self.table.friction > 0.0).any())
+        self._kernels()
+        self._placed = False
+
+    def _kernels(self) -> None:
+        """Asks for what is to be compiled."""
+        some, spheres, room = self.spheres(), self.table.link.size, np.zeros((1, 2), dtype=np.int64)
+        table, r, nu = self.table, self.response, self.model.nu
+        rows = np.zeros((1, nu))
+        self._set_walls = prepare_for(set_walls, (table.walls,))
+        self._locate = prepare_for(locate, (r, table, some.x, some.v))
+        self._touching = prepare_for(touching, (table, some.x, some.q, room))
+        self._gaps = prepare_for(gaps_of, (table, some.x, some.q, room, np.zeros((1, 2))))
+        self._deepest = prepare_for(deepest_overlap, (table, some.x, some.q, room, room[0]))
+        self._first = prepare_for(first_event, (table, room, tuple(some), tuple(some), 1.0, np.zeros(spheres), room[0]))
+        self._rows = prepare_for(contact_rows, (r, table, some.x, room, 1, np.zeros((1, 3)), rows, rows))
+
+    def spheres(self) -> Spheres:
+        """Arrays for what moves."""
+        n = self.table.link.size
+        return Spheres(np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(self.model.nq), np.zeros(self.model.nu))
+
+    def at(self, q: np.ndarray, u: np.ndarray) -> Spheres:
+        """What moves, at coordinates and speeds; later calls for rows and gaps are of the latest one."""
+        if not self._placed:
+            self._set_walls(self.table.walls)
+            self._placed = True
+        found = self.spheres()
+        found.q[:], found.u[:] = q, u
+        self.response.q[:], self.response.u[:] = q, u
+        self._locate(self.response, self.table, found.x, found.v)
+        return found
+
+    def touching(self, at: Spheres) -> np.ndarray:
+        """Contacts that are closed, but for rounding, shape (n, 2)."""
+        room = np.zeros((8, 2), dtype=np.int64)
+        while True:
+            count = self._touching(self.table, at.x, at.q, room)
+            if count <= len(room):
+                return room[:count].copy()
+            room = np.zeros((count, 2), dtype=np.int64)
+
+    def gaps(self, at: Spheres, contacts: np.ndarray) -> np.ndarray:
+        """Gaps of contacts and the sizes of what they are differences of [length, or angle], shape (n, 2)."""
+        found = np.zeros((len(contacts), 2))
+        self._gaps(self.table, at.x, at.q, contacts, found)
+        return found
+
+    def deepest(self, at: Spheres, skipped: np.ndarray, least: float = 2.0 * TOUCH) -> np.ndarray | None:
+        """The contact that overlaps most, shape (1, 2), but for some; None where none does by more than ``least`` of
+        the size of the numbers that its gap is the difference of."""
+        found = np.zeros((1, 2), dtype=np.int64)
+        return found if self._deepest(self.table, at.x, at.q, skipped, found[0]) > least else None
+
+    def check_start(self, q: np.ndarray, u: np.ndarray) -> None:
+        """Raises ModelError, naming the two, where something overlaps, or a joint is beyond a stop, at the start."""
+        at = self.at(q, u)
+        found = self.deepest(at, np.zeros((0, 2), dtype=np.int64), OVERLAP)
+        if found is None:
+            return
+        gap = -float(self.gaps(at, found)[0, 0])
+        units = self.model.units
+        if found[0, 0] == STOP:
+            raise ModelError(
+                f"{self.name(found[0])} is passed by {gap:.4g} at the start; begin within the limits, or change them"
+            )
+        unit = "" if units.length is None else f" {units.symbols[1]}"
+        raise ModelError(
+            f"{self.name(found[0])} overlap by {gap:.4g}{unit} at the start, and impacts know no overlap: move them "
+            "apart, or raise excluded_joints where they are on neighbouring bodies"
+        )
+
+    def first_event(self, start: Spheres, end: Spheres, h: float, skipped: np.ndarray) -> Event | None:
+        """The first contact to close in a step of a length, if any does."""
+        found = np.zeros((1, 2), dtype=np.int64)
+        part = float(self._first(self.table, skipped, tuple(start), tuple(end), h, self.ways, found[0]))
+        return Event(part, found) if part <= 1.0 else None
+
+    def rows(self, at: Spheres, contacts: np.ndarray, per: int = 1) -> Rows:
+        """Rows of contacts at the place that :meth:`at` has been asked for last."""
+        n, nu = len(contacts), self.model.nu
+        found = Rows(np.zeros((n, 3)), np.zeros((n * per, nu)), np.zeros((n * per, nu)))
+        self._rows(self.response, self.table, at.x, contacts, per, *found)
+        return found
+
+    def constants(self, contacts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Restitution, friction, and the approach speed below which it rests, of contacts, each of shape (n,)."""
+        table, spheres = self.table, self.table.link.size
+        result = np.zeros((3, len(contacts)))
+        for k, (a, b) in enumerate(contacts.tolist()):
+            if a == STOP:
+                result[:, k] = table.stop[b, 2], 0.0, table.stop[b, 3]
+                continue
+            one = table.kind[a]
+            two = table.kind[b] if b < spheres else table.walls.material[table.wall_of[b - spheres]]
+            result[:, k] = table.restitution[one, two], table.friction[one, two], table.resting[0]
+        return result[0], result[1], result[2]
+
+    def touch(self, at: Spheres, contacts: np.ndarray) -> tuple[Touching, Rows]:
+        """Contacts at an instant as the laws take them."""
+        e, mu, resting = self.constants(contacts)
+        per = 3 if (mu > 0.0).any() else 1
+        rows = self.rows(at, contacts, per)
+        rounding = ROUNDING * np.abs(rows.row * at.u).sum(axis=1)
+        return Touching(rows.row @ rows.jump.T, rows.row @ at.u, rounding[::per], e, mu, resting, per), rows
+
+    def collide(self, at: Spheres, contacts: np.ndarray, first: int) -> tuple[np.ndarray, Outcome] | None:
+        """Speeds (nu,) after the impacts of touching contacts, and what these did; None where none approaches."""
+        t, rows = self.touch(at, contacts)
+        if not (t.velocity[t.normal] < -t.rounding).any():
+            return None
+        outcome = impact_laws.in_turn(t, first)
+        return at.u + outcome.impulse @ rows.jump, outcome
+
+    def name(self, contact: Any) -> str:
+        """What two that meet are called."""
+        a, b = (int(k) for k in contact)
+        if a == STOP:
+            return self.named.stops[b]
+        one, spheres = sphere_name(self.model, int(self.named.spheres[a])), self.table.link.size
+        if b < spheres:
+            return f"{one} and {sphere_name(self.model, int(self.named.spheres[b]))}"
+        return f"{one} and {self.named.walls[int(self.table.wall_of[b - spheres])]}"

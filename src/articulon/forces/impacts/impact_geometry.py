@@ -1,0 +1,277 @@
+"""Gaps of spheres and stops, and when they close first along the paths of a step.
+
+Between the two ends of a step a centre is taken to go along the cubic that has its places and velocities there. The
+search is bounded by how far and how curved that cubic can be, so that it passes over nothing, however fast the spheres
+are; it finds which two meet and about when, and the rule's own steps say exactly when.
+"""
+
+import math
+
+import numpy as np
+
+from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store, sub
+from articulon.forces.contact.wall_motion import place_walls, rotation_of
+from articulon.forces.contact.wall_shapes import INSIDE, MESH, PLANE, triangle_gap
+from articulon.forces.contact.wall_touching import in_wall_frame, smooth_gap
+from articulon.forces.impacts.impact_tables import STOP, TOUCH
+from articulon.forces.sites.nearest_images import minimum_image
+from articulon.kernels import jit, kernel, routine
+
+DEEPEST = 24
+"""A step is halved so often, at most, to tell whether two meet in it."""
+MOST_LOOKS = 4096
+"""Parts of a step that are looked at, at most; two that go beside each other for long without meeting take many."""
+
+
+@kernel
+def set_walls(walls):
+    """Places walls that stand still."""
+    place_walls(walls, 0.0)
+
+
+@jit
+def norm(v):
+    return math.sqrt(dot(v, v))
+
+
+@jit
+def sphere_states(table, ws, x, v):
+    """Centres (spheres, 3) of the spheres and their velocities, on links that have been placed and moved."""
+    for s in range(table.link.size):
+        i, at, speed = table.link[s], load(table.local, s), (0.0, 0.0, 0.0)
+        if i >= 0:
+            arm = apply(load_matrix(ws.rotation, i), at)
+            at = add(load(ws.position, i), arm)
+            speed = add(load_from(ws.twist, i, 0), cross(load_from(ws.twist, i, 3), arm))
+        store(x, s, at)
+        store(v, s, speed)
+
+
+@jit
+def between(table, xa, xb):
+    """The nearest image of xa, less xb."""
+    d = sub(xa, xb)
+    return minimum_image(table.cell, d[0], d[1], d[2])
+
+
+@routine
+def wall_gap(table, feature, x):
+    """Distance of a point from a feature of a wall, and the unit vector from there to the point."""
+    w = table.wall_of[feature]
+    walls = table.walls
+    if walls.shape[w] != MESH:
+        return smooth_gap(walls, w, x)
+    triangle = feature - walls.feature[w] + walls.triangle[w]
+    gap, n, _ = triangle_gap(walls.corners, triangle, in_wall_frame(walls, w, x))
+    return gap, apply(rotation_of(walls.pose, w), n)
+
+
+@jit
+def spheres_apart(table, a, b, d):
+    """Gap of two spheres whose centres are d apart, and the unit vector along d."""
+    r = norm(d)
+    n = scale(1.0 / r, d) if r > 0.0 else (0.0, 0.0, 1.0)
+    return r - (table.radius[a] + table.radius[b]), n
+
+
+@jit
+def contact_gap(table, x, q, a, b):
+    """Gap, unit vector from the second to the first, and the size of the numbers that the gap is the difference of."""
+    if a == STOP:
+        bound, side, at = table.stop[b, 0], table.stop[b, 1], q[table.stop_coordinate[b]]
+        return side * (at - bound), (0.0, 0.0, 0.0), table.stop[b, 4]
+    xa, spheres = load(x, a), table.link.size
+    size = table.radius[a] + abs(xa[0]) + abs(xa[1]) + abs(xa[2])
+    if b < spheres:
+        gap, n = spheres_apart(table, a, b, between(table, xa, load(x, b)))
+        return gap, n, size + table.radius[b]
+    gap, n = wall_gap(table, b - spheres, xa)
+    return gap - table.radius[a], n, size
+
+
+@kernel
+def touching(table, x, q, found):
+    """Writes the contacts whose gap is closed, but for rounding, into ``found`` (room, 2); returns how many there are,
+    which may be more than there is room for."""
+    count, spheres = 0, table.link.size
+    for k in range(table.pair.shape[0] + spheres * table.wall_of.size + table.stop_speed.size):
+        a, b = contact_number(table, k)
+        gap, _, size = contact_gap(table, x, q, a, b)
+        if gap <= TOUCH * size:
+            if count < found.shape[0]:
+                found[count, 0], found[count, 1] = a, b
+            count += 1
+    return count
+
+
+@jit
+def contact_number(table, k):
+    """The k-th of all that can meet: pairs of spheres, then spheres and features of walls, then stops."""
+    pairs, features = table.pair.shape[0], table.wall_of.size
+    spheres = table.link.size
+    if k < pairs:
+        return table.pair[k, 0], table.pair[k, 1]
+    k -= pairs
+    if k < spheres * features:
+        return k // features, spheres + k % features
+    return STOP, k - spheres * features
+
+
+@kernel
+def gaps_of(table, x, q, contacts, gaps):
+    """Gaps of some contacts (n, 2), and their sizes, into ``gaps`` (n, 2)."""
+    for k in range(contacts.shape[0]):
+        gaps[k, 0], _, gaps[k, 1] = contact_gap(table, x, q, contacts[k, 0], contacts[k, 1])
+
+
+@kernel
+def deepest_overlap(table, x, q, skipped, found):
+    """The largest overlap of all contacts but some (n, 2), over the size that rounding of a gap is measured by; whose
+    it is goes into ``found`` (2,)."""
+    worst, spheres = 0.0, table.link.size
+    for k in range(table.pair.shape[0] + spheres * table.wall_of.size + table.stop_speed.size):
+        a, b = contact_number(table, k)
+        gap, _, size = contact_gap(table, x, q, a, b)
+        if -gap > worst * size and not is_among(skipped, a, b):
+            worst, found[0], found[1] = -gap / size, a, b
+    return worst
+
+
+@jit
+def cubic(p0, p1, p2, p3, s):
+    """A Bézier cubic at s in [0, 1], and its derivative."""
+    r = 1.0 - s
+    value = add(add(scale(r * r * r, p0), scale(3.0 * r * r * s, p1)), add(scale(3.0 * r * s * s, p2), scale(s**3, p3)))
+    rate = add(add(scale(3.0 * r * r, sub(p1, p0)), scale(6.0 * r * s, sub(p2, p1))), scale(3.0 * s * s, sub(p3, p2)))
+    return value, rate
+
+
+@jit
+def gap_on_path(table, a, b, path, s):
+    """Gap at a part s of the step, and its derivative by s. ``path`` is the cubic of what moves: the way between two
+    centres, a centre, or, in the first component, a coordinate."""
+    at, rate = cubic(path[0], path[1], path[2], path[3], s)
+    if a == STOP:
+        return table.stop[b, 1] * (at[0] - table.stop[b, 0]), table.stop[b, 1] * rate[0]
+    spheres = table.link.size
+    if b < spheres:
+        gap, n = spheres_apart(table, a, b, at)
+        return gap, dot(n, rate)
+    gap, n = wall_gap(table, b - spheres, at)
+    return gap - table.radius[a], dot(n, rate)
+
+
+@jit
+def path_bounds(table, a, b, path):
+    """How fast the gap can change along the path, and how large its second derivative can be."""
+    fastest = 3.0 * max(norm(sub(path[1], path[0])), norm(sub(path[2], path[1])), norm(sub(path[3], path[2])))
+    first = add(sub(path[2], scale(2.0, path[1])), path[0])
+    last = add(sub(path[3], scale(2.0, path[2])), path[1])
+    bend = 6.0 * max(norm(first), norm(last))
+    spheres = table.link.size
+    if a == STOP:
+        return fastest, bend
+    if b < spheres:  # the centres stay beyond the sum of the radii until the two meet
+        return fastest, bend + fastest * fastest / (table.radius[a] + table.radius[b])
+    w = table.wall_of[b - spheres]
+    if table.walls.shape[w] == PLANE or table.walls.shape[w] == INSIDE:
+        return fastest, bend
+    round_ = table.radius[a] if table.walls.shape[w] == MESH else table.walls.constants[w, 3]
+    return fastest, bend + fastest * fastest / round_
+
+
+@routine
+def first_meeting(table, a, b, path, size, until):
+    """The part of the step at which the gap of a path closes first, at most ``until``; 2 where it does not.
+
+    A part of the step is passed over where no path within the bounds can close the gap by more than rounding: where the
+    gap at its ends is more than it can change by, or more than it can sag between them.
+    """
+    fastest, bend = path_bounds(table, a, b, path)
+    least = -0.5 * TOUCH * size
+    level, k, looks = 0, 0, 0
+    while looks < MOST_LOOKS:
+        looks += 1
+        width = 1.0 / (1 << level)
+        low, high = k * width, (k + 1) * width
+        if low >= until:
+            return 2.0
+        g0, _ = gap_on_path(table, a, b, path, low)
+        g1, rate = gap_on_path(table, a, b, path, high)
+        clear = 0.5 * (g0 + g1 - fastest * width) > least or min(g0, g1) - 0.125 * bend * width * width > least
+        if not clear and level < DEEPEST:
+            level, k = level + 1, 2 * k
+            continue
+        if not clear and g1 < 0.0 and rate < 0.0:
+            return high
+        k += 1
+        while level > 0 and k % 2 == 0:
+            level, k = level - 1, k // 2
+        if level == 0 and k == 1:
+            return 2.0
+    g1, rate = gap_on_path(table, a, b, path, 1.0)
+    return 1.0 if g1 < least and rate < 0.0 else 2.0
+
+
+@jit
+def control_points(x0, v0, x1, v1, h):
+    """Of the cubic with given ends and velocities there over a time h."""
+    return x0, add(x0, scale(h / 3.0, v0)), sub(x1, scale(h / 3.0, v1)), x1
+
+
+@kernel
+def first_event(table, skipped, start, end, h, ways, found):
+    """The first of all contacts to close in a step of length h, into ``found`` (2,); returns the part of the step at
+    which it does, about, or 2 where none does.
+
+    ``start`` and ``end`` are (x, v, q, u) at the two ends; ``skipped`` (n, 2) are contacts that are not looked at;
+    ``ways`` (spheres,) is scratch.
+    """
+    x0, v0, q0, u0 = start
+    x1, v1, q1, u1 = end
+    spheres, best = table.link.size, 2.0
+    for s in range(spheres):
+        p = control_points(load(x0, s), load(v0, s), load(x1, s), load(v1, s), h)
+        ways[s] = max(norm(sub(p[1], p[0])), norm(sub(p[2], p[0])), norm(sub(p[3], p[0])))
+    for k in range(table.pair.shape[0] + spheres * table.wall_of.size + table.stop_speed.size):
+        a, b = contact_number(table, k)
+        if a == STOP:
+            i, j = table.stop_coordinate[b], table.stop_speed[b]
+            path = control_points((q0[i], 0.0, 0.0), (u0[j], 0.0, 0.0), (q1[i], 0.0, 0.0), (u1[j], 0.0, 0.0), h)
+            size = table.stop[b, 4]
+        elif b < spheres:
+            xa, xb = load(x0, a), load(x0, b)
+            d = between(table, xa, xb)
+            reach = table.radius[a] + table.radius[b]
+            if dot(d, d) > (reach * (1.0 + 2.0 * TOUCH) + ways[a] + ways[b]) ** 2:
+                continue
+            gone = add(d, sub(sub(load(x1, a), xa), sub(load(x1, b), xb)))
+            path = control_points(d, sub(load(v0, a), load(v0, b)), gone, sub(load(v1, a), load(v1, b)), h)
+            size = reach + abs(xa[0]) + abs(xa[1]) + abs(xa[2])
+        else:
+            xa = load(x0, a)
+            gap, _ = wall_gap(table, b - spheres, xa)
+            if gap > table.radius[a] * (1.0 + 2.0 * TOUCH) + ways[a]:
+                continue
+            path = control_points(xa, load(v0, a), load(x1, a), load(v1, a), h)
+            size = table.radius[a] + abs(xa[0]) + abs(xa[1]) + abs(xa[2])
+        if is_among(skipped, a, b):
+            continue
+        when = first_meeting(table, a, b, path, size, best)
+        if when < best:
+            best, found[0], found[1] = when, a, b
+    return best
+
+
+@jit
+def is_among(contacts, a, b):
+    """Whether a contact is one of some (n, 2)."""
+    found = False
+    for k in range(contacts.shape[0]):
+        found = found or (contacts[k, 0] == a and contacts[k, 1] == b)
+    return found
+
+
+def no_contacts() -> np.ndarray:
+    """An empty list of contacts, shape (0, 2)."""
+    return np.zeros((0, 2), dtype=np.int64)

@@ -1,0 +1,146 @@
+"""What the kernels of impacts read: spheres on links, pairs that can meet, walls that stand still, and stops."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.contact.wall_tables import Walls, wall_tables
+from articulon.forces.contact.walls import parts_of
+from articulon.forces.impacts.impacts import impacts_of
+from articulon.forces.impacts.joint_limits import Limit, limits_of
+from articulon.forces.selection import on_link
+from articulon.forces.sites.exclusions import near_by_joints
+from articulon.forces.sites.nearest_images import cell_of
+from articulon.forces.sites.site_tables import Cell
+from articulon.model import Model
+from articulon.model.joints import REVOLUTE
+
+STOP = -1
+"""In the place of the first of two spheres: the second is the number of a stop."""
+TOUCH = 1e-12
+"""Gap, over the size of the numbers that it is the difference of, below which two touch."""
+MOST_SPHERES = 4000
+"""Every pair of spheres is looked at in every step."""
+
+
+class ImpactTable(NamedTuple):
+    """Everything that can hit something. A contact is named by two numbers: the place of a sphere among the spheres,
+    and that of another one, or the number of spheres and the feature of a wall; or ``STOP`` and the number of a stop.
+    """
+
+    link: np.ndarray
+    """Link that carries each sphere, −1 for the ground, shape (spheres,)."""
+    local: np.ndarray
+    """Its centre there, or in the world [length], shape (spheres, 3)."""
+    radius: np.ndarray
+    """[length], shape (spheres,)."""
+    kind: np.ndarray
+    """Number of its kind, shape (spheres,)."""
+    pair: np.ndarray
+    """Pairs of spheres that can meet, the lower first, shape (pairs, 2)."""
+    cell: Cell
+    """The box."""
+    walls: Walls
+    """The walls, placed."""
+    wall_of: np.ndarray
+    """Wall that has each feature, shape (features,)."""
+    restitution: np.ndarray
+    """e of two kinds, shape (kinds, kinds)."""
+    friction: np.ndarray
+    """μ of two kinds, shape (kinds, kinds)."""
+    resting: np.ndarray
+    """Approach speed of spheres below which they rest, −1 where none does [length/time], shape (1,)."""
+    stop_coordinate: np.ndarray
+    """Coordinate of each stop, shape (stops,)."""
+    stop_speed: np.ndarray
+    """Its speed, shape (stops,)."""
+    stop_link: np.ndarray
+    """The link that the joint carries, shape (stops,)."""
+    stop: np.ndarray
+    """Bound, side, restitution, speed below which it rests (−1 for never), and the size that a gap is measured by,
+    shape (stops, 5)."""
+
+
+class Named(NamedTuple):
+    """What contacts are called in messages."""
+
+    spheres: np.ndarray
+    """Site of each sphere."""
+    walls: tuple[str, ...]
+    """What each wall is called."""
+    stops: tuple[str, ...]
+    """What each stop is called."""
+
+
+def impact_table(model: Model) -> tuple[ImpactTable, Named]:
+    """The tables of a model that has impacts or joint limits.
+
+    Raises
+    ------
+    ModelError
+        Where there are too many spheres.
+    """
+    law, sites = impacts_of(model), model.sites
+    spheres = np.flatnonzero(sites.radius > 0.0) if law is not None else np.zeros(0, dtype=np.int64)
+    if spheres.size > MOST_SPHERES:
+        raise ModelError(
+            f"impacts: {spheres.size} spheres are more than the {MOST_SPHERES} of which every pair can be looked at in "
+            "every step; take fewer, or contacts"
+        )
+    link = model.site_links[spheres].astype(np.int64) if spheres.size else np.zeros(0, dtype=np.int64)
+    local = np.zeros((spheres.size, 3))
+    for s, site in enumerate(spheres.tolist()):
+        body = int(sites.body[site])
+        local[s] = sites.position[site] if body < 0 else on_link(model, body, sites.position[site])
+    walls, names, materials = wall_tables([]), tuple[str, ...](), tuple[str, ...]()
+    e = mu = np.zeros((0, 0))
+    if law is not None:
+        pairs = law.table(model)
+        parts = parts_of(law.walls, model, "walls")
+        reach = float(sites.radius[spheres].max(initial=0.0))
+        walls, e, mu, materials = wall_tables(parts, pairs.names, reach), pairs.restitution, pairs.friction, pairs.names
+        names = tuple(part.name.rstrip(",") for part in parts)
+    stops = limits_of(model)
+    table = ImpactTable(
+        link=link,
+        local=local,
+        radius=sites.radius[spheres].astype(np.float64),
+        kind=np.array([materials.index(sites.kinds[k]) for k in sites.kind[spheres].tolist()], dtype=np.int64),
+        pair=_pairs(model, spheres, 0 if law is None else law.excluded_joints),
+        cell=cell_of(model),
+        walls=walls,
+        wall_of=np.repeat(np.arange(walls.shape.size), np.diff(walls.feature)).astype(np.int64),
+        restitution=np.ascontiguousarray(e),
+        friction=np.ascontiguousarray(mu),
+        resting=np.array([-1.0 if law is None or law.resting_speed is None else float(law.resting_speed)]),
+        stop_coordinate=np.array([stop.coordinate for stop in stops], dtype=np.int64),
+        stop_speed=np.array([stop.speed for stop in stops], dtype=np.int64),
+        stop_link=np.array([model.link[stop.body] for stop in stops], dtype=np.int64),
+        stop=np.array([_stop_row(model, stop) for stop in stops]).reshape(-1, 5),
+    )
+    called = tuple(
+        f"the {'lower' if stop.side > 0.0 else 'upper'} limit of the joint of '{model.names[stop.body]}'"
+        for stop in stops
+    )
+    return table, Named(spheres, names, called)
+
+
+def _stop_row(model: Model, stop: Limit) -> tuple[float, ...]:
+    """A row of ``ImpactTable.stop``."""
+    lengths = float(np.abs(model.forest.position).max(initial=0.0))
+    size = max(abs(stop.bound), 1.0 if int(model.kinds[stop.body]) == REVOLUTE else lengths)
+    return stop.bound, stop.side, stop.restitution, stop.resting_speed, size
+
+
+def _pairs(model: Model, spheres: np.ndarray, joints: int) -> np.ndarray:
+    """Pairs of spheres that can meet: on bodies more joints apart, and not both on the ground."""
+    first, second = np.triu_indices(spheres.size, 1)
+    link = model.site_links[spheres]
+    meets = link[first] != link[second]
+    if spheres.size > 1 and joints:
+        start, near = near_by_joints(model, spheres, joints)
+        apart = np.ones((spheres.size, spheres.size), dtype=bool)
+        apart[np.repeat(np.arange(spheres.size), np.diff(start)), near] = False
+        meets &= apart[first, second]
+    return np.stack([first[meets], second[meets]], axis=1).astype(np.int64)

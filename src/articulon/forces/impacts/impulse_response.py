@@ -1,0 +1,156 @@
+"""What a unit impulse at a contact does to the speeds of the whole system: rows of J, and M⁻¹ Jᵀ by the recursion.
+
+The links are placed, and an impulse is a wrench on one link and its opposite on another, or a torque or force on one
+speed. The articulated-body recursion at rest turns it into the jump of all speeds, in O(n); where loops bind the model,
+with the impulses of these.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import add, copy_into, cross, load, scale, store, sub
+from articulon.dynamics import motion_passes
+from articulon.dynamics.loops.conditions import loop_scratch
+from articulon.dynamics.loops.loop_passes import solving_with_loops
+from articulon.dynamics.newton_euler import project
+from articulon.forces.impacts.impact_geometry import contact_gap, norm, sphere_states
+from articulon.forces.impacts.impact_tables import STOP
+from articulon.kernels import jit, kernel
+from articulon.model import Forest, Model, Workspace, kernel_tables, workspace
+from articulon.passes import Program, run
+
+
+class Response(NamedTuple):
+    """What finds responses, for kernels."""
+
+    place: np.ndarray
+    """Code of the program that places and moves the links at ``q`` and ``u``."""
+    solve: np.ndarray
+    """Code of the program that finds ``jump`` of ``tau`` and ``wrench`` at links that have been placed."""
+    forest: Forest
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    ws: Workspace
+    """The links there."""
+    tau: np.ndarray
+    """Impulses on joints, shape (nu,)."""
+    wrench: np.ndarray
+    """Impulses on links and their moments about the links' origins, world axes, shape (links, 6)."""
+    jump: np.ndarray
+    """What they do to the speeds, shape (nu,)."""
+    force: np.ndarray
+    """Scratch, shape (links, 6)."""
+
+
+def response(model: Model) -> tuple[Response, tuple[Program, ...]]:
+    """The response of a model, and its programs, which are to be kept."""
+    forest, loops, motions = kernel_tables(model)
+    links, nu = forest.mass.size, model.nu
+    q, u, tau, jump = np.zeros(model.nq), np.zeros(nu), np.zeros(nu), np.zeros(nu)
+    wrench, ws = np.zeros((links, 6)), workspace(forest)
+    still = ws._replace(twist=np.zeros((links, 6)), bias=np.zeros((links, 6)))
+    place = Program([motion_passes.place_links.bind(forest, q, ws), motion_passes.move_links.bind(forest, u, ws)])
+    loads: Any = (tau, wrench, np.zeros(3), np.ones(1))
+    if loops.kind.size:  # motions that are given stay unevaluated: at rest they ask for no jump
+        arrays = loop_scratch(forest, loops, motions, nu)
+        solve = Program(solving_with_loops(forest, loops, loads, still, arrays, jump))
+    else:
+        inertias = forest.mass, forest.moment, forest.inertia
+        solve = Program([motion_passes.solve.bind(forest, *inertias, *loads, still, jump)])
+    found = Response(place.code, solve.code, forest, q, u, ws, tau, wrench, jump, np.zeros((links, 6)))
+    return found, (place, solve)
+
+
+@jit
+def push(r, link, at, f):
+    """Adds an impulse f at a point of the world to a link."""
+    if link >= 0:
+        moment = cross(sub(at, load(r.ws.position, link)), f)
+        for k in range(3):
+            r.wrench[link, k] += f[k]
+            r.wrench[link, 3 + k] += moment[k]
+
+
+@jit
+def clear(r):
+    """No impulses."""
+    for k in range(r.tau.size):
+        r.tau[k] = 0.0
+    for i in range(r.wrench.shape[0]):
+        for k in range(6):
+            r.wrench[i, k] = 0.0
+
+
+@jit
+def unit_row(r, table, a, b, at, xb, direction, row, jump):
+    """The row of J and of M⁻¹ Jᵀ of a contact in a direction, into ``row`` and ``jump`` (nu,), at placed links.
+
+    ``at`` is where it acts on the first; ``xb`` is the same point as the second has it, of which an image may be what
+    the first meets.
+    """
+    clear(r)
+    if a == STOP:
+        r.tau[table.stop_speed[b]] += table.stop[b, 1]
+    else:
+        push(r, table.link[a], at, direction)
+        if b < table.link.size:
+            push(r, table.link[b], xb, scale(-1.0, direction))
+    run(r.solve)
+    copy_into(jump, r.jump)
+    for i in range(r.wrench.shape[0]):
+        for k in range(6):
+            r.force[i, k] = r.wrench[i, k]
+    project(r.forest, r.ws, r.force, row)
+    for k in range(row.size):
+        row[k] += r.tau[k]
+
+
+@kernel
+def locate(r, table, x, v):
+    """Places and moves the links at the coordinates and speeds of ``r``, and finds the centres of the spheres and their
+    velocities (spheres, 3)."""
+    run(r.place)
+    sphere_states(table, r.ws, x, v)
+
+
+@jit
+def across(n):
+    """A unit vector across another, about the axis of the world that is farthest from it."""
+    a, b, c = abs(n[0]), abs(n[1]), abs(n[2])
+    e = (1.0, 0.0, 0.0) if a <= b and a <= c else (0.0, 1.0, 0.0) if b <= c else (0.0, 0.0, 1.0)
+    t = cross(n, e)
+    return scale(1.0 / norm(t), t)
+
+
+@kernel
+def contact_rows(r, table, x, contacts, per, normal, rows, jumps):
+    """Rows of J and of M⁻¹ Jᵀ of some contacts (n, 2), whose links ``locate`` has placed: ``per`` for each, 1 for the
+    normal or 3 for it and two directions across, into ``rows`` and ``jumps`` (n per, nu); and the normals (n, 3).
+
+    A stop has nothing across, and zeros there.
+    """
+    for k in range(contacts.shape[0]):
+        a, b = contacts[k, 0], contacts[k, 1]
+        gap, n, _ = contact_gap(table, x, r.q, a, b)
+        store(normal, k, n)
+        at = other = (0.0, 0.0, 0.0)
+        if a != STOP:
+            at = add(load(x, a), scale(-(table.radius[a] + 0.5 * gap), n))
+            other = at
+            if b < table.link.size:
+                other = add(load(x, b), scale(table.radius[b] + 0.5 * gap, n))
+        for j in range(per):
+            row = per * k + j
+            if j > 0 and a == STOP:
+                for i in range(rows.shape[1]):
+                    rows[row, i] = jumps[row, i] = 0.0
+                continue
+            direction = n
+            if j > 0:
+                direction = across(n)
+                if j == 2:
+                    direction = cross(n, direction)
+            unit_row(r, table, a, b, at, other, direction, rows[row], jumps[row])
