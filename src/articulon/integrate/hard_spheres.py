@@ -130,21 +130,23 @@ def collide(spheres, i, j, time):
     fly(spheres, i, time)
     fly(spheres, j, time)
     x, y, z = between(spheres, i, j, 0), between(spheres, i, j, 1), between(spheres, i, j, 2)
-    distance = np.sqrt(x * x + y * y + z * z)
-    x, y, z = x / distance, y / distance, z / distance
-    approach = (
+    square = x * x + y * y + z * z
+    distance = np.sqrt(square)
+    along = (
         (motion[i, MOTION.velocity] - motion[j, MOTION.velocity]) * x
         + (motion[i, MOTION.velocity + 1] - motion[j, MOTION.velocity + 1]) * y
         + (motion[i, MOTION.velocity + 2] - motion[j, MOTION.velocity + 2]) * z
     )
-    approach = max(approach, 0.0)  # of a graze, rounding says which
+    along = max(along, 0.0)  # of a graze, rounding says which
+    approach = along / distance
     e = spheres.restitution[spheres.links[i, LINK.kind], spheres.links[j, LINK.kind]]
     if approach < spheres.settings[SETTING.resting]:
         e = 0.0
-    lighter, other = spheres.events[i, EVENT.inverse_mass], spheres.events[j, EVENT.inverse_mass]
-    reduced = 1.0 / (lighter + other)
-    impulse = (1.0 + e) * reduced * approach
-    first, second = impulse * lighter, impulse * other
+    # Along r and divided by r², as no unit vector is one to the last digit, and energy would drift by what is missing.
+    ease, other = spheres.events[i, EVENT.inverse_mass], spheres.events[j, EVENT.inverse_mass]
+    reduced = 1.0 / (ease + other)
+    impulse = (1.0 + e) * reduced * along / square
+    first, second = impulse * ease, impulse * other
     motion[i, MOTION.velocity] -= first * x
     motion[i, MOTION.velocity + 1] -= first * y
     motion[i, MOTION.velocity + 2] -= first * z
@@ -152,9 +154,9 @@ def collide(spheres, i, j, time):
     motion[j, MOTION.velocity + 1] += second * y
     motion[j, MOTION.velocity + 2] += second * z
     spheres.counts[COUNT.impacts] += 1
-    sums[SUM.virial] += impulse * distance
+    sums[SUM.virial] += impulse * square
     sums[SUM.loss] += 0.5 * reduced * (1.0 - e * e) * approach * approach
-    sums[SUM.impulse] = max(sums[SUM.impulse], impulse)
+    sums[SUM.impulse] = max(sums[SUM.impulse], impulse * distance)
     endless = False
     if spheres.hurried.size and spheres.settings[SETTING.resting] == 0.0:
         endless = hurries(spheres, i, time)
@@ -192,7 +194,7 @@ def cross(spheres, i, time):
     axis, way = face // 2, 2 * (face % 2) - 1
     x, y, z = cell_numbers(grid, cell)
     number = (x if axis == 0 else y if axis == 1 else z) + way
-    count, passes = grid.cells[axis], 0
+    count, passes = grid.cells[axis], np.int64(0)
     if number < 0 or number >= count:
         if grid.faces[axis] == WALL:
             return COLLAPSED if hit_wall(spheres, i, face, time) else GOES_ON

@@ -187,31 +187,35 @@ def find_impact(spheres, i, lowest, highest):
     near, meeting = spheres.near, spheres.meeting
     x, y, z = motion[i, MOTION.place], motion[i, MOTION.place + 1], motion[i, MOTION.place + 2]
     vx, vy, vz = motion[i, MOTION.velocity], motion[i, MOTION.velocity + 1], motion[i, MOTION.velocity + 2]
-    time, best, mate = motion[i, MOTION.time], motion[i, MOTION.impact], NOBODY
+    time, best, mate = motion[i, MOTION.time], motion[i, MOTION.impact], np.int64(NOBODY)
     gx, gy, gz = settings[SETTING.gravity], settings[SETTING.gravity + 1], settings[SETTING.gravity + 2]
     falls = gx != 0.0 or gy != 0.0 or gz != 0.0
     diameter = settings[SETTING.diameter]
     square = diameter * diameter
     hits = 0
     for k in range(gather(spheres, i, lowest, highest)):
-        j, shift = np.uint64(near[0, k]), np.uint64(near[1, k])
-        step = time - motion[j, MOTION.time]
-        ux, uy, uz = motion[j, MOTION.velocity], motion[j, MOTION.velocity + 1], motion[j, MOTION.velocity + 2]
-        rx = motion[j, MOTION.place] + shifts[shift, 0] - x + ux * step
-        ry = motion[j, MOTION.place + 1] + shifts[shift, 1] - y + uy * step
-        rz = motion[j, MOTION.place + 2] + shifts[shift, 2] - z + uz * step
+        other, shift = np.uint64(near[0, k]), np.uint64(near[1, k])
+        step = time - motion[other, MOTION.time]
+        ux, uy, uz = (
+            motion[other, MOTION.velocity],
+            motion[other, MOTION.velocity + 1],
+            motion[other, MOTION.velocity + 2],
+        )
+        rx = motion[other, MOTION.place] + shifts[shift, 0] - x + ux * step
+        ry = motion[other, MOTION.place + 1] + shifts[shift, 1] - y + uy * step
+        rz = motion[other, MOTION.place + 2] + shifts[shift, 2] - z + uz * step
         if falls:
             half = 0.5 * step * step
             rx, ry, rz = rx + gx * half, ry + gy * half, rz + gz * half
             ux, uy, uz = ux + gx * step, uy + gy * step, uz + gz * step
         if diameter == 0.0:
-            apart = spheres.events[i, EVENT.radius] + spheres.events[j, EVENT.radius]
+            apart = spheres.events[i, EVENT.radius] + spheres.events[other, EVENT.radius]
             square = apart * apart
         wx, wy, wz = ux - vx, uy - vy, uz - vz
         a, b = wx * wx + wy * wy + wz * wz, rx * wx + ry * wy + rz * wz
         c = rx * rx + ry * ry + rz * rz - square
         meeting[hits, 0], meeting[hits, 1], meeting[hits, 2], meeting[hits, 3] = c, b, a, square
-        near[0, hits] = j
+        near[0, hits] = near[0, k]
         # Whether spheres approach is as likely as not: a branch would be foretold wrongly every other time. The sphere
         # itself does not, as its relative velocity is zero.
         hits += (b < 0.0) & (b * b >= a * c)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numba
 import numpy as np
 
 from articulon.integrate.event_calendar import day_frequency, open_calendar
@@ -30,6 +31,7 @@ from articulon.integrate.hard_spheres import (
     find_events,
     take_events,
 )
+from articulon.kernels import prepare
 
 IMPACTS = 50_000
 """After which Python is in control for a moment."""
@@ -71,6 +73,22 @@ class Totals:
     """The largest of any impact [momentum]."""
 
 
+def prepare_kernels() -> None:
+    """Has the kernels compiled, with what else is asked for, or loaded."""
+    one, faces = np.ones(1), np.full(3, OPEN)
+    grid = sphere_grid(np.zeros(3), one.repeat(3), faces, 1.0, 1)
+    table = sphere_tables(one, one, np.zeros(1), np.ones((1, 1)), grid, np.zeros(3), 0.0, np.ones(6))
+    for function, others in (
+        (fill_cells, ()),
+        (find_events, ()),
+        (open_calendar, (1.0, 1.0)),
+        (take_events, (1.0, 1)),
+        (bring_together, (1.0,)),
+        (deepest_overlap, (np.zeros(2, dtype=np.int64),)),
+    ):
+        prepare(function, tuple(numba.typeof(value) for value in (table, *others)))
+
+
 class SphereGas:
     """Hard spheres.
 
@@ -101,6 +119,7 @@ class SphereGas:
         self.radius, self.mass, self.kind, self.restitution = radius, mass, kind, restitution
         self.box, self.resting_speed = box, resting_speed
         self.gravity = np.zeros(3) if gravity is None else gravity
+        prepare_kernels()
         self.collapsed = NOBODY
         """The sphere whose impacts have no end, once there is one."""
 

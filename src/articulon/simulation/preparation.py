@@ -18,6 +18,7 @@ from articulon.gpu.particle_on_device import device_driver
 from articulon.integrate import FIXED
 from articulon.integrate.base import Driver
 from articulon.integrate.choice import driver
+from articulon.integrate.event_driver import EventDrivenDriver
 from articulon.integrate.problem import CPU, Problem
 from articulon.integrate.status import advance_stop
 from articulon.integrate.thermostatting import check_thermostat
@@ -235,7 +236,8 @@ def prepare(
         stop = body, direction / np.linalg.norm(direction)
         advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
     step, scaled = windows.step or getattr(integrator, "step", None), policy.scales
-    observer = Observer(evaluator, step, stop, policy.varies, advance.books_unscaled_work, scaled, adaptive)
+    books, by_events = advance.books_unscaled_work, isinstance(advance, EventDrivenDriver)
+    observer = Observer(evaluator, step, stop, policy.varies, books, scaled, adaptive, by_events)
     return Prepared(
         case,
         model,

@@ -24,6 +24,7 @@ from articulon.simulation.contact_summary import contact_figures, contact_notes
 from articulon.simulation.deformation_notes import deformation_notes
 from articulon.simulation.frames import Frames
 from articulon.simulation.freedom_temperatures import temperatures_of_freedoms
+from articulon.simulation.hard_sphere_observer import hard_sphere_figures
 from articulon.simulation.preparation import Prepared
 from articulon.simulation.run_verdict import judged
 from articulon.storage.atomic_writing import write_text
@@ -105,6 +106,8 @@ def summary(
         deepest = seen.deepest(state) if seen is not None and contacts["overlap_largest"] > 0.0 else None
         figures["notes"] = [*figures["notes"], *contact_notes(model, contacts, deepest)]
         figures["contacts"] = contacts
+    if prepared.observer.spheres is not None:
+        figures["impacts"] = hard_sphere_figures(state)
     return figures | {
         "frames": len(observables["time"]),
         **ledger.balance(observables),
