@@ -17,6 +17,8 @@ from articulon.dynamics.state_functions import PARALLEL_LINKS
 from articulon.forces.base import At
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import booking, fill_all, scaling
+from articulon.forces.impacts.joint_limits import has_impacts
+from articulon.forces.impacts.pressing import press
 from articulon.kernels import jit, kernel
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of, run
@@ -172,6 +174,9 @@ def _plain(e: ModelTables, at: At, rhs: RightHandSide) -> Iterator[Bound]:
     yield from _locating(e, at)
     yield from _forces(e, at, rhs.factor)
     yield from _solving(e, at, rhs.factor[EXTERNAL:], rhs.u_rate)
+    if has_impacts(e.model) and e.impacts.may_rest:
+        impacts = e.impacts
+        yield press.bind(impacts.response, impacts.table, impacts.pressed, at.q, at.u, rhs.u_rate, rhs.power)
     yield motion_passes.rate_coordinates.bind(at.forest, at.q, at.u, rhs.q_rate)
     yield from _driving(e, at, rhs)
 

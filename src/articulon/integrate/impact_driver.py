@@ -2,28 +2,34 @@
 
 After every step the paths of spheres and stops are searched for the first that closes. Where one does, the step is
 taken again from its start, shorter, until it ends where the gap is zero to rounding: that is a step of the rule itself
-and has its order. Impulses then change the speeds, and the next step begins.
+and has its order. Impulses then change the speeds, and the next step begins. Contacts that rest are constraints within
+the steps; where one would pull, begin to slip or slip the other way, a step ends in the same way.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from articulon.forces.impacts.impact_engine import Event, ImpactEngine, Spheres
-from articulon.forces.impacts.impact_memory import MEMORY, memory_size, resting
+from articulon.forces.impacts.impact_memory import memory_size, resting
 from articulon.forces.impacts.impact_tables import TOUCH
+from articulon.forces.impacts.pressing import STICKS
+from articulon.forces.impacts.resting_contacts import keep_closed
 from articulon.integrate.explicit_driver import ExplicitDriver
+from articulon.integrate.impact_settling import jammed, settle
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED
+from articulon.kernels import one_blas_thread
 from articulon.model import State
-from articulon.model.state import CONTACT, EVALUATIONS, REJECTED, STEPS
+from articulon.model.state import EVALUATIONS, REJECTED, STEPS
 
 MOST_TRIES = 60
 """Shorter steps that are tried, at most, to find when two meet."""
-HASTE = 1e-6
-"""An impact that comes within this part of a step after the one before is hasty."""
-MOST_HASTY = 400
-"""Hasty impacts in a row that are impacts without end."""
+GIVES = 1e-9
+"""Part of the largest force of a contact by which one may pull, or stick too hard, before that is more than rounding.
+"""
 
 
 class ImpactDriver(ExplicitDriver):
@@ -37,52 +43,73 @@ class ImpactDriver(ExplicitDriver):
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
         self.failure = self.culprit = None
+        with one_blas_thread():
+            return self._go(state, until, steps)
+
+    def _go(self, state: State, until: float, steps: int) -> int:
         while True:
-            at = self._settled(state)
-            if at is None:
+            self.failure = settle(self.impacts, self.evaluator, state)
+            if self.failure is not None:
                 return DIVERGED
             if state.time[0] >= until:
                 return REACHED
             if steps <= 0:
                 return PAUSED
             before = int(state.counters[STEPS])
-            status = self._step(state, at, until)
+            status = self._step(state, until)
             if status not in (REACHED, PAUSED) or state.counters[STEPS] == before:
                 return status
             if state.time[0] >= self.control.step[4]:
                 return PAUSED
             steps -= 1
 
-    def _step(self, state: State, at: Spheres, until: float) -> int:
-        """Takes one step, or a part of it that ends where two meet."""
-        kept, memory = state.copy(), state.rule.history
+    def _take(self, state: State, until: float) -> int:
+        """Takes one step to a time, at most, and brings what rests back onto its contacts."""
         status = self._closed(self._advance(state, until, 1))
         if status not in (REACHED, PAUSED):
             return status
-        begin, end = float(kept.time[0]), float(state.time[0])
-        skipped = resting(memory)
-        event = self.impacts.first_event(at, self.impacts.at(state.q, state.u), end - begin, skipped)
-        if event is None:
-            return status
-        return self._locate(state, kept, event, end - begin)
+        found = jammed(self.impacts)
+        if found is not None:
+            self.failure = found
+            return DIVERGED
+        rests = resting(state.rule.history)
+        if len(rests.contact):
+            keep_closed(self.impacts, state, rests)
+        return status
 
-    def _retake(self, state: State, kept: State, length: float) -> Spheres | None:
-        """Takes a step from its start, of another length; what has been counted of work stays. None where it fails."""
+    def _step(self, state: State, until: float) -> int:
+        """Takes one step, or a part of it that ends where two meet or what rests gives way."""
+        kept, begin = state.copy(), float(state.time[0])
+        at = self.impacts.at(state.q, state.u)
+        status = self._take(state, until)
+        if status not in (REACHED, PAUSED):
+            return status
+        rests, length = resting(state.rule.history), float(state.time[0]) - begin
+        event = self.impacts.first_event(at, self.impacts.at(state.q, state.u), length, rests.contact)
+        if event is not None:
+            status = self._locate(state, kept, event, length)
+        if status in (REACHED, PAUSED) and len(rests.contact) and self._least(state) < 0.0:
+            status = self._give_way(state, kept)
+        return status
+
+    def _retake(self, state: State, kept: State, length: float) -> bool:
+        """Takes a step from its start, of another length; what has been counted of work stays. False where it fails."""
         spent, rejected = int(state.counters[EVALUATIONS]), int(state.counters[REJECTED])
         state.take(kept)
-        status = self._closed(self._advance(state, float(kept.time[0]) + length, 1))
+        status = self._take(state, float(kept.time[0]) + length)
         state.counters[EVALUATIONS] += spent - kept.counters[EVALUATIONS]
         state.counters[REJECTED] += rejected - kept.counters[REJECTED]
-        return self.impacts.at(state.q, state.u) if status in (REACHED, PAUSED) else None
+        return status in (REACHED, PAUSED)
 
     def _locate(self, state: State, kept: State, event: Event, length: float) -> int:
         """Takes a step again so that it ends where a gap is zero, or, where another has closed before, at that one."""
         contact, tried = event.contact, event.part * length
+        skipped = resting(state.rule.history).contact
         while True:
             at = self._close(state, kept, contact, tried, length)
             if at is None:
                 return DIVERGED
-            deepest = self.impacts.deepest(at, resting(state.rule.history))
+            deepest = self.impacts.deepest(at, skipped)
             if deepest is None or np.array_equal(deepest, contact):
                 return PAUSED
             length = float(state.time[0]) - float(kept.time[0])
@@ -91,12 +118,11 @@ class ImpactDriver(ExplicitDriver):
     def _close(self, state: State, kept: State, contact: np.ndarray, tried: float, length: float) -> Spheres | None:
         """Takes a step again, at most ``length`` long, so that it ends where the gap of a contact closes: by Newton's
         method between bounds, to the last number that time has. None where a step fails."""
-        low, high = 0.0, length
+        low, high, begin = 0.0, length, float(kept.time[0])
         for _ in range(MOST_TRIES):
-            at = self._retake(state, kept, tried)
-            if at is None:
+            if not self._retake(state, kept, tried):
                 return None
-            taken = float(state.time[0]) - float(kept.time[0])
+            at, taken = self.impacts.at(state.q, state.u), float(state.time[0]) - begin
             gap, size = self.impacts.gaps(at, contact)[0]
             if abs(gap) <= 0.25 * TOUCH * size:
                 return at
@@ -108,43 +134,57 @@ class ImpactDriver(ExplicitDriver):
             following = taken - gap / speed if speed < 0.0 else low
             if not low < following < high:
                 following = 0.5 * (low + high)
-            begin = float(kept.time[0])
             if begin + following in (begin + low, begin + high):
                 break  # time has no number between
             tried = following
-        return self._retake(state, kept, high)
+        return self.impacts.at(state.q, state.u) if self._retake(state, kept, high) else None
 
-    def _settled(self, state: State) -> Spheres | None:
-        """Resolves the impacts of what touches and approaches; None where they do not end."""
-        memory = state.rule.history
-        memory[MEMORY.begun] = 1.0
-        at = self.impacts.at(state.q, state.u)
-        touching = self.impacts.touching(at)
-        if not len(touching):
-            return at
-        found = self.impacts.collide(at, touching, 0)
+    def _least(self, state: State) -> float:
+        """What is left to contacts that rest until one gives way: of their normal forces, of what holds those that
+        stick, and of the slip of those that slide; negative, beyond rounding, where one does."""
+        e, p, n = self.evaluator, self.impacts.pressed, int(self.impacts.pressed.total[0])
+        y = e.variables(state)
+        e.rates(state.factor, float(state.time[0]), 0, y, np.empty_like(y))
+        force, slip, mu = p.force[:n], p.slip[:n], p.friction[:n]
+        sizes = np.abs(force).max(initial=0.0)
+        left = float(force[:, 0].min()) + GIVES * sizes
+        for k in np.flatnonzero(mu > 0.0).tolist():
+            if p.mode[k] == STICKS:
+                left = min(left, mu[k] * force[k, 0] - float(np.linalg.norm(force[k, 1:])) + GIVES * sizes)
+                continue
+            axes = self.impacts.axes(p.normal[k])
+            forward, fast = float(slip[k, 1:] @ (axes @ p.along[k])), float(np.linalg.norm(p.row[3 * k + 1] * state.u))
+            if forward < -1e-13 * fast:
+                left = min(left, forward)
+        return left
+
+    def _give_way(self, state: State, kept: State) -> int:
+        """Takes a step again so that it ends just where a contact that rests gives way."""
+
+        def left(length: float) -> float | None:
+            return self._least(state) if self._retake(state, kept, length) else None
+
+        return DIVERGED if _first_negative(left, 0.0, float(state.time[0]) - float(kept.time[0])) is None else PAUSED
+
+
+def _first_negative(left: Callable[[float], float | None], low: float, high: float) -> float | None:
+    """By halving, and by secants where they do better, where a number turns negative between two times; it is asked for
+    there last."""
+    below, above = None, None
+    last = high
+    for _ in range(MOST_TRIES):
+        middle = 0.5 * (low + high)
+        if above is not None and below is not None and above > 0.0 > below:
+            secant = low + (high - low) * above / (above - below)
+            if low + 0.01 * (high - low) < secant < high - 0.01 * (high - low):
+                middle = secant + 0.01 * (high - low)
+        if high - low <= 1e-14 * last or middle in (low, high):
+            break
+        found = left(middle)
         if found is None:
-            return at
-        speeds, outcome = found
-        time, step = float(state.time[0]), float(state.step[0])
-        memory[MEMORY.impacts] += outcome.impacts
-        memory[MEMORY.energy] += outcome.energy
-        hasty = memory[MEMORY.impacts] > outcome.impacts and time - memory[MEMORY.latest] <= HASTE * step
-        memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1 if hasty else 0
-        memory[MEMORY.latest] = time
-        if outcome.largest > memory[MEMORY.largest]:
-            memory[MEMORY.largest], memory[MEMORY.largest_at] = outcome.largest, time
-        state.u[:] = speeds
-        state.work[CONTACT] += outcome.energy
-        state.unscaled_work[CONTACT] += outcome.energy
-        if not outcome.ended or memory[MEMORY.hasty] > MOST_HASTY:
-            self.failure = self._endless(touching)
             return None
-        return self.impacts.at(state.q, state.u)
-
-    def _endless(self, contacts: np.ndarray) -> str:
-        """Why a run does not go on."""
-        return (
-            f"impacts without end, each sooner than the one before, between {self.impacts.name(contacts[0])}: give "
-            "resting_speed, below which they rest; the acceleration is largest"
-        )
+        if found < 0.0:
+            high, below = middle, found
+        else:
+            low, above = middle, found
+    return high if left(high) is not None else None

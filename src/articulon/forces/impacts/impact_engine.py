@@ -11,9 +11,11 @@ from articulon.forces.contact.sphere_motion import sphere_name
 from articulon.forces.impacts import impact_laws
 from articulon.forces.impacts.impact_geometry import deepest_overlap, first_event, gaps_of, set_walls, touching
 from articulon.forces.impacts.impact_laws import Outcome, Touching
+from articulon.forces.impacts.impact_memory import Rests
 from articulon.forces.impacts.impact_tables import STOP, TOUCH, impact_table
 from articulon.forces.impacts.impacts import impacts_of
-from articulon.forces.impacts.impulse_response import contact_rows, locate, response
+from articulon.forces.impacts.impulse_response import contact_rows, locate, move_coordinates, response
+from articulon.forces.impacts.pressing import Pressed, find_press_rows, pressed_contacts
 from articulon.kernels import prepare_for
 from articulon.model import Model
 
@@ -75,6 +77,7 @@ class ImpactEngine:
         spheres = self.table.link.size
         self.ways = np.zeros(spheres)
         self.rubs = bool((self.table.friction > 0.0).any())
+        self.pressed = pressed_contacts(self.table, model.nu)
         self._kernels()
         self._placed = False
 
@@ -89,7 +92,21 @@ class ImpactEngine:
         self._gaps = prepare_for(gaps_of, (table, some.x, some.q, room, np.zeros((1, 2))))
         self._deepest = prepare_for(deepest_overlap, (table, some.x, some.q, room, room[0]))
         self._first = prepare_for(first_event, (table, room, tuple(some), tuple(some), 1.0, np.zeros(spheres), room[0]))
+        self._move = prepare_for(move_coordinates, (r.forest, some.q, some.u))
+        if self.may_rest:
+            self._press_rows = prepare_for(find_press_rows, (r, table, self.pressed))
         self._rows = prepare_for(contact_rows, (r, table, some.x, room, 1, np.zeros((1, 3)), rows, rows))
+
+    @property
+    def may_rest(self) -> bool:
+        """Whether any contact may come to rest: one without restitution, or where a resting speed is given."""
+        t = self.table
+        return bool(
+            (t.restitution == 0.0).any()
+            or t.resting[0] >= 0.0
+            or (t.stop[:, 2] == 0.0).any()
+            or (t.stop[:, 3] >= 0.0).any()
+        )
 
     def spheres(self) -> Spheres:
         """Arrays for what moves."""
@@ -180,13 +197,40 @@ class ImpactEngine:
         rounding = ROUNDING * np.abs(rows.row * at.u).sum(axis=1)
         return Touching(rows.row @ rows.jump.T, rows.row @ at.u, rounding[::per], e, mu, resting, per), rows
 
-    def collide(self, at: Spheres, contacts: np.ndarray, first: int) -> tuple[np.ndarray, Outcome] | None:
+    def collide(self, at: Spheres, contacts: np.ndarray) -> tuple[np.ndarray, Outcome] | None:
         """Speeds (nu,) after the impacts of touching contacts, and what these did; None where none approaches."""
         t, rows = self.touch(at, contacts)
         if not (t.velocity[t.normal] < -t.rounding).any():
             return None
-        outcome = impact_laws.in_turn(t, first)
+        outcome = impact_laws.in_turn(t)
         return at.u + outcome.impulse @ rows.jump, outcome
+
+    def press(self, rests: Rests) -> None:
+        """Has these contacts rest in every evaluation from now on."""
+        p, n = self.pressed, len(rests.contact)
+        p.total[0], p.jammed[0] = n, 0
+        p.contact[:n], p.mode[:n], p.along[:n] = rests
+        p.friction[:n] = self.constants(rests.contact)[1]
+
+    def press_rows(self, contacts: np.ndarray) -> Pressed:
+        """Normals, J, M⁻¹ Jᵀ and J' u of contacts at the place that :meth:`at` has been asked for last, which are the
+        first of the arrays; no contact rests afterwards."""
+        n = len(contacts)
+        self.press(Rests(contacts, np.zeros(n, dtype=np.int64), np.zeros((n, 3))))
+        self._press_rows(self.response, self.table, self.pressed)
+        self.pressed.total[0] = 0
+        return self.pressed
+
+    @staticmethod
+    def axes(normal: np.ndarray) -> np.ndarray:
+        """The two directions across a normal, as the kernels take them, shape (2, 3)."""
+        t = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
+        t /= np.linalg.norm(t)
+        return np.array([t, np.cross(normal, t)])
+
+    def move(self, q: np.ndarray, u: np.ndarray) -> None:
+        """Moves coordinates (nq,) by u (nu,), in place."""
+        self._move(self.response.forest, q, u)
 
     def name(self, contact: Any) -> str:
         """What two that meet are called."""

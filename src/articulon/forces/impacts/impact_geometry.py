@@ -74,7 +74,7 @@ def spheres_apart(table, a, b, d):
     return r - (table.radius[a] + table.radius[b]), n
 
 
-@jit
+@routine
 def contact_gap(table, x, q, a, b):
     """Gap, unit vector from the second to the first, and the size of the numbers that the gap is the difference of."""
     if a == STOP:
@@ -146,7 +146,7 @@ def cubic(p0, p1, p2, p3, s):
     return value, rate
 
 
-@jit
+@routine
 def gap_on_path(table, a, b, path, s):
     """Gap at a part s of the step, and its derivative by s. ``path`` is the cubic of what moves: the way between two
     centres, a centre, or, in the first component, a coordinate."""

@@ -45,6 +45,8 @@ class Outcome(NamedTuple):
     """Λ, shape (rows,)."""
     largest: float
     """The largest normal impulse of a single impact."""
+    largest_of: int
+    """The contact that it was of."""
     impacts: int
     """Impacts."""
     energy: float
@@ -53,17 +55,16 @@ class Outcome(NamedTuple):
     """Whether none approaches any more."""
 
 
-def in_turn(t: Touching, first: int) -> Outcome:
-    """One impact after the other: that of contact ``first``, then always that which approaches fastest, until none does
-    any more."""
+def in_turn(t: Touching) -> Outcome:
+    """One impact after the other, always that which approaches fastest, until none does any more."""
     A, v, impulse = t.matrix, t.velocity.copy(), np.zeros(t.velocity.size)
-    largest = energy = 0.0
+    largest, which, energy = 0.0, 0, 0.0
     for count in range(MOST_IN_TURN):
         approach = -v[t.normal]
         approach[approach <= t.rounding] = 0.0
-        k = first if count == 0 and approach[first] > 0.0 else int(np.argmax(approach))
+        k = int(np.argmax(approach))
         if approach[k] <= 0.0:
-            return Outcome(impulse, largest, count, energy, True)
+            return Outcome(impulse, largest, which, count, energy, True)
         e = 0.0 if approach[k] < t.resting[k] else float(t.restitution[k])
         rows = slice(t.per * k, t.per * (k + 1))
         single = np.zeros(t.per)
@@ -72,5 +73,6 @@ def in_turn(t: Touching, first: int) -> Outcome:
         v += A[:, rows] @ single
         impulse[rows] += single
         energy += 0.5 * float((before + v[rows]) @ single)
-        largest = max(largest, float(single[0]))
-    return Outcome(impulse, largest, MOST_IN_TURN, energy, False)
+        if single[0] > largest:
+            largest, which = float(single[0]), k
+    return Outcome(impulse, largest, which, MOST_IN_TURN, energy, False)

@@ -3,10 +3,12 @@
 It lies in ``State.rule.history``, as a flat array, so that a checkpoint holds it.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from articulon.columns import Columns
-from articulon.forces.impacts.impact_tables import ImpactTable
+from articulon.forces.impacts.impact_tables import MOST_PRESSED, ImpactTable, most_resting
 
 
 class MemoryPlaces(Columns):
@@ -41,29 +43,46 @@ class MemoryPlaces(Columns):
 MEMORY = MemoryPlaces()
 
 
+WIDTH = 6
+"""Numbers of a contact that rests: who it is of (2), what it does across its normal, and the direction of its slip."""
+
+
+class Rests(NamedTuple):
+    """Contacts that rest."""
+
+    contact: np.ndarray
+    """Shape (n, 2)."""
+    mode: np.ndarray
+    """See ``pressing.SLIDES``, shape (n,)."""
+    along: np.ndarray
+    """Direction of the slip, world frame, shape (n, 3)."""
+
+
 def memory_size(table: ImpactTable) -> int:
     """Numbers that a run remembers."""
-    return MEMORY.contacts + 2 * most_resting(table)
+    return MEMORY.contacts + WIDTH * min(most_resting(table), MOST_PRESSED)
 
 
-def most_resting(table: ImpactTable) -> int:
-    """Contacts that may rest at a time."""
-    spheres = table.link.size
-    every = len(table.pair) + spheres * table.wall_of.size
-    return min(every, 9 * spheres) + table.stop_speed.size
-
-
-def resting(memory: np.ndarray) -> np.ndarray:
-    """Contacts that rest, shape (n, 2)."""
+def resting(memory: np.ndarray) -> Rests:
+    """Contacts that rest."""
     count = int(memory[MEMORY.resting])
-    return memory[MEMORY.contacts : MEMORY.contacts + 2 * count].astype(np.int64).reshape(-1, 2)
+    rows = memory[MEMORY.contacts : MEMORY.contacts + WIDTH * count].reshape(count, WIDTH)
+    return Rests(rows[:, :2].astype(np.int64), rows[:, 2].astype(np.int64), rows[:, 3:].copy())
 
 
-def set_resting(memory: np.ndarray, contacts: np.ndarray) -> bool:
-    """Remembers which contacts (n, 2) rest; whether there is room for them."""
-    if MEMORY.contacts + 2 * len(contacts) > memory.size:
+def set_resting(memory: np.ndarray, rests: Rests) -> bool:
+    """Remembers which contacts rest; whether there is room for them."""
+    count = len(rests.contact)
+    end = MEMORY.contacts + WIDTH * count
+    if end > memory.size:
         return False
-    memory[MEMORY.resting] = len(contacts)
+    memory[MEMORY.resting] = count
     memory[MEMORY.contacts :] = 0.0
-    memory[MEMORY.contacts : MEMORY.contacts + 2 * len(contacts)] = contacts.ravel()
+    rows = np.concatenate([rests.contact, rests.mode[:, None], rests.along], axis=1)
+    memory[MEMORY.contacts : end] = rows.ravel()
     return True
+
+
+def no_rests() -> Rests:
+    """No contact that rests."""
+    return Rests(np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 3)))

@@ -23,6 +23,9 @@ TOUCH = 1e-12
 MOST_SPHERES = 4000
 """Every pair of spheres is looked at in every step."""
 
+MOST_PRESSED = 128
+"""Contacts that rest at a time, at most."""
+
 
 class ImpactTable(NamedTuple):
     """Everything that can hit something. A contact is named by two numbers: the place of a sphere among the spheres,
@@ -144,3 +147,10 @@ def _pairs(model: Model, spheres: np.ndarray, joints: int) -> np.ndarray:
         apart[np.repeat(np.arange(spheres.size), np.diff(start)), near] = False
         meets &= apart[first, second]
     return np.stack([first[meets], second[meets]], axis=1).astype(np.int64)
+
+
+def most_resting(table: ImpactTable) -> int:
+    """Contacts that may rest at a time: as many as equal spheres can have, and every stop."""
+    spheres = table.link.size
+    every = len(table.pair) + spheres * table.wall_of.size
+    return min(every, 9 * spheres) + table.stop_speed.size

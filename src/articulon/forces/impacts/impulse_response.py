@@ -11,12 +11,13 @@ import numpy as np
 
 from articulon.algebra.vectors import add, copy_into, cross, load, scale, store, sub
 from articulon.dynamics import motion_passes
+from articulon.dynamics.kinematics import drift
 from articulon.dynamics.loops.conditions import loop_scratch
 from articulon.dynamics.loops.loop_passes import solving_with_loops
 from articulon.dynamics.newton_euler import project
 from articulon.forces.impacts.impact_geometry import contact_gap, norm, sphere_states
 from articulon.forces.impacts.impact_tables import STOP
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit, kernel, routine
 from articulon.model import Forest, Model, Workspace, kernel_tables, workspace
 from articulon.passes import Program, run
 
@@ -84,7 +85,7 @@ def clear(r):
             r.wrench[i, k] = 0.0
 
 
-@jit
+@routine
 def unit_row(r, table, a, b, at, xb, direction, row, jump):
     """The row of J and of M⁻¹ Jᵀ of a contact in a direction, into ``row`` and ``jump`` (nu,), at placed links.
 
@@ -154,3 +155,9 @@ def contact_rows(r, table, x, contacts, per, normal, rows, jumps):
                 if j == 2:
                     direction = cross(n, direction)
             unit_row(r, table, a, b, at, other, direction, rows[row], jumps[row])
+
+
+@kernel
+def move_coordinates(forest, q, u):
+    """Moves coordinates (nq,) by u (nu,)."""
+    drift(forest, q, u, 1.0)

@@ -1,0 +1,123 @@
+"""What is done between steps to a state in which something touches: impacts, and what comes to rest or apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.impacts.impact_engine import ROUNDING, ImpactEngine, Spheres
+from articulon.forces.impacts.impact_laws import Outcome
+from articulon.forces.impacts.impact_memory import MEMORY, Rests, no_rests, resting, set_resting
+from articulon.forces.impacts.pressing import STICKS
+from articulon.forces.impacts.resting_contacts import chosen
+from articulon.model import State
+from articulon.model.state import CONTACT, WINDOW
+
+HASTE = 1e-6
+"""An impact that comes within this part of a step after the one before is hasty."""
+MOST_HASTY = 400
+"""Hasty impacts in a row that are impacts without end."""
+STILL = 10.0 * ROUNDING
+"""Normal velocity, over the size of the numbers that it is the sum of, of a contact that neither opens nor closes."""
+
+
+def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | None:
+    """Resolves the impacts of what touches and approaches, and finds what rests; why a run cannot go on, if so."""
+    memory = state.rule.history
+    memory[MEMORY.begun] = 1.0
+    at = engine.at(state.q, state.u)
+    touching = engine.touching(at)
+    rested = resting(memory)
+    if not len(touching):
+        if len(rested.contact):
+            _rest(engine, memory, rested, no_rests())
+        return None
+    found = engine.collide(at, touching)
+    if found is not None:
+        failure = _book(engine, state, touching, *found)
+        if failure is not None:
+            return failure
+        at = engine.at(state.q, state.u)
+    if not engine.may_rest:
+        return None
+    return _settle_rests(engine, evaluator, state, at, touching, rested)
+
+
+def _book(engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome) -> str | None:
+    memory, time = state.rule.history, float(state.time[0])
+    # The longest of the steps: the next one may be short where one was cut.
+    hasty = memory[MEMORY.impacts] > 0.0 and time - memory[MEMORY.latest] <= HASTE * float(state.step[0])
+    memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1.0 if hasty else 0.0
+    memory[MEMORY.impacts] += outcome.impacts
+    memory[MEMORY.energy] += outcome.energy
+    memory[MEMORY.latest] = time
+    if outcome.largest > memory[MEMORY.largest]:
+        memory[MEMORY.largest], memory[MEMORY.largest_at] = outcome.largest, time
+        memory[MEMORY.largest_of : MEMORY.largest_of + 2] = touching[outcome.largest_of]
+    state.u[:] = speeds
+    state.work[CONTACT] += outcome.energy
+    state.unscaled_work[CONTACT] += outcome.energy
+    if outcome.ended and memory[MEMORY.hasty] <= MOST_HASTY:
+        return None
+    return (
+        f"impacts without end, each sooner than the one before, the latest between {engine.name(touching[0])}: give "
+        "resting_speed, below which they rest; the acceleration is largest"
+    )
+
+
+def _settle_rests(
+    engine: ImpactEngine, evaluator: Evaluator, state: State, at: Spheres, touching: np.ndarray, rested: Rests
+) -> str | None:
+    """Finds what rests of what touches."""
+    rows = engine.rows(at, touching)
+    speed, size = rows.row @ at.u, np.abs(rows.row * at.u).sum(axis=1)
+    e, _, slow = engine.constants(touching)
+    still = ((e == 0.0) | (slow >= 0.0)) & (np.abs(speed) <= STILL * size)
+    contacts = touching[still]
+    if not len(contacts):
+        _rest(engine, state.rule.history, rested, no_rests())
+        return None
+    if len(contacts) > len(engine.pressed.contact):
+        return f"{len(contacts)} contacts rest, and there is room for {len(engine.pressed.contact)}"
+    engine.press(no_rests())
+    y = evaluator.variables(state)
+    dy = np.empty_like(y)
+    evaluator.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, dy)
+    free = dy[state.q.size : state.q.size + state.u.size].copy()
+    engine.at(state.q, state.u)
+    stuck = _were(rested, contacts)
+    rests = chosen(engine, contacts, free, stuck, state.u)
+    if rests is None:
+        return paradox(engine.name(contacts[0]))
+    _rest(engine, state.rule.history, rested, rests)
+    return None
+
+
+def _were(rested: Rests, contacts: np.ndarray) -> np.ndarray:
+    """Which of some contacts have stuck, shape (n,)."""
+    stuck = {(int(a), int(b)) for a, b in rested.contact[rested.mode == STICKS]}
+    return np.array([(int(a), int(b)) in stuck for a, b in contacts], dtype=bool)
+
+
+def _rest(engine: ImpactEngine, memory: np.ndarray, before: Rests, after: Rests) -> None:
+    """Has contacts rest, and counts those that have begun and ended."""
+    was, now = ({(int(a), int(b)) for a, b in rests.contact} for rests in (before, after))
+    memory[MEMORY.rests] += len(now - was)
+    memory[MEMORY.lifted] += len(was - now)
+    set_resting(memory, after)
+    engine.press(after)
+
+
+def jammed(engine: ImpactEngine) -> str | None:
+    """Why the latest evaluations have found no force that holds a contact closed, where they have not."""
+    place = int(engine.pressed.jammed[0])
+    return None if place == 0 else paradox(engine.name(engine.pressed.contact[place - 1]))
+
+
+def paradox(who: str) -> str:
+    """What Painlevé's paradox means for a contact."""
+    return (
+        f"Painlevé's paradox: {who} slide with so much friction that no force would hold the two apart, as a rod does "
+        "that is pushed across a table; rigid bodies have no motion there: take less friction, or contacts, which "
+        "yield; the acceleration is largest"
+    )
