@@ -21,8 +21,6 @@ LARGEST_AXIS = 2**10
 """Cells along an axis, at most."""
 OCCUPANCY = 0.5
 """Spheres in a cell where they are few."""
-FEWEST_SLOTS = 4
-"""Of a cell."""
 
 
 class MotionColumns(Columns):
@@ -201,7 +199,7 @@ def sphere_grid(low: np.ndarray, high: np.ndarray, faces: np.ndarray, largest: f
     cells = np.clip(np.floor(length / max(largest, roomy)), 1, LARGEST_AXIS).astype(np.int64)
     ways = np.array([(x, y, z) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0) for z in (-1.0, 0.0, 1.0)])
     number = int(np.prod(cells))
-    filled, slots = np.zeros(number, dtype=np.int16), np.zeros((number, FEWEST_SLOTS), dtype=np.int32)
+    filled, slots = np.zeros(number, dtype=np.int16), np.zeros((number, 0), dtype=np.int32)
     return SphereGrid(cells, faces.astype(np.int64), low.copy(), length / cells, length, ways * length, filled, slots)
 
 

@@ -35,6 +35,8 @@ from articulon.kernels import prepare
 
 IMPACTS = 50_000
 """After which Python is in control for a moment."""
+FIRST_SLOTS = 4
+"""Slots of a cell at the start."""
 INSTANT = 1e-6
 """By the time that a sphere takes for its diameter; impacts of one that follow each other faster may have no end."""
 
@@ -122,6 +124,8 @@ class SphereGas:
         prepare_kernels()
         self.collapsed = NOBODY
         """The sphere whose impacts have no end, once there is one."""
+        self.collapse_time = np.nan
+        """When that was, from the start of the latest flight [time]."""
 
     def overlap(self, positions: np.ndarray) -> tuple[float, int, int]:
         """How far the two go into each other that do most, by the sum of their radii, and which they are."""
@@ -161,6 +165,7 @@ class SphereGas:
         while status != DONE:
             status = int(take_events(spheres, duration, IMPACTS))
             if status == COLLAPSED:
+                self.collapse_time = float(spheres.sums[SUM.now])
                 self.collapsed = int(order[spheres.counts[COUNT.collapsed]])
                 return None
             if status == CROWDED:
@@ -202,10 +207,12 @@ class SphereGas:
             self.resting_speed,
             self.box.restitution,
         )
+        spheres = with_slots(spheres, FIRST_SLOTS)
         spheres.motion[:, MOTION.place : MOTION.place + 3] = inside[order]
         spheres.motion[:, MOTION.velocity : MOTION.velocity + 3] = velocities[order]
         spheres.latest[:] = -np.inf
-        speed = float(np.sqrt((velocities**2).sum(axis=1).mean()))
+        falling = largest * float(np.linalg.norm(self.gravity))
+        speed = float(np.sqrt((velocities**2).sum(axis=1).mean() + falling))
         spheres.settings[SETTING.instant] = INSTANT * largest / speed if speed > 0.0 else 0.0
         while not fill_cells(spheres):
             spheres = with_slots(spheres, 2 * spheres.grid.slots.shape[1])
