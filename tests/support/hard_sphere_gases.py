@@ -65,8 +65,9 @@ def by_all_pairs(start: Start, duration: float) -> tuple[np.ndarray, np.ndarray,
     images = [np.zeros(3)]
     if (gas.box.faces == PERIODIC).all():
         images = [edge * (np.array(k) - 1.0) for k in np.ndindex(3, 3, 3)]
-        x %= edge
     while True:
+        if len(images) > 1:
+            x %= edge
         best, who = duration - now, None
         w = v[second] - v[first]
         for image in images:
