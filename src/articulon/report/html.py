@@ -268,7 +268,7 @@ def integrator_text(case: Case) -> str:
     tolerances = [
         f"{key} {number(float(value))}"
         for key in ("rtol", "atol")
-        if isinstance(value := getattr(integrator, key), float)
+        if isinstance(value := getattr(integrator, key, None), float)
     ]
     return ", ".join([integrator.rule, *tolerances])
 
