@@ -42,10 +42,6 @@ class EventDrivenDriver(Driver):
         memory, duration = state.rule.history, until - float(state.time[0])
         if memory.size != self.history:
             raise ValueError(f"state.rule.history has {memory.size} numbers, and this rule keeps {self.history}")
-        if self.stop.link[0] >= 0:
-            raise CaseError(
-                "run.stop: 'event-driven' goes from frame to frame, and looks for no condition; leave it out"
-            )
         self.failure = self.culprit = None
         if duration <= 0.0:
             return REACHED

@@ -227,8 +227,13 @@ def prepare(
             advance: Driver = driver_of(problem, blank) if adaptive is None else adaptive
         except CaseError as error:
             raise CaseError(f"{case.source}: {error}") from None
-    stop = None
+    stop, by_events = None, isinstance(advance, EventDrivenDriver)
     if case.run.stop is not None:
+        if by_events:
+            raise CaseError(
+                f"{case.source}: run.stop: 'event-driven' goes from frame to frame and looks for no condition between; "
+                "leave it out"
+            )
         direction = np.array([float(x) for x in case.run.stop.direction])
         body = model.body(case.run.stop.body)
         if model.link[body] < 0:
@@ -236,7 +241,7 @@ def prepare(
         stop = body, direction / np.linalg.norm(direction)
         advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
     step, scaled = windows.step or getattr(integrator, "step", None), policy.scales
-    books, by_events = advance.books_unscaled_work, isinstance(advance, EventDrivenDriver)
+    books = advance.books_unscaled_work
     observer = Observer(evaluator, step, stop, policy.varies, books, scaled, adaptive, by_events)
     return Prepared(
         case,
