@@ -50,7 +50,8 @@ BENCHMARKS: dict[str, Pair] = {
     "transitions": _of("transitions"),
 }
 """What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
-``pairs``, ``grains``, ``hard-spheres``, ``gpu``, ``gpu-melt``, ``multipole``, ``polymers``, ``protein`` and ``solvated`` do."""
+``pairs``, ``grains``, ``gpu``, ``gpu-melt``, ``hard-spheres``, ``multipole``, ``polymers``, ``protein`` and
+``solvated`` do."""
 DEFAULT = ("solver", "docking")
 """What is measured when nothing is named."""
 
