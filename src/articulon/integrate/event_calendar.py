@@ -9,6 +9,7 @@ order of a list.
 
 import numpy as np
 
+from articulon.integrate.event_foretelling import foretell
 from articulon.integrate.hard_sphere_tables import COUNT, EVENT, LINK, MOTION, NOBODY, SETTING, SphereTables
 from articulon.kernels import jit, kernel
 
@@ -94,6 +95,7 @@ def earliest(spheres):
             counts[COUNT.turned] += turned
             return found
         day += 1
+        foretell(spheres, day)
     counts[COUNT.turned] += spheres.days.size
     found = earliest_of_all(spheres)
     if found != NOBODY:

@@ -32,7 +32,6 @@ from articulon.integrate.sphere_flights import (
     find_crossing,
     find_impact,
     fly,
-    foretell,
     gather,
 )
 from articulon.kernels import jit, kernel, routine
@@ -235,7 +234,6 @@ def take_events(spheres, until, impacts):
         i = earliest(spheres)
         if i == NOBODY or events[i, EVENT.first] > until:
             return DONE
-        foretell(spheres, counts[COUNT.day])
         time = events[i, EVENT.first]
         spheres.sums[SUM.now] = time
         if motion[i, MOTION.impact] > events[i, EVENT.crossing]:
@@ -301,7 +299,8 @@ def deepest_overlap(spheres, found):
     are goes into ``found``."""
     worst = 0.0
     for i in range(spheres.motion.shape[0]):
-        for k in range(gather(spheres, i, (-1, -1, -1), (1, 1, 1))):
+        found_near, _ = gather(spheres, i, (-1, -1, -1), (1, 1, 1))
+        for k in range(found_near):
             j = np.int64(spheres.near[0, k])
             if j < i:
                 x, y, z = between(spheres, i, j, 0), between(spheres, i, j, 1), between(spheres, i, j, 2)

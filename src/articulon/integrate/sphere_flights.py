@@ -5,12 +5,9 @@ Each sphere has its own time, that of its latest event; others are looked at whe
 
 import numpy as np
 
-from articulon.forces.sites.prefetching import prefetch
 from articulon.integrate.hard_sphere_tables import EVENT, LINK, MOTION, NOBODY, OPEN, PERIODIC, SETTING, WALL
 from articulon.kernels import jit, routine
 
-SPHERE_AHEAD, CELLS_AHEAD, NEIGHBOURS_AHEAD = 12, 8, 4
-"""Days before an event when memory is asked for."""
 UNSHIFTED = 13
 """Which of the shifts is none."""
 GRAZING = 1e-20
@@ -123,8 +120,8 @@ def gather(spheres, i, lowest, highest):
             for oy in range(lowest[1], highest[1] + 1):
                 cell = home + ox * plane + oy * row
                 for oz in range(lowest[2], highest[2] + 1):
-                    found = _copy_cell(spheres, np.uint64(cell + oz), np.int32(UNSHIFTED), found)
-        return np.int64(found)
+                    found = _copy_cell(spheres, np.uint64(cell + oz), np.int32(UNSHIFTED), found, False)
+        return np.int64(found), True
     for ox in range(lowest[0], highest[0] + 1):
         kx, way_x = wrapped(grid, 0, cx + ox)
         for oy in range(lowest[1], highest[1] + 1):
@@ -135,8 +132,8 @@ def gather(spheres, i, lowest, highest):
                 kz, way_z = wrapped(grid, 2, cz + oz)
                 if kz != NOBODY:
                     shift = np.int32(9 * way_x + 3 * way_y + way_z + UNSHIFTED)
-                    found = _copy_cell(spheres, np.uint64(cell_at(grid, kx, ky, kz)), shift, found)
-    return np.int64(found)
+                    found = _copy_cell(spheres, np.uint64(cell_at(grid, kx, ky, kz)), shift, found, True)
+    return np.int64(found), False
 
 
 @jit
@@ -146,18 +143,20 @@ def _inside(grid, axis, cell):
 
 
 @jit
-def _copy_cell(spheres, cell, shift, found):
+def _copy_cell(spheres, cell, shift, found, shifted):
     """Copies the slots of a cell, as unsigned numbers, which count from the start of an array alone; returns how many
     have been found by then."""
     slots, near = spheres.grid.slots, spheres.near
     filled = spheres.grid.filled[cell]
     for slot in range(4):
         near[0, found + np.uint64(slot)] = slots[cell, slot]
-        near[1, found + np.uint64(slot)] = shift
+        if shifted:
+            near[1, found + np.uint64(slot)] = shift
     if filled > 4:
         for slot in range(4, filled):
             near[0, found + np.uint64(slot)] = slots[cell, slot]
-            near[1, found + np.uint64(slot)] = shift
+            if shifted:
+                near[1, found + np.uint64(slot)] = shift
     return found + np.uint64(filled)
 
 
@@ -193,8 +192,10 @@ def find_impact(spheres, i, lowest, highest):
     diameter = settings[SETTING.diameter]
     square = diameter * diameter
     hits = 0
-    for k in range(gather(spheres, i, lowest, highest)):
-        other, shift = np.uint64(near[0, k]), np.uint64(near[1, k])
+    found, inside = gather(spheres, i, lowest, highest)
+    for k in range(found):
+        other = np.uint64(near[0, k])
+        shift = np.uint64(UNSHIFTED) if inside else np.uint64(near[1, k])
         step = time - motion[other, MOTION.time]
         ux, uy, uz = (
             motion[other, MOTION.velocity],
@@ -225,50 +226,3 @@ def find_impact(spheres, i, lowest, highest):
         if when <= best and when < motion[j, MOTION.impact] and (when < best or (mate != NOBODY and j < mate)):
             best, mate = when, j
     return best, mate
-
-
-@jit
-def foretell(spheres, day):
-    """Asks for the memory that the events of coming days will read: in a gas of many spheres each is somewhere else,
-    and would wait for all of it. First the sphere, then its partner and the cells around, then the spheres in them."""
-    _foretell_sphere(spheres, spheres.days[(day + SPHERE_AHEAD) & (spheres.days.size - 1)])
-    _foretell_cells(spheres, spheres.days[(day + CELLS_AHEAD) & (spheres.days.size - 1)])
-    _foretell_neighbours(spheres, spheres.days[(day + NEIGHBOURS_AHEAD) & (spheres.days.size - 1)])
-
-
-@jit
-def _foretell_sphere(spheres, i):
-    if i != NOBODY:
-        prefetch(spheres.motion, np.int64(i) * MOTION.width)
-        prefetch(spheres.links, np.int64(i) * LINK.width)
-
-
-@jit
-def _foretell_cells(spheres, i):
-    if i == NOBODY:
-        return
-    grid, partner = spheres.grid, np.int64(spheres.links[i, LINK.partner])
-    if partner != NOBODY:
-        prefetch(spheres.motion, partner * MOTION.width)
-        prefetch(spheres.links, partner * LINK.width)
-    width, cell = grid.slots.shape[1], np.int64(spheres.links[i, LINK.cell])
-    plane, row, last = grid.cells[1] * grid.cells[2], grid.cells[2], grid.slots.shape[0] - 2
-    for x in range(-1, 2):
-        for y in range(-1, 2):
-            near = min(max(cell + x * plane + y * row, 1), last)
-            prefetch(grid.filled, near)
-            prefetch(grid.slots, (near - 1) * width)
-            prefetch(grid.slots, (near + 2) * width - 1)
-
-
-@jit
-def _foretell_neighbours(spheres, i):
-    if i == NOBODY:
-        return
-    grid, cell = spheres.grid, np.int64(spheres.links[i, LINK.cell])
-    plane, row, last = grid.cells[1] * grid.cells[2], grid.cells[2], grid.slots.shape[0] - 2
-    for x in range(-1, 2):
-        for y in range(-1, 2):
-            near = min(max(cell + x * plane + y * row, 1), last)
-            for z in range(-1, 2):
-                prefetch(spheres.motion, np.int64(grid.slots[near + z, 0]) * MOTION.width)
