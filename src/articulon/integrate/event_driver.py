@@ -67,7 +67,10 @@ class EventDrivenDriver(Driver):
         memory[SPHERES.wall_impacts] += found.wall_impacts
         memory[SPHERES.latest_virial] = found.virial
         memory[SPHERES.virial] += found.virial
-        memory[SPHERES.impulse] = max(memory[SPHERES.impulse], found.impulse)
+        if found.impulse > memory[SPHERES.impulse]:
+            memory[SPHERES.impulse] = found.impulse
+            memory[SPHERES.impulse_time] = float(state.time[0]) + found.impulse_time
+            memory[SPHERES.impulse_of : SPHERES.impulse_of + 2] = found.impulse_of
         state.q[:], state.u[:] = positions.reshape(-1), velocities.reshape(-1)
         state.counters[STEPS] += impacts
         state.step[0], state.time[0] = duration / max(impacts, 1), until

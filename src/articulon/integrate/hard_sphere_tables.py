@@ -91,7 +91,9 @@ class CountColumns(Columns):
     """Spheres that have been looked at on them."""
     collapsed: int = 7
     """A sphere whose impacts do not end, or NOBODY."""
-    width: int = 8
+    strongest: int = 8
+    """The two of the impact of the largest impulse, the second NOBODY for a wall (2)."""
+    width: int = 10
 
 
 class SumColumns(Columns):
@@ -105,7 +107,9 @@ class SumColumns(Columns):
     """The largest of any impact [momentum]."""
     now: int = 3
     """Time of the latest event [time]."""
-    width: int = 4
+    impulse_time: int = 4
+    """Of the impact of the largest impulse [time]."""
+    width: int = 5
 
 
 class SettingColumns(Columns):
@@ -184,9 +188,9 @@ class SphereTables(NamedTuple):
     days: np.ndarray
     """First sphere whose next event is on a day, or NOBODY, shape (days,), a power of two: day d is at d modulo it."""
     counts: np.ndarray
-    """See ``COUNT``, shape (8,)."""
+    """See ``COUNT``, shape (10,)."""
     sums: np.ndarray
-    """See ``SUM``, shape (4,)."""
+    """See ``SUM``, shape (5,)."""
     settings: np.ndarray
     """See ``SETTING``, shape (13,)."""
 

@@ -122,6 +122,13 @@ def between(spheres, i, j, axis):
     return way
 
 
+@jit
+def keep_strongest(spheres, i, j, impulse, time):
+    """Remembers the impact of the largest impulse so far."""
+    spheres.sums[SUM.impulse], spheres.sums[SUM.impulse_time] = impulse, time
+    spheres.counts[COUNT.strongest], spheres.counts[COUNT.strongest + 1] = i, j
+
+
 @routine
 def collide(spheres, i, j, time):
     """An impact of two spheres; returns whether it is one of those that have no end."""
@@ -155,7 +162,8 @@ def collide(spheres, i, j, time):
     spheres.counts[COUNT.impacts] += 1
     sums[SUM.virial] += impulse * square
     sums[SUM.loss] += 0.5 * reduced * (1.0 - e * e) * approach * approach
-    sums[SUM.impulse] = max(sums[SUM.impulse], impulse * distance)
+    if impulse * distance > sums[SUM.impulse]:
+        keep_strongest(spheres, i, j, impulse * distance, time)
     endless = False
     if spheres.hurried.size and spheres.settings[SETTING.resting] == 0.0:
         endless = hurries(spheres, i, time)
@@ -177,7 +185,8 @@ def hit_wall(spheres, i, face, time):
     mass = 1.0 / spheres.events[i, EVENT.inverse_mass]
     spheres.counts[COUNT.wall_impacts] += 1
     sums[SUM.loss] += 0.5 * mass * (1.0 - e * e) * approach * approach
-    sums[SUM.impulse] = max(sums[SUM.impulse], (1.0 + e) * mass * approach)
+    if (1.0 + e) * mass * approach > sums[SUM.impulse]:
+        keep_strongest(spheres, i, NOBODY, (1.0 + e) * mass * approach, time)
     part(spheres, i)
     find_crossing(spheres, i)
     look_all_around(spheres, i)

@@ -14,26 +14,26 @@ import numpy as np
 
 from articulon.forces.impacts.impact_engine import Event, ImpactEngine, Spheres
 from articulon.forces.impacts.impact_memory import memory_size, resting
-from articulon.forces.impacts.impact_tables import TOUCH
-from articulon.forces.impacts.pressing import STICKS
-from articulon.forces.impacts.resting_contacts import keep_closed
+from articulon.forces.impacts.resting_contacts import keep_closed, margin
 from articulon.integrate.explicit_driver import ExplicitDriver
-from articulon.integrate.impact_settling import jammed, settle
+from articulon.integrate.impact_settling import hurried, jammed, settle
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED
 from articulon.kernels import one_blas_thread
 from articulon.model import State
-from articulon.model.state import EVALUATIONS, REJECTED, STEPS
+from articulon.model.state import EVALUATIONS, REJECTED, STEPS, WINDOW
 
+CLOSED = 4.0 * float(np.finfo(np.float64).eps)
+"""Gap, over the size of the numbers that it is the difference of, at which two meet."""
 MOST_TRIES = 60
 """Shorter steps that are tried, at most, to find when two meet."""
-GIVES = 1e-9
-"""Part of the largest force of a contact by which one may pull, or stick too hard, before that is more than rounding.
-"""
 
 
 class ImpactDriver(ExplicitDriver):
     """An explicit Runge–Kutta rule between impacts."""
+
+    latest: str = "what rests"
+    """Between what the latest step has been cut."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
@@ -55,10 +55,13 @@ class ImpactDriver(ExplicitDriver):
                 return REACHED
             if steps <= 0:
                 return PAUSED
-            before = int(state.counters[STEPS])
+            before, begin = int(state.counters[STEPS]), float(state.time[0])
             status = self._step(state, until)
             if status not in (REACHED, PAUSED) or state.counters[STEPS] == before:
                 return status
+            self.failure = hurried(state.rule.history, float(state.time[0]) - begin, self.latest)
+            if self.failure is not None:
+                return DIVERGED
             if state.time[0] >= self.control.step[4]:
                 return PAUSED
             steps -= 1
@@ -111,6 +114,7 @@ class ImpactDriver(ExplicitDriver):
                 return DIVERGED
             deepest = self.impacts.deepest(at, skipped)
             if deepest is None or np.array_equal(deepest, contact):
+                self.latest = self.impacts.name(contact[0])
                 return PAUSED
             length = float(state.time[0]) - float(kept.time[0])
             contact, tried = deepest, 0.5 * length
@@ -124,7 +128,7 @@ class ImpactDriver(ExplicitDriver):
                 return None
             at, taken = self.impacts.at(state.q, state.u), float(state.time[0]) - begin
             gap, size = self.impacts.gaps(at, contact)[0]
-            if abs(gap) <= 0.25 * TOUCH * size:
+            if abs(gap) <= CLOSED * size:
                 return at
             speed = float(self.impacts.rows(at, contact).row[0] @ at.u)
             if gap < 0.0 or speed >= 0.0:
@@ -140,23 +144,11 @@ class ImpactDriver(ExplicitDriver):
         return self.impacts.at(state.q, state.u) if self._retake(state, kept, high) else None
 
     def _least(self, state: State) -> float:
-        """What is left to contacts that rest until one gives way: of their normal forces, of what holds those that
-        stick, and of the slip of those that slide; negative, beyond rounding, where one does."""
-        e, p, n = self.evaluator, self.impacts.pressed, int(self.impacts.pressed.total[0])
+        """What is left to contacts that rest until one gives way; negative where one does."""
+        e = self.evaluator
         y = e.variables(state)
-        e.rates(state.factor, float(state.time[0]), 0, y, np.empty_like(y))
-        force, slip, mu = p.force[:n], p.slip[:n], p.friction[:n]
-        sizes = np.abs(force).max(initial=0.0)
-        left = float(force[:, 0].min()) + GIVES * sizes
-        for k in np.flatnonzero(mu > 0.0).tolist():
-            if p.mode[k] == STICKS:
-                left = min(left, mu[k] * force[k, 0] - float(np.linalg.norm(force[k, 1:])) + GIVES * sizes)
-                continue
-            axes = self.impacts.axes(p.normal[k])
-            forward, fast = float(slip[k, 1:] @ (axes @ p.along[k])), float(np.linalg.norm(p.row[3 * k + 1] * state.u))
-            if forward < -1e-13 * fast:
-                left = min(left, forward)
-        return left
+        e.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, np.empty_like(y))
+        return margin(self.impacts, state.u)
 
     def _give_way(self, state: State, kept: State) -> int:
         """Takes a step again so that it ends just where a contact that rests gives way."""

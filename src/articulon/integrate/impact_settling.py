@@ -14,9 +14,9 @@ from articulon.model import State
 from articulon.model.state import CONTACT, WINDOW
 
 HASTE = 1e-6
-"""An impact that comes within this part of a step after the one before is hasty."""
+"""A step that is cut to less than this part of the longest is hasty."""
 MOST_HASTY = 400
-"""Hasty impacts in a row that are impacts without end."""
+"""Hasty steps in a row that are impacts without end."""
 STILL = 10.0 * ROUNDING
 """Normal velocity, over the size of the numbers that it is the sum of, of a contact that neither opens nor closes."""
 
@@ -32,7 +32,11 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
         if len(rested.contact):
             _rest(engine, memory, rested, no_rests())
         return None
-    found = engine.collide(at, touching)
+    free = _free_accelerations(engine, evaluator, state)
+    at = engine.at(state.q, state.u)
+    step = float(memory[MEMORY.longest])
+    moved = np.abs(state.u) + step * np.abs(free)
+    found = engine.collide(at, touching, moved, step)
     if found is not None:
         failure = _book(engine, state, touching, *found)
         if failure is not None:
@@ -40,14 +44,11 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
         at = engine.at(state.q, state.u)
     if not engine.may_rest:
         return None
-    return _settle_rests(engine, evaluator, state, at, touching, rested)
+    return _settle_rests(engine, state, at, touching, rested, free, moved)
 
 
 def _book(engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome) -> str | None:
     memory, time = state.rule.history, float(state.time[0])
-    # The longest of the steps: the next one may be short where one was cut.
-    hasty = memory[MEMORY.impacts] > 0.0 and time - memory[MEMORY.latest] <= HASTE * float(state.step[0])
-    memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1.0 if hasty else 0.0
     memory[MEMORY.impacts] += outcome.impacts
     memory[MEMORY.energy] += outcome.energy
     memory[MEMORY.latest] = time
@@ -57,20 +58,48 @@ def _book(engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.n
     state.u[:] = speeds
     state.work[CONTACT] += outcome.energy
     state.unscaled_work[CONTACT] += outcome.energy
-    if outcome.ended and memory[MEMORY.hasty] <= MOST_HASTY:
-        return None
+    return None if outcome.ended else endless(engine.name(touching[0]))
+
+
+def endless(who: str) -> str:
+    """What impacts without end mean."""
     return (
-        f"impacts without end, each sooner than the one before, the latest between {engine.name(touching[0])}: give "
-        "resting_speed, below which they rest; the acceleration is largest"
+        f"impacts without end, each sooner than the one before, the latest between {who}: give resting_speed, below "
+        "which they rest; the acceleration is largest"
     )
 
 
+def hurried(memory: np.ndarray, taken: float, latest: str) -> str | None:
+    """Remembers how long a step was; why a run cannot go on, where it only takes shorter and shorter ones."""
+    memory[MEMORY.longest] = max(memory[MEMORY.longest], taken)
+    memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1.0 if taken <= HASTE * memory[MEMORY.longest] else 0.0
+    return endless(latest) if memory[MEMORY.hasty] > MOST_HASTY else None
+
+
+def _free_accelerations(engine: ImpactEngine, evaluator: Evaluator, state: State) -> np.ndarray:
+    """u' (nu,) without the forces of what rests."""
+    engine.press(no_rests())
+    y = evaluator.variables(state)
+    dy = np.empty_like(y)
+    evaluator.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, dy)
+    return dy[state.q.size : state.q.size + state.u.size].copy()
+
+
 def _settle_rests(
-    engine: ImpactEngine, evaluator: Evaluator, state: State, at: Spheres, touching: np.ndarray, rested: Rests
+    engine: ImpactEngine,
+    state: State,
+    at: Spheres,
+    touching: np.ndarray,
+    rested: Rests,
+    free: np.ndarray,
+    moved: np.ndarray,
 ) -> str | None:
-    """Finds what rests of what touches."""
+    """Finds what rests of what touches.
+
+    ``free`` are the accelerations without the forces of what rests, ``moved`` sizes of what speeds round like.
+    """
     rows = engine.rows(at, touching)
-    speed, size = rows.row @ at.u, np.abs(rows.row * at.u).sum(axis=1)
+    speed, size = rows.row @ at.u, np.abs(rows.row) @ moved
     e, _, slow = engine.constants(touching)
     still = ((e == 0.0) | (slow >= 0.0)) & (np.abs(speed) <= STILL * size)
     contacts = touching[still]
@@ -79,14 +108,8 @@ def _settle_rests(
         return None
     if len(contacts) > len(engine.pressed.contact):
         return f"{len(contacts)} contacts rest, and there is room for {len(engine.pressed.contact)}"
-    engine.press(no_rests())
-    y = evaluator.variables(state)
-    dy = np.empty_like(y)
-    evaluator.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, dy)
-    free = dy[state.q.size : state.q.size + state.u.size].copy()
-    engine.at(state.q, state.u)
     stuck = _were(rested, contacts)
-    rests = chosen(engine, contacts, free, stuck, state.u)
+    rests = chosen(engine, contacts, free, stuck, moved)
     if rests is None:
         return paradox(engine.name(contacts[0]))
     _rest(engine, state.rule.history, rested, rests)

@@ -73,6 +73,10 @@ class Totals:
     """Σ r · Δp of impacts of spheres with each other [energy]."""
     impulse: float = 0.0
     """The largest of any impact [momentum]."""
+    impulse_time: float = 0.0
+    """When that was, from the start of the flight [time]."""
+    impulse_of: tuple[int, int] = (NOBODY, NOBODY)
+    """The two that it was of, the second NOBODY for a wall."""
 
 
 def prepare_kernels() -> None:
@@ -180,9 +184,18 @@ class SphereGas:
         positions[order] = there
         velocities[order] = spheres.motion[:, MOTION.velocity : MOTION.velocity + 3]
         counts, sums = spheres.counts, spheres.sums
+        first, second = (int(order[i]) if i != NOBODY else NOBODY for i in counts[COUNT.strongest : COUNT.width])
+        strongest = (first, second) if second == NOBODY else (min(first, second), max(first, second))
         return Totals(
-            *(int(counts[k]) for k in (COUNT.impacts, COUNT.wall_impacts, COUNT.crossings, COUNT.retries)),
-            *(float(sums[k]) for k in (SUM.loss, SUM.virial, SUM.impulse)),
+            impacts=int(counts[COUNT.impacts]),
+            wall_impacts=int(counts[COUNT.wall_impacts]),
+            crossings=int(counts[COUNT.crossings]),
+            retries=int(counts[COUNT.retries]),
+            loss=float(sums[SUM.loss]),
+            virial=float(sums[SUM.virial]),
+            impulse=float(sums[SUM.impulse]),
+            impulse_time=float(sums[SUM.impulse_time]),
+            impulse_of=strongest,
         )
 
     def _placed(self, positions: np.ndarray, velocities: np.ndarray) -> tuple[SphereTables, np.ndarray, np.ndarray]:

@@ -22,7 +22,11 @@ class SphereMemoryColumns(Columns):
     """Σ r · Δp between these [energy]."""
     impacts_before: int = 7
     """Impacts of spheres with each other up to the first of these."""
-    width: int = 8
+    impulse_time: int = 8
+    """When the largest impulse was [time]."""
+    impulse_of: int = 9
+    """The two bodies that it was of, the second −1 for a wall (2)."""
+    width: int = 11
 
 
 SPHERES = SphereMemoryColumns()

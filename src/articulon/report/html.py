@@ -149,6 +149,7 @@ def report(view: View) -> str:
                 "Motion",
                 *_figures(drawn, captions, *MOTION),
             ),
+            page.section("Impacts", page.definitions(impact_rows(view))),
             page.section("Contacts", page.definitions(contact_rows(view)), *_figures(drawn, captions, *CONTACTS)),
             page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),
             page.section(forces, *_figures(drawn, captions, "forces", "factors")),
@@ -319,6 +320,25 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
     yield "seed", str(view.case.run.seed)
     versions = summary.get("versions", {})
     yield "versions", ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def impact_rows(view: View) -> Iterator[tuple[str, str]]:
+    """Names and values of what impacts did in a run."""
+    found, units = view.summary.get("impacts"), view.case.units
+    if not found:
+        return
+    yield "impacts", number(found["impacts"])
+    yield "energy that they took", with_unit(found["energy_lost"], unit_text(units, "energy"), 6)
+    if found["largest_impulse"] is not None:
+        when = found["largest_impulse_time"]
+        at = suited(units, "time", when).text(when, 6) if when else number(when)
+        yield "largest impulse", f"{number(found['largest_impulse'], 6)}, {found['largest_impulse_between']}, at {at}"
+    if "wall_impacts" in found:
+        yield "impacts on walls", number(found["wall_impacts"])
+        return
+    yield "contacts come to rest, and apart again", f"{number(found['rests_begun'])} and {number(found['rests_ended'])}"
+    if found["resting"]:
+        yield "at rest at the end", "; ".join(found["resting"])
 
 
 def contact_rows(view: View) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from articulon.integrate.sphere_memory import SPHERES
 from articulon.model import Model, State
+from articulon.model.state import CONTACT
 
 
 class HardSphereObserver:
@@ -68,18 +69,26 @@ class HardSphereObserver:
         return float(masses @ (against**2).sum(axis=1)) / (3.0 * max(len(masses) - 1, 1))
 
 
-def hard_sphere_figures(state: State) -> dict[str, Any]:
-    """What the summary says of the impacts of hard spheres.
+def hard_sphere_figures(model: Model, state: State) -> dict[str, Any]:
+    """What the summary says of the impacts of hard spheres, in the words of other runs with impacts.
 
     Parameters
     ----------
+    model
+        Hard spheres alone.
     state
         The last state of a run that goes from impact to impact.
     """
     memory = state.rule.history
+    some = memory[SPHERES.impulse] > 0.0
+    first, second = (int(body) for body in memory[SPHERES.impulse_of : SPHERES.impulse_of + 2])
+    between = f"'{model.names[first]}' and " + ("a wall" if second < 0 else f"'{model.names[second]}'")
     return {
         "impacts": int(memory[SPHERES.impacts]),
         "wall_impacts": int(memory[SPHERES.wall_impacts]),
-        "largest_impulse": float(memory[SPHERES.impulse]),
+        "energy_lost": -float(state.work[CONTACT]),
+        "largest_impulse": float(memory[SPHERES.impulse]) if some else None,
+        "largest_impulse_time": float(memory[SPHERES.impulse_time]) if some else None,
+        "largest_impulse_between": between if some else None,
         "collisional_virial": float(memory[SPHERES.virial]),
     }

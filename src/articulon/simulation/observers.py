@@ -11,6 +11,7 @@ from articulon.errors import ArticulonError
 from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.impacts.free_spheres import only_hard_spheres
+from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.forces.model_tables import channels_of, working_channels
 from articulon.forces.sites.site_positions import only_particles
 from articulon.kernels import kernel
@@ -30,6 +31,7 @@ from articulon.model.state import (
 )
 from articulon.simulation.contact_statistics import ContactObserver
 from articulon.simulation.hard_sphere_observer import HardSphereObserver
+from articulon.simulation.impact_summary import DIMENSIONS, impact_observables
 from articulon.simulation.ledger import without_energy
 from articulon.simulation.site_observables import SiteObserver
 from articulon.simulation.thermostat_observer import ThermostatObserver
@@ -203,6 +205,7 @@ class Observer:
         self.sites = SiteObserver(evaluator)
         self.contacts = None if evaluator.contacts is None else ContactObserver(model, evaluator.contacts)
         self.spheres = HardSphereObserver(model) if by_events else None
+        self.impacts = has_impacts(model) and not by_events
         self.slowest, self.relaxation = slowest_tree(model, evaluator)
         tree = model.forest.tree
         self.slowest_range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
@@ -235,6 +238,8 @@ class Observer:
             names.update(self.contacts.dimensions)
         if self.spheres is not None:
             names.update(self.spheres.dimensions)
+        if self.impacts:
+            names |= DIMENSIONS
         if self.model.loops.kind.size:
             names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
         if self.stop is not None:
@@ -305,6 +310,8 @@ class Observer:
                 observables["conserved_energy"] += float(state.resolution.reservoir.sum())
         needed = with_poses or self.stop is not None or self.contacts is not None
         poses = poses_at(model, state.q) if needed else NO_POSES
+        if self.impacts:
+            observables |= impact_observables(state)
         if model.loops.kind.size:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.rule.drift)
         if self.stop is not None:

@@ -25,6 +25,7 @@ from articulon.simulation.deformation_notes import deformation_notes
 from articulon.simulation.frames import Frames
 from articulon.simulation.freedom_temperatures import temperatures_of_freedoms
 from articulon.simulation.hard_sphere_observer import hard_sphere_figures
+from articulon.simulation.impact_summary import impact_figures
 from articulon.simulation.preparation import Prepared
 from articulon.simulation.run_verdict import judged
 from articulon.storage.atomic_writing import write_text
@@ -100,14 +101,16 @@ def summary(
     fidelity = judged(prepared, state, run, found, wall_seconds, with_pairs) if scaled else None
     if model.modes:
         figures["notes"] = [*notes, *deformation_notes(model, observables["time"], run.q, run.u)]
+    by_events = prepared.observer.spheres is not None
+    impacts = hard_sphere_figures(model, state) if by_events else impact_figures(prepared.evaluator, state)
+    if impacts is not None:
+        figures["impacts"] = impacts
     contacts = _contacts(prepared, state, observables)
     if contacts is not None:
         seen = prepared.observer.contacts
         deepest = seen.deepest(state) if seen is not None and contacts["overlap_largest"] > 0.0 else None
         figures["notes"] = [*figures["notes"], *contact_notes(model, contacts, deepest)]
         figures["contacts"] = contacts
-    if prepared.observer.spheres is not None:
-        figures["impacts"] = hard_sphere_figures(state)
     return figures | {
         "frames": len(observables["time"]),
         **ledger.balance(observables),

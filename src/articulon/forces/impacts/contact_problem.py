@@ -28,7 +28,9 @@ class Solved(NamedTuple):
     """Whether the two then slip, shape (n,)."""
 
 
-def solve_contacts(A: np.ndarray, b: np.ndarray, friction: np.ndarray, slip: np.ndarray) -> Solved | None:
+def solve_contacts(
+    A: np.ndarray, b: np.ndarray, friction: np.ndarray, slip: np.ndarray, given: np.ndarray | None = None
+) -> Solved | None:
     """The forces of n contacts.
 
     Parameters
@@ -39,6 +41,8 @@ def solve_contacts(A: np.ndarray, b: np.ndarray, friction: np.ndarray, slip: np.
         μ, shape (n,).
     slip
         Unit vector of the slip across the normal, zero where there is none, shape (n, 2).
+    given
+        Normal forces that act in any case, shape (n,); part of what is returned.
 
     Returns
     -------
@@ -66,9 +70,15 @@ def solve_contacts(A: np.ndarray, b: np.ndarray, friction: np.ndarray, slip: np.
         extra[at:sigma, sigma] = 1.0
         extra[sigma, k], extra[sigma, at:sigma] = friction[k], -1.0
         at = sigma + 1
-    z = lemke(felt @ A @ pushes + extra, felt @ b)
+    base = np.zeros(size)
+    if given is not None:
+        base[:n] = given
+    # What is given pushes as the unknowns do, and widens the cones.
+    matrix = felt @ A @ pushes + extra
+    z = lemke(matrix, felt @ b + matrix @ base)
     if z is None:
         return None
+    z += base
     force = (pushes @ z).reshape(n, 3)
     slips = np.array(slip.any(axis=1), dtype=bool)
     for k, begin in first.items():

@@ -189,20 +189,28 @@ class ImpactEngine:
             result[:, k] = table.restitution[one, two], table.friction[one, two], table.resting[0]
         return result[0], result[1], result[2]
 
-    def touch(self, at: Spheres, contacts: np.ndarray) -> tuple[Touching, Rows]:
+    def touch(self, at: Spheres, contacts: np.ndarray, moved: np.ndarray, step: float) -> tuple[Touching, Rows]:
         """Contacts at an instant as the laws take them."""
         e, mu, resting = self.constants(contacts)
         per = 3 if (mu > 0.0).any() else 1
         rows = self.rows(at, contacts, per)
-        rounding = ROUNDING * np.abs(rows.row * at.u).sum(axis=1)
-        return Touching(rows.row @ rows.jump.T, rows.row @ at.u, rounding[::per], e, mu, resting, per), rows
+        rounding = ROUNDING * (np.abs(rows.row) @ moved)[::per]
+        if step > 0.0:  # what closes a gap by rounding alone is left, until it is an overlap
+            gap, size = self.gaps(at, contacts).T
+            rounding = np.where(gap > -0.5 * TOUCH * size, np.maximum(rounding, 0.1 * TOUCH * size / step), rounding)
+        return Touching(rows.row @ rows.jump.T, rows.row @ at.u, rounding, e, mu, resting, per), rows
 
-    def collide(self, at: Spheres, contacts: np.ndarray) -> tuple[np.ndarray, Outcome] | None:
-        """Speeds (nu,) after the impacts of touching contacts, and what these did; None where none approaches."""
-        t, rows = self.touch(at, contacts)
+    def collide(
+        self, at: Spheres, contacts: np.ndarray, moved: np.ndarray, step: float = 0.0
+    ) -> tuple[np.ndarray, Outcome] | None:
+        """Speeds (nu,) after the impacts of touching contacts, and what these did; None where none approaches by more
+        than rounding: of speeds of the sizes ``moved`` (nu,), and of gaps in a ``step`` [time]."""
+        t, rows = self.touch(at, contacts, moved, step)
         if not (t.velocity[t.normal] < -t.rounding).any():
             return None
-        outcome = impact_laws.in_turn(t)
+        law = "newton" if self.law is None else self.law.law
+        together = self.law is not None and self.law.simultaneous == "complementarity"
+        outcome = (impact_laws.at_once if together else impact_laws.in_turn)(t, law)
         return at.u + outcome.impulse @ rows.jump, outcome
 
     def press(self, rests: Rests) -> None:

@@ -23,7 +23,7 @@ class MemoryPlaces(Columns):
     lifted: int = 3
     """Resting contacts that have come apart."""
     hasty: int = 4
-    """Impacts in a row that came each within a small part of a step after the one before."""
+    """Steps in a row of which each was cut to a small part of the longest."""
     latest: int = 5
     """When the latest impact was [time]."""
     largest: int = 6
@@ -34,9 +34,11 @@ class MemoryPlaces(Columns):
     """The contact that it was of (2)."""
     energy: int = 10
     """What impacts have done to the kinetic energy, at most 0 [energy]."""
-    resting: int = 11
+    longest: int = 11
+    """The longest step that has been taken [time]."""
+    resting: int = 12
     """How many contacts rest, and behind it who they are."""
-    contacts: int = 12
+    contacts: int = 13
     """Where these begin."""
 
 

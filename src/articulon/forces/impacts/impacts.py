@@ -91,6 +91,11 @@ class Impacts(Declaration):
     @model_validator(mode="after")
     def _in_bounds(self) -> Self:
         within_one(self.restitution)
+        if self.law == "energetic" and self.simultaneous == "complementarity":
+            raise ValueError(
+                "law: 'energetic' is a law of one contact, and simultaneous = 'complementarity' takes all at once; "
+                "choose 'newton' or 'poisson', or simultaneous = 'sequential'"
+            )
         return self
 
     def check(self, model: Model, where: str) -> None:

@@ -46,6 +46,7 @@ class JointLimits(Declaration):
     """
 
     is_force: ClassVar[bool] = True
+    on_joints: ClassVar[bool] = True
     kind: Literal["joint-limits"] = "joint-limits"
     lower: dict[str, Quantity] = {}
     """Least coordinate by body [angle or length]."""

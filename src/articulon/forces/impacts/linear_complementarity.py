@@ -5,54 +5,62 @@ R. W. Cottle, J.-S. Pang and R. E. Stone, The Linear Complementarity Problem, 19
 
 import numpy as np
 
-TINY = 1e-12
-"""Of a pivot, over the largest number of its column."""
+TINY = 1e-11
+"""Of a pivot, over the largest number of its column, and of a number of q, over the largest: none."""
+PERTURBED = 1e-7
+"""What is added to q, over its largest number, so that no two rows ever tie: bodies on four feet do nothing but tie."""
+GOLDEN = 0.6180339887498949
 
 
 def lemke(M: np.ndarray, q: np.ndarray) -> np.ndarray | None:
     """z (n,), or None where the method ends on a ray: there is no solution that it could find.
 
-    Ties are broken by the perturbation q + (ε, ε², …), so that the method does not cycle.
+    The way through the bases is that of a q which is a little larger, row by row by other amounts; the numbers are
+    those of q itself.
     """
     n = q.size
-    scale = float(np.abs(q).max(initial=0.0))
-    if scale == 0.0 or q.min() >= -TINY * scale:
+    if n == 0 or q.min() >= -TINY * float(np.abs(q).max()):
         return np.zeros(n)
-    d = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(M)), TINY * max(float(np.abs(M).max()), 1e-300)))
-    # Columns: w, z, z0, and behind them q with its perturbation, which lexicographic rows stand for.
-    table = np.zeros((n, 3 * n + 2))
+    diagonal = np.abs(np.diag(M))
+    least = TINY * float(np.abs(M).max())
+    d = np.where(diagonal > least, 1.0 / np.sqrt(np.maximum(diagonal, least)), np.sqrt(float(diagonal.max())))
+    scaled = d * q
+    # Columns: w, z, the artificial z₀, q and what it is taken for.
+    table = np.zeros((n, 2 * n + 3))
     table[:, :n] = np.eye(n)
     table[:, n : 2 * n] = -(d[:, None] * M * d[None, :])
     table[:, 2 * n] = -1.0
-    table[:, 2 * n + 1] = d * q
-    table[:, 2 * n + 2 :] = np.eye(n)
-    right = slice(2 * n + 1, None)
+    table[:, 2 * n + 1] = scaled
+    table[:, 2 * n + 2] = scaled + PERTURBED * float(np.abs(scaled).max()) * (1.0 + GOLDEN * np.arange(1, n + 1) % 1.0)
     basis = list(range(n))
-    row = int(np.lexsort(table[:, right].T[::-1])[0])
-    entering = 2 * n
+    row, entering = int(np.argmin(table[:, -1])), 2 * n
     for _ in range(50 * (n + 1)):
         leaving = basis[row]
         table[row] /= table[row, entering]
-        for i in range(n):
-            if i != row and table[i, entering] != 0.0:
-                table[i] -= table[i, entering] * table[row]
+        factors = table[:, entering].copy()
+        factors[row] = 0.0
+        table -= np.outer(factors, table[row])
         basis[row] = entering
         if leaving == 2 * n:
-            z = np.zeros(n)
-            for i, which in enumerate(basis):
-                if n <= which < 2 * n:
-                    z[which - n] = table[i, 2 * n + 1]
-            return d * np.maximum(z, 0.0)
+            z = np.zeros(2 * n + 1)
+            z[basis] = table[:, -2]
+            return _polished(M, q, d * np.maximum(z[n : 2 * n], 0.0))
         entering = leaving + n if leaving < n else leaving - n
         column = table[:, entering]
-        able = np.flatnonzero(column > TINY * max(float(np.abs(column).max()), 1e-300))
+        able = np.flatnonzero(column > TINY * float(np.abs(column).max()))
         if not able.size:
             return None
-        ratios = table[able][:, right] / column[able, None]
-        if 2 * n in basis and basis.index(2 * n) in able:  # the artificial one leaves as soon as it can
-            at = int(np.flatnonzero(able == basis.index(2 * n))[0])
-            if ratios[at, 0] <= ratios[:, 0].min() + TINY * abs(ratios[at, 0]):
-                row = int(able[at])
-                continue
-        row = int(able[np.lexsort(ratios.T[::-1])[0]])
+        row = int(able[np.argmin(table[able, -1] / column[able])])
     return None
+
+
+def _polished(M: np.ndarray, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """z without the rounding of the way to it, where its rows are independent."""
+    held = z > 0.0
+    try:
+        better = np.linalg.solve(M[np.ix_(held, held)], -q[held])
+    except np.linalg.LinAlgError:
+        return z
+    if (better > 0.0).all() and np.allclose(better, z[held], rtol=1e-6):
+        z[held] = better
+    return z

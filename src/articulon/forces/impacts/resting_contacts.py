@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulon.forces.impacts.contact_problem import Solved, solve_contacts
+from articulon.forces.impacts.contact_problem import SIDES, Solved, solve_contacts
 from articulon.forces.impacts.impact_engine import ImpactEngine
 from articulon.forces.impacts.impact_memory import Rests
 from articulon.forces.impacts.impact_tables import TOUCH
@@ -14,17 +14,19 @@ from articulon.model.state import CONTACT
 
 SLOW = 1e-10
 """Slip, over the size of the numbers that it is the sum of, below which there is none."""
+GIVES = 1e-9
+"""Part of the largest force by which a contact may pull, or stick too hard, before that is more than rounding."""
 MOST_PROJECTIONS = 4
 REDUNDANT = 1e-11
 
 
 def chosen(
-    engine: ImpactEngine, contacts: np.ndarray, free: np.ndarray, stuck: np.ndarray, u: np.ndarray
+    engine: ImpactEngine, contacts: np.ndarray, free: np.ndarray, stuck: np.ndarray, moved: np.ndarray
 ) -> Rests | None:
     """Of contacts whose gap is closed and does not open, those that rest, under accelerations that are ``free`` (nu,)
     of all contact forces; None where with friction no forces are found (P. Painlevé's paradox).
 
-    ``stuck`` (n,) are those that have stuck before.
+    ``stuck`` (n,) are those that have stuck before, ``moved`` (nu,) sizes of the numbers that speeds round like.
     """
     p, n = engine.press_rows(contacts), len(contacts)
     rows = np.arange(3 * n)
@@ -34,7 +36,7 @@ def chosen(
     row, jump = np.where(used[:, None], p.row[rows], 0.0), np.where(used[:, None], p.jump[rows], 0.0)
     A, b = row @ jump.T, np.where(used, row @ free + p.gamma[rows], 0.0)
     slip, normal = p.slip[:n, 1:].copy(), p.normal[:n].copy()
-    size = np.abs(row * u).sum(axis=1).reshape(n, 3)[:, 1:].max(axis=1)
+    size = (np.abs(row) @ moved).reshape(n, 3)[:, 1:].max(axis=1)
     speed = np.linalg.norm(slip, axis=1)
     moving = (speed > SLOW * size) & ~stuck & (mu > 0.0)
     ways = np.where(moving[:, None], slip / np.where(speed > 0.0, speed, 1.0)[:, None], 0.0)
@@ -65,6 +67,66 @@ def _resting(
     world = np.einsum("kj,kji->ki", along, axes)
     world[mode == STICKS] = 0.0
     return Rests(contacts[held], mode[held].astype(np.int64), world[held])
+
+
+def margin(engine: ImpactEngine, u: np.ndarray) -> float:
+    """What is left to contacts that rest until one pulls, slips or slips the other way, after an evaluation at
+    speeds u (nu,); negative, beyond rounding, where one does.
+
+    Where more contacts rest than are needed, the forces of each are not determined, and it is asked whether there are
+    any that neither pull nor leave the cones of friction: the least error of accelerations that these leave.
+    """
+    p, n = engine.pressed, int(engine.pressed.total[0])
+    force, mu = p.force[:n], p.friction[:n]
+    least = GIVES * float(np.abs(force).max(initial=0.0))
+    left, slipping = float(force[:, 0].min()) + least, 1.0
+    for k in np.flatnonzero(mu > 0.0).tolist():
+        if p.mode[k] == STICKS:
+            left = min(left, float(mu[k] * force[k, 0] - np.linalg.norm(force[k, 1:])) + least)
+            continue
+        forward = float(p.slip[k, 1:] @ (engine.axes(p.normal[k]) @ p.along[k]))
+        if forward < -1e-13 * float(np.abs(p.row[3 * k + 1]) @ np.abs(u)):
+            slipping = min(slipping, forward)
+    if slipping < 0.0 or left >= 0.0 or n == 1:
+        return min(left, slipping)
+    return _feasible(engine)
+
+
+def _feasible(engine: ImpactEngine) -> float:
+    """How much less than ``GIVES`` the error of accelerations is that forces within their cones leave, over the size of
+    the forces' own."""
+    # SciPy's solvers take time to import, which a run without resting contacts need not pay.
+    from scipy.optimize import nnls
+
+    p, n = engine.pressed, int(engine.pressed.total[0])
+    kept, pushes = [], []
+    wanted = p.force[:n].ravel()
+    for k in range(n):
+        kept.append(3 * k)
+        unit = np.zeros((3 * n,))
+        unit[3 * k] = 1.0
+        if p.friction[k] <= 0.0:
+            pushes.append(unit)
+            continue
+        if p.mode[k] != STICKS:
+            unit[3 * k + 1 : 3 * k + 3] = p.force[k, 1:] / p.force[k, 0] if p.force[k, 0] != 0.0 else 0.0
+            pushes.append(unit)
+            continue
+        kept += [3 * k + 1, 3 * k + 2]
+        begin = float(np.arctan2(p.force[:n, 2].sum(), p.force[:n, 1].sum()))
+        for angle in begin + 2.0 * np.pi * np.arange(SIDES) / SIDES:
+            edge = unit.copy()
+            edge[3 * k + 1 : 3 * k + 3] = p.friction[k] * np.array([np.cos(angle), np.sin(angle)])
+            pushes.append(edge)
+    used = np.zeros(3 * n, dtype=bool)
+    used.reshape(n, 3)[:] = (p.friction[:n] > 0.0)[:, None]
+    used[::3] = True
+    jump = np.where(used[:, None], p.jump[: 3 * n], 0.0)
+    A = p.row[kept] @ jump.T
+    target = A @ wanted
+    size = float(np.linalg.norm(target))
+    error = float(nnls(A @ np.array(pushes).T, target)[1]) if size > 0.0 else 0.0
+    return GIVES - error / max(size, 1e-300)
 
 
 def keep_closed(engine: ImpactEngine, state: State, rests: Rests) -> None:

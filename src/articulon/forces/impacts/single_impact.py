@@ -1,0 +1,160 @@
+"""One impact with Coulomb friction, followed through its normal impulse.
+
+While the normal impulse p grows, v' = A (1, −μ s): the slip s turns, ends, sticks or sets out again as A and friction
+have it, and what happens is known for every p (E. J. Routh, Dynamics of a System of Rigid Bodies, 1905; V. Bhatt and
+J. Koechling, J. Appl. Mech. 62, 907, 1995). Compression ends where the normal velocity is zero. Where restitution ends
+is what the laws differ in; none goes on beyond the point where the normal impulse has given back all that it took, so
+that energy never rises. Friction takes energy at every p.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+PARALLEL = 1e-12
+"""Sine of the angle by which a slip may turn and still be straight."""
+TURN = 0.01
+"""How much a slip changes, over its size, in one step of a slip that turns."""
+ENDED = 1e-10
+"""A slip smaller than this part of what it was, or of what impulses could make of it, has ended."""
+MOST_PARTS = 20000
+"""Parts of an impact, at most."""
+
+
+def impact_with_friction(A: np.ndarray, v: np.ndarray, e: float, mu: float, law: str) -> np.ndarray:
+    """The impulse of one impact.
+
+    Parameters
+    ----------
+    A
+        J M⁻¹ Jᵀ of the normal and two directions across, shape (3, 3).
+    v
+        Velocities along them before, the first negative, shape (3,).
+    e, mu
+        Restitution and friction.
+    law
+        What e is the ratio of: ``newton``, ``poisson`` or ``energetic``.
+
+    Returns
+    -------
+    numpy.ndarray
+        Along the three, shape (3,).
+    """
+    impact = _Impact(A, v, e, mu, law)
+    for _ in range(MOST_PARTS):
+        if impact.part():
+            break
+    return impact.impulse
+
+
+class _Impact:
+    """An impact on its way."""
+
+    def __init__(self, A: np.ndarray, v: np.ndarray, e: float, mu: float, law: str) -> None:
+        self.A, self.v, self.e, self.mu, self.law = A, v.astype(np.float64).copy(), e, mu, law
+        self.impulse, self.work, self.taken, self.at_compression = np.zeros(3), 0.0, 0.0, 0.0
+        self.start, self.compressing = float(v[0]), True
+        self.slow = ENDED * max(float(np.linalg.norm(v[1:])), abs(self.start) * mu)
+
+    def part(self) -> bool:
+        """Goes on to where something changes; whether that is the end."""
+        slip = float(np.linalg.norm(self.v[1:]))
+        if slip > self.slow:
+            f = np.array([1.0, *(-self.mu * self.v[1:] / slip)])
+        else:
+            self.v[1:], slip = 0.0, 0.0
+            f = self._at_rest()
+        rate = self.A @ f
+        ends = self._left(rate)
+        if slip > 0.0:
+            s = self.v[1:] / slip
+            across = abs(float(s[0] * rate[2] - s[1] * rate[1]))
+            along = float(s @ rate[1:])
+            if across > PARALLEL * float(np.linalg.norm(self.A[1:]) * (1.0 + self.mu)):
+                step = TURN * slip / float(np.linalg.norm(rate[1:]))
+                if step < ends:
+                    self._turn(step)
+                    return False
+            elif along < 0.0 and -slip / along < ends:
+                self._go(f, rate, -slip / along)
+                self.v[1:] = 0.0
+                return False
+        if math.isinf(ends):  # cannot be with a matrix that is positive definite
+            return True
+        self._go(f, rate, ends)
+        if not self.compressing:
+            return True
+        self.v[0], self.compressing = 0.0, False
+        self.taken, self.at_compression = self.work, float(self.impulse[0])
+        return self.e == 0.0
+
+    def _at_rest(self) -> np.ndarray:
+        """The force by normal impulse that keeps the slip at zero, or that of the slip that then begins."""
+        A, mu = self.A, self.mu
+        stick = -np.linalg.lstsq(A[1:, 1:], A[1:, 0], rcond=1e-12)[0]
+        size = float(np.linalg.norm(stick))
+        if size <= mu:
+            return np.array([1.0, *stick])
+        low, high = 0.0, float(np.linalg.norm(A[1:, 0]))
+        for _ in range(200):  # |(μ A_tt + c)⁻¹ A_tn| = 1 falls with c
+            c = 0.5 * (low + high)
+            s = np.linalg.solve(mu * A[1:, 1:] + c * np.eye(2), A[1:, 0])
+            if float(s @ s) > 1.0:
+                low = c
+            else:
+                high = c
+        s /= float(np.linalg.norm(s))
+        self.v[1:] = 2.0 * self.slow * s  # it slips that way from now on
+        return np.array([1.0, *(-mu * s)])
+
+    def _left(self, rate: np.ndarray) -> float:
+        """Normal impulse to the end of compression, or of restitution, at a rate (3,) of the velocities."""
+        v, a = float(self.v[0]), float(rate[0])
+        if self.compressing:
+            return -v / a if a > 0.0 else math.inf
+        ends = [_first_root(0.5 * a, v, self.work)]  # all is given back
+        if self.law == "newton":
+            ends.append((-self.e * self.start - v) / a if a > 0.0 else math.inf)
+        elif self.law == "poisson":
+            ends.append((1.0 + self.e) * self.at_compression - float(self.impulse[0]))
+        else:
+            ends.append(_first_root(0.5 * a, v, self.work - (1.0 - self.e**2) * self.taken))
+        if a < 0.0:
+            ends.append(-v / a)
+        return max(0.0, min(ends))
+
+    def _go(self, f: np.ndarray, rate: np.ndarray, dp: float) -> None:
+        self.work += dp * (float(self.v[0]) + 0.5 * dp * float(rate[0]))
+        self.v += dp * rate
+        self.impulse += dp * f
+
+    def _turn(self, dp: float) -> None:
+        """A step of the fourth order along a slip that turns."""
+
+        def slope(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            f = np.array([1.0, *(-self.mu * v[1:] / np.linalg.norm(v[1:]))])
+            return f, self.A @ f
+
+        f1, k1 = slope(self.v)
+        f2, k2 = slope(self.v + 0.5 * dp * k1)
+        f3, k3 = slope(self.v + 0.5 * dp * k2)
+        f4, _ = slope(self.v + dp * k3)
+        f = (f1 + 2.0 * f2 + 2.0 * f3 + f4) / 6.0
+        self._go(f, self.A @ f, dp)
+
+
+def _first_root(a: float, b: float, c: float) -> float:
+    """The smallest x ≥ 0 with a x² + b x + c = 0, c ≤ 0; infinity where there is none."""
+    if c >= 0.0:
+        return 0.0
+    if a == 0.0:
+        return -c / b if b > 0.0 else math.inf
+    d = b * b - 4.0 * a * c
+    if d < 0.0:
+        return math.inf
+    root = math.sqrt(d)
+    # The form without cancellation for b ≥ 0.
+    x = -2.0 * c / (b + root) if b + root > 0.0 else math.inf
+    return x if x >= 0.0 else math.inf

@@ -1,0 +1,41 @@
+"""What is looked at of impacts in every frame, and what ``summary.json`` says of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.impacts.impact_memory import MEMORY, resting
+from articulon.forces.impacts.joint_limits import has_impacts
+from articulon.model import State
+
+DIMENSIONS = {"impacts": "dimensionless", "resting_contacts": "dimensionless"}
+"""Of the observables: impacts since the start, and contacts that rest."""
+
+
+def impact_observables(state: State) -> dict[str, float]:
+    """What is looked at in a frame."""
+    memory = state.rule.history
+    if memory.size < MEMORY.contacts:  # a state that no driver has made room in
+        return dict.fromkeys(DIMENSIONS, 0.0)
+    return {"impacts": float(memory[MEMORY.impacts]), "resting_contacts": float(memory[MEMORY.resting])}
+
+
+def impact_figures(evaluator: Evaluator, state: State) -> dict[str, Any] | None:
+    """The figures of a run's impacts; None for a model without any. An impulse is that along the normal, in mass times
+    velocity, or, of the stop of a hinge, in moment of inertia times angular velocity."""
+    memory = state.rule.history
+    if not has_impacts(evaluator.model) or memory.size < MEMORY.contacts:
+        return None
+    count, engine = int(memory[MEMORY.impacts]), evaluator.impacts
+    rests = resting(memory)
+    return {
+        "impacts": count,
+        "energy_lost": -float(memory[MEMORY.energy]),
+        "largest_impulse": float(memory[MEMORY.largest]) if count else None,
+        "largest_impulse_time": float(memory[MEMORY.largest_at]) if count else None,
+        "largest_impulse_between": (engine.name(memory[MEMORY.largest_of : MEMORY.largest_of + 2]) if count else None),
+        "rests_begun": int(memory[MEMORY.rests]),
+        "rests_ended": int(memory[MEMORY.lifted]),
+        "resting": [engine.name(contact) for contact in rests.contact],
+    }
