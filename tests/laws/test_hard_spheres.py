@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from articulon.integrate.hard_sphere_tables import OPEN, WALL
+from articulon.integrate.hard_sphere_tables import OPEN, PERIODIC, WALL
 from articulon.integrate.sphere_gas import SphereBox, SphereGas
 from tests.support.hard_sphere_gases import lattice_gas, mixture
 
@@ -148,6 +148,39 @@ def test_below_the_resting_speed_impacts_take_all_and_end() -> None:
     assert np.ptp(v[:, 0]) < 1e-5
     assert np.abs(v.sum(axis=0)).max() < 1e-15
     assert float((v**2).sum()) / 2.0 + found.loss == pytest.approx(energy, rel=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_touch_and_are_pushed_come_to_the_end_of_their_impacts(seed: int) -> None:
+    """Plastic impacts in a row that moves fast: each leaves a part of the speed of approach, down to the last digits."""
+    rng, n = np.random.default_rng(seed), 5
+    way = rng.normal(size=3)
+    way /= np.linalg.norm(way)
+    x, v = np.arange(n)[:, None] * way, np.tile(10.0 * rng.normal(size=3), (n, 1))
+    x[0] -= way
+    v[0] += way
+    box = SphereBox(np.zeros(3), np.zeros(3), np.full(3, OPEN))
+    gas = SphereGas(np.full(n, 0.5), rng.uniform(0.5, 2.0, n), np.zeros(n, int), np.zeros((1, 1)), box, None, 1e-2)
+    momentum, looks = gas.mass @ v, 0
+
+    def too_long() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks > 20
+
+    assert gas.advance(x, v, 3.0, too_long) is not None
+    np.testing.assert_allclose(gas.mass @ v, momentum, rtol=1e-13)
+    assert np.ptp(v @ way) < 1e-12
+
+
+def test_places_are_not_wrapped() -> None:
+    """Two that cross a periodic box again and again and do not meet."""
+    box = SphereBox(np.full(3, -1.0), np.full(3, 4.0), np.full(3, PERIODIC))
+    gas = SphereGas(np.full(2, 0.2), np.ones(2), np.zeros(2, int), np.ones((1, 1)), box)
+    x, v = np.array([[23.0, 0.0, -51.0], [0.5, 2.0, 3.0]]), np.array([[3.0, 0.0, -7.0], [-2.0, 0.0, 0.0]])
+    expected = x + 9.7 * v
+    assert gas.advance(x, v, 9.7) is not None
+    np.testing.assert_allclose(x, expected, rtol=0, atol=1e-12)
 
 
 def test_reflecting_walls_turn_surfaces_round() -> None:

@@ -10,6 +10,9 @@ from articulon.kernels import jit, routine
 
 UNSHIFTED = 13
 """Which of the shifts is none."""
+ROUNDING = (8.0 * 2.0**-52) ** 2
+"""Square of a speed of approach over those of the two, below which they do not approach: an impulse would be lost in
+the last digits of their velocities, and the two would hit each other again at once, without end."""
 GRAZING = 1e-20
 """Square of the cosine of an angle to the line of centres, below which two that touch pass each other: they would go in
 by half of that in diameters, far less than rounding lets them, and rounding alone says that they approach."""
@@ -220,9 +223,15 @@ def find_impact(spheres, i, lowest, highest):
         # Whether spheres approach is as likely as not: a branch would be foretold wrongly every other time. The sphere
         # itself does not, as its relative velocity is zero.
         hits += (b < 0.0) & (b * b >= a * c)
+    speed_squared = vx * vx + vy * vy + vz * vz
     for k in range(hits):
         j = np.int64(near[0, k])
-        when = time + impact_time(meeting[k, 0], meeting[k, 1], meeting[k, 2], meeting[k, 3])
+        c, b, square = meeting[k, 0], meeting[k, 1], meeting[k, 3]
+        ux, uy, uz = motion[j, MOTION.velocity], motion[j, MOTION.velocity + 1], motion[j, MOTION.velocity + 2]
+        speeds = speed_squared + ux * ux + uy * uy + uz * uz
+        if b * b <= ROUNDING * (c + square) * speeds:
+            continue
+        when = time + impact_time(c, b, meeting[k, 2], square)
         if when <= best and when < motion[j, MOTION.impact] and (when < best or (mate != NOBODY and j < mate)):
             best, mate = when, j
     return best, mate
