@@ -16,7 +16,7 @@ SCALING = (
     (1_000, 300_000, 5),
     (10_000, 300_000, 5),
     (SPHERES, 500_000, 5),
-    (1_000_000, 2_000_000, 2),
+    (1_000_000, 2_000_000, 1),
     (SPHERES, 500_000, 5),
 )
 """Spheres, impacts and rounds of one process after another."""

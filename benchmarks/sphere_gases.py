@@ -18,8 +18,8 @@ from articulon.integrate.sphere_gas import SphereBox, SphereGas
 from benchmarks.memory import peak_bytes
 
 PACKING = 0.3
-MELTING = 3.0
-"""Time before what is measured, some fifteen impacts of each sphere: of the lattice nothing is left [σ √(m/kT)]."""
+MELTING = 1.0
+"""Time before what is measured, some ten impacts of each sphere: of the lattice nothing is left [σ √(m/kT)]."""
 BASIS = np.array([[0.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
 
 

@@ -152,7 +152,7 @@ def test_below_the_resting_speed_impacts_take_all_and_end() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_that_touch_and_are_pushed_come_to_the_end_of_their_impacts(seed: int) -> None:
-    """Plastic impacts in a row that moves fast: each leaves a part of the speed of approach, down to the last digits."""
+    """Plastic impacts in a row that moves fast: each leaves a part of the speed, down to the last digits."""
     rng, n = np.random.default_rng(seed), 5
     way = rng.normal(size=3)
     way /= np.linalg.norm(way)
