@@ -555,6 +555,7 @@ def test_every_built_in_case_is_listed_here() -> None:
             "molten-salt-1025",
             "nanoparticle-docking",
             "nanoparticle-docking-published",
+            "newtons-cradle",
             "polymer-melt",
             "polymer-melt-springs",
             "rock-salt",

@@ -14,6 +14,7 @@ from articulon.forces.contact.sphere_motion import sphere_centres
 from articulon.forces.impacts.impact_engine import ImpactEngine
 from articulon.kernels import kernel
 from articulon.model import kernel_tables
+from tests.support.loop_models import FourBar, add_loops
 from tests.support.random_models import builder_of, floating_tree, random_situation
 
 
@@ -97,3 +98,39 @@ def test_a_row_is_the_gradient_of_the_gap(seed: int) -> None:
             gaps.append(float(engine.gaps(engine.at(moved, u), contacts)[0, 0]))
         found[k] = (gaps[0] - gaps[1]) / (2.0 * h)
     assert np.abs(found - row).max() < 1e-8 * max(1.0, float(np.abs(row).max()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_impact_on_a_mechanism_keeps_its_loops(seed: int) -> None:
+    """A four-bar whose coupler is hit by a ball: the loop's rates stay zero, and the loss is that of the inverse mass
+    matrix on the motions that the loop allows, by dense algebra."""
+    four, e = FourBar(), 0.5
+    angle = 0.4 + 0.7 * seed
+    q = four.coordinates(angle)
+    builder = builder_of(four.mechanism().forest, q)
+    add_loops(builder, four.mechanism())
+    builder.add_site("coupler", position=(0.7, 0.0, 0.0), kind="knob", radius=0.2)
+    tip = 0.6 * np.array([np.cos(q[0]), np.sin(q[0])])
+    at = tip + 0.7 * np.array([np.cos(q[0] + q[1]), np.sin(q[0] + q[1])])
+    place = (*(at + 0.5 * np.array([0.6, 0.8])), 0.0)
+    builder.add_body("ball", mass=0.7, inertia=0.1, joint=ar.Free(), q=(*place, 1, 0, 0, 0), u=(-2, -1, 0, 0, 0, 0))
+    builder.add_site("ball", kind="ball", radius=0.3)
+    builder.add_force(ar.forces.Impacts(restitution=e))
+    model = builder.build()
+    engine, q, u = ImpactEngine(model), model.q0.copy(), model.u0.copy()
+    at = engine.at(q, u)
+    contacts = engine.touching(at)
+    assert contacts.tolist() == [[0, 1]]
+    after, outcome = engine.collide(at, contacts, np.abs(u))
+    J = ar.loop_jacobian(model, q)
+    assert np.abs(J @ after).max() < 1e-13
+    # M⁻¹ on what the loops allow: N (Nᵀ M N)⁻¹ Nᵀ, N the null space of J.
+    _, sizes, V = np.linalg.svd(J)
+    N = V[int((sizes > 1e-9).sum()) :].T
+    row = engine.rows(at, contacts).row[0]
+    inverse = N @ np.linalg.solve(N.T @ ar.mass_matrix(model, q) @ N, N.T @ row)
+    v = float(row @ u)
+    assert outcome.energy == pytest.approx(-0.5 * (1.0 - e * e) * v * v / float(row @ inverse), rel=1e-11)
+    assert float(row @ after) == pytest.approx(-e * v, rel=1e-12)
+    gained = ar.kinetic_energy(model, q, after) - ar.kinetic_energy(model, q, u)
+    assert gained == pytest.approx(outcome.energy, rel=1e-12)

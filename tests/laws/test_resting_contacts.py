@@ -86,14 +86,15 @@ def test_a_box_slides_down_or_sticks_as_coulomb_says(slope: float, mu: float) ->
 
 
 def test_what_is_pulled_harder_than_it_weighs_lifts_off() -> None:
-    """A weight on its stop under a pull 2 m g t leaves at ½, and is then g (t − ½)³/3 above it."""
+    """A weight on its stop under a pull k m g t leaves at 1/k, amid a step, and is then k g (t − 1/k)³/6 above it."""
+    k = 2.3
     b = ar.ModelBuilder("kg-m-s")
     b.add_body("weight", mass=2.0, joint=ar.Prismatic(axis=(0, 0, 1)), inertia=1.0)
     b.add_force(ar.forces.Gravity((0, 0, -G)))
     b.add_force(ar.forces.JointLimits(lower={"weight": 0.0}, restitution=0.0))
-    b.add_force(ar.forces.JointActuation("weight", times=(0, 2), values=(0, 8 * G), interpolation="linear"))
+    b.add_force(ar.forces.JointActuation("weight", times=(0, 2), values=(0, 4 * k * G), interpolation="linear"))
     run = ar.simulate(b.build(), 1.0, rule="rk4", step=0.025, frames=20)
-    expected = G * np.maximum(run.times - 0.5, 0.0) ** 3 / 3.0
+    expected = k * G * np.maximum(run.times - 1.0 / k, 0.0) ** 3 / 6.0
     # The force turns at a time that halving finds to 1e-9 of itself; the error of the height is its cube.
     assert np.abs(run.q[:, 0] - expected).max() < 1e-9
     memory = run.state.rule.history

@@ -87,13 +87,15 @@ class ImpactDriver(ExplicitDriver):
         status = self._take(state, until)
         if status not in (REACHED, PAUSED):
             return status
-        rests, length = resting(state.rule.history), float(state.time[0]) - begin
-        event = self.impacts.first_event(at, self.impacts.at(state.q, state.u), length, rests.contact)
-        if event is not None:
-            status = self._locate(state, kept, event, length)
-        if status in (REACHED, PAUSED) and len(rests.contact) and self._least(state) < 0.0:
+        rests = resting(state.rule.history)
+        # What gives way comes first: beyond that the step has gone where no motion leads.
+        if len(rests.contact) and self._least(state) < 0.0:
             status = self._give_way(state, kept)
-        return status
+            if status != PAUSED:
+                return status
+        length = float(state.time[0]) - begin
+        event = self.impacts.first_event(at, self.impacts.at(state.q, state.u), length, rests.contact)
+        return status if event is None else self._locate(state, kept, event, length)
 
     def _retake(self, state: State, kept: State, length: float) -> bool:
         """Takes a step from its start, of another length; what has been counted of work stays. False where it fails."""
@@ -109,7 +111,7 @@ class ImpactDriver(ExplicitDriver):
         contact, tried = event.contact, event.part * length
         skipped = resting(state.rule.history).contact
         while True:
-            at = self._close(state, kept, contact, tried, length)
+            at = self._close(state, kept, contact, tried, length, self._leaves(kept, contact))
             if at is None:
                 return DIVERGED
             deepest = self.impacts.deepest(at, skipped)
@@ -119,7 +121,14 @@ class ImpactDriver(ExplicitDriver):
             length = float(state.time[0]) - float(kept.time[0])
             contact, tried = deepest, 0.5 * length
 
-    def _close(self, state: State, kept: State, contact: np.ndarray, tried: float, length: float) -> Spheres | None:
+    def _leaves(self, kept: State, contact: np.ndarray) -> bool:
+        """Whether a gap opens where a step starts, so that it closes behind a hop."""
+        at = self.impacts.at(kept.q, kept.u)
+        return float(self.impacts.rows(at, contact).row[0] @ at.u) > 0.0
+
+    def _close(
+        self, state: State, kept: State, contact: np.ndarray, tried: float, length: float, hops: bool
+    ) -> Spheres | None:
         """Takes a step again, at most ``length`` long, so that it ends where the gap of a contact closes: by Newton's
         method between bounds, to the last number that time has. None where a step fails."""
         low, high, begin = 0.0, length, float(kept.time[0])
@@ -128,14 +137,14 @@ class ImpactDriver(ExplicitDriver):
                 return None
             at, taken = self.impacts.at(state.q, state.u), float(state.time[0]) - begin
             gap, size = self.impacts.gaps(at, contact)[0]
-            if abs(gap) <= CLOSED * size:
-                return at
             speed = float(self.impacts.rows(at, contact).row[0] @ at.u)
-            if gap < 0.0 or speed >= 0.0:
+            if abs(gap) <= CLOSED * size and (speed < 0.0 or not hops):
+                return at
+            if gap < 0.0 or (speed >= 0.0 and not hops):
                 high = min(high, taken)
             else:
                 low = max(low, taken)
-            following = taken - gap / speed if speed < 0.0 else low
+            following = taken - gap / speed if speed < 0.0 else 0.0
             if not low < following < high:
                 following = 0.5 * (low + high)
             if begin + following in (begin + low, begin + high):

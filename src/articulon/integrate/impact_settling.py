@@ -8,8 +8,9 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.impacts.impact_engine import ROUNDING, ImpactEngine, Spheres
 from articulon.forces.impacts.impact_laws import Outcome
 from articulon.forces.impacts.impact_memory import MEMORY, Rests, no_rests, resting, set_resting
+from articulon.forces.impacts.impact_tables import TOUCH
 from articulon.forces.impacts.pressing import STICKS
-from articulon.forces.impacts.resting_contacts import chosen
+from articulon.forces.impacts.resting_contacts import chosen, keep_closed
 from articulon.model import State
 from articulon.model.state import CONTACT, WINDOW
 
@@ -17,6 +18,8 @@ HASTE = 1e-6
 """A step that is cut to less than this part of the longest is hasty."""
 MOST_HASTY = 400
 """Hasty steps in a row that are impacts without end."""
+CAPTURED = 0.1
+"""Part of the resting speed below which one that is pressed does not leave."""
 STILL = 10.0 * ROUNDING
 """Normal velocity, over the size of the numbers that it is the sum of, of a contact that neither opens nor closes."""
 
@@ -24,7 +27,10 @@ STILL = 10.0 * ROUNDING
 def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | None:
     """Resolves the impacts of what touches and approaches, and finds what rests; why a run cannot go on, if so."""
     memory = state.rule.history
-    memory[MEMORY.begun] = 1.0
+    if memory[MEMORY.settled] > 0.0:  # a run that goes on here has it behind it
+        engine.press(resting(memory))
+        return None
+    memory[MEMORY.settled] = 1.0
     at = engine.at(state.q, state.u)
     touching = engine.touching(at)
     rested = resting(memory)
@@ -71,6 +77,7 @@ def endless(who: str) -> str:
 
 def hurried(memory: np.ndarray, taken: float, latest: str) -> str | None:
     """Remembers how long a step was; why a run cannot go on, where it only takes shorter and shorter ones."""
+    memory[MEMORY.settled] = 0.0
     memory[MEMORY.longest] = max(memory[MEMORY.longest], taken)
     memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1.0 if taken <= HASTE * memory[MEMORY.longest] else 0.0
     return endless(latest) if memory[MEMORY.hasty] > MOST_HASTY else None
@@ -101,7 +108,11 @@ def _settle_rests(
     rows = engine.rows(at, touching)
     speed, size = rows.row @ at.u, np.abs(rows.row) @ moved
     e, _, slow = engine.constants(touching)
-    still = ((e == 0.0) | (slow >= 0.0)) & (np.abs(speed) <= STILL * size)
+    # One that leaves so slowly that it falls back from within the rounding of its gap has not left.
+    sizes = engine.gaps(at, touching)[:, 1]
+    captured = np.sqrt(2.0 * (np.abs(rows.row) @ np.abs(free)) * TOUCH * sizes)
+    captured = np.maximum(captured, CAPTURED * slow)
+    still = ((e == 0.0) | (slow >= 0.0)) & (speed >= -STILL * size) & (speed <= np.maximum(STILL * size, captured))
     contacts = touching[still]
     if not len(contacts):
         _rest(engine, state.rule.history, rested, no_rests())
@@ -109,10 +120,14 @@ def _settle_rests(
     if len(contacts) > len(engine.pressed.contact):
         return f"{len(contacts)} contacts rest, and there is room for {len(engine.pressed.contact)}"
     stuck = _were(rested, contacts)
-    rests = chosen(engine, contacts, free, stuck, moved)
-    if rests is None:
+    slow = np.where(_turn_round(engine, rested, contacts), np.maximum(captured, 0.0)[still], 0.0)
+    found = chosen(engine, contacts, free, stuck, slow, moved)
+    if found is None:
         return paradox(engine.name(contacts[0]))
+    rests, stilled = found
     _rest(engine, state.rule.history, rested, rests)
+    if len(rests.contact):  # what is too slow to have left, or to slip
+        keep_closed(engine, state, stilled)
     return None
 
 
@@ -120,6 +135,18 @@ def _were(rested: Rests, contacts: np.ndarray) -> np.ndarray:
     """Which of some contacts have stuck, shape (n,)."""
     stuck = {(int(a), int(b)) for a, b in rested.contact[rested.mode == STICKS]}
     return np.array([(int(a), int(b)) in stuck for a, b in contacts], dtype=bool)
+
+
+def _turn_round(engine: ImpactEngine, rested: Rests, contacts: np.ndarray) -> np.ndarray:
+    """Which of some contacts have slid and do not slip the same way any more, shape (n,)."""
+    p, n = engine.press_rows(contacts), len(contacts)
+    before = {(int(a), int(b)): way for (a, b), way in zip(rested.contact, rested.along, strict=True)}
+    found = np.zeros(n, dtype=bool)
+    for k, (a, b) in enumerate(contacts.tolist()):
+        way = before.get((a, b))
+        if way is not None and way.any():
+            found[k] = float(p.slip[k, 1:] @ (engine.axes(p.normal[k]) @ way)) <= 0.0
+    return found
 
 
 def _rest(engine: ImpactEngine, memory: np.ndarray, before: Rests, after: Rests) -> None:

@@ -14,8 +14,8 @@ from articulon.forces.impacts.impact_tables import MOST_PRESSED, ImpactTable, mo
 class MemoryPlaces(Columns):
     """Places of the flat array."""
 
-    begun: int = 0
-    """1 from the first step on."""
+    settled: int = 0
+    """1 where what touches has been settled since the latest step; 0 asks for it once more."""
     impacts: int = 1
     """Impacts since the start."""
     rests: int = 2

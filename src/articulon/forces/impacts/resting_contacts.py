@@ -21,12 +21,19 @@ REDUNDANT = 1e-11
 
 
 def chosen(
-    engine: ImpactEngine, contacts: np.ndarray, free: np.ndarray, stuck: np.ndarray, moved: np.ndarray
-) -> Rests | None:
+    engine: ImpactEngine,
+    contacts: np.ndarray,
+    free: np.ndarray,
+    stuck: np.ndarray,
+    slow: np.ndarray,
+    moved: np.ndarray,
+) -> tuple[Rests, Rests] | None:
     """Of contacts whose gap is closed and does not open, those that rest, under accelerations that are ``free`` (nu,)
-    of all contact forces; None where with friction no forces are found (P. Painlevé's paradox).
+    of all contact forces; None where with friction no forces are found (P. Painlevé's paradox). The second of the two
+    has those as sticking that do not slip yet, whose slip is to be none.
 
-    ``stuck`` (n,) are those that have stuck before, ``moved`` (nu,) sizes of the numbers that speeds round like.
+    ``stuck`` (n,) are those that have stuck before, ``slow`` (n,) speeds below which there is no slip, and ``moved``
+    (nu,) sizes of the numbers that speeds round like.
     """
     p, n = engine.press_rows(contacts), len(contacts)
     rows = np.arange(3 * n)
@@ -38,7 +45,7 @@ def chosen(
     slip, normal = p.slip[:n, 1:].copy(), p.normal[:n].copy()
     size = (np.abs(row) @ moved).reshape(n, 3)[:, 1:].max(axis=1)
     speed = np.linalg.norm(slip, axis=1)
-    moving = (speed > SLOW * size) & ~stuck & (mu > 0.0)
+    moving = (speed > np.maximum(SLOW * size, slow)) & ~stuck & (mu > 0.0)
     ways = np.where(moving[:, None], slip / np.where(speed > 0.0, speed, 1.0)[:, None], 0.0)
     solved = solve_contacts(A, b, mu, ways)
     if solved is None:
@@ -55,7 +62,7 @@ def chosen(
 
 def _resting(
     contacts: np.ndarray, solved: Solved, moving: np.ndarray, ways: np.ndarray, mu: np.ndarray, axes: np.ndarray
-) -> Rests:
+) -> tuple[Rests, Rests]:
     force = solved.force
     least = 1e-12 * float(np.abs(force[:, 0]).max(initial=0.0))
     held = force[:, 0] > least
@@ -66,7 +73,9 @@ def _resting(
     along = np.where(moving[:, None], ways, against)
     world = np.einsum("kj,kji->ki", along, axes)
     world[mode == STICKS] = 0.0
-    return Rests(contacts[held], mode[held].astype(np.int64), world[held])
+    rests = Rests(contacts[held], mode[held].astype(np.int64), world[held])
+    slow = np.where((mu > 0.0) & ~moving, STICKS, mode)
+    return rests, rests._replace(mode=slow[held].astype(np.int64))
 
 
 def margin(engine: ImpactEngine, u: np.ndarray) -> float:
