@@ -12,7 +12,7 @@ import articulon as ar
 from articulon.forces.impacts.impact_memory import MEMORY
 from articulon.simulation import loop
 from articulon.storage.checkpoint import read_checkpoint
-from tests.support.run_cases import Shown, bits, case_of
+from tests.support.run_cases import Shown, bits, case_of, goes_on_after_kills
 from tests.support.threads import on_one_and_two
 
 TUMBLING = """
@@ -142,3 +142,8 @@ def test_impacts_have_the_same_bits_on_one_thread_and_on_two(tmp_path: Path) -> 
     assert np.array_equal(one.q, two.q)
     assert np.array_equal(one.u, two.u)
     assert np.array_equal(one.state.rule.history, two.state.rule.history)
+
+
+@pytest.mark.slow
+def test_killed_runs_with_impacts_go_on_to_the_same_bits(tmp_path: Path) -> None:
+    goes_on_after_kills(tmp_path, TUMBLING, np.random.default_rng(4).uniform(0.05, 0.4, 5))

@@ -215,9 +215,10 @@ def _add_bodies(builder: Any, features: set[str]) -> None:
     if "fixman" in features:
         builder.add_force(ar.forces.Fixman(temperature=1.0))
     if "impacts" in features:
-        builder.add_site("core", kind="ball", radius=0.2)
-        floor = {"shape": "plane", "kind": "floor", "point": (6.0, 6.0, 5.0), "normal": z}
-        builder.add_force(ar.forces.Impacts(walls=[floor]))
+        if not features & {"grains", "touching"}:  # whose spheres have contacts
+            builder.add_site("core", kind="ball", radius=0.2)
+            floor = {"shape": "plane", "kind": "floor", "point": (6.0, 6.0, 5.0), "normal": z}
+            builder.add_force(ar.forces.Impacts(walls=[floor]))
         builder.add_force(ar.forces.JointLimits(lower={"arm": -1.0}, upper={"arm": 1.0}))
     if "noise" in features:
         options = {}

@@ -109,7 +109,7 @@ class ImpactDriver(ExplicitDriver):
     def _locate(self, state: State, kept: State, event: Event, length: float) -> int:
         """Takes a step again so that it ends where a gap is zero, or, where another has closed before, at that one."""
         contact, tried = event.contact, event.part * length
-        skipped = resting(state.rule.history).contact
+        skipped = self._overlapping(kept, resting(state.rule.history).contact)
         while True:
             at = self._close(state, kept, contact, tried, length, self._leaves(kept, contact))
             if at is None:
@@ -120,6 +120,14 @@ class ImpactDriver(ExplicitDriver):
                 return PAUSED
             length = float(state.time[0]) - float(kept.time[0])
             contact, tried = deepest, 0.5 * length
+
+    def _overlapping(self, kept: State, skipped: np.ndarray) -> np.ndarray:
+        """Contacts that rest, and those that overlap already where a step starts, which no shorter step would part:
+        forces that jump within a step leave such overlaps, of the size of its error."""
+        at = self.impacts.at(kept.q, kept.u)
+        while (found := self.impacts.deepest(at, skipped)) is not None:
+            skipped = np.concatenate([skipped, found])
+        return skipped
 
     def _leaves(self, kept: State, contact: np.ndarray) -> bool:
         """Whether a gap opens where a step starts, so that it closes behind a hop."""
