@@ -39,6 +39,7 @@ BENCHMARKS: dict[str, Pair] = {
     "pairs": _of("pairs"),
     "openmm-force": _of("openmm_force"),
     "grains": _of("grains"),
+    "hard-spheres": _of("hard_spheres"),
     "gpu": _of("gpu"),
     "gpu-melt": _of("gpu_melt"),
     "molten-salt": _of("molten_salt"),
@@ -50,7 +51,8 @@ BENCHMARKS: dict[str, Pair] = {
     "transitions": _of("transitions"),
 }
 """What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
-``pairs``, ``grains``, ``gpu``, ``gpu-melt``, ``multipole``, ``polymers``, ``protein`` and ``solvated`` do."""
+``pairs``, ``grains``, ``gpu``, ``gpu-melt``, ``hard-spheres``, ``multipole``, ``polymers``, ``protein`` and
+``solvated`` do."""
 DEFAULT = ("solver", "docking")
 """What is measured when nothing is named."""
 

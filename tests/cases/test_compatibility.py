@@ -83,6 +83,7 @@ def exclusive() -> Iterator[set[str]]:
         yield from (set(pair) for pair in combinations(alternatives, 2))
     yield from ({"particles", one} for one in OF_BODIES)
     yield from ({"grains", one} for one in OF_BODIES)
+    yield from ({"hard spheres", one} for one in OF_BODIES if one != "impacts")
 
 
 def who_takes(features: Iterable[str]) -> str | None:

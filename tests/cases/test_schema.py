@@ -549,6 +549,7 @@ def test_every_built_in_case_is_listed_here() -> None:
             "ebola-receptor",
             "flexible-filament",
             "granular-chain",
+            "hard-spheres",
             "lj-melt",
             "molten-salt-100",
             "molten-salt-1025",

@@ -29,13 +29,17 @@ RULES: dict[str, dict[str, Any]] = {
     "ermak-mccammon": {"rule": "ermak-mccammon", "step": STEP},
     "grains": {"rule": "velocity-verlet", "step": STEP},
     "touching": {"rule": "velocity-verlet", "step": STEP},
+    "event-driven": {"rule": "event-driven"},
 }
 """A rule of every integrator of the table."""
-MODELS = ("bodies", "particles", "grains", "touching")
+MODELS = ("bodies", "particles", "hard spheres", "grains", "touching")
 """Features of which a model has just one."""
-USUAL = {"particles": "particles", "r-respa": "particles", "ermak-mccammon": "particles"} | {
-    name: name for name in ("grains", "touching")
-}
+USUAL = {
+    "particles": "particles",
+    "r-respa": "particles",
+    "ermak-mccammon": "particles",
+    "event-driven": "hard spheres",
+} | {name: name for name in ("grains", "touching")}
 """What an integrator moves that does not move bodies on joints."""
 OF_BODIES = {
     "loops",
@@ -113,9 +117,11 @@ def completed(integrator: str, features: Iterable[str]) -> set[str]:
     found = set(features)
     if not found & set(MODELS):
         moved = USUAL.get(integrator, "bodies")
-        if found & OF_BODIES:
+        if found & OF_BODIES and not (moved == "hard spheres" and found & OF_BODIES == {"impacts"}):
             moved = "touching" if moved in ("grains", "touching") else "bodies"
         found.add(moved)
+    if "hard spheres" in found:
+        found.add("impacts")
     if "varying factors" in found and "particles" in found:
         found.add("thermostat's factor")
     if "thermostat's factor" in found:
@@ -150,6 +156,12 @@ def model_of(features: set[str]) -> Any:
         positions = [(3.0, 3.0, 3.0), (4.2, 3.0, 3.0), (3.0, 4.2, 3.0), (3.0, 3.0, 4.2)]
         builder.add_particles(4, mass=1.0, positions=positions, velocities=[(0.1, 0.2, -0.3)] * 4)
         builder.add_force(ar.forces.LennardJones(parameters={"particle": {"epsilon": 1.0, "sigma": 1.0}}, cutoff=2.0))
+        return builder.build()
+    if "hard spheres" in features:
+        positions = [(3.0, 3.0, 3.0), (4.2, 3.0, 3.0), (3.0, 4.2, 3.0), (3.0, 3.0, 4.2)]
+        speeds = [(0.1, 0.2, -0.3), (-300.0, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.2)]
+        builder.add_particles(4, mass=1.0, positions=positions, velocities=speeds, radius=0.5)
+        builder.add_force(ar.forces.Impacts(restitution=0.9))
         return builder.build()
     if features & {"grains", "touching"}:
         for k, x in enumerate((3.0, 4.0)):

@@ -159,6 +159,7 @@ class SiteBuilder(FlexibleBuilder):
         positions: Any,
         velocities: Any = None,
         charge: Any = 0.0,
+        radius: Any = 0.0,
         kind: str | Sequence[str] = "particle",
         group: str | Sequence[str] | None = None,
         names: str | Sequence[str] | None = None,
@@ -171,6 +172,8 @@ class SiteBuilder(FlexibleBuilder):
             Number of particles.
         mass, charge
             One for all or one each [mass], [charge].
+        radius
+            Of hard spheres, one for all or one each [length]; 0, for what has no size, by default.
         positions, velocities
             Shape (count, 3) [length], [velocity]; at rest by default.
         kind, group
@@ -203,8 +206,10 @@ class SiteBuilder(FlexibleBuilder):
         )
         teams = kinds if group is None else self._words(group, count, called, "group")
         charges = self._rows(charge, count, 0, "charge", called, "charge")
-        on = np.arange(bodies.start, bodies.stop)
-        self._add_chunk(SiteChunk(on, np.zeros((count, 3)), charges, kinds, teams, np.zeros(count)))
+        on, radii = np.arange(bodies.start, bodies.stop), self._rows(radius, count, 0, "length", called, "radius")
+        if not (radii >= 0.0).all():
+            raise ModelError(f"{called}, radius: must not be negative, got {radii.min():g}")
+        self._add_chunk(SiteChunk(on, np.zeros((count, 3)), charges, kinds, teams, radii))
         return bodies
 
     def _add_chunk(self, chunk: SiteChunk) -> None:

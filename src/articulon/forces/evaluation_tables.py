@@ -13,6 +13,7 @@ from articulon.forces.base import At
 from articulon.forces.brownian import fill_noise
 from articulon.forces.channel_forces import ChannelForces, channel_forces
 from articulon.forces.contact.contact_engine import Contacts, contact_of
+from articulon.forces.impacts.free_spheres import weightless_hard_spheres
 from articulon.forces.impacts.impact_engine import ImpactEngine
 from articulon.forces.linear_flow import linear_flow
 from articulon.forces.model_tables import force_tables
@@ -76,7 +77,7 @@ class ModelTables:
         self.changing_box, self.seed = changing_box, seed
         self.target_factor = target_factor
         bath = no_bath() if thermostat is None else thermostat.table(model, seed, target_factor)
-        self.particles = only_particles(model)
+        self.particles = only_particles(model) or weightless_hard_spheres(model)
         self.sites = self._site_forces()
         law = contact_of(model)
         self.contacts = None if law is None else Contacts(model, law)

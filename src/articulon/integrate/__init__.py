@@ -8,6 +8,7 @@ from articulon.integrate.integrators import (
     BrownianDynamics,
     Canonical,
     ErmakMcCammon,
+    EventDriven,
     Explicit,
     FrictionImplicit,
     PredictorCorrector,
@@ -19,7 +20,15 @@ INTEGRATORS = Family("integrator", "rule", lambda member: True)
 """All integrators by their ``rule``."""
 INTEGRATORS.take(integrators)
 Integrator: TypeAlias = Annotated[
-    Explicit | PredictorCorrector | Canonical | Respa | ErmakMcCammon | SciPy | FrictionImplicit | BrownianDynamics,
+    Explicit
+    | PredictorCorrector
+    | Canonical
+    | Respa
+    | ErmakMcCammon
+    | SciPy
+    | FrictionImplicit
+    | BrownianDynamics
+    | EventDriven,
     INTEGRATORS,
 ]
 """Any integration rule with its driver, chosen by its ``rule``."""
@@ -33,6 +42,7 @@ __all__ = [
     "BrownianDynamics",
     "Canonical",
     "ErmakMcCammon",
+    "EventDriven",
     "Explicit",
     "FrictionImplicit",
     "Integrator",

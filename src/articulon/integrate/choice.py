@@ -4,6 +4,7 @@ from articulon.integrate.base import Driver
 from articulon.integrate.bead_driver import BeadDriver, moves_beads
 from articulon.integrate.combination import FEATURES, combination_of, integrator_of
 from articulon.integrate.compatibility import check
+from articulon.integrate.event_driver import EventDrivenDriver
 from articulon.integrate.explicit_driver import ExplicitDriver
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
 from articulon.integrate.friction_implicit_driver import FrictionImplicitDriver
@@ -30,6 +31,7 @@ DRIVERS: dict[str, type[Driver]] = {
     "ermak-mccammon": ErmakMcCammonDriver,
     "grains": GrainDriver,
     "touching": TouchingDriver,
+    "event-driven": EventDrivenDriver,
 }
 """By the name of the integrator in the table of what goes with what."""
 

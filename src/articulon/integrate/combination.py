@@ -12,6 +12,7 @@ from articulon.barostats.base import BaseBarostat
 from articulon.forces.base import Force
 from articulon.forces.brownian import brownian_of
 from articulon.forces.contact.contact_engine import contact_of
+from articulon.forces.impacts.free_spheres import only_hard_spheres
 from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.forces.linear_flow import flows_unevenly
 from articulon.forces.sites.site_positions import only_particles
@@ -20,6 +21,7 @@ from articulon.integrate.integrators import (
     BrownianDynamics,
     Canonical,
     ErmakMcCammon,
+    EventDriven,
     Explicit,
     FrictionImplicit,
     PredictorCorrector,
@@ -96,6 +98,7 @@ _BY_DECLARATION: dict[Any, str] = {
     BrownianDynamics: "overdamped",
     Respa: "r-respa",
     ErmakMcCammon: "ermak-mccammon",
+    EventDriven: "event-driven",
 }
 
 INTEGRATORS = {
@@ -111,6 +114,7 @@ INTEGRATORS = {
     "ermak-mccammon": "`ermak-mccammon`",
     "grains": "`velocity-verlet` of grains",
     "touching": "`velocity-verlet` of touching bodies",
+    "event-driven": "`event-driven`",
 }
 """Names of the integrators in the table, and how the docs call them."""
 
@@ -159,9 +163,10 @@ FEATURES: dict[str, Feature] = {
     "adaptive": Feature("joints and modes that lock and release", lambda c: c.adaptive),
     "bodies": Feature(
         "bodies on joints",
-        lambda c: not (_touches(c) or only_particles(c.model)),
+        lambda c: not (_touches(c) or only_particles(c.model) or only_hard_spheres(c.model)),
     ),
     "particles": Feature("free particles alone", lambda c: only_particles(c.model)),
+    "hard spheres": Feature("hard spheres alone", lambda c: only_hard_spheres(c.model)),
     "grains": Feature("grains in contact alone", lambda c: _touches(c) and only_grains(c.model)),
     "touching": Feature("bodies on joints that touch", lambda c: _touches(c) and not only_grains(c.model)),
     "periodic": Feature("periodic boxes", lambda c: c.model.box is not None and "periodic" in c.model.box.boundaries),

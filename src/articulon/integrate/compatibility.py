@@ -20,6 +20,7 @@ from articulon.integrate.refusals import (
     ADAPTIVE_PARTICLES,
     ADAPTIVE_SPEEDS,
     ADAPTIVE_STEPS,
+    BETWEEN_IMPACTS,
     BROKEN_OFF,
     CANONICAL_BATH,
     CANONICAL_CONTACTS,
@@ -30,9 +31,11 @@ from articulon.integrate.refusals import (
     DEVICE_FACTORS,
     DEVICE_VOLUMES,
     EQUAL_STEPS,
+    FIXED_BOX,
     FLEXIBLE,
     FLOWING_VOLUMES,
     FOLLOWED_MAPS,
+    IMPACTS_ALONE,
     IMPLICIT_CONTACTS,
     INSTANTANEOUS,
     INTERPOLATES,
@@ -41,6 +44,7 @@ from articulon.integrate.refusals import (
     LOOPS,
     NO_DRAG,
     NO_FORCE,
+    NO_IMPACTS,
     NO_PLACE,
     NO_SPEEDS_TO_HIT,
     NOTHING_LAGS,
@@ -57,6 +61,7 @@ from articulon.integrate.refusals import (
     REFLECTING,
     SCALED_VOLUMES,
     SLOWER_CONTACTS,
+    SMOOTH_SPHERES,
     SOLVERS,
     SPEEDLESS_BATH,
     SPEEDLESS_CONTACTS,
@@ -222,6 +227,16 @@ CELLS: dict[str, dict[str, Refusal]] = {
         **_all(NOISES, TOUCHING_NOISE),
         **_all(FACTORS, TOUCHING_SCALING),
     },
+    "event-driven": {
+        **_all(BATHS, BETWEEN_IMPACTS),
+        "adaptive": ADAPTIVE_PARTICLES,
+        **_all(("bodies", "particles", *SPHERES), SMOOTH_SPHERES),
+        **{name: SMOOTH_SPHERES for name in _OF_BODIES if name != "impacts"},
+        "euler-parameters": RATES,
+        **_all(_SOLVERS, NOTHING_TO_SOLVE),
+        **_all(FACTORS, IMPACTS_ALONE),
+        **_all(VOLUMES, FIXED_BOX),
+    },
 }
 """Why an integrator does not go with a feature, by the names of both."""
 CELLS["flights"] = {**CELLS["friction-implicit"], "flexible": FLEXIBLE}
@@ -229,11 +244,11 @@ for _name, _cells in CELLS.items():
     if _name != "particles":
         _cells["device"] = DEVICE
     if _name in ("predictor-corrector", "scipy"):
-        _cells["impacts"] = BROKEN_OFF
+        _cells.update(_all(("hard spheres", "impacts"), BROKEN_OFF))
     elif _name in ("overdamped", "ermak-mccammon"):
-        _cells["impacts"] = NO_SPEEDS_TO_HIT
+        _cells.update(_all(("hard spheres", "impacts"), NO_SPEEDS_TO_HIT))
     elif _name in ("canonical", "friction-implicit", "flights", "particles", "r-respa", "grains", "touching"):
-        _cells["impacts"] = EQUAL_STEPS
+        _cells.update(_all(("hard spheres", "impacts"), EQUAL_STEPS))
     if _name in ("explicit", "predictor-corrector", "scipy", "canonical"):
         _cells.update(_all(VOLUMES, JUMPING_VOLUMES))
     elif _name in ("overdamped", "ermak-mccammon"):
@@ -242,9 +257,9 @@ for _name, _cells in CELLS.items():
         _cells.update(_all(VOLUMES, TOUCHING_VOLUMES))
 
 ELSEWHERE: dict[str, tuple[str, ...]] = {
-    "particles": ("bodies", *SPHERES, *_OF_BODIES),
-    "grains": ("bodies", "particles", "touching", *_OF_BODIES),
-    "touching": ("bodies", "particles", "grains"),
+    "particles": ("bodies", "hard spheres", *SPHERES, *_OF_BODIES),
+    "grains": ("bodies", "particles", "hard spheres", "touching", *_OF_BODIES),
+    "touching": ("bodies", "particles", "hard spheres", "grains"),
 }
 """Features with which the same rule is another integrator of the table."""
 
@@ -417,6 +432,7 @@ NEEDS: dict[str, Needs] = {
     "ermak-mccammon": Needs(
         "overdamping", of_rule("needs a thermostat of the kind overdamped", "add [thermostat], or choose another rule")
     ),
+    "event-driven": Needs("impacts", NO_IMPACTS),
     **dict.fromkeys(
         ("atomistic factors", "thermostat's factor"),
         Needs(

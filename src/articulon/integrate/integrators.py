@@ -207,6 +207,24 @@ class ErmakMcCammon(Declaration):
     """The step [time]."""
 
 
+class EventDriven(Declaration):
+    """Event-driven molecular dynamics of hard spheres: from impact to impact, each found exactly, without steps.
+
+    For smooth spheres that fly freely: particles with a radius, ``impacts`` without friction and no other force but
+    gravity. Between frames nothing is lost to a step that is too long, and nothing goes through anything at any speed.
+    Impacts are found anew at every frame, so that another number of frames rounds otherwise, and a resumed run has the
+    bits of an unbroken one.
+    """
+
+    foreign: ClassVar[Mapping[str, str]] = {
+        "step": "this rule has no steps, it goes from impact to impact: leave it out",
+        **dict.fromkeys(("rtol", "atol", "first_step", "max_step"), "this rule finds impacts exactly: leave it out"),
+    }
+
+    rule: Literal["event-driven"] = "event-driven"
+    """The rule."""
+
+
 class BrownianDynamics(Declaration):
     """Overdamped steps of bodies on joints, ζ(q) u = Γ + noise, with Stokes drag and the temperature of the Brownian
     forces, by the midpoint scheme of Fixman (J. Chem. Phys. 69, 1527, 1978) in O(n).

@@ -158,6 +158,23 @@ BROKEN_OFF = of_rule(
 NO_SPEEDS_TO_HIT = of_rule(
     "has no speeds that an impact could change", "choose one of {explicit}, or leave the impacts out"
 )
+SMOOTH_SPHERES = of_rule(
+    "goes from impact to impact of smooth spheres that fly freely, on straight lines or parabolas, where it can say "
+    "when two will meet",
+    "choose one of {explicit}, or leave them out",
+    ", and this model has other bodies, forces, walls, stops or friction",
+)
+NO_IMPACTS = of_rule("has no steps but from impact to impact", "add forces.impacts, or choose another rule")
+BETWEEN_IMPACTS = of_rule(
+    "lets spheres fly freely between impacts, where {thermostat} would act on them all the time",
+    "leave it out, or begin at the temperature: without loss spheres keep it",
+)
+IMPACTS_ALONE = Refusal("scaling.policy", "a policy scales forces, and an impact is none", "choose the policy 'none'")
+FIXED_BOX = Refusal(
+    "barostat",
+    "{rule} goes from impact to impact in a box that keeps its size",
+    "leave out [barostat], or choose box.lengths of the packing fraction",
+)
 NO_DRAG = of_rule(
     "balances forces by drag, and free particles under forces between sites alone have none",
     "give every body stokes-drag, or choose ermak-mccammon with the thermostat overdamped",

@@ -269,7 +269,7 @@ def integrator_text(case: Case) -> str:
     tolerances = [
         f"{key} {number(float(value))}"
         for key in ("rtol", "atol")
-        if isinstance(value := getattr(integrator, key), float)
+        if isinstance(value := getattr(integrator, key, None), float)
     ]
     return ", ".join([integrator.rule, *tolerances])
 
@@ -333,6 +333,9 @@ def impact_rows(view: View) -> Iterator[tuple[str, str]]:
         when = found["largest_impulse_time"]
         at = suited(units, "time", when).text(when, 6) if when else number(when)
         yield "largest impulse", f"{number(found['largest_impulse'], 6)}, {found['largest_impulse_between']}, at {at}"
+    if "wall_impacts" in found:
+        yield "impacts on walls", number(found["wall_impacts"])
+        return
     yield "contacts come to rest, and apart again", f"{number(found['rests_begun'])} and {number(found['rests_ended'])}"
     if found["resting"]:
         yield "at rest at the end", "; ".join(found["resting"])

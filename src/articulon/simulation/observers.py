@@ -10,6 +10,7 @@ from articulon.dynamics import body_poses
 from articulon.errors import ArticulonError
 from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.impacts.free_spheres import only_hard_spheres
 from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.forces.model_tables import channels_of, working_channels
 from articulon.forces.sites.site_positions import only_particles
@@ -29,6 +30,7 @@ from articulon.model.state import (
     WINDOW,
 )
 from articulon.simulation.contact_statistics import ContactObserver
+from articulon.simulation.hard_sphere_observer import HardSphereObserver
 from articulon.simulation.impact_summary import DIMENSIONS, impact_observables
 from articulon.simulation.ledger import without_energy
 from articulon.simulation.site_observables import SiteObserver
@@ -87,10 +89,11 @@ def _survey_particles(evaluator: Evaluator, state: State, start: int, end: int, 
     """The same for free particles, without a tree."""
     masses, bath = evaluator.model.masses, evaluator.system.bath
     velocities = state.u.reshape(-1, 3)
-    forces = evaluator.on_sites(state.q.reshape(-1, 3))
     result[0] = kinetic = 0.5 * float(masses @ (velocities**2).sum(axis=1))
-    result[1 + POTENTIAL] = np.linalg.norm(forces, axis=1).sum()
-    result[9:12] = forces[start:end].sum(axis=0)
+    if evaluator.sites.sites:  # hard spheres have none
+        forces = evaluator.on_sites(state.q.reshape(-1, 3))
+        result[1 + POTENTIAL] = np.linalg.norm(forces, axis=1).sum()
+        result[9:12] = forces[start:end].sum(axis=0)
     if evaluator.bath.size:
         evaluator.bath[0] = state.bath
         thermostat_rates(bath, kinetic, float(state.time[0]), state.bath, evaluator.bath[1])
@@ -140,7 +143,7 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
 
 def poses_at(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Positions and Euler parameters of the bodies, without a tree where there is none."""
-    if only_particles(model):
+    if only_particles(model) or only_hard_spheres(model):
         return q.reshape(-1, 3).copy(), np.tile([1.0, 0.0, 0.0, 0.0], (model.bodies, 1))
     return body_poses(model, q)
 
@@ -172,6 +175,8 @@ class Observer:
         Whether the run scales anything.
     adaptive
         What locks and releases joints, or None.
+    by_events
+        Whether the run goes from impact to impact.
     """
 
     def __init__(
@@ -183,6 +188,7 @@ class Observer:
         books_unscaled_work: bool = False,
         scaled: bool = False,
         adaptive: AdaptiveDriver | None = None,
+        by_events: bool = False,
     ) -> None:
         self.evaluator, self.adaptive = evaluator, adaptive
         self.model = model = evaluator.model
@@ -198,7 +204,8 @@ class Observer:
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
         self.sites = SiteObserver(evaluator)
         self.contacts = None if evaluator.contacts is None else ContactObserver(model, evaluator.contacts)
-        self.impacts = has_impacts(model)
+        self.spheres = HardSphereObserver(model) if by_events else None
+        self.impacts = has_impacts(model) and not by_events
         self.slowest, self.relaxation = slowest_tree(model, evaluator)
         tree = model.forest.tree
         self.slowest_range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
@@ -229,6 +236,8 @@ class Observer:
             names |= {"volume": "volume", "density": "mass_density", "barostat_energy": "energy"}
         if self.contacts is not None:
             names.update(self.contacts.dimensions)
+        if self.spheres is not None:
+            names.update(self.spheres.dimensions)
         if self.impacts:
             names |= DIMENSIONS
         if self.model.loops.kind.size:
@@ -307,6 +316,8 @@ class Observer:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.rule.drift)
         if self.stop is not None:
             observables["advance"] = self._advance(poses)
+        if self.spheres is not None:
+            observables.update(self.spheres.observables(state))
         if self.contacts is not None:
             observables.update(self.contacts.observables(state, kinetic, *poses))
             observables["force_contact"] = float(np.linalg.norm(self.contacts.forces(state), axis=1).sum())

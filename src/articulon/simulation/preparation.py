@@ -18,6 +18,7 @@ from articulon.gpu.particle_on_device import device_driver
 from articulon.integrate import FIXED
 from articulon.integrate.base import Driver
 from articulon.integrate.choice import driver
+from articulon.integrate.event_driver import EventDrivenDriver
 from articulon.integrate.problem import CPU, Problem
 from articulon.integrate.status import advance_stop
 from articulon.integrate.thermostatting import check_thermostat
@@ -226,8 +227,13 @@ def prepare(
             advance: Driver = driver_of(problem, blank) if adaptive is None else adaptive
         except CaseError as error:
             raise CaseError(f"{case.source}: {error}") from None
-    stop = None
+    stop, by_events = None, isinstance(advance, EventDrivenDriver)
     if case.run.stop is not None:
+        if by_events:
+            raise CaseError(
+                f"{case.source}: run.stop: 'event-driven' goes from frame to frame and looks for no condition between; "
+                "leave it out"
+            )
         direction = np.array([float(x) for x in case.run.stop.direction])
         body = model.body(case.run.stop.body)
         if model.link[body] < 0:
@@ -235,7 +241,8 @@ def prepare(
         stop = body, direction / np.linalg.norm(direction)
         advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
     step, scaled = windows.step or getattr(integrator, "step", None), policy.scales
-    observer = Observer(evaluator, step, stop, policy.varies, advance.books_unscaled_work, scaled, adaptive)
+    books = advance.books_unscaled_work
+    observer = Observer(evaluator, step, stop, policy.varies, books, scaled, adaptive, by_events)
     return Prepared(
         case,
         model,

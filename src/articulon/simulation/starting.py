@@ -9,8 +9,10 @@ from articulon.errors import ModelError
 from articulon.forces.base import Force
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.impacts.free_spheres import only_hard_spheres
 from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.forces.sites.site_positions import site_positions
+from articulon.integrate.event_driver import check_apart
 from articulon.model import Model, State
 from articulon.simulation.contact_start import check_overlaps
 from articulon.thermostats.total_momentum import without_momentum
@@ -41,7 +43,9 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
     """
     _check_baths(evaluator)
     check_overlaps(evaluator.model, state.q)
-    if has_impacts(evaluator.model):
+    if only_hard_spheres(evaluator.model):
+        check_apart(evaluator.model, state.q)
+    elif has_impacts(evaluator.model):
         evaluator.impacts.check_start(state.q, state.u)
     sites, model = evaluator.sites, evaluator.model
     if not sites.sites:

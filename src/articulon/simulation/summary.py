@@ -24,6 +24,7 @@ from articulon.simulation.contact_summary import contact_figures, contact_notes
 from articulon.simulation.deformation_notes import deformation_notes
 from articulon.simulation.frames import Frames
 from articulon.simulation.freedom_temperatures import temperatures_of_freedoms
+from articulon.simulation.hard_sphere_observer import hard_sphere_figures
 from articulon.simulation.impact_summary import impact_figures
 from articulon.simulation.preparation import Prepared
 from articulon.simulation.run_verdict import judged
@@ -100,7 +101,8 @@ def summary(
     fidelity = judged(prepared, state, run, found, wall_seconds, with_pairs) if scaled else None
     if model.modes:
         figures["notes"] = [*notes, *deformation_notes(model, observables["time"], run.q, run.u)]
-    impacts = impact_figures(prepared.evaluator, state)
+    by_events = prepared.observer.spheres is not None
+    impacts = hard_sphere_figures(model, state) if by_events else impact_figures(prepared.evaluator, state)
     if impacts is not None:
         figures["impacts"] = impacts
     contacts = _contacts(prepared, state, observables)

@@ -30,6 +30,9 @@ _BASES: dict[str, tuple[tuple[tuple[float, float, float], int], ...]] = {
 }
 """Places in a cell of edge 1, each with which of the species stands there."""
 
+_WIDTHS = ("constant", "number_density", "packing_fraction")
+"""Keys that say how wide a cell is."""
+
 Count = Annotated[Whole, Field(ge=1)]
 
 
@@ -37,8 +40,9 @@ class Lattice(BaseBuilder):
     """``cells`` of a crystal along x, y and z, each cubic with the edge ``constant``.
 
     Where the case has no ``[box]`` it gets a periodic one with a corner at the origin that holds the cells exactly. A
-    lattice needs ``constant``, or ``number_density``, or a box whose lengths are divided by the cells. The first place
-    of the first cell lies a quarter of an edge from the corner, so that no particle begins on a face.
+    lattice needs ``constant``, ``number_density`` or ``packing_fraction``, or a box whose lengths are divided by the
+    cells. The first place of the first cell lies a quarter of an edge from the corner, so that no particle begins on a
+    face.
     """
 
     error_class: ClassVar = ModelError
@@ -54,6 +58,8 @@ class Lattice(BaseBuilder):
     """Edge of a cell [length]."""
     number_density: Annotated[Quantity | None, Dimension("number_density", minimum=0, exclusive=True)] = None
     """Particles in a volume [1/length³]."""
+    packing_fraction: Annotated[Quantity | None, Dimension("dimensionless", minimum=0, exclusive=True)] = None
+    """Part of the volume that the spheres fill, whose species have a radius, instead of ``constant``."""
     jitter: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.0
     """How far a particle may begin from its place along each axis, in edges of a cell; evenly distributed."""
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)] = 0.0
@@ -67,8 +73,9 @@ class Lattice(BaseBuilder):
         needed = 1 + max(which for _, which in _BASES[self.structure])
         if len(self.species) != needed:
             raise ValueError(f"species: {self.structure} needs {needed}, got {len(self.species)}")
-        if self.constant is not None and self.number_density is not None:
-            raise ValueError("give either constant or number_density")
+        given = [key for key in _WIDTHS if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise ValueError(f"give either {' or '.join(given)}")
         return self
 
     def populate(self, builder: ModelBuilder) -> None:
@@ -98,6 +105,7 @@ class Lattice(BaseBuilder):
             positions=corner + places * edges,
             velocities=velocities,
             charge=np.array([float(kind.charge) for kind in kinds])[which],
+            radius=np.array([float(kind.radius) for kind in kinds])[which],
             kind=[names[k] for k in which],
         )
 
@@ -106,9 +114,17 @@ class Lattice(BaseBuilder):
         edge = None if self.constant is None else float(self.constant)
         if self.number_density is not None:
             edge = float(np.cbrt(basis / float(self.number_density)))
+        if self.packing_fraction is not None:
+            radii = [float(kind.radius) for kind in self.species.values()]
+            filled = 4.0 / 3.0 * np.pi * sum(radii[which] ** 3 for _, which in _BASES[self.structure])
+            if filled == 0.0:
+                raise CaseError("model.packing_fraction: the species have no radius; give them one, or number_density")
+            edge = float(np.cbrt(filled / float(self.packing_fraction)))
         if box is None:
             if edge is None:
-                raise CaseError("model: a lattice needs constant or number_density, or a [box] to fill")
+                raise CaseError(
+                    "model: a lattice needs constant, number_density or packing_fraction, or a [box] to fill"
+                )
             return np.full(3, edge)
         lengths = np.array([float(x) for x in box.lengths])
         if any(float(tilt) for tilt in box.tilts):
@@ -119,6 +135,6 @@ class Lattice(BaseBuilder):
         if (misfit & box.periodic).any() or (cells * edge > lengths * (1.0 + 1e-9)).any():
             raise CaseError(
                 f"box.lengths: {lengths.tolist()} do not hold {cells.tolist()} whole cells with edges of {edge:.12g}; "
-                "leave out the box, or the constant and number_density of the lattice"
+                "leave out the box, or the constant, number_density or packing_fraction of the lattice"
             )
         return np.full(3, edge)

@@ -82,6 +82,7 @@ class Particles(BaseBuilder):
             positions=positions,
             velocities=velocities,
             charge=np.array([float(self.species[kind].charge) for kind in kinds]),
+            radius=np.array([float(self.species[kind].radius) for kind in kinds]),
             kind=kinds,
         )
 

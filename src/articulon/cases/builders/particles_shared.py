@@ -14,6 +14,8 @@ class Species(Declaration):
     """[mass]."""
     charge: Annotated[Quantity, Dimension("charge")] = 0.0
     """[charge]."""
+    radius: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
+    """Of hard spheres [length]; 0 for what has no size."""
 
 
 def thermal_velocities(masses: np.ndarray, thermal_energy: float, seed: int) -> np.ndarray:

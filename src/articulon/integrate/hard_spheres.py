@@ -1,0 +1,321 @@
+"""Hard spheres that fly freely between impacts: event-driven molecular dynamics.
+
+B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 31, 459 (1959). Each sphere has its own time and one next
+event, after B. D. Lubachevsky (Journal of Computational Physics 94, 255, 1991): an impact, the crossing of a face of
+its cell, or, where its partner will hit another one before, looking for an impact anew. Impacts are found from where
+spheres are and how they move, so that none goes through another at any speed; between them nothing is integrated.
+
+An impact along the line of centres n changes momenta by
+
+    Δp = (1 + e) μ v_n n,   μ = m₁ m₂/(m₁ + m₂),
+
+where v_n is the speed of approach, and takes ½ μ (1 − e²) v_n².
+"""
+
+import numpy as np
+
+from articulon.integrate.event_calendar import earliest, reschedule
+from articulon.integrate.hard_sphere_tables import (
+    COUNT,
+    EVENT,
+    LINK,
+    MOTION,
+    NOBODY,
+    PERIODIC,
+    SETTING,
+    SUM,
+    WALL,
+)
+from articulon.integrate.sphere_flights import (
+    cell_at,
+    cell_numbers,
+    find_crossing,
+    find_impact,
+    fly,
+    gather,
+)
+from articulon.kernels import jit, kernel, routine
+
+GOES_ON, DONE, PAUSED, REPLAN, CROWDED, COLLAPSED = range(6)
+"""How events end: they do not, the time is reached, so many impacts have been taken, the calendar wants another length
+of its days, a cell wants more slots, and impacts have no end."""
+ENDLESS = 24
+"""Impacts of a sphere, each within an instant of the one before, that have no end."""
+LOOKS = 16
+"""Days, or spheres on them, for each event, beyond which the calendar is opened anew."""
+SAMPLE = 1024
+"""Events after which that is asked for."""
+
+
+@jit
+def enter_cell(spheres, i, cell):
+    """Puts a sphere into the next slot of a cell; returns whether there is one."""
+    grid = spheres.grid
+    slot = grid.filled[cell]
+    if slot == grid.slots.shape[1]:
+        return False
+    grid.slots[cell, slot], grid.filled[cell] = i, slot + 1
+    spheres.links[i, LINK.cell] = cell
+    return True
+
+
+@jit
+def leave_cell(spheres, i, cell):
+    """Takes a sphere out of a cell; the last one takes its slot."""
+    slots, last = spheres.grid.slots, spheres.grid.filled[cell] - 1
+    for slot in range(last):
+        if slots[cell, slot] == i:
+            slots[cell, slot] = slots[cell, last]
+    spheres.grid.filled[cell] = last
+
+
+@jit
+def part(spheres, i):
+    """Has the partner of a sphere look for another one when they would have hit each other."""
+    partner = spheres.links[i, LINK.partner]
+    if partner != NOBODY:
+        spheres.links[partner, LINK.partner] = NOBODY
+        spheres.links[i, LINK.partner] = NOBODY
+
+
+@routine
+def look_for_impact(spheres, i, lowest, highest):
+    """Has a sphere hit the first that it meets among those in some cells, where that is earlier than what both have,
+    and tells the calendar of both."""
+    links, motion = spheres.links, spheres.motion
+    when, mate = find_impact(spheres, i, lowest, highest)
+    if mate != NOBODY:
+        part(spheres, i)
+        part(spheres, mate)
+        links[i, LINK.partner], links[mate, LINK.partner] = mate, i
+        motion[i, MOTION.impact] = motion[mate, MOTION.impact] = when
+        reschedule(spheres, mate)
+    reschedule(spheres, i)
+
+
+@jit
+def look_all_around(spheres, i):
+    """Has a sphere look for its next impact, where it has none."""
+    spheres.links[i, LINK.partner], spheres.motion[i, MOTION.impact] = NOBODY, np.inf
+    look_for_impact(spheres, i, (-1, -1, -1), (1, 1, 1))
+
+
+@jit
+def hurries(spheres, i, time):
+    """Whether a sphere has come to impacts without end, once more at a time."""
+    hurried, latest = spheres.hurried, spheres.latest
+    soon = time - latest[i] < spheres.settings[SETTING.instant]
+    hurried[i] = hurried[i] + 1 if soon else 0
+    latest[i] = time
+    if hurried[i] >= ENDLESS:
+        spheres.counts[COUNT.collapsed] = i
+    return hurried[i] >= ENDLESS
+
+
+@jit
+def between(spheres, i, j, axis):
+    """From a sphere to the nearest image of another one that is at the same time, along an axis [length]."""
+    grid = spheres.grid
+    way = spheres.motion[j, MOTION.place + axis] - spheres.motion[i, MOTION.place + axis]
+    if grid.faces[axis] == PERIODIC:
+        way -= grid.length[axis] * np.rint(way / grid.length[axis])
+    return way
+
+
+@jit
+def keep_strongest(spheres, i, j, impulse, time):
+    """Remembers the impact of the largest impulse so far."""
+    spheres.sums[SUM.impulse], spheres.sums[SUM.impulse_time] = impulse, time
+    spheres.counts[COUNT.strongest], spheres.counts[COUNT.strongest + 1] = i, j
+
+
+@routine
+def collide(spheres, i, j, time):
+    """An impact of two spheres; returns whether it is one of those that have no end."""
+    motion, sums = spheres.motion, spheres.sums
+    fly(spheres, i, time)
+    fly(spheres, j, time)
+    x, y, z = between(spheres, i, j, 0), between(spheres, i, j, 1), between(spheres, i, j, 2)
+    square = x * x + y * y + z * z
+    distance = np.sqrt(square)
+    along = (
+        (motion[i, MOTION.velocity] - motion[j, MOTION.velocity]) * x
+        + (motion[i, MOTION.velocity + 1] - motion[j, MOTION.velocity + 1]) * y
+        + (motion[i, MOTION.velocity + 2] - motion[j, MOTION.velocity + 2]) * z
+    )
+    along = max(along, 0.0)  # of a graze, rounding says which
+    approach = along / distance
+    e = spheres.restitution[spheres.links[i, LINK.kind], spheres.links[j, LINK.kind]]
+    if approach < spheres.settings[SETTING.resting]:
+        e = 0.0
+    # Along r and divided by r², as no unit vector is one to the last digit, and energy would drift by what is missing.
+    ease, other = spheres.events[i, EVENT.inverse_mass], spheres.events[j, EVENT.inverse_mass]
+    reduced = 1.0 / (ease + other)
+    impulse = (1.0 + e) * reduced * along / square
+    first, second = impulse * ease, impulse * other
+    motion[i, MOTION.velocity] -= first * x
+    motion[i, MOTION.velocity + 1] -= first * y
+    motion[i, MOTION.velocity + 2] -= first * z
+    motion[j, MOTION.velocity] += second * x
+    motion[j, MOTION.velocity + 1] += second * y
+    motion[j, MOTION.velocity + 2] += second * z
+    spheres.counts[COUNT.impacts] += 1
+    sums[SUM.virial] += impulse * square
+    sums[SUM.loss] += 0.5 * reduced * (1.0 - e * e) * approach * approach
+    if impulse * distance > sums[SUM.impulse]:
+        keep_strongest(spheres, i, j, impulse * distance, time)
+    endless = False
+    if spheres.hurried.size and spheres.settings[SETTING.resting] == 0.0:
+        endless = hurries(spheres, i, time)
+        endless = hurries(spheres, j, time) or endless
+    return endless
+
+
+@routine
+def hit_wall(spheres, i, face, time):
+    """An impact on a wall; returns whether it is one of those that have no end."""
+    motion, sums = spheres.motion, spheres.sums
+    fly(spheres, i, time)
+    axis, way = face // 2, 2 * (face % 2) - 1
+    approach = way * motion[i, MOTION.velocity + axis]
+    e = spheres.settings[SETTING.wall_restitution + face]
+    if approach < spheres.settings[SETTING.resting]:
+        e = 0.0
+    motion[i, MOTION.velocity + axis] = -way * e * approach
+    mass = 1.0 / spheres.events[i, EVENT.inverse_mass]
+    spheres.counts[COUNT.wall_impacts] += 1
+    sums[SUM.loss] += 0.5 * mass * (1.0 - e * e) * approach * approach
+    if (1.0 + e) * mass * approach > sums[SUM.impulse]:
+        keep_strongest(spheres, i, NOBODY, (1.0 + e) * mass * approach, time)
+    part(spheres, i)
+    find_crossing(spheres, i)
+    look_all_around(spheres, i)
+    return spheres.hurried.size > 0 and e < 1.0 and hurries(spheres, i, time)
+
+
+@routine
+def cross(spheres, i, time):
+    """A sphere hits a wall, or enters the next cell and looks for impacts with what has come near. Returns GOES_ON,
+    COLLAPSED, or CROWDED where the cell has no slot for it; nothing has happened then."""
+    grid, motion, links = spheres.grid, spheres.motion, spheres.links
+    face, cell = np.int64(links[i, LINK.face]), np.int64(links[i, LINK.cell])
+    axis, way = face // 2, 2 * (face % 2) - 1
+    x, y, z = cell_numbers(grid, cell)
+    number = (x if axis == 0 else y if axis == 1 else z) + way
+    count, passes = grid.cells[axis], np.int64(0)
+    if number < 0 or number >= count:
+        if grid.faces[axis] == WALL:
+            return COLLAPSED if hit_wall(spheres, i, face, time) else GOES_ON
+        number, passes = number - way * count, way
+    x, y, z = number if axis == 0 else x, number if axis == 1 else y, number if axis == 2 else z
+    if not enter_cell(spheres, i, cell_at(grid, x, y, z)):
+        return CROWDED
+    leave_cell(spheres, i, cell)
+    fly(spheres, i, time)
+    motion[i, MOTION.place + axis] -= passes * grid.length[axis]
+    spheres.images[i, axis] += passes
+    spheres.counts[COUNT.crossings] += 1
+    find_crossing(spheres, i)
+    low = way if axis == 0 else -1, way if axis == 1 else -1, way if axis == 2 else -1
+    high = way if axis == 0 else 1, way if axis == 1 else 1, way if axis == 2 else 1
+    look_for_impact(spheres, i, low, high)
+    return GOES_ON
+
+
+@kernel
+def find_events(spheres):
+    """Finds the first event of every sphere, all of them at time zero and in their cells; the calendar is not open
+    yet."""
+    for i in range(spheres.motion.shape[0]):
+        spheres.links[i, LINK.partner], spheres.motion[i, MOTION.impact] = NOBODY, np.inf
+        spheres.links[i, LINK.day], spheres.motion[i, MOTION.time] = NOBODY, 0.0
+        find_crossing(spheres, i)
+    for i in range(spheres.motion.shape[0]):
+        look_for_impact(spheres, i, (-1, -1, -1), (1, 1, 1))
+
+
+@kernel
+def take_events(spheres, until, impacts):
+    """Takes events up to a time, or so many impacts; returns how that ended."""
+    motion, links, events, counts = spheres.motion, spheres.links, spheres.events, spheres.counts
+    sampled, end = 0, counts[COUNT.impacts] + counts[COUNT.wall_impacts] + impacts
+    while True:
+        i = earliest(spheres)
+        if i == NOBODY or events[i, EVENT.first] > until:
+            return DONE
+        time = events[i, EVENT.first]
+        spheres.sums[SUM.now] = time
+        if motion[i, MOTION.impact] > events[i, EVENT.crossing]:
+            status = cross(spheres, i, time)
+            if status != GOES_ON:
+                return status
+        elif links[i, LINK.partner] == NOBODY:
+            counts[COUNT.retries] += 1
+            fly(spheres, i, time)
+            look_all_around(spheres, i)
+        else:
+            j = np.int64(links[i, LINK.partner])
+            if collide(spheres, i, j, time):
+                return COLLAPSED
+            find_crossing(spheres, i)
+            find_crossing(spheres, j)
+            # Both are free before either looks, and what the first has found is not taken from the second.
+            links[j, LINK.partner], motion[j, MOTION.impact] = NOBODY, np.inf
+            look_all_around(spheres, i)
+            look_for_impact(spheres, j, (-1, -1, -1), (1, 1, 1))
+        sampled += 1
+        if sampled == SAMPLE:
+            sampled = 0
+            many = counts[COUNT.turned] + counts[COUNT.looked] > LOOKS * SAMPLE
+            counts[COUNT.turned] = counts[COUNT.looked] = 0
+            if many:
+                return REPLAN
+        if counts[COUNT.impacts] + counts[COUNT.wall_impacts] >= end:
+            return PAUSED
+
+
+@kernel
+def bring_together(spheres, time):
+    """Brings all spheres to one time."""
+    for i in range(spheres.motion.shape[0]):
+        fly(spheres, i, time)
+
+
+@kernel
+def fill_cells(spheres):
+    """Puts spheres that have been placed in the box into their cells; returns whether there are slots for all."""
+    grid, motion = spheres.grid, spheres.motion
+    grid.filled[:] = 0
+    for i in range(motion.shape[0]):
+        x = _cell_number(grid, 0, motion[i, MOTION.place])
+        y = _cell_number(grid, 1, motion[i, MOTION.place + 1])
+        z = _cell_number(grid, 2, motion[i, MOTION.place + 2])
+        if not enter_cell(spheres, i, cell_at(grid, x, y, z)):
+            return False
+    return True
+
+
+@jit
+def _cell_number(grid, axis, place):
+    """Number of a cell along an axis; what lies beyond the last one belongs to it."""
+    number = (place - grid.low[axis]) / grid.edge[axis]
+    return np.int64(min(max(number, 0.0), grid.cells[axis] - 1.0))
+
+
+@kernel
+def deepest_overlap(spheres, found):
+    """How far the two go into each other that do most, by the sum of their radii, in cells and at one time; which they
+    are goes into ``found``."""
+    worst = 0.0
+    for i in range(spheres.motion.shape[0]):
+        found_near, _ = gather(spheres, i, (-1, -1, -1), (1, 1, 1))
+        for k in range(found_near):
+            j = np.int64(spheres.near[0, k])
+            if j < i:
+                x, y, z = between(spheres, i, j, 0), between(spheres, i, j, 1), between(spheres, i, j, 2)
+                overlap = 1.0 - np.sqrt(x * x + y * y + z * z) / (
+                    spheres.events[i, EVENT.radius] + spheres.events[j, EVENT.radius]
+                )
+                if overlap > worst:
+                    worst, found[0], found[1] = overlap, j, i
+    return worst

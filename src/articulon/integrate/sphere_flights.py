@@ -1,0 +1,237 @@
+"""When hard spheres in flight hit each other, and when they leave their cells: roots of quadratics that do not cancel.
+
+Each sphere has its own time, that of its latest event; others are looked at where they will be at that time.
+"""
+
+import numpy as np
+
+from articulon.integrate.hard_sphere_tables import EVENT, LINK, MOTION, NOBODY, OPEN, PERIODIC, SETTING, WALL
+from articulon.kernels import jit, routine
+
+UNSHIFTED = 13
+"""Which of the shifts is none."""
+ROUNDING = (8.0 * 2.0**-52) ** 2
+"""Square of a speed of approach over those of the two, below which they do not approach: an impulse would be lost in
+the last digits of their velocities, and the two would hit each other again at once, without end."""
+GRAZING = 1e-20
+"""Square of the cosine of an angle to the line of centres, below which two that touch pass each other: they would go in
+by half of that in diameters, far less than rounding lets them, and rounding alone says that they approach."""
+
+
+@jit
+def impact_time(c, b, a, square):
+    """When two spheres meet, |r + w τ| = σ: the earlier root of a τ² + 2 b τ + c = 0 for a = w², b = r·w, c = r² − σ²
+    and ``square`` = σ²; infinity where they do not approach or miss each other.
+
+    It is written c/(√(b² − ac) − b), where nothing cancels. Two that touch, or overlap by rounding, and approach hit
+    each other at once.
+    """
+    forward = b * b
+    discriminant = forward - a * c
+    if b >= 0.0 or discriminant < 0.0 or forward <= GRAZING * a * (c + square):
+        return np.inf
+    return max(c / (np.sqrt(discriminant) - b), 0.0)
+
+
+@jit
+def exit_time(distance, speed, acceleration):
+    """When something at a distance inside of a face goes out through it, at a speed and acceleration towards it:
+    ½ a τ² + v τ = d, at the root at which it moves outwards; infinity where it never does.
+
+    What has passed the face by rounding does so at once, and what has just come in through it does not go out where it
+    came in.
+    """
+    if acceleration == 0.0:
+        return max(distance / speed, 0.0) if speed > 0.0 else np.inf
+    square = speed * speed + 2.0 * acceleration * distance
+    if speed > 0.0:
+        if square < 0.0:
+            return np.inf
+        return max(2.0 * distance / (speed + np.sqrt(square)), 0.0)
+    if acceleration <= 0.0:
+        return np.inf
+    return (np.sqrt(max(square, 0.0)) - speed) / acceleration
+
+
+@jit
+def fly(spheres, i, time):
+    """Brings a sphere to a time."""
+    motion, settings = spheres.motion, spheres.settings
+    step = time - motion[i, MOTION.time]
+    motion[i, MOTION.time] = time
+    for axis in range(3):
+        gain = settings[SETTING.gravity + axis] * step
+        motion[i, MOTION.place + axis] += (motion[i, MOTION.velocity + axis] + 0.5 * gain) * step
+        motion[i, MOTION.velocity + axis] += gain
+
+
+@jit
+def cell_at(grid, x, y, z):
+    """Cell of three cell numbers."""
+    return (x * grid.cells[1] + y) * grid.cells[2] + z
+
+
+@jit
+def cell_numbers(grid, cell):
+    """Three numbers of a cell."""
+    plane, z = cell // grid.cells[2], cell % grid.cells[2]
+    return plane // grid.cells[1], plane % grid.cells[1], z
+
+
+@routine
+def find_crossing(spheres, i):
+    """Finds when a sphere, at its own time, leaves its cell or hits a wall, and through which face."""
+    grid, motion, settings = spheres.grid, spheres.motion, spheres.settings
+    numbers = cell_numbers(grid, np.int64(spheres.links[i, LINK.cell]))
+    best, face = np.inf, 0
+    for axis in range(3):
+        kind, count, cell = grid.faces[axis], grid.cells[axis], numbers[axis]
+        x = motion[i, MOTION.place + axis] - grid.low[axis]
+        v, g = motion[i, MOTION.velocity + axis], settings[SETTING.gravity + axis]
+        for side in range(2):
+            if g == 0.0 and (v > 0.0) != (side == 1):
+                continue
+            outer = cell == (0 if side == 0 else count - 1)
+            if outer and kind == OPEN:
+                continue
+            place = (cell + side) * grid.edge[axis]
+            if outer and kind == WALL:
+                place = (
+                    spheres.events[i, EVENT.radius]
+                    if side == 0
+                    else grid.length[axis] - spheres.events[i, EVENT.radius]
+                )
+            way = 1.0 if side == 1 else -1.0
+            ahead = exit_time(way * (place - x), way * v, way * g)
+            if ahead < best:
+                best, face = ahead, 2 * axis + side
+    spheres.events[i, EVENT.crossing] = motion[i, MOTION.time] + best
+    spheres.links[i, LINK.face] = face
+
+
+@routine
+def gather(spheres, i, lowest, highest):
+    """Lists the spheres in the cell of a sphere and around it, and how they are shifted, in ``near``. Four slots of a
+    cell are copied at once, and those that are empty are overwritten by the next cell, as nothing foretells how many
+    are not. Returns how many there are."""
+    grid, found = spheres.grid, np.uint64(0)
+    home = np.int64(spheres.links[i, LINK.cell])
+    cx, cy, cz = cell_numbers(grid, home)
+    plane, row = grid.cells[1] * grid.cells[2], grid.cells[2]
+    if _inside(grid, 0, cx) and _inside(grid, 1, cy) and _inside(grid, 2, cz):
+        for ox in range(lowest[0], highest[0] + 1):
+            for oy in range(lowest[1], highest[1] + 1):
+                cell = home + ox * plane + oy * row
+                for oz in range(lowest[2], highest[2] + 1):
+                    found = _copy_cell(spheres, np.uint64(cell + oz), np.int32(UNSHIFTED), found, False)
+        return np.int64(found), True
+    for ox in range(lowest[0], highest[0] + 1):
+        kx, way_x = wrapped(grid, 0, cx + ox)
+        for oy in range(lowest[1], highest[1] + 1):
+            ky, way_y = wrapped(grid, 1, cy + oy)
+            if kx == NOBODY or ky == NOBODY:
+                continue
+            for oz in range(lowest[2], highest[2] + 1):
+                kz, way_z = wrapped(grid, 2, cz + oz)
+                if kz != NOBODY:
+                    shift = np.int32(9 * way_x + 3 * way_y + way_z + UNSHIFTED)
+                    found = _copy_cell(spheres, np.uint64(cell_at(grid, kx, ky, kz)), shift, found, True)
+    return np.int64(found), False
+
+
+@jit
+def _inside(grid, axis, cell):
+    """Whether a cell has others on both sides of an axis."""
+    return 0 < cell < grid.cells[axis] - 1
+
+
+@jit
+def _copy_cell(spheres, cell, shift, found, shifted):
+    """Copies the slots of a cell, as unsigned numbers, which count from the start of an array alone; returns how many
+    have been found by then."""
+    slots, near = spheres.grid.slots, spheres.near
+    filled = spheres.grid.filled[cell]
+    for slot in range(4):
+        near[0, found + np.uint64(slot)] = slots[cell, slot]
+        if shifted:
+            near[1, found + np.uint64(slot)] = shift
+    if filled > 4:
+        for slot in range(4, filled):
+            near[0, found + np.uint64(slot)] = slots[cell, slot]
+            if shifted:
+                near[1, found + np.uint64(slot)] = shift
+    return found + np.uint64(filled)
+
+
+@jit
+def wrapped(grid, axis, cell):
+    """The number of a cell beyond the ends of an axis, NOBODY where there is none, and whether it lies behind the lower
+    face, −1, the upper one, 1, or neither."""
+    count = grid.cells[axis]
+    if 0 <= cell < count:
+        return cell, 0
+    if grid.faces[axis] != PERIODIC:
+        return NOBODY, 0
+    return (cell + count, -1) if cell < 0 else (cell - count, 1)
+
+
+@routine
+def find_impact(spheres, i, lowest, highest):
+    """Finds the earliest impact of a sphere, at its own time, with spheres in cells around it: one earlier than those
+    that it and the other one have. Offsets of cells from ``lowest`` to ``highest`` by axis.
+
+    Returns
+    -------
+    float, int
+        When, and with which, the lowest of several; that of the sphere's own and NOBODY where there is none.
+    """
+    motion, settings, shifts = spheres.motion, spheres.settings, spheres.grid.shifts
+    near, meeting = spheres.near, spheres.meeting
+    x, y, z = motion[i, MOTION.place], motion[i, MOTION.place + 1], motion[i, MOTION.place + 2]
+    vx, vy, vz = motion[i, MOTION.velocity], motion[i, MOTION.velocity + 1], motion[i, MOTION.velocity + 2]
+    time, best, mate = motion[i, MOTION.time], motion[i, MOTION.impact], np.int64(NOBODY)
+    gx, gy, gz = settings[SETTING.gravity], settings[SETTING.gravity + 1], settings[SETTING.gravity + 2]
+    falls = gx != 0.0 or gy != 0.0 or gz != 0.0
+    diameter = settings[SETTING.diameter]
+    square = diameter * diameter
+    hits = 0
+    found, inside = gather(spheres, i, lowest, highest)
+    for k in range(found):
+        other = np.uint64(near[0, k])
+        shift = np.uint64(UNSHIFTED) if inside else np.uint64(near[1, k])
+        step = time - motion[other, MOTION.time]
+        ux, uy, uz = (
+            motion[other, MOTION.velocity],
+            motion[other, MOTION.velocity + 1],
+            motion[other, MOTION.velocity + 2],
+        )
+        rx = motion[other, MOTION.place] + shifts[shift, 0] - x + ux * step
+        ry = motion[other, MOTION.place + 1] + shifts[shift, 1] - y + uy * step
+        rz = motion[other, MOTION.place + 2] + shifts[shift, 2] - z + uz * step
+        if falls:
+            half = 0.5 * step * step
+            rx, ry, rz = rx + gx * half, ry + gy * half, rz + gz * half
+            ux, uy, uz = ux + gx * step, uy + gy * step, uz + gz * step
+        if diameter == 0.0:
+            apart = spheres.events[i, EVENT.radius] + spheres.events[other, EVENT.radius]
+            square = apart * apart
+        wx, wy, wz = ux - vx, uy - vy, uz - vz
+        a, b = wx * wx + wy * wy + wz * wz, rx * wx + ry * wy + rz * wz
+        c = rx * rx + ry * ry + rz * rz - square
+        meeting[hits, 0], meeting[hits, 1], meeting[hits, 2], meeting[hits, 3] = c, b, a, square
+        near[0, hits] = near[0, k]
+        # Whether spheres approach is as likely as not: a branch would be foretold wrongly every other time. The sphere
+        # itself does not, as its relative velocity is zero.
+        hits += (b < 0.0) & (b * b >= a * c)
+    speed_squared = vx * vx + vy * vy + vz * vz
+    for k in range(hits):
+        j = np.int64(near[0, k])
+        c, b, square = meeting[k, 0], meeting[k, 1], meeting[k, 3]
+        ux, uy, uz = motion[j, MOTION.velocity], motion[j, MOTION.velocity + 1], motion[j, MOTION.velocity + 2]
+        speeds = speed_squared + ux * ux + uy * uy + uz * uz
+        if b * b <= ROUNDING * (c + square) * speeds:
+            continue
+        when = time + impact_time(c, b, meeting[k, 2], square)
+        if when <= best and when < motion[j, MOTION.impact] and (when < best or (mate != NOBODY and j < mate)):
+            best, mate = when, j
+    return best, mate
