@@ -1,0 +1,49 @@
+"""Derivatives by the numbers of a model's tables: tables like these."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.forces.solver_tables import Drag, Forces
+
+
+class Tables(NamedTuple):
+    """The tables of a model by whose numbers there are derivatives."""
+
+    gravity: np.ndarray
+    """Acceleration of free fall, world frame [length/time²], shape (3,)."""
+    drag: Drag
+    """Stokes drag."""
+    terms: tuple[Any, ...]
+    """Those of all other forces."""
+
+
+def differentiated(forces: Forces) -> Tables:
+    """Those among the tables of a model's forces."""
+    return Tables(forces.gravity, forces.drag, tuple(term.table for term in forces.terms))
+
+
+def arrays_of(table: Any) -> Iterator[np.ndarray]:
+    """The arrays of floats in a table, and in those that it holds, in their order."""
+    if isinstance(table, np.ndarray):
+        if table.dtype == np.float64:
+            yield table
+    elif isinstance(table, tuple):
+        for one in table:
+            yield from arrays_of(one)
+
+
+def zeros_like(table: Any) -> Any:
+    """A table of zeros like another."""
+    if isinstance(table, np.ndarray):
+        return np.zeros_like(table)
+    if isinstance(table, tuple):
+        parts = [zeros_like(one) for one in table]
+        return type(table)(*parts) if hasattr(table, "_fields") else tuple(parts)
+    return table
+
+
+def flat(table: Any) -> np.ndarray:
+    """The numbers of a table, one behind the other."""
+    return np.concatenate([one.reshape(-1) for one in arrays_of(table)])
