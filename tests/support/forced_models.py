@@ -43,3 +43,35 @@ def forced_model(seed: int, n: int = 5) -> ar.Model:
     builder.add_force(ar.forces.Gravity(acceleration=tuple(rng.normal(size=3).tolist())))
     builder.add_force(springs(description, rng))
     return builder.build()
+
+
+def resisted_model(seed: int, n: int = 5) -> ar.Model:
+    """A random forest under every force whose derivatives are known."""
+    description, rng = description_of(seed, n)
+    state = random_situation(description, rng)
+    builder = builder_of(description, state.q, 0.5 * state.u)
+    builder.add_force(ar.forces.Gravity(acceleration=tuple(rng.normal(size=3).tolist())))
+    builder.add_force(springs(description, rng))
+    names = [body.name for body in description.bodies]
+    builder.add_force(ar.forces.JointDamping(rotational=0.3))
+    turning = next(body.name for body in description.bodies if body.kind == "spherical")
+    hinge = next(body.name for body in description.bodies if body.kind == "revolute")
+    builder.add_force(ar.forces.JointFriction(rotational={turning: 0.4, hinge: 0.2}, rotational_speed=0.5))
+    times, values = np.linspace(0.0, 1.0, 5), rng.normal(size=5)
+    builder.add_force(ar.forces.JointActuation(hinge, times=tuple(times.tolist()), values=tuple(values.tolist())))
+    builder.add_force(ar.forces.JointActuation(turning, 0.7, component=1))
+    builder.add_force(
+        ar.forces.StokesDrag(
+            translational={name: float(rng.uniform(0.2, 1.0)) for name in names},
+            rotational=0.3,
+            flow=tuple(rng.normal(size=3).tolist()),
+        )
+    )
+    moving = [k for k, body in enumerate(description.bodies) if body.kind != "weld"]
+    ends = {"points": tuple(tuple(rng.normal(size=3).tolist()) for _ in range(2)), "rest_length": 0.4}
+    first = names[moving[0]]
+    builder.add_force(ar.forces.PointSpring(name="tie", bodies=(first, "ground"), stiffness=2.0, damping=0.3, **ends))
+    if len(moving) > 1:
+        pair = first, names[moving[-1]]
+        builder.add_force(ar.forces.PointSpring(name="pair", bodies=pair, stiffness=1.5, damping=0.2, **ends))
+    return builder.build()

@@ -97,6 +97,34 @@ class AdjointAt(NamedTuple):
     """∂P by speeds of joints, shape (nu,)."""
 
 
+class TangentAt(NamedTuple):
+    """What changes of forces are evaluated at, and where they are written."""
+
+    forest: Forest
+    """The links."""
+    ws: Workspace
+    """Links that have been placed and moved."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    time: np.ndarray
+    """[time], shape (1,)."""
+    shift: np.ndarray
+    """Change of the coordinates, in their tangent space, shape (nu,)."""
+    speed: np.ndarray
+    """Change of the speeds, shape (nu,)."""
+    moved: np.ndarray
+    """Displacement of the links' origins and turn of the links, world axes, shape (links, 6)."""
+    twist: np.ndarray
+    """Change of the velocities of the links' origins and of the links' angular velocities, world axes, shape
+    (links, 6)."""
+    wrench: np.ndarray
+    """Where changes of forces and moments about the links' origins are written, world axes, shape (links, 6)."""
+    joint: np.ndarray
+    """Where those of the joints' generalised forces are, shape (nu,)."""
+
+
 class Merging(Protocol):
     """What becomes of links and speeds where bodies are merged: what ``coarsen`` reads of it."""
 
@@ -225,6 +253,13 @@ class Force(Declaration):
     """``adjoint(table, gradient, at)``, a class method: passes that add what the virtual power of its forces changes by
     with the state, see ``AdjointAt``, and with the numbers of its table, to ``gradient``, a table like it. None for a
     force whose derivatives are not known."""
+
+    tangent: ClassVar[Any] = None
+    """``tangent(table, change, at)``, a class method: passes that add what its forces change by with the state, see
+    ``TangentAt``, and with the numbers of its table, of which ``change``, a table like it, are the changes. It goes
+    with ``adjoint``."""
+    not_differentiated: ClassVar[tuple[str, ...]] = ()
+    """Fields of the declaration by which ``adjoint`` has no derivatives, although they are numbers."""
 
     def check_adjoint(self, where: str) -> None:
         """Raises ModelError where this one has no derivatives, although its kind has."""

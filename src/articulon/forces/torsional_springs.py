@@ -18,7 +18,7 @@ from articulon.algebra.rotations import (
 from articulon.algebra.vectors import add_scaled, dot, load_at, scale, store_at
 from articulon.declaration import Dimension, Number, Quantity
 from articulon.errors import ModelError
-from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging
+from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging, TangentAt
 from articulon.forces.selection import matching, still_moves
 from articulon.model import Model
 from articulon.model.body_checks import UNIT_TOLERANCE
@@ -134,6 +134,11 @@ class TorsionalSprings(Force):
         yield spring_adjoint.bind(at.forest, table, gradient, at.q, at.weight, at.by_coordinate)
 
     @classmethod
+    def tangent(cls, table: Springs, change: Springs, at: TangentAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield spring_tangent.bind(at.forest, table, change, at.q, at.shift, at.joint)
+
+    @classmethod
     def joint_stiffness(cls, table: Springs) -> Iterable[tuple[int, float]]:
         """See :class:`Force`."""
         return zip(table.link.tolist(), table.stiffness.tolist(), strict=True)
@@ -189,6 +194,23 @@ def spring_adjoint(forest, springs, gradient, q, weight, by_coordinate):
             change = rotation_vector_change(scale(-1.0, turned), w)
             store_at(by_coordinate, j, add_scaled(load_at(by_coordinate, j), -stiffness[s], change))
             gradient.stiffness[s] -= dot(w, turned)
+
+
+@pass_of
+def spring_tangent(forest, springs, change, q, shift, joint):
+    """Adds the changes of −k φ."""
+    links, stiffness, rest = springs.link, springs.stiffness, springs.rest
+    kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
+    for s in range(links.size):
+        i = links[s]
+        k, j = q_start[i], u_start[i]
+        if kinds[i] == REVOLUTE:
+            joint[j] -= stiffness[s] * (shift[j] - change.rest[s, 0]) + change.stiffness[s] * (q[k] - rest[s, 0])
+        else:
+            turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
+            moved = rotation_vector_change(turned, load_at(shift, j))
+            found = add_scaled(scale(stiffness[s], moved), change.stiffness[s], turned)
+            store_at(joint, j, add_scaled(load_at(joint, j), -1.0, found))
 
 
 @pass_of

@@ -25,6 +25,7 @@ from articulon.dynamics import joints
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH, add_from
 from articulon.dynamics.derivatives.derivative_definitions import (
+    Carried,
     copy_row,
     factorise,
     find_motion_columns,
@@ -36,6 +37,7 @@ from articulon.dynamics.motion_passes import move_links, place_links, solve_and_
 from articulon.forces.base import AdjointAt, At
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import fill_all, scaling
+from articulon.forces.stokes_drag import drag_adjoint
 from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.table_gradients import Tables
@@ -71,29 +73,53 @@ def adjoint_program(e: Evaluator, gradients: Tables) -> tuple[Program, Adjoint]:
     return program, found._replace(code=program.code)
 
 
-def _passes(e: Evaluator, found: Adjoint, gradients: Tables) -> Iterator[Bound]:
+class Point(NamedTuple):
+    """What derivatives at a state read, and how it is found."""
+
+    weights: np.ndarray
+    """Scratch in which M⁻¹ is applied, shape (nu,)."""
+    factors: np.ndarray
+    """Of M⁻¹, shape (nu, 7)."""
+    carried: Carried
+    """The links, their columns, and scratch."""
+    passes: tuple[Bound, ...]
+    """What finds them, of coordinates and speeds."""
+
+
+def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray) -> Point:
+    """Links under their forces, their accelerations, columns, and factors of M⁻¹."""
     forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
     links, nu, gravity, ones = forest.mass.size, e.model.nu, forces.gravity, np.ones(8)
     friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
-    at = At(forest, ws, found.q, found.u, found.time, np.zeros(1, dtype=np.int64), channels, *friction)
+    at = At(forest, ws, q, u, time, np.zeros(1, dtype=np.int64), channels, *friction)
     udot, articulated = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED))
     columns, acceleration = np.zeros((nu, motion_columns.WIDTH)), np.zeros((links, 6))
     composite, factors = np.zeros((links, composites.WIDTH)), np.zeros((nu, inverse_mass.FACTORS))
     given = np.zeros((links if forces.wrench_channels.size else 0, WRENCH_WIDTH))
-    weight, motion, rows = np.zeros(nu), np.zeros((links, 6)), np.zeros((links, products.WIDTH))
     tau, wrench = channels.total_joint, channels.total_wrench
-    yield place_links.bind(forest, found.q, ws)
-    yield move_links.bind(forest, found.u, ws)
-    yield from fill_all(e, at)
-    yield from scaling(e, channels, ones)
-    yield solve_and_keep.bind(forest, tau, wrench, gravity, ones[:1], ws, udot, articulated)
-    yield find_motion_columns.bind(forest, found.u, udot, gravity, ws, columns, acceleration)
-    yield factorise.bind(forest, columns, articulated, factors)
-    yield copy_row.bind(found.u_weight, weight)
-    yield solve_rows.bind(forest, ws, columns, factors, weight[None], np.zeros((links, 6)))
+    passes = [
+        place_links.bind(forest, q, ws),
+        move_links.bind(forest, u, ws),
+        *fill_all(e, at),
+        *scaling(e, channels, ones),
+        solve_and_keep.bind(forest, tau, wrench, gravity, ones[:1], ws, udot, articulated),
+        find_motion_columns.bind(forest, u, udot, gravity, ws, columns, acceleration),
+        factorise.bind(forest, columns, articulated, factors),
+    ]
     if given.size:
-        yield keep_wrenches.bind(wrench, given)
-    carried = forest, wrench, ws, columns, acceleration, composite, np.zeros_like(given), given
+        passes.append(keep_wrenches.bind(wrench, given))
+    carried = Carried(forest, wrench, ws, columns, acceleration, composite, np.zeros_like(given), given)
+    return Point(np.zeros(nu), factors, carried, tuple(passes))
+
+
+def _passes(e: Evaluator, found: Adjoint, gradients: Tables) -> Iterator[Bound]:
+    forest, forces, ws = e.system.forest, e.system.forces, e.ws
+    links, nu = forest.mass.size, e.model.nu
+    weight, factors, carried, passes = point_of(e, found.q, found.u, found.time)
+    motion, rows = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
+    yield from passes
+    yield copy_row.bind(found.u_weight, weight)
+    yield solve_rows.bind(forest, ws, carried.columns, factors, weight[None], np.zeros((links, 6)))
     yield find_transposed_products.bind(*carried, weight, motion, rows, found.by_q[:nu], found.by_u)
     power = AdjointAt(
         forest,
@@ -110,8 +136,10 @@ def _passes(e: Evaluator, found: Adjoint, gradients: Tables) -> Iterator[Bound]:
     yield begin.bind(found.by_q[:nu], found.by_u, *by)
     for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
         yield from kind.adjoint(table, gradient, power)
+    if forces.drag.link.size:
+        yield drag_adjoint.bind(forces.drag, gradients.drag, ws, motion, *by[:2])
     yield gravity_adjoint.bind(forest, ws, motion, gradients.gravity)
-    yield project_powers.bind(forest, ws, columns, *by)
+    yield project_powers.bind(forest, ws, carried.columns, *by)
     yield finish.bind(forest, found.q, found.u, found.q_weight, *by[2:], found.by_q, found.by_u)
 
 
