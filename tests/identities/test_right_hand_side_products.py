@@ -10,7 +10,7 @@ import pytest
 from articulon.forces.evaluation import Evaluator
 from articulon.model.joints import SPHERICAL
 from articulon.sensitivities.adjoint_program import adjoint_program
-from articulon.sensitivities.table_gradients import arrays_of, differentiated, flat, zeros_like
+from articulon.sensitivities.table_gradients import arrays_of, differentiated, in_one
 from articulon.sensitivities.tangent_program import tangent_program
 from tests.support.forced_models import resisted_model
 
@@ -24,7 +24,7 @@ def products_at(seed: int) -> tuple[Evaluator, Any, np.ndarray, np.ndarray, np.n
     e = Evaluator(model)
     nq, nu = model.nq, model.nu
     y = np.concatenate([model.q0 * (1.0 + 0.01 * rng.normal()), model.u0])
-    changes, gradients = (zeros_like(differentiated(e.system.forces)) for _ in range(2))
+    (changes, changed), (gradients, gradient) = (in_one(differentiated(e.system.forces)) for _ in range(2))
     for one in arrays_of(changes):
         one[...] = rng.normal(size=one.shape)
     tables = differentiated(e.system.forces)
@@ -50,8 +50,8 @@ def products_at(seed: int) -> tuple[Evaluator, Any, np.ndarray, np.ndarray, np.n
     adjoint.q_weight[:], adjoint.u_weight[:] = w[:nq], w[nq:]
     back()
     forward = np.concatenate([tangent.q_rate, tangent.u_rate])
-    backward = np.concatenate([adjoint.by_q, adjoint.by_u, flat(gradients)])
-    return e, changes, y, np.concatenate([dy, flat(changes)]), forward, w, backward
+    backward = np.concatenate([adjoint.by_q, adjoint.by_u, gradient])
+    return e, changes, y, np.concatenate([dy, changed]), forward, w, backward
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -15,7 +15,7 @@ import pytest
 
 import articulon as ar
 from articulon.dynamics.multibody_functions import moved
-from tests.support.forced_models import forced_model
+from tests.support.forced_models import forced_model, resisted_model
 
 STEP, BOUND = 1e-3, 1e-9
 RUN: dict[str, Any] = {"rule": "rk4", "step": 0.02}
@@ -87,3 +87,33 @@ def test_a_gradient_is_bitwise_the_same_for_any_number_of_checkpoints(checkpoint
     assert few.value == every.value
     for name, gradient in every.gradient.items():
         assert np.array_equal(few.gradient[name], gradient)
+
+
+@pytest.mark.parametrize("rule", ["rk4", "euler", "dormand-prince", "kutta-merson", "runge-kutta-fehlberg"])
+def test_the_adjoint_is_the_forward_method(rule: str) -> None:
+    """Both are derivatives of the same numbers, so that they differ by rounding alone."""
+    model = resisted_model(2)
+    _, objective = weighed(model, 2)
+    names = ["q", "u", "forces.gravity.acceleration", "forces.pair.stiffness", "forces[4].values"]
+    names += ["forces.stokes-drag.flow", "forces.joint-friction.rotational_speed", "forces.tie.points"]
+    run: dict[str, Any] = {"duration": DURATION, "rule": rule, "step": 0.02}
+    adjoint = ar.sensitivity(model, objective, names, **run)
+    forward = ar.sensitivity(model, objective, names, "forward", **run)
+    assert forward.value == pytest.approx(adjoint.value, rel=1e-13)
+    for name in names:
+        size = 1.0 + np.abs(forward.gradient[name]).max()
+        assert np.abs(np.subtract(adjoint.gradient[name], forward.gradient[name])).max() <= 1e-12 * size, name
+
+
+def test_steps_chosen_by_their_error_have_derivatives_forward() -> None:
+    """Of the motion itself, to the tolerance: against the adjoint of short steps."""
+    model = resisted_model(2)
+    _, objective = weighed(model, 2)
+    names = ["q", "u", "forces.gravity.acceleration", "forces.stokes-drag.rotational"]
+    chosen = ar.sensitivity(
+        model, objective, names, "forward", duration=DURATION, rule="dormand-prince", rtol=1e-11, atol=1e-12
+    )
+    given = ar.sensitivity(model, objective, names, duration=DURATION, rule="dormand-prince", step=0.0025)
+    for name in names:
+        size = 1.0 + np.abs(given.gradient[name]).max()
+        assert np.abs(np.subtract(chosen.gradient[name], given.gradient[name])).max() <= 1e-9 * size, name

@@ -1,6 +1,5 @@
 """Which models and runs have derivatives, and the times of their steps."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -128,22 +127,3 @@ def check_differentiable(model: Model, where: str) -> None:
             )
         if isinstance(force, Force):
             force.check_adjoint(f"{where}: forces[{k}]")
-
-
-def given_steps(run: DifferentiableRun) -> tuple[np.ndarray, np.ndarray]:
-    """Times at which steps of a given length begin, and their lengths, (steps,) each [time]: those that the driver
-    takes, which end on frames."""
-    step = float(run.integrator.step or 0.0)
-    longest = float(run.integrator.max_step or math.inf)
-    begins, lengths, time = [], [], 0.0
-    for k in range(1, len(run.times)):
-        until, lands = float(run.times[k]), False
-        while not lands:
-            left, h = until - time, min(step, longest)
-            lands = h * (1.0 + 1e-9) >= left
-            if lands:
-                h = left
-            begins.append(time)
-            lengths.append(h)
-            time = until if lands else time + h
-    return np.array(begins), np.array(lengths)

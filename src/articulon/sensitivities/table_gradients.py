@@ -34,14 +34,24 @@ def arrays_of(table: Any) -> Iterator[np.ndarray]:
             yield from arrays_of(one)
 
 
-def zeros_like(table: Any) -> Any:
-    """A table of zeros like another."""
-    if isinstance(table, np.ndarray):
-        return np.zeros_like(table)
-    if isinstance(table, tuple):
-        parts = [zeros_like(one) for one in table]
-        return type(table)(*parts) if hasattr(table, "_fields") else tuple(parts)
-    return table
+def in_one(table: Any) -> tuple[Any, np.ndarray]:
+    """A table of zeros like another, and these numbers one behind the other, which it is views of."""
+    numbers = np.zeros(sum(one.size for one in arrays_of(table)))
+    ends = 0
+
+    def made(part: Any) -> Any:
+        nonlocal ends
+        if isinstance(part, np.ndarray):
+            if part.dtype != np.float64:
+                return part
+            ends += part.size
+            return numbers[ends - part.size : ends].reshape(part.shape)
+        if isinstance(part, tuple):
+            parts = [made(one) for one in part]
+            return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
+        return part
+
+    return made(table), numbers
 
 
 def flat(table: Any) -> np.ndarray:

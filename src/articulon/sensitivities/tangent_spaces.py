@@ -49,3 +49,16 @@ def in_coordinates(model: Model, q: np.ndarray, gradient: np.ndarray) -> np.ndar
             e, t = q[k : k + 4], gradient[speeds.stop : speeds.stop + 3]
             result[k : k + 4] = 2.0 / (e @ e) * products(e, np.concatenate([[0.0], t]))
     return result
+
+
+def displacements(model: Model, q: np.ndarray) -> np.ndarray:
+    """Changes of the coordinates, one row for each direction of their tangent space, shape (nu, nq)."""
+    result = np.zeros((model.nu, model.nq))
+    for coordinates, speeds, k in _parts(model):
+        for c, j in zip(range(*coordinates.indices(model.nq)), range(*speeds.indices(model.nu)), strict=True):
+            result[j, c] = 1.0
+        if k is not None:
+            for m, axis in enumerate(np.eye(3)):
+                turn = np.concatenate([[0.0], axis])
+                result[speeds.stop + m, k : k + 4] = 0.5 * products(q[k : k + 4], turn)
+    return result
