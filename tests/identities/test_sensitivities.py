@@ -117,3 +117,73 @@ def test_steps_chosen_by_their_error_have_derivatives_forward() -> None:
     for name in names:
         size = 1.0 + np.abs(given.gradient[name]).max()
         assert np.abs(np.subtract(chosen.gradient[name], given.gradient[name])).max() <= 1e-9 * size, name
+
+
+def chain(mass: float = 1.3, com: float = 0.4, inertia: float = 0.3, place: float = 0.8, k: float = 2.0) -> ar.Model:
+    """A bob on a free joint with a welded weight, and a rod on a hinge there, beside the ground."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    start = {"q": (0.1, 0.2, 0.3, 0.8, 0.0, 0.6, 0.0), "u": (0.4, -0.3, 0.2, 0.5, -0.4, 0.3)}
+    builder.add_body("first", mass=1.1, inertia=(0.2, 0.3, 0.4), com=(0.1, 0.0, 0.2), joint=ar.Free(), **start)
+    builder.add_body(
+        "weight",
+        parent="first",
+        mass=mass,
+        com=(0.0, com, 0.1),
+        inertia=(inertia, 0.4, 0.35),
+        position=(0.2, 0.1, 0.0),
+        joint=ar.Weld(),
+    )
+    hinge = ar.Revolute(axis=(0.0, 0.6, 0.8))
+    builder.add_body(
+        "last",
+        parent="weight",
+        mass=0.7,
+        com=(0.0, 0.0, -0.5),
+        inertia=0.2,
+        joint=hinge,
+        position=(0.0, place, 0.1),
+        q=0.4,
+        u=1.1,
+    )
+    builder.add_force(ar.forces.Gravity(acceleration=(0.3, 0.0, -9.81)))
+    builder.add_force(ar.forces.TorsionalSprings(stiffness={"last": k}))
+    ties = ("last", "ground")
+    builder.add_force(ar.forces.PointSpring(bodies=ties, stiffness=5.0, rest_length=0.5, damping=0.2))
+    return builder.build()
+
+
+PARAMETERS = {
+    "bodies.weight.mass": ("mass", 1.3, ()),
+    "bodies.weight.com": ("com", 0.4, (1,)),
+    "bodies.weight.inertia": ("inertia", 0.3, (0,)),
+    "bodies.last.position": ("place", 0.8, (1,)),
+    "forces.torsional-springs.stiffness.last": ("k", 2.0, ()),
+}
+
+
+@pytest.mark.parametrize("objective", ["kinetic_energy", "potential_energy", "position.last.y", "distance.first.last"])
+def test_named_objectives_and_bodies_are_differences_of_models_that_are_built_anew(objective: str) -> None:
+    def value(**changed: float) -> float:
+        return ar.sensitivity(chain(**changed), objective, "u", duration=DURATION, **RUN).value
+
+    found = ar.sensitivity(chain(), objective, [*PARAMETERS, "q"], duration=DURATION, **RUN)
+    for name, (argument, number, index) in PARAMETERS.items():
+        expected = difference(lambda h, argument=argument, number=number: value(**{argument: number + h}))
+        assert close(np.asarray(found.gradient[name])[index], expected), name
+    run = ar.simulate(chain(), DURATION, **RUN)
+    if objective in ("kinetic_energy", "potential_energy"):
+        assert found.value == pytest.approx(float(getattr(run, objective)[-1]), rel=1e-12)
+    forward = ar.sensitivity(chain(), objective, [*PARAMETERS, "q"], "forward", duration=DURATION, **RUN)
+    for name, gradient in found.gradient.items():
+        assert np.allclose(forward.gradient[name], gradient, rtol=1e-11, atol=1e-11), name
+
+
+def test_the_energy_of_a_free_flight_does_not_depend_on_where_it_began() -> None:
+    """A law that needs no differences: the energy at the end is that at the beginning, but for the rule's error."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    spin = {"q": (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0), "u": (0.1, 0.2, 0.3, 1.0, 2.0, -0.5)}
+    builder.add_body("body", mass=2.0, inertia=(0.2, 0.3, 0.4), joint=ar.Free(), **spin)
+    model = builder.build()
+    found = ar.sensitivity(model, "kinetic_energy", ["q", "u"], duration=1.0, step=0.005)
+    assert np.abs(found.gradient["q"]).max() < 1e-9
+    assert np.abs(found.gradient["u"] - ar.mass_matrix(model, model.q0) @ model.u0).max() < 1e-8

@@ -20,7 +20,19 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.rotations import conjugate, product, quaternion_at, rate
-from articulon.algebra.vectors import add, apply, cross, dot, load, load_at, load_from, load_matrix, scale
+from articulon.algebra.vectors import (
+    add,
+    apply,
+    apply_t,
+    cross,
+    dot,
+    load,
+    load_at,
+    load_from,
+    load_matrix,
+    scale,
+    sub,
+)
 from articulon.dynamics import joints
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH, add_from
@@ -140,6 +152,11 @@ def _passes(e: Evaluator, found: Adjoint, gradients: Tables) -> Iterator[Bound]:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, motion, *by[:2])
     yield gravity_adjoint.bind(forest, ws, motion, gradients.gravity)
     yield project_powers.bind(forest, ws, carried.columns, *by)
+    acceleration = carried.acceleration
+    of_mass = gradients.mass, gradients.moment, gradients.inertia
+    yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
+    held = acceleration, carried.composite, motion, rows
+    yield position_adjoint.bind(forest, ws, *held, *by[:2], gradients.position)
     yield finish.bind(forest, found.q, found.u, found.q_weight, *by[2:], found.by_q, found.by_u)
 
 
@@ -197,6 +214,55 @@ def project_powers(forest, ws, columns, by_place, by_velocity, by_coordinate, by
             add_from(by_velocity, p, 3, add(n, cross(r, f)))
             add_from(by_place, p, 0, a)
             add_from(by_place, p, 3, add(b, cross(r, a)))
+
+
+@pass_of
+def inertia_adjoint(ws, acceleration, motion, by_mass, by_moment, by_inertia):
+    """Takes the derivatives of V·(I a + v × I v), with spatial motions about the links' origins, by masses, first
+    moments and inertias in the links' frames."""
+    for i in range(by_mass.size):
+        R = load_matrix(ws.rotation, i)
+        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+        (aw, av), (turn, way) = load_motion(acceleration, i, 0), load_motion(motion, i, 0)
+        crossed = cross(turn, w)
+        by_mass[i] -= dot(way, add(av, cross(w, v)))
+        h = add(add(cross(way, aw), cross(w, cross(w, way))), add(cross(av, turn), cross(v, crossed)))
+        h = apply_t(R, add(h, cross(cross(turn, v), w)))
+        for k in range(3):
+            by_moment[i, k] -= h[k]
+        a, b, c, d = apply_t(R, turn), apply_t(R, aw), apply_t(R, crossed), apply_t(R, w)
+        by_inertia[i, 0] -= a[0] * b[0] + c[0] * d[0]
+        by_inertia[i, 1] -= a[0] * b[1] + a[1] * b[0] + c[0] * d[1] + c[1] * d[0]
+        by_inertia[i, 2] -= a[0] * b[2] + a[2] * b[0] + c[0] * d[2] + c[2] * d[0]
+        by_inertia[i, 3] -= a[1] * b[1] + c[1] * d[1]
+        by_inertia[i, 4] -= a[1] * b[2] + a[2] * b[1] + c[1] * d[2] + c[2] * d[1]
+        by_inertia[i, 5] -= a[2] * b[2] + c[2] * d[2]
+
+
+@pass_of
+def position_adjoint(forest, ws, acceleration, composite, motion, rows, by_place, by_velocity, gradient):
+    """Adds the derivatives by the origins of joint frames in their parents' frames: those by a slide t there, of which
+    t' = ω × t and t'' = ω' × t + ω × t' in the motion of the parent (``products.py``); ∂P by places and velocities is
+    summed over what the joint carries."""
+    parent = forest.parent
+    for i in range(parent.size):
+        p = parent[i]
+        found = load_from(by_place, i, 0)
+        if p >= 0:
+            w, rate_of_w, (turn, way) = (
+                load_from(ws.twist, p, 3),
+                load_from(acceleration, p, 0),
+                load_motion(motion, p, 0),
+            )
+            way = add(way, cross(turn, load(ws.reach, i)))
+            pull = add(load_from(rows, i, 3), cross(turn, load_from(composite, i, composites.FIRST_MOMENT)))
+            pull = add(pull, scale(composite[i, composites.MASS], way))
+            found = add(found, cross(load_from(by_velocity, i, 0), w))
+            found = sub(found, add(cross(pull, rate_of_w), cross(w, cross(w, pull))))
+            found = sub(found, cross(load_from(composite, i, composites.FORCE), turn))
+            found = apply_t(load_matrix(ws.rotation, p), found)
+        for k in range(3):
+            gradient[i, k] += found[k]
 
 
 @pass_of

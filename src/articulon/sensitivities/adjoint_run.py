@@ -20,7 +20,7 @@ def by_adjoint(steps: Steps, kept: int) -> Derivatives:
     """Derivatives of the objective, with so many states kept beside that of the step at hand and that of the end."""
     model, evaluator = steps.run.model, steps.evaluator
     nq, (times, lengths) = model.nq, steps.times
-    gradients, by_tables = in_one(differentiated(evaluator.system.forces))
+    gradients, by_tables = in_one(differentiated(*evaluator.system[:2]))
     _program, adjoint = adjoint_program(evaluator, gradients)
     states, arrays = np.zeros((kept + 2, steps.start.size)), scratch(steps.start.size, steps.tableau)
     states[0], weight = steps.start, np.zeros(steps.start.size)

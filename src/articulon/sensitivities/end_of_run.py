@@ -107,7 +107,7 @@ class Steps:
         if not np.isfinite(end).all():
             raise self._divergence()
         nq = self.run.model.nq
-        return self.objective(end[:nq].copy(), end[nq:].copy())
+        return self.objective.of(end[:nq].copy(), end[nq:].copy())
 
     def _divergence(self) -> DivergenceError:
         """The error for a run that diverges, whose steps are taken once more, one by one."""

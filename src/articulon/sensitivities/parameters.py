@@ -5,8 +5,9 @@ order are derivatives but for rounding, so that no force need say how its table 
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from articulon.cases.overrides import Part, dotted, parts
 from articulon.errors import CaseError, ModelError
 from articulon.forces.model_tables import force_tables
 from articulon.inputs import shown, words
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
+from articulon.sensitivities.body_parameters import body_parameter
 from articulon.sensitivities.table_gradients import differentiated, flat
 
 STATE = ("q", "u")
@@ -28,11 +30,42 @@ class Parameter:
 
     name: str
     """As it was asked for."""
-    shape: tuple[int, ...]
-    """Of its derivative, () for one number."""
-    columns: np.ndarray | None
-    """What the numbers of the tables change by with each of its numbers, one behind the other, shape (numbers in all
-    tables, numbers); None for the initial state."""
+    numbers: np.ndarray
+    """Its numbers, in the shape of its derivative; () for one."""
+    changed: Callable[[np.ndarray], Model] | None
+    """The model with other numbers in their place; None for the initial state."""
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """What the numbers of the tables change by with each of its numbers, shape (numbers in all tables, numbers)."""
+        assert self.changed is not None
+        changed = self.changed
+        return np.transpose([self._derivative(lambda x: flat_tables(changed(x)), i, 0.25) for i in self._indices])
+
+    def of(self, function: Callable[[Model], float]) -> np.ndarray:
+        """Derivatives of a function of the model by its numbers, one behind the other, by differences of fourth order
+        over a thousandth of them."""
+        assert self.changed is not None
+        changed = self.changed
+        return np.array([self._derivative(lambda x: np.array(function(changed(x))), i, 1e-3) for i in self._indices])
+
+    @property
+    def _indices(self) -> list[tuple[int, ...]]:
+        return list(np.ndindex(*self.numbers.shape))
+
+    def _derivative(
+        self, function: Callable[[np.ndarray], np.ndarray], index: tuple[int, ...], part: float
+    ) -> np.ndarray:
+        """The derivative of a function of its numbers by one of them, over so large a part of that."""
+        size = abs(float(self.numbers[index])) or float(np.abs(self.numbers).max(initial=0.0)) or 1.0
+        h = part * size
+
+        def at(change: float) -> np.ndarray:
+            numbers = self.numbers.copy()
+            numbers[index] += change
+            return function(numbers)
+
+        return (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
 
 
 def parameters_of(model: Model, names: Any, where: str) -> list[Parameter]:
@@ -51,12 +84,16 @@ def parameters_of(model: Model, names: Any, where: str) -> list[Parameter]:
 
 def _parameter(model: Model, name: str, where: str) -> Parameter:
     if name in STATE:
-        return Parameter(name, (model.nu,), None)
+        return Parameter(name, np.zeros(model.nu), None)
     path = parts(name)
+    path = path[1:] if path[:2] == ("model", "bodies") else path
+    if path[0] == "bodies" and len(path) == 3:
+        return Parameter(name, *body_parameter(model, str(path[1]), str(path[2]), f"{where}: {name}"))
     if path[0] != "forces" or len(path) < 3:
         raise CaseError(
-            f"{where}: there is no parameter {shown(name)}; there are 'q' and 'u', the initial state, and numbers of "
-            "forces, such as 'forces[0].stiffness.rod' or 'forces.gravity.acceleration'"
+            f"{where}: there is no parameter {shown(name)}; there are 'q' and 'u', the initial state, numbers of "
+            "forces, such as 'forces[0].stiffness.rod' or 'forces.gravity.acceleration', and of bodies, such as "
+            "'bodies.rod.mass'"
         )
     k = _force(model, path[1], name, where)
     field, rest = str(path[2]), path[3:]
@@ -69,11 +106,17 @@ def _parameter(model: Model, name: str, where: str) -> Parameter:
         raise CaseError(f"{where}: {name}: derivatives by {field} of '{force.kind}' are not known; leave it out")
     value = getattr(force, field)
     numbers = np.asarray(_numbers(_at(value, rest, name, where), name, where), dtype=np.float64)
+
+    def changed(numbers: np.ndarray) -> Model:
+        new = force.model_copy(update={field: _with(value, rest, _tuples(numbers))})
+        return replace(model, forces=(*model.forces[:k], new, *model.forces[k + 1 :]))
+
+    found = Parameter(name, numbers, changed)
     try:
-        columns = [_derivative(model, k, field, rest, numbers, index) for index in np.ndindex(*numbers.shape)]
+        _ = found.columns
     except ModelError as error:
         raise CaseError(f"{where}: {name}: its numbers cannot be changed one by one ({error}); leave it out") from None
-    return Parameter(name, numbers.shape, np.transpose(columns))
+    return found
 
 
 def _force(model: Model, label: Part, name: str, where: str) -> int:
@@ -125,23 +168,6 @@ def _numbers(value: Any, name: str, where: str) -> Any:
     return value
 
 
-def _derivative(
-    model: Model, k: int, field: str, path: Sequence[Part], numbers: np.ndarray, index: tuple[int, ...]
-) -> np.ndarray:
-    """What the tables change by with one number of a force."""
-    force, size = model.forces[k], abs(float(numbers[index]))
-    h = 0.25 * size if size > 0.0 else 1.0
-
-    def tables(change: float) -> np.ndarray:
-        changed = numbers.copy()
-        changed[index] += change
-        value = _with(getattr(force, field), path, _tuples(changed))
-        forces = (*model.forces[:k], force.model_copy(update={field: value}), *model.forces[k + 1 :])
-        return flat_tables(replace(model, forces=forces))
-
-    return (8.0 * (tables(h) - tables(-h)) - (tables(2.0 * h) - tables(-2.0 * h))) / (12.0 * h)
-
-
 def _tuples(numbers: np.ndarray) -> Any:
     """Numbers as they are declared."""
     return float(numbers) if numbers.ndim == 0 else tuple(_tuples(one) for one in numbers)
@@ -161,4 +187,4 @@ def _with(value: Any, path: Sequence[Part], new: Any) -> Any:
 
 def flat_tables(model: Model) -> np.ndarray:
     """The numbers of all tables that have derivatives, one behind the other."""
-    return flat(differentiated(force_tables(model)))
+    return flat(differentiated(kernel_tables(model).forest, force_tables(model)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,7 +47,7 @@ class Sensitivity:
 
 def sensitivity(
     model: Model | Case | str | Path,
-    objective: Callable[..., Any],
+    objective: str | Callable[..., Any],
     parameters: str | Sequence[str],
     method: Literal["adjoint", "forward"] = "adjoint",
     *,
@@ -72,12 +73,15 @@ def sensitivity(
     model
         A model, or a case, which may be given by its name or path.
     objective
+        The name of an observable at the end: ``"kinetic_energy"``, ``"potential_energy"``, a coordinate or speed such
+        as ``"rod.angle"``, ``"position.BODY.x"`` or ``"distance.BODY.BODY"`` of centres of mass. Or a function
         ``objective(q, u)`` of the coordinates (nq,) and speeds (nu,) at the end: its value, its derivatives by the
         coordinates, (nq,) or in their tangent space (nu,), and those by the speeds (nu,).
     parameters
         Dotted names: ``"q"``, the initial coordinates in their tangent space (see :func:`articulon.derivatives`),
-        ``"u"``, the initial speeds, and numbers of forces as in a case, ``"forces[0].stiffness.rod"`` or
-        ``"forces.gravity.acceleration"``.
+        ``"u"``, the initial speeds, numbers of forces as in a case, ``"forces[0].stiffness.rod"`` or
+        ``"forces.gravity.acceleration"``, and of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about it (xx, xy,
+        xz, yy, yz, zz) and ``position``, the place of its joint in its parent.
     method
         ``"adjoint"``, or ``"forward"`` for few parameters.
     checkpoints
@@ -134,7 +138,7 @@ def sensitivity(
     if method == "forward":
         if checkpoints is not None:
             raise CaseError(f"{WHERE}: checkpoints: the forward method keeps no states; leave them out")
-        columns = [one.columns for one in found if one.columns is not None]
+        columns = [one.columns for one in found if one.changed is not None]
         every = np.hstack(columns).T if columns else np.zeros((0, 0))
         names = {one.name for one in found}
         derivatives = by_tangent(steps, every, of_q="q" in names, of_u="u" in names)
@@ -150,7 +154,7 @@ def sensitivity(
         kept = whole(checkpoints, f"{WHERE}: checkpoints", least=1, error=CaseError)
     kept = min(kept, steps.times[0].size)
     derivatives = by_adjoint(steps, kept)
-    by_parameters = [derivatives.by_tables @ one.columns for one in found if one.columns is not None]
+    by_parameters = [derivatives.by_tables @ one.columns for one in found if one.changed is not None]
     return _result(steps, found, derivatives, np.concatenate([*by_parameters, np.zeros(0)]), kept)
 
 
@@ -159,16 +163,22 @@ def _result(
 ) -> Sensitivity:
     """The derivatives by the names of the parameters; those by parameters of tables are one behind the other."""
     of_state, gradient, begin = {"q": derivatives.by_q, "u": derivatives.by_u}, {}, 0
-    for one in parameters:
-        if one.columns is None:
-            gradient[one.name] = of_state[one.name]
-        else:
-            end = begin + one.columns.shape[1]
-            gradient[one.name] = _shaped(by_parameters[begin:end], one.shape)
-            begin = end
-    nq = steps.run.model.nq
+    nq, of_model = steps.run.model.nq, steps.objective.of_model
     end_q, end_u = derivatives.end[:nq].copy(), derivatives.end[nq:].copy()
+    for one in parameters:
+        if one.changed is None:
+            gradient[one.name] = of_state[one.name]
+            continue
+        found = by_parameters[begin : begin + one.numbers.size]
+        if of_model is not None:  # what the objective changes by with the parameter where the state stays
+            found = found + one.of(partial(_value, of_model, end_q, end_u))
+        gradient[one.name] = _shaped(found, one.numbers.shape)
+        begin += one.numbers.size
     return Sensitivity(derivatives.value, gradient, end_q, end_u, steps.times[0].size, kept)
+
+
+def _value(of_model: Callable[..., float], q: np.ndarray, u: np.ndarray, model: Model) -> float:
+    return of_model(model, q, u)
 
 
 def _shaped(numbers: np.ndarray, shape: tuple[int, ...]) -> Any:

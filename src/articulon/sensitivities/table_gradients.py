@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.forces.solver_tables import Drag, Forces
+from articulon.model import Forest
 
 
 class Tables(NamedTuple):
@@ -17,11 +18,20 @@ class Tables(NamedTuple):
     """Stokes drag."""
     terms: tuple[Any, ...]
     """Those of all other forces."""
+    mass: np.ndarray
+    """Of the links [mass], shape (links,)."""
+    moment: np.ndarray
+    """Their first moments of mass about their origins, link frames [mass length], shape (links, 3)."""
+    inertia: np.ndarray
+    """Their inertias about their origins, link frames [mass length²], shape (links, 6)."""
+    position: np.ndarray
+    """Origins of their joint frames in their parents' frames [length], shape (links, 3)."""
 
 
-def differentiated(forces: Forces) -> Tables:
-    """Those among the tables of a model's forces."""
-    return Tables(forces.gravity, forces.drag, tuple(term.table for term in forces.terms))
+def differentiated(forest: Forest, forces: Forces) -> Tables:
+    """Those among the tables of a model's links and forces."""
+    terms = tuple(term.table for term in forces.terms)
+    return Tables(forces.gravity, forces.drag, terms, forest.mass, forest.moment, forest.inertia, forest.position)
 
 
 def arrays_of(table: Any) -> Iterator[np.ndarray]:

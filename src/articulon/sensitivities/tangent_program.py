@@ -25,8 +25,13 @@ from articulon.algebra.vectors import (
     load_at,
     load_from,
     load_matrix,
+    load_symmetric,
     scale,
+    store,
     store_from,
+    sub,
+    symmetric_apply,
+    symmetric_rotate,
 )
 from articulon.dynamics import joints
 from articulon.dynamics.derivatives import products
@@ -82,9 +87,15 @@ def _passes(e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, 
     links, nu = forest.mass.size, e.model.nu
     shift, joint, projected = np.zeros(nu), np.zeros(nu), np.zeros(nu)
     moved, twist, wrench, field = (np.zeros((links, 6)) for _ in range(4))
-    yield displace.bind(forest, ws, carried.columns, found.q, found.q_change, found.u_change, shift, moved, field)
+    pushed = np.zeros((links, 3)), np.zeros((links, 3))
+    yield displace.bind(
+        forest, ws, carried.columns, found.q, found.q_change, found.u_change, changes.position, shift, moved, field
+    )
     yield change_twists.bind(ws, moved, field, twist)
     yield clear_changes.bind(wrench, joint)
+    of_mass = changes.mass, changes.moment, changes.inertia
+    yield inertia_tangent.bind(ws, carried.acceleration, *of_mass, wrench)
+    yield position_tangent.bind(forest, carried.wrench, ws, carried.acceleration, changes.position, *pushed, wrench)
     at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
     for (kind, table), change in zip(forces.terms, changes.terms, strict=True):
         yield from kind.tangent(table, change, at)
@@ -100,7 +111,7 @@ def _passes(e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, 
 
 
 @pass_of
-def displace(forest, ws, columns, q, q_change, u_change, shift, moved, field):
+def displace(forest, ws, columns, q, q_change, u_change, position, shift, moved, field):
     """Changes of the coordinates in their tangent space (nu,), the displacements of the links (links, 6), linear part
     first, and Σ (s δu + ψ' δq) about their origins (links, 6), angular part first."""
     parent, kinds, q_start, u_start = forest.parent, forest.kind, forest.q_start, forest.u_start
@@ -122,6 +133,10 @@ def displace(forest, ws, columns, q, q_change, u_change, shift, moved, field):
             r = load(ws.reach, i)
             turn, w = load_from(moved, p, 3), load_from(field, p, 0)
             way, v = add(load_from(moved, p, 0), cross(turn, r)), add(load_from(field, p, 3), cross(w, r))
+            slid = apply(load_matrix(ws.rotation, p), load(position, i))
+            way, v = add(way, slid), add(v, cross(load_from(ws.twist, p, 3), slid))
+        else:
+            way = load(position, i)
         for m in range(j, j + count):
             sw, sv = load_motion(columns, m, SHIFT)
             fw, fv = load_motion(columns, m, FIRST)
@@ -151,6 +166,50 @@ def clear_changes(wrench, joint):
             wrench[i, k] = 0.0
     for k in range(joint.size):
         joint[k] = 0.0
+
+
+@pass_of
+def inertia_tangent(ws, acceleration, mass, moment, inertia, wrench):
+    """Takes the changes of I a + v × I v with those of masses, first moments and inertias off the wrenches (links,
+    6)."""
+    for i in range(mass.size):
+        R = load_matrix(ws.rotation, i)
+        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+        aw, av = load_motion(acceleration, i, 0)
+        h, A = apply(R, load(moment, i)), symmetric_rotate(R, load_symmetric(inertia, i))
+        P, L = add(scale(mass[i], v), cross(w, h)), add(symmetric_apply(A, w), cross(h, v))
+        f = add(add(scale(mass[i], av), cross(aw, h)), cross(w, P))
+        n = add(add(symmetric_apply(A, aw), cross(h, av)), add(cross(w, L), cross(v, P)))
+        add_from(wrench, i, 0, scale(-1.0, f))
+        add_from(wrench, i, 3, scale(-1.0, n))
+
+
+@pass_of
+def position_tangent(forest, acting, ws, acceleration, position, pushed, force, wrench):
+    """Takes off the wrenches (links, 6) what they need more where origins of joint frames slide: t'' more acceleration
+    of all that is carried, ``pushed`` (links, 3), and the moment t × F of the force that it needs, ``force``
+    (links, 3)."""
+    parent = forest.parent
+    for i in range(parent.size):
+        p, more = parent[i], ZERO
+        R = load_matrix(ws.rotation, i)
+        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+        aw, av = load_motion(acceleration, i, 0)
+        h, m = apply(R, load(forest.moment, i)), forest.mass[i]
+        needed = add(add(scale(m, av), cross(aw, h)), cross(w, add(scale(m, v), cross(w, h))))
+        store(force, i, sub(needed, load_from(acting, i, 0)))
+        if p >= 0:
+            t, w = apply(load_matrix(ws.rotation, p), load(position, i)), load_from(ws.twist, p, 3)
+            more = add(load(pushed, p), add(cross(load_from(acceleration, p, 0), t), cross(w, cross(w, t))))
+        store(pushed, i, more)
+        add_from(wrench, i, 0, scale(-m, more))
+        add_from(wrench, i, 3, scale(-1.0, cross(h, more)))
+    for i in range(parent.size - 1, -1, -1):
+        p = parent[i]
+        if p >= 0:
+            F, t = load(force, i), apply(load_matrix(ws.rotation, p), load(position, i))
+            store(force, p, add(load(force, p), F))
+            add_from(wrench, p, 3, scale(-1.0, cross(t, F)))
 
 
 @pass_of

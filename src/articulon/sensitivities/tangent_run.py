@@ -14,7 +14,7 @@ def by_tangent(steps: Steps, columns: np.ndarray, *, of_q: bool, of_u: bool) -> 
     coordinates and speeds where these are wanted, else zeros."""
     model, evaluator = steps.run.model, steps.evaluator
     nq, nu, (times, lengths) = model.nq, model.nu, steps.times
-    changed, numbers = in_one(differentiated(evaluator.system.forces))
+    changed, numbers = in_one(differentiated(*evaluator.system[:2]))
     _programs, tangent = tangent_program(evaluator, changed)
     rows = nu * (of_q + of_u)
     changes = np.zeros((rows + len(columns), nq + nu))
