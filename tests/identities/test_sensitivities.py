@@ -187,3 +187,27 @@ def test_the_energy_of_a_free_flight_does_not_depend_on_where_it_began() -> None
     found = ar.sensitivity(model, "kinetic_energy", ["q", "u"], duration=1.0, step=0.005)
     assert np.abs(found.gradient["q"]).max() < 1e-9
     assert np.abs(found.gradient["u"] - ar.mass_matrix(model, model.q0) @ model.u0).max() < 1e-8
+
+
+@pytest.mark.parametrize("objective", ["stop_time", "kinetic_energy", "first.x"])
+def test_a_run_that_stops_has_the_derivatives_of_its_stopping(objective: str) -> None:
+    """At the end of a last step that is cut short: what is differentiated is what is computed."""
+    stop = {"body": "weight", "direction": (0.0, 0.0, -2.0), "advance": 0.15}
+    run: dict[str, Any] = {"duration": 1.0, "rule": "rk4", "step": 0.03, "stop": stop}
+
+    def value(**changed: float) -> float:
+        return ar.sensitivity(chain(**changed), objective, "u", **run).value
+
+    def begun(**start: Any) -> float:
+        return ar.sensitivity(chain(), objective, "u", **start, **run).value
+
+    model, found = chain(), ar.sensitivity(chain(), objective, [*PARAMETERS, "q", "u"], **run)
+    assert 1 < found.steps < 30
+    for name, (argument, number, index) in PARAMETERS.items():
+        expected = difference(lambda h, argument=argument, number=number: value(**{argument: number + h}))
+        assert np.asarray(found.gradient[name])[index] == pytest.approx(expected, abs=1e-8), name
+    by_q = [difference(lambda h, e=e: begun(q=moved(model, model.q0, h * e))) for e in np.eye(model.nu)]
+    assert found.gradient["q"] == pytest.approx(np.array(by_q), abs=1e-8)
+    forward = ar.sensitivity(model, objective, list(found.gradient), "forward", **run)
+    for name, gradient in found.gradient.items():
+        assert np.allclose(forward.gradient[name], gradient, rtol=1e-10, atol=1e-10), name

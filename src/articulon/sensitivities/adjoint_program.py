@@ -76,12 +76,12 @@ class Adjoint(NamedTuple):
     """Derivatives by the speeds, shape (nu,)."""
 
 
-def adjoint_program(e: Evaluator, gradients: Tables) -> tuple[Program, Adjoint]:
+def adjoint_program(e: Evaluator, gradients: Tables, bodies: bool = True) -> tuple[Program, Adjoint]:
     """The adjoint of the right-hand side of a model, and the program, which is to be kept; it adds derivatives by the
-    numbers of the model's tables to ``gradients``."""
+    numbers of the model's tables to ``gradients``, those of its links only where ``bodies`` are parameters."""
     nq, nu = e.model.nq, e.model.nu
     found = Adjoint(np.zeros((0, 2), dtype=np.int64), np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
-    program = Program(_passes(e, found, gradients))
+    program = Program(_passes(e, found, gradients, bodies))
     return program, found._replace(code=program.code)
 
 
@@ -124,7 +124,7 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray) -> Po
     return Point(np.zeros(nu), factors, carried, tuple(passes))
 
 
-def _passes(e: Evaluator, found: Adjoint, gradients: Tables) -> Iterator[Bound]:
+def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool) -> Iterator[Bound]:
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
     weight, factors, carried, passes = point_of(e, found.q, found.u, found.time)
@@ -152,11 +152,12 @@ def _passes(e: Evaluator, found: Adjoint, gradients: Tables) -> Iterator[Bound]:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, motion, *by[:2])
     yield gravity_adjoint.bind(forest, ws, motion, gradients.gravity)
     yield project_powers.bind(forest, ws, carried.columns, *by)
-    acceleration = carried.acceleration
-    of_mass = gradients.mass, gradients.moment, gradients.inertia
-    yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
-    held = acceleration, carried.composite, motion, rows
-    yield position_adjoint.bind(forest, ws, *held, *by[:2], gradients.position)
+    if bodies:
+        acceleration = carried.acceleration
+        of_mass = gradients.mass, gradients.moment, gradients.inertia
+        yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
+        held = acceleration, carried.composite, motion, rows
+        yield position_adjoint.bind(forest, ws, *held, *by[:2], gradients.position)
     yield finish.bind(forest, found.q, found.u, found.q_weight, *by[2:], found.by_q, found.by_u)
 
 

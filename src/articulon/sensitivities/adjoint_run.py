@@ -16,12 +16,13 @@ ACTIONS = 4096
 """Actions of a schedule that are handed over at once."""
 
 
-def by_adjoint(steps: Steps, kept: int) -> Derivatives:
-    """Derivatives of the objective, with so many states kept beside that of the step at hand and that of the end."""
+def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
+    """Derivatives of the objective, with so many states kept beside that of the step at hand and that of the end; by
+    the numbers of links only where ``bodies`` are parameters."""
     model, evaluator = steps.run.model, steps.evaluator
     nq, (times, lengths) = model.nq, steps.times
     gradients, by_tables = in_one(differentiated(*evaluator.system[:2]))
-    _program, adjoint = adjoint_program(evaluator, gradients)
+    _program, adjoint = adjoint_program(evaluator, gradients, bodies)
     states, arrays = np.zeros((kept + 2, steps.start.size)), scratch(steps.start.size, steps.tableau)
     states[0], weight = steps.start, np.zeros(steps.start.size)
 

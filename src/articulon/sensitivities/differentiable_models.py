@@ -9,12 +9,13 @@ import numpy as np
 from articulon.building.closing import checked_state
 from articulon.cases.case import Case
 from articulon.cases.loading import load_case
+from articulon.cases.schema import Stop
 from articulon.cases.simulated_model import declared_integrator
 from articulon.errors import CaseError, ModelError
 from articulon.forces.base import Force, check_durations
 from articulon.forces.gravity import Gravity
 from articulon.forces.stokes_drag import StokesDrag
-from articulon.inputs import flag
+from articulon.inputs import flag, shown
 from articulon.integrate.integrators import Explicit
 from articulon.integrate.rules import EXPLICIT
 from articulon.model import Model
@@ -34,6 +35,8 @@ class DifferentiableRun:
     """An explicit Runge–Kutta rule."""
     times: Sequence[float]
     """Of its frames, on which steps end [time]."""
+    stop: Stop | None = None
+    """What ends it before."""
 
 
 def run_of(
@@ -45,6 +48,7 @@ def run_of(
     frames: int | None,
     q: Any,
     u: Any,
+    stop: Any,
     allow_code: bool,
     options: dict[str, Any],
 ) -> DifferentiableRun:
@@ -62,17 +66,20 @@ def run_of(
         start = checked_state(model, q, u)
         times: Sequence[float] = frame_times(model, integrator, duration, frames, None)
         model = replace(model, q0=start[0].copy(), u0=start[1].copy())
+        if stop is not None:
+            stop = Stop.from_mapping(stop, f"{where}: stop").resolved(model.units, f"{where}: stop")
     else:
         case = (
             model if isinstance(model, Case) else load_case(model, allow_code=flag(allow_code, f"{where}, allow_code"))
         )
-        given = {"duration": duration, "rule": rule, "frames": frames, "q": q, "u": u, **options}
+        given = {"duration": duration, "rule": rule, "frames": frames, "q": q, "u": u, "stop": stop, **options}
         wrong = next((name for name, value in given.items() if value is not None), None)
         if wrong is not None:
             raise CaseError(f"{where}: {wrong} is that of the case; change it there, by load_case(case, overrides)")
         _check_case(case)
         case.check_code()
         model, integrator, times = case.build_model(), case.integrator, case.run.frame_times()
+        stop = case.run.stop
     if not isinstance(integrator, Explicit):
         raise CaseError(
             f"{where}: integrator.rule: '{getattr(integrator, 'rule', '')}' has no derivatives; choose an explicit "
@@ -80,7 +87,9 @@ def run_of(
         )
     check_differentiable(model, where)
     check_durations(model, float(times[-1]))
-    return DifferentiableRun(model, integrator, times)
+    if stop is not None and stop.body not in model.names:
+        raise CaseError(f"{where}: stop.body: there is no body {shown(stop.body)}")
+    return DifferentiableRun(model, integrator, times, stop)
 
 
 def _check_case(case: Case) -> None:
@@ -94,7 +103,6 @@ def _check_case(case: Case) -> None:
         "dynamics.rotations = 'euler-parameters'": case.dynamics.rotations != "speeds",
         "run.speeds = 'thermal'": run.speeds != "given",
         "run.minimise": run.minimise,
-        "run.stop": run.stop is not None,
         f"run.device = '{run.device}'": run.device != "cpu",
     }
     for key, there in what.items():

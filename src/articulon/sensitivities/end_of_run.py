@@ -1,6 +1,7 @@
 """What both methods share: the steps of a run, and the error for one that diverges."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,11 +16,13 @@ from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.status import DIVERGED
 from articulon.integrate.tableaux import Tableau
 from articulon.integrate.variables import blocks
-from articulon.model import State, kernel_tables
+from articulon.model import Model, State, kernel_tables
 from articulon.model.state import STEPS
 from articulon.sensitivities.adjoint_steps import advance_steps, scratch
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.objectives import Objective
+from articulon.sensitivities.stopping import Passage, passage_of
+from articulon.sensitivities.tangent_spaces import in_coordinates
 from articulon.simulation.divergence import diagnosis
 
 
@@ -70,7 +73,51 @@ class Steps:
     @cached_property
     def times(self) -> tuple[np.ndarray, np.ndarray]:
         """Times at which the steps begin, and their lengths, (steps,) each [time]."""
+        if self.passage is not None:
+            return self.passage.times
+        return self._every
+
+    @cached_property
+    def _every(self) -> tuple[np.ndarray, np.ndarray]:
+        """Those of the whole run."""
         return self._chosen() if self.run.integrator.step is None else self._given()
+
+    @cached_property
+    def passage(self) -> Passage | None:
+        """Where the run stops before its time, if it is to."""
+        if self.run.stop is None:
+            return None
+        common = self.evaluator.rhs, self.tableau, self.quaternion
+        return passage_of(self.run.model, self.run.stop, self.start, self._every, common)
+
+    @property
+    def of_model(self) -> Callable[[Model, np.ndarray, np.ndarray], float] | None:
+        """What the objective changes by with a model where the states at the beginning and the end stay."""
+        own, passage = self.objective.of_model, self.passage
+        if passage is None:
+            return own
+        rate = self._rate(passage)
+
+        def of(model: Model, q: np.ndarray, u: np.ndarray) -> float:
+            later = -rate * passage.beyond(model, q) / passage.rate_of_stop
+            return later if own is None else own(model, q, u) + later
+
+        return of
+
+    @property
+    def by_start(self) -> np.ndarray:
+        """Derivative by the initial coordinates where what comes after stays: how far a body has come is counted from
+        there, shape (nu,)."""
+        if self.passage is None:
+            return np.zeros(self.run.model.nu)
+        return self._rate(self.passage) / self.passage.rate_of_stop * self.passage.along(self.run.model.q0)
+
+    def _rate(self, passage: Passage) -> float:
+        """What the objective changes by with the time at which the run stops."""
+        if self.objective.is_time:
+            return 1.0
+        nq = self.run.model.nq
+        return passage.rate(lambda y: self.objective.of(y[:nq].copy(), y[nq:].copy())[0])
 
     def _given(self) -> tuple[np.ndarray, np.ndarray]:
         """Those of a given length, as the driver takes them: they end on frames."""
@@ -107,7 +154,14 @@ class Steps:
         if not np.isfinite(end).all():
             raise self._divergence()
         nq = self.run.model.nq
-        return self.objective.of(end[:nq].copy(), end[nq:].copy())
+        value, by_q, by_u = self.objective.of(end[:nq].copy(), end[nq:].copy())
+        if self.passage is None:
+            return value, by_q, by_u
+        if self.objective.is_time:
+            value = float(self.times[0][-1] + self.times[1][-1])
+        model, sooner = self.run.model, self._rate(self.passage) / self.passage.rate_of_stop
+        by_stop = in_coordinates(model, end[:nq], self.passage.along(end[:nq]))
+        return value, in_coordinates(model, end[:nq], by_q) - sooner * by_stop, by_u
 
     def _divergence(self) -> DivergenceError:
         """The error for a run that diverges, whose steps are taken once more, one by one."""

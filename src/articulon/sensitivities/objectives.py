@@ -34,11 +34,23 @@ class Objective:
     of: Callable[[np.ndarray, np.ndarray], Found]
     """Its value and derivatives at coordinates and speeds."""
     of_model: Callable[[Model, np.ndarray, np.ndarray], float] | None = field(default=None)
-    """Its value of a model at a state, where it depends on the model's forces by itself."""
+    """Its value of a model at a state, where it depends on the model's numbers by itself."""
+    is_time: bool = False
+    """Whether it is the time at which the run ends, and not what is found there."""
 
 
-def objective_of(model: Model, objective: Any, where: str) -> Objective:
-    """The objective that a user gives; raises CaseError for what is none."""
+STOP_TIME = "stop_time"
+"""The objective that is the time at which a run stops."""
+
+
+def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Objective:
+    """The objective that a user gives for a run, which may stop before its time; raises CaseError for what is none."""
+    if isinstance(objective, str) and objective == STOP_TIME:
+        if not stops:
+            raise CaseError(
+                f"{where}: objective: '{STOP_TIME}' is that of a run that stops before its time; give a stop"
+            )
+        return Objective(lambda q, u: (0.0, np.zeros(model.nu), np.zeros(model.nu)), is_time=True)
     if isinstance(objective, str):
         return _named(model, objective, f"{where}: objective")
     if not callable(objective):
@@ -118,14 +130,14 @@ def _potential(model: Model, q: np.ndarray) -> Found:
     return float(potential_energy(model, q)), -forces, still
 
 
-def _centre(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, np.ndarray]:
+def centre(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, np.ndarray]:
     """The centre of mass of a body, and its arm from the body's origin, world frame."""
     positions, rotations = body_poses(model, q)
     arm = matrices(rotations[body]) @ model.centres[body]
     return positions[body] + arm, arm
 
 
-def _pulled(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:
+def pulled(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:
     """Generalised forces of forces at arms from the origins of bodies."""
     wrenches, still = np.zeros((model.bodies, 6)), np.zeros(model.nu)
     for body, arm, force in ends:
@@ -137,15 +149,15 @@ def _position(model: Model, body: int, axis: int) -> Objective:
     unit = np.eye(3)[axis]
 
     def of(q: np.ndarray, u: np.ndarray) -> Found:
-        place, arm = _centre(model, q, body)
-        return float(place[axis]), _pulled(model, q, [(body, arm, unit)]), np.zeros(model.nu)
+        place, arm = centre(model, q, body)
+        return float(place[axis]), pulled(model, q, [(body, arm, unit)]), np.zeros(model.nu)
 
-    return Objective(of, lambda model, q, u: float(_centre(model, q, body)[0][axis]))
+    return Objective(of, lambda model, q, u: float(centre(model, q, body)[0][axis]))
 
 
 def _distance(model: Model, first: int, second: int, where: str) -> Objective:
     def of(q: np.ndarray, u: np.ndarray) -> Found:
-        (a, arm), (b, other) = _centre(model, q, first), _centre(model, q, second)
+        (a, arm), (b, other) = centre(model, q, first), centre(model, q, second)
         r = float(np.linalg.norm(b - a))
         if r == 0.0:
             raise CaseError(
@@ -153,9 +165,9 @@ def _distance(model: Model, first: int, second: int, where: str) -> Objective:
                 "where it has no derivative; take its square, by a function"
             )
         d = (b - a) / r
-        return r, _pulled(model, q, [(first, arm, -d), (second, other, d)]), np.zeros(model.nu)
+        return r, pulled(model, q, [(first, arm, -d), (second, other, d)]), np.zeros(model.nu)
 
     def of_model(model: Model, q: np.ndarray, u: np.ndarray) -> float:
-        return float(np.linalg.norm(_centre(model, q, second)[0] - _centre(model, q, first)[0]))
+        return float(np.linalg.norm(centre(model, q, second)[0] - centre(model, q, first)[0]))
 
     return Objective(of, of_model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,7 @@ def sensitivity(
     frames: int | None = None,
     q: Sequence[float] | np.ndarray | None = None,
     u: Sequence[float] | np.ndarray | None = None,
+    stop: Mapping[str, Any] | None = None,
     allow_code: bool = False,
     **options: Any,
 ) -> Sensitivity:
@@ -90,6 +91,9 @@ def sensitivity(
     duration, rule, frames, q, u, options
         Of a model: what :func:`articulon.simulate` is asked for, by default with the rule ``rk4``. The adjoint
         needs a fixed ``step``. A case has them in itself.
+    stop
+        Of a model: ``body``, ``direction`` and ``advance`` as in ``[run.stop]`` of a case: the run ends when the body's
+        centre of mass has come so far. The objective ``"stop_time"`` is that time; others are those at it.
     allow_code
         Whether functions that a case names may run: they are code, of whoever wrote the case.
 
@@ -130,11 +134,12 @@ def sensitivity(
         frames=frames,
         q=q,
         u=u,
+        stop=stop,
         allow_code=allow_code,
         options=options,
     )
     found = parameters_of(run.model, parameters, WHERE)
-    steps = Steps(run, objective_of(run.model, objective, WHERE))
+    steps = Steps(run, objective_of(run.model, objective, WHERE, stops=run.stop is not None))
     if method == "forward":
         if checkpoints is not None:
             raise CaseError(f"{WHERE}: checkpoints: the forward method keeps no states; leave them out")
@@ -153,7 +158,7 @@ def sensitivity(
     if checkpoints is not None:
         kept = whole(checkpoints, f"{WHERE}: checkpoints", least=1, error=CaseError)
     kept = min(kept, steps.times[0].size)
-    derivatives = by_adjoint(steps, kept)
+    derivatives = by_adjoint(steps, kept, any("bodies" in one.name for one in found))
     by_parameters = [derivatives.by_tables @ one.columns for one in found if one.changed is not None]
     return _result(steps, found, derivatives, np.concatenate([*by_parameters, np.zeros(0)]), kept)
 
@@ -162,8 +167,8 @@ def _result(
     steps: Steps, parameters: list[Parameter], derivatives: Derivatives, by_parameters: np.ndarray, kept: int
 ) -> Sensitivity:
     """The derivatives by the names of the parameters; those by parameters of tables are one behind the other."""
-    of_state, gradient, begin = {"q": derivatives.by_q, "u": derivatives.by_u}, {}, 0
-    nq, of_model = steps.run.model.nq, steps.objective.of_model
+    of_state, gradient, begin = {"q": derivatives.by_q + steps.by_start, "u": derivatives.by_u}, {}, 0
+    nq, of_model = steps.run.model.nq, steps.of_model
     end_q, end_u = derivatives.end[:nq].copy(), derivatives.end[nq:].copy()
     for one in parameters:
         if one.changed is None:
