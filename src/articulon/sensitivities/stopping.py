@@ -100,6 +100,6 @@ def passage_of(
             return passage
         y[:] = end
     raise CaseError(
-        f"sensitivity: stop.advance: '{stop.body}' does not come so far before the run ends; give it a longer duration, "
-        "or stop.advance a shorter way"
+        f"sensitivity: stop.advance: '{stop.body}' does not come so far before the run ends; let it last longer, or "
+        "give a shorter way"
     )
