@@ -192,7 +192,7 @@ def test_the_energy_of_a_free_flight_does_not_depend_on_where_it_began() -> None
 @pytest.mark.parametrize("objective", ["stop_time", "kinetic_energy", "first.x"])
 def test_a_run_that_stops_has_the_derivatives_of_its_stopping(objective: str) -> None:
     """At the end of a last step that is cut short: what is differentiated is what is computed."""
-    stop = {"body": "weight", "direction": (0.0, 0.0, -2.0), "advance": 0.15}
+    stop = {"body": "weight", "direction": (0.0, -0.5, -2.0), "advance": 0.15}
     run: dict[str, Any] = {"duration": 1.0, "rule": "rk4", "step": 0.03, "stop": stop}
 
     def value(**changed: float) -> float:
