@@ -1,6 +1,7 @@
 """Derivatives of forward dynamics: dense matrices beside Pinocchio's, and products without matrices by size.
 
-And the adjoint of a whole right-hand side, of which the way back through a run is made."""
+And the adjoint of a whole right-hand side, of which the way back through a run is made.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -96,8 +97,14 @@ def _adjoints(bodies: int) -> list[Callable[[], Any]]:
     for one in (evaluator.rhs, adjoint):
         one.q[:], one.u[:] = c.q, c.u
     adjoint.u_weight[:] = np.random.default_rng(1).normal(size=bodies)
-    first, second = evaluator.rhs.code, program.code
-    return [lambda: run_from_python(first), lambda: run_from_python(second)]
+
+    def forward() -> None:
+        run_from_python(evaluator.rhs.code)
+
+    def backward() -> None:
+        run_from_python(program.code)
+
+    return [forward, backward]
 
 
 def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
