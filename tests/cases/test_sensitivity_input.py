@@ -114,8 +114,8 @@ def pushed(time: float, q: np.ndarray, u: np.ndarray, parameters: np.ndarray, ta
             r"forces\[0\]: the derivatives of a function are not known",
         ),
         (
-            lambda: pendulum(forces=[ar.forces.PositionRestraint(bodies=("rod",), stiffness=1.0)]),
-            r"forces\[0\]: the derivatives of 'position-restraint' are not known",
+            lambda: pendulum(forces=[ar.forces.UserForce(function=pushed)]),
+            r"forces\[0\]: the derivatives of '.*' are not known",
         ),
     ],
 )
@@ -132,6 +132,13 @@ def test_a_case_with_what_has_no_derivatives_is_refused() -> None:
         ar.sensitivity(case, "kinetic_energy", "q")
     with pytest.raises(ar.CaseError, match="rule is that of the case; change it there"):
         ar.sensitivity("double-pendulum", "kinetic_energy", "q", rule="rk4")
+
+
+def test_forces_that_begin_where_the_run_does_are_refused_beside_the_initial_coordinates() -> None:
+    model = pendulum(forces=[spring(rest={"rod": "initial"})])
+    assert ar.sensitivity(model, "kinetic_energy", "u", **RUN).value == 0.0
+    with pytest.raises(ar.CaseError, match=r"q: forces\[0\].rest is 'initial'.*give numbers there"):
+        ar.sensitivity(model, "kinetic_energy", "q", **RUN)
 
 
 def test_a_stop_that_is_none_is_refused() -> None:

@@ -96,6 +96,7 @@ def test_the_adjoint_is_the_forward_method(rule: str) -> None:
     _, objective = weighed(model, 2)
     names = ["q", "u", "forces.gravity.acceleration", "forces.pair.stiffness", "forces[4].values"]
     names += ["forces.stokes-drag.flow", "forces.joint-friction.rotational_speed", "forces.tie.points"]
+    names += ["forces.position-restraint.stiffness", "forces.position-restraint.to"]
     run: dict[str, Any] = {"duration": DURATION, "rule": rule, "step": 0.02}
     adjoint = ar.sensitivity(model, objective, names, **run)
     forward = ar.sensitivity(model, objective, names, "forward", **run)

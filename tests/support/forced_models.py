@@ -71,6 +71,8 @@ def resisted_model(seed: int, n: int = 5) -> ar.Model:
     ends = {"points": tuple(tuple(rng.normal(size=3).tolist()) for _ in range(2)), "rest_length": 0.4}
     first = names[moving[0]]
     builder.add_force(ar.forces.PointSpring(name="tie", bodies=(first, "ground"), stiffness=2.0, damping=0.3, **ends))
+    held = {"point": (0.1, 0.2, 0.3), "to": (0.5, 0.0, -0.5), "stiffness": (1.0, 2.0, 0.5)}
+    builder.add_force(ar.forces.PositionRestraint(bodies=(names[moving[-1]],), **held))
     if len(moving) > 1:
         pair = first, names[moving[-1]]
         builder.add_force(ar.forces.PointSpring(name="pair", bodies=pair, stiffness=1.5, damping=0.2, **ends))

@@ -281,8 +281,8 @@ def tension_rates(constants, s, d, v):
 
 @jit
 def end_adjoint(i, arm, by_d, by_v, by_motion, w, turning, ws, by_place, by_velocity, gradient, s, first):
-    """Adds what one end of a spring is to places and velocities of its link, and to its point in row s from a
-    column."""
+    """Adds what one end of a spring is to places and velocities of its link, and to its point, ``gradient``, in row s
+    from a column."""
     by_arm = add(by_d, add(cross(by_motion, turning), cross(by_v, w)))
     local = by_arm
     if i >= 0:
@@ -291,7 +291,7 @@ def end_adjoint(i, arm, by_d, by_v, by_motion, w, turning, ws, by_place, by_velo
         store_from(by_place, i, 0, add(load_from(by_place, i, 0), by_d))
         store_from(by_place, i, 3, moment)
         local = apply_t(load_matrix(ws.rotation, i), by_arm)
-    store_from(gradient.point, s, first, add(load_from(gradient.point, s, first), local))
+    store_from(gradient, s, first, add(load_from(gradient, s, first), local))
 
 
 @jit
@@ -317,14 +317,14 @@ def point_spring_adjoint(springs, gradient, ws, motion, by_place, by_velocity):
         by_d = sub(scale(-power, by_d), scale(tension, D))
         by_v, by_motion = scale(-power, by_v), scale(-tension, d)
         w = angular_velocity_of(j, ws)
-        end_adjoint(j, b, by_d, by_v, by_motion, w, second_turn, ws, by_place, by_velocity, gradient, s, 3)
+        end_adjoint(j, b, by_d, by_v, by_motion, w, second_turn, ws, by_place, by_velocity, gradient.point, s, 3)
         by_d, by_v, by_motion, w = (
             scale(-1.0, by_d),
             scale(-1.0, by_v),
             scale(-1.0, by_motion),
             angular_velocity_of(i, ws),
         )
-        end_adjoint(i, a, by_d, by_v, by_motion, w, first_turn, ws, by_place, by_velocity, gradient, s, 0)
+        end_adjoint(i, a, by_d, by_v, by_motion, w, first_turn, ws, by_place, by_velocity, gradient.point, s, 0)
         for k in range(3):
             gradient.constants[s, k] -= power * by_constants[k]
 

@@ -62,7 +62,7 @@ def run_of(
     if isinstance(model, Model):
         if duration is None:
             raise CaseError(f"{where}: duration: say how long the model is simulated, duration=2.0 say")
-        integrator = declared_integrator(rule or "rk4", options, model, where)
+        integrator = declared_integrator("rk4" if rule is None else rule, options, model, where)
         start = checked_state(model, q, u)
         times: Sequence[float] = frame_times(model, integrator, duration, frames, None)
         model = replace(model, q0=start[0].copy(), u0=start[1].copy())

@@ -53,7 +53,7 @@ def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Ob
         return Objective(lambda q, u: (0.0, np.zeros(model.nu), np.zeros(model.nu)), is_time=True)
     if isinstance(objective, str):
         return _named(model, objective, f"{where}: objective")
-    if not callable(objective):
+    if not callable(objective) or isinstance(objective, type):
         raise CaseError(
             f"{where}: objective: expected a name, such as 'kinetic_energy', or a function of q and u that returns its "
             f"value and its derivatives by them, got {shown(objective)}"

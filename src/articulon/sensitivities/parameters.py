@@ -84,6 +84,13 @@ def parameters_of(model: Model, names: Any, where: str) -> list[Parameter]:
 
 def _parameter(model: Model, name: str, where: str) -> Parameter:
     if name in STATE:
+        for k, force in enumerate(model.forces):
+            field = _from_the_start(force)
+            if name == "q" and field is not None:
+                raise CaseError(
+                    f"{where}: q: forces[{k}].{field} is 'initial', so that '{force.kind}' changes with the initial "
+                    "coordinates, by which its derivatives are not known; give numbers there, or leave q out"
+                )
         return Parameter(name, np.zeros(model.nu), None)
     path = parts(name)
     path = path[1:] if path[:2] == ("model", "bodies") else path
@@ -117,6 +124,15 @@ def _parameter(model: Model, name: str, where: str) -> Parameter:
     except ModelError as error:
         raise CaseError(f"{where}: {name}: its numbers cannot be changed one by one ({error}); leave it out") from None
     return found
+
+
+def _from_the_start(force: Any) -> str | None:
+    """The field of a force whose numbers are taken from the initial coordinates; None where there is none."""
+    for field in type(force).model_fields:
+        value = getattr(force, field)
+        if "initial" in (value.values() if isinstance(value, Mapping) else (value,)):
+            return str(field)
+    return None
 
 
 def _force(model: Model, label: Part, name: str, where: str) -> int:
