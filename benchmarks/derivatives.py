@@ -1,12 +1,20 @@
-"""Derivatives of forward dynamics: dense matrices beside Pinocchio's, and products without matrices by size."""
+"""Derivatives of forward dynamics: dense matrices beside Pinocchio's, and products without matrices by size.
+
+And the adjoint of a whole right-hand side, of which the way back through a run is made.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 
 import articulon as ar
+from articulon.forces.evaluation import Evaluator
+from articulon.passes import run_from_python
+from articulon.sensitivities.adjoint_program import adjoint_program
+from articulon.sensitivities.table_gradients import differentiated, in_one
 from benchmarks.chains import GRAVITY, chain, installed, our_model, pinocchio_model
 from benchmarks.tables import console, show_machine, show_table, show_targets, target
 from benchmarks.timing import interleaved, machine
@@ -40,6 +48,10 @@ def measure(
     best = interleaved(calls, seconds)
     for k, name in enumerate(("dynamics", "vector_jacobian", "jacobian_vector")):
         figures[name] = [round(1e6 * best[3 * i + k], 2) for i in range(len(long))]
+    say("adjoints of right-hand sides")
+    best = interleaved([call for n in sizes for call in _adjoints(n)], seconds)
+    for k, name in enumerate(("right-hand side", "adjoint")):
+        figures[name] = [round(1e6 * best[2 * i + k], 2) for i in range(len(sizes))]
     figures["targets"] = targets(figures)
     return figures
 
@@ -73,18 +85,42 @@ def _products(bodies: int) -> list[Callable[[], Any]]:
     ]
 
 
+def _adjoints(bodies: int) -> list[Callable[[], Any]]:
+    """The right-hand side of a chain under gravity on torsional springs, and its adjoint, which steps are made of."""
+    c = chain("revolute", bodies)
+    model = our_model(c)
+    springs = ar.forces.TorsionalSprings(stiffness=dict.fromkeys(model.names, 1.0))
+    forces = ar.forces.Gravity(acceleration=tuple(GRAVITY.tolist())), springs
+    evaluator = Evaluator(replace(model, forces=forces))
+    gradients, _ = in_one(differentiated(*evaluator.system[:2]))
+    program, adjoint = adjoint_program(evaluator, gradients, bodies=False)
+    for one in (evaluator.rhs, adjoint):
+        one.q[:], one.u[:] = c.q, c.u
+    adjoint.u_weight[:] = np.random.default_rng(1).normal(size=bodies)
+
+    def forward() -> None:
+        run_from_python(evaluator.rhs.code)
+
+    def backward() -> None:
+        run_from_python(program.code)
+
+    return [forward, backward]
+
+
 def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     """What the derivatives should reach."""
     dense = zip(figures["n"], figures["pinocchio"], figures["ours"], strict=True)
     ratios = [theirs / ours for n, theirs, ours in dense if n >= 32 and theirs is not None]
     products = [a / b for a, b in zip(figures["vector_jacobian"], figures["dynamics"], strict=True)]
     by_size = dict(zip(figures["long"], figures["vector_jacobian"], strict=True))
+    adjoints = [a / b for a, b in zip(figures["adjoint"], figures["right-hand side"], strict=True)]
     growth = None
     if 128 in by_size and 100_000 in by_size:
         growth = by_size[100_000] / 100_000 / (by_size[128] / 128) - 1.0
     return [
         target("matrices, n ≥ 32: times as fast as Pinocchio, at least", min(ratios, default=None), 2.0, at_least=True),
         target("a product with a vector over the forward dynamics, at most", max(products), 4.0),
+        target("the adjoint of a right-hand side over it, at most", max(adjoints), 5.0),
         target("growth of a product's time per body from n = 128 to 100,000", growth, 0.2),
     ]
 
@@ -105,5 +141,11 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
         rows.append((n, one, rows_of, columns_of, rows_of / one))
     columns = ("n", "u'", "wᵀ ∂u'", "∂u' v", "wᵀ ∂u' over u'")
     show_table(out, "Products of the derivatives with vectors, revolute chains: μs", columns, rows)
+    rows = []
+    for k, n in enumerate(figures["n"]):
+        one, back = figures["right-hand side"][k], figures["adjoint"][k]
+        rows.append((n, one, back, back / one))
+    columns = ("n", "f", "μᵀ ∂f", "μᵀ ∂f over f")
+    show_table(out, "Right-hand side f with gravity and springs, and its adjoint: μs", columns, rows)
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])

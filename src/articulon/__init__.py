@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from articulon.runs.entry import simulate as simulate
     from articulon.runs.replica_exchange import replica_exchange as replica_exchange
     from articulon.runs.run import Run as Run
+    from articulon.sensitivities.sensitivity_functions import sensitivity as sensitivity
     from articulon.simulation.minimisation import minimise as minimise
     from articulon.sweeps.ensemble_entry import ensemble as ensemble
     from articulon.transitions import Reservoir as Reservoir
@@ -122,6 +123,7 @@ _HOMES = {
     "articulon.runs.run": ("Run",),
     "articulon.comparisons.comparison": ("compare",),
     "articulon.advice.advising": ("advise",),
+    "articulon.sensitivities.sensitivity_functions": ("sensitivity",),
     "articulon.simulation.minimisation": ("minimise",),
     "articulon.sweeps.ensemble_entry": ("ensemble",),
     "articulon.transitions": ("lock", "release", "Transition", "Reservoir"),

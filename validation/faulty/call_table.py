@@ -212,6 +212,26 @@ def calls() -> dict[str, Call]:
             ar.release, lambda: state() | {"axes": "hand", "temperature": 1e21, "choice": "published"}
         ),
         "release of a share": Call(ar.release, lambda: state() | {"axes": ["hand"], "share": 300.0, "seed": 1}),
+        "sensitivity": Call(
+            ar.sensitivity,
+            lambda: {
+                "model": tree(),
+                "objective": "kinetic_energy",
+                "parameters": ["u", "forces.gravity.acceleration"],
+                "method": "adjoint",
+                "checkpoints": 3,
+                "duration": 0.01,
+                "rule": "rk4",
+                "frames": 2,
+                "q": tree().q0.copy(),
+                "u": nine,
+                "stop": None,
+                "allow_code": False,
+                "step": 0.001,
+            },
+            ("duration", "checkpoints", "frames", "step"),
+            ("method",),
+        ),
         "simulate": Call(
             ar.simulate,
             lambda: {

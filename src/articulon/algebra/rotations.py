@@ -2,7 +2,7 @@
 
 import math
 
-from articulon.algebra.vectors import dot, scale
+from articulon.algebra.vectors import add, cross, dot, scale
 from articulon.kernels import jit
 from articulon.lane_functions import sine_and_cosine
 from articulon.lanes import any_of, choose
@@ -82,6 +82,22 @@ def rotation_vector(e):
     s = math.sqrt(dot(v, v))
     # Below 1e-8 it is 2 atan(s/w)/s, whose next term is lost in rounding.
     return scale(choose(s < 1e-8 * w, 2.0 / w, 2.0 * math.atan2(s, w) / s), v)
+
+
+@jit
+def rotation_vector_change(turned, w):
+    """The change of a rotation vector φ as its body turns by w, in the body's frame: w + ½ φ × w + c φ × (φ × w) with
+    c = 1/θ² − cot(θ/2)/(2 θ). Of −φ it is the transposed map."""
+    x = dot(turned, turned)
+    c = 1.0 / 12.0 + x * (1.0 / 720.0 + x * (1.0 / 30240.0 + x * (1.0 / 1209600.0 + x / 47900160.0)))
+    large = x > 0.0625
+    if any_of(large):
+        angle = math.sqrt(x)
+        half = 0.5 * angle
+        sine, cosine = sine_and_cosine(half)
+        c = choose(large, (1.0 - half * cosine / sine) / x, c)
+    once = cross(turned, w)
+    return add(add(w, scale(0.5, once)), scale(c, cross(turned, once)))
 
 
 @jit

@@ -111,7 +111,7 @@ def simulated(
             raise CaseError("simulate: give either u, the initial speeds, or the temperature that they are drawn at")
         speeds = "thermal"
     minimise = flag(minimise, "simulate, minimise", CaseError)
-    integrator, start = _integrator(rule, options, model), checked_state(model, q, u)
+    integrator, start = declared_integrator(rule, options, model, "simulate"), checked_state(model, q, u)
     brownian = brownian_of(model)
     held = None if brownian is None or brownian.window is None else float(brownian.window) * brownian.average
     times = frame_times(model, integrator, duration, frames, held)
@@ -262,10 +262,10 @@ def _with_locked(model: Model, adaptive: Adaptive | None, locked: Any, end: floa
     return adaptive.model_copy(update={"groups": (*adaptive.groups, group)})
 
 
-def _integrator(rule: str, options: dict[str, Any], model: Model) -> Any:
+def declared_integrator(rule: str, options: dict[str, Any], model: Model, where: str) -> Any:
     """The declaration of a rule; raises CaseError with what is wrong with it."""
-    choice = _Choice.from_mapping({"integrator": {"rule": rule, **options}}, "simulate")
-    return choice.integrator.resolved(model.units, "simulate: integrator")
+    choice = _Choice.from_mapping({"integrator": {"rule": rule, **options}}, where)
+    return choice.integrator.resolved(model.units, f"{where}: integrator")
 
 
 def _in_coordinates(model: Model, coordinates: str, start: tuple[np.ndarray, np.ndarray]) -> Model:

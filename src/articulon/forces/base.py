@@ -5,7 +5,8 @@ declarations of its kind in a model; ``channels`` says in which channels it acts
 passes that add its forces to the channels and its energy to theirs, at links that have been placed and moved;
 ``fill_without_resistance`` leaves out of the forces what ``friction-implicit`` solves for with the drag;
 ``coarsen`` makes the table of a coarse model, in which bodies are merged, and ``on_coarse`` the declaration. One that
-has no ``coarsen`` is refused where joints lock and release. ``position_restraints.py`` is a short example.
+has no ``coarsen`` is refused where joints lock and release. ``adjoint`` gives the derivatives of its forces for
+``ar.sensitivity``, which refuses one without. ``position_restraints.py`` is a short example.
 
 What solvers must know themselves is in ``solver_tables.py``: drag and its noise, which implicit rules solve with the
 inertias, gravity, which is an acceleration of the frame, contacts, and the forces between listed sites.
@@ -62,6 +63,66 @@ class EnergyAt(NamedTuple):
     """Coordinates, shape (nq,)."""
     result: np.ndarray
     """Energy by channel [energy], to which the passes add, shape (8,)."""
+
+
+class AdjointAt(NamedTuple):
+    """What adjoints of forces are evaluated at, and where they are written.
+
+    With λ a set of joint speeds and V the motion of the links by them, forces have the virtual power
+    P = Σ V_i·W_i + λ·τ. An adjoint adds what P changes by where λ and V are held: its derivatives by displacements and
+    by velocities of links are wrenches too, force and moment about the link's origin, world axes.
+    """
+
+    forest: Forest
+    """The links."""
+    ws: Workspace
+    """Links that have been placed and moved."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    time: np.ndarray
+    """[time], shape (1,)."""
+    weight: np.ndarray
+    """λ, shape (nu,)."""
+    motion: np.ndarray
+    """V, of the link's origin, angular part first, world axes, shape (links, 6)."""
+    by_place: np.ndarray
+    """∂P by displacements of the links, shape (links, 6)."""
+    by_velocity: np.ndarray
+    """∂P by their velocities, shape (links, 6)."""
+    by_coordinate: np.ndarray
+    """∂P by coordinates of joints, in their tangent space, shape (nu,)."""
+    by_speed: np.ndarray
+    """∂P by speeds of joints, shape (nu,)."""
+
+
+class TangentAt(NamedTuple):
+    """What changes of forces are evaluated at, and where they are written."""
+
+    forest: Forest
+    """The links."""
+    ws: Workspace
+    """Links that have been placed and moved."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    time: np.ndarray
+    """[time], shape (1,)."""
+    shift: np.ndarray
+    """Change of the coordinates, in their tangent space, shape (nu,)."""
+    speed: np.ndarray
+    """Change of the speeds, shape (nu,)."""
+    moved: np.ndarray
+    """Displacement of the links' origins and turn of the links, world axes, shape (links, 6)."""
+    twist: np.ndarray
+    """Change of the velocities of the links' origins and of the links' angular velocities, world axes, shape
+    (links, 6)."""
+    wrench: np.ndarray
+    """Where changes of forces and moments about the links' origins are written, world axes, shape (links, 6)."""
+    joint: np.ndarray
+    """Where those of the joints' generalised forces are, shape (nu,)."""
 
 
 class Merging(Protocol):
@@ -187,6 +248,21 @@ class Force(Declaration):
     coarsen: ClassVar[Any] = None
     """``coarsen(table, merging, links, speeds)``, a class method: the table where bodies are merged, of a coarse model
     with so many links and speeds; None where nothing of it is left. None for a force that cannot follow."""
+
+    adjoint: ClassVar[Any] = None
+    """``adjoint(table, gradient, at)``, a class method: passes that add what the virtual power of its forces changes by
+    with the state, see ``AdjointAt``, and with the numbers of its table, to ``gradient``, a table like it. None for a
+    force whose derivatives are not known."""
+
+    tangent: ClassVar[Any] = None
+    """``tangent(table, change, at)``, a class method: passes that add what its forces change by with the state, see
+    ``TangentAt``, and with the numbers of its table, of which ``change``, a table like it, are the changes. It goes
+    with ``adjoint``."""
+    not_differentiated: ClassVar[tuple[str, ...]] = ()
+    """Fields of the declaration by which ``adjoint`` has no derivatives, although they are numbers."""
+
+    def check_adjoint(self, where: str) -> None:
+        """Raises ModelError where this one has no derivatives, although its kind has."""
 
     def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
         """The declaration in a coarse model, None where nothing of it is left; raises ModelError where it cannot be."""

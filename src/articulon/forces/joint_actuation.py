@@ -12,9 +12,10 @@ from pydantic import ConfigDict, model_validator
 
 from articulon.declaration import Dimension, Number, Quantity, Whole
 from articulon.errors import ModelError
-from articulon.forces.base import At, Force, Merging
+from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt
 from articulon.forces.selection import body_index, still_moves
 from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
+from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.body_checks import array
 from articulon.model.state import EXTERNAL
@@ -76,6 +77,7 @@ class JointActuation(Force):
     positional: ClassVar[tuple[str, ...]] = ("body", "values")
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     on_joints: ClassVar[bool] = True
+    not_differentiated: ClassVar[tuple[str, ...]] = ("times", "parameters")
 
     kind: Literal["joint-actuation"] = "joint-actuation"
     body: str | None = None
@@ -180,6 +182,26 @@ class JointActuation(Force):
             yield call_functions.bind(table.functions, at.time, at.q, at.u, joint)
 
     @classmethod
+    def adjoint(cls, table: Actuations, gradient: Actuations, at: AdjointAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        if table.tables is not None:
+            yield actuation_adjoint.bind(table.tables, gradient.tables, at.time, at.weight)
+
+    @classmethod
+    def tangent(cls, table: Actuations, change: Actuations, at: TangentAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        if table.tables is not None:
+            yield actuation_tangent.bind(table.tables, change.tables, at.time, at.joint)
+
+    def check_adjoint(self, where: str) -> None:
+        """See :class:`Force`."""
+        if self.function is not None:
+            raise ModelError(
+                f"{where}: the derivatives of a function are not known; give its forces by a table, or take "
+                "differences of runs"
+            )
+
+    @classmethod
     def coarsen(cls, table: Actuations, merging: Merging, links: int, speeds: int) -> Actuations | None:
         """See :class:`Force`. Functions are refused where joints lock."""
         tables = table.tables
@@ -282,23 +304,52 @@ def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
     return bridge, address
 
 
+@jit
+def piece_at(tables, s, time):
+    """The knot after which a table is at a time, and the time since."""
+    low, last, knots = tables.start[s], tables.start[s + 1] - 1, tables.knots
+    at = min(max(time, knots[low]), knots[last])
+    high = last + 1
+    while high - low > 1:  # the last knot that is not after it
+        middle = (low + high) // 2
+        if knots[middle] <= at:
+            low = middle
+        else:
+            high = middle
+    return low, at - knots[low]
+
+
+@jit
+def cubic(c, k, x):
+    """The cubic with the coefficients in row k."""
+    return ((c[k, 0] * x + c[k, 1]) * x + c[k, 2]) * x + c[k, 3]
+
+
 @pass_of
 def actuate(tables, clock, joint):
     """Adds the forces of tables to the joints' generalised forces (nu,)."""
-    speeds, starts, knots, coefficients = tables.speed, tables.start, tables.knots, tables.coefficients
-    time = clock[0]
-    for s in range(speeds.size):
-        low, last = starts[s], starts[s + 1] - 1
-        at = min(max(time, knots[low]), knots[last])
-        high = last + 1
-        while high - low > 1:  # the last knot that is not after it
-            middle = (low + high) // 2
-            if knots[middle] <= at:
-                low = middle
-            else:
-                high = middle
-        x, c = at - knots[low], coefficients
-        joint[speeds[s]] += ((c[low, 0] * x + c[low, 1]) * x + c[low, 2]) * x + c[low, 3]
+    for s in range(tables.speed.size):
+        low, x = piece_at(tables, s, clock[0])
+        joint[tables.speed[s]] += cubic(tables.coefficients, low, x)
+
+
+@pass_of
+def actuation_adjoint(tables, gradient, clock, weight):
+    """Adds the derivatives of λ·τ by the coefficients of tables."""
+    for s in range(tables.speed.size):
+        low, x = piece_at(tables, s, clock[0])
+        part = weight[tables.speed[s]]
+        for k in range(3, -1, -1):
+            gradient.coefficients[low, k] += part
+            part *= x
+
+
+@pass_of
+def actuation_tangent(tables, change, clock, joint):
+    """Adds the changes of the forces of tables."""
+    for s in range(tables.speed.size):
+        low, x = piece_at(tables, s, clock[0])
+        joint[tables.speed[s]] += cubic(change.coefficients, low, x)
 
 
 @pass_of

@@ -11,8 +11,9 @@ from pydantic import model_validator
 
 from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.base import At, Force, Merging, Term
+from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt, Term
 from articulon.forces.selection import matching, still_moves
+from articulon.kernels import jit
 from articulon.lanes import choose
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
@@ -105,6 +106,16 @@ class JointResistance(Force):
     def fill_without_resistance(cls, table: JointFrictions, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield from ()
+
+    @classmethod
+    def adjoint(cls, table: JointFrictions, gradient: JointFrictions, at: AdjointAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield joint_friction_adjoint.bind(table, gradient, at.u, at.weight, at.by_speed)
+
+    @classmethod
+    def tangent(cls, table: JointFrictions, change: JointFrictions, at: TangentAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield joint_friction_tangent.bind(table, change, at.u, at.speed, at.joint)
 
     @classmethod
     def resists(cls, table: JointFrictions) -> bool:
@@ -285,3 +296,54 @@ def joint_frictions(table, u, joint):
             s += friction[r] * choose(speed > 0.0, math.tanh(speed / width[r]) / speed, 1.0 / width[r])
         for k in range(starts[r], ends[r]):
             joint[k] -= s * u[k]
+
+
+@jit
+def friction_rates(table, r, u):
+    """c + μ f with f = tanh(|u|/u_s)/|u| of a row, then f, μ f'/|u| with f' = df/d|u|, and μ ∂f/∂u_s."""
+    total = 0.0
+    for k in range(table.start[r], table.end[r]):
+        total += u[k] * u[k]
+    speed, width, size = math.sqrt(total), table.width[r], table.friction[r]
+    x = speed / width
+    tanh = math.tanh(x)
+    sech2 = 1.0 - tanh * tanh
+    f, bend = 1.0 / width, 0.0
+    if speed > 0.0:
+        f = tanh / speed
+    if x < 0.03:  # where the difference is lost in rounding, its series
+        y = x * x
+        bend = -2.0 / 3.0 + y * (8.0 / 15.0 + y * (-34.0 / 105.0 + y * 496.0 / 2835.0))
+    else:
+        bend = (sech2 - tanh / x) / (x * x)
+    return table.damping[r] + size * f, f, size * bend / (width * width * width), -size * sech2 / (width * width)
+
+
+@pass_of
+def joint_friction_adjoint(table, gradient, u, weight, by_speed):
+    """Adds the derivatives of −(c + μ f) λ·u by speeds, and by c, μ and u_s."""
+    starts, ends = table.start, table.end
+    for r in range(starts.size):
+        s, f, bend, by_width = friction_rates(table, r, u)
+        power = 0.0
+        for k in range(starts[r], ends[r]):
+            power += weight[k] * u[k]
+        for k in range(starts[r], ends[r]):
+            by_speed[k] -= s * weight[k] + bend * power * u[k]
+        gradient.damping[r] -= power
+        gradient.friction[r] -= f * power
+        gradient.width[r] -= by_width * power
+
+
+@pass_of
+def joint_friction_tangent(table, change, u, speed, joint):
+    """Adds the changes of −(c + μ f) u."""
+    starts, ends = table.start, table.end
+    for r in range(starts.size):
+        s, f, bend, by_width = friction_rates(table, r, u)
+        along = 0.0
+        for k in range(starts[r], ends[r]):
+            along += u[k] * speed[k]
+        changed = bend * along + change.damping[r] + f * change.friction[r] + by_width * change.width[r]
+        for k in range(starts[r], ends[r]):
+            joint[k] -= s * speed[k] + changed * u[k]

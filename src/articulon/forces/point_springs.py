@@ -8,10 +8,22 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store_from, sub
+from articulon.algebra.vectors import (
+    add,
+    apply,
+    apply_t,
+    cross,
+    dot,
+    load,
+    load_from,
+    load_matrix,
+    scale,
+    store_from,
+    sub,
+)
 from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.base import At, EnergyAt, Force, Merging, Term
+from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging, TangentAt, Term
 from articulon.forces.selection import body_index, on_link
 from articulon.kernels import jit
 from articulon.model import Model
@@ -118,6 +130,16 @@ class PointSpring(Force):
     def energy(cls, table: PointSprings, at: EnergyAt) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield point_spring_energy.bind(table, at.ws, at.result)
+
+    @classmethod
+    def adjoint(cls, table: PointSprings, gradient: PointSprings, at: AdjointAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield point_spring_adjoint.bind(table, gradient, at.ws, at.motion, at.by_place, at.by_velocity)
+
+    @classmethod
+    def tangent(cls, table: PointSprings, change: PointSprings, at: TangentAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield point_spring_tangent.bind(table, change, at.ws, at.moved, at.twist, at.wrench)
 
     @classmethod
     def resists(cls, table: PointSprings) -> bool:
@@ -230,3 +252,115 @@ def point_spring_energy(springs, ws, result):
         stretch = math.sqrt(dot(d, d)) - constants[s, 1]
         total += 0.5 * constants[s, 0] * stretch * stretch
     result[POTENTIAL] += total
+
+
+@jit
+def motion_of(i, arm, motion):
+    """The velocity of a point by a motion of the links (links, 6), angular part first, and its angular part."""
+    w, v = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if i >= 0:
+        w = load_from(motion, i, 0)
+        v = add(load_from(motion, i, 3), cross(w, arm))
+    return v, w
+
+
+@jit
+def tension_rates(constants, s, d, v):
+    """Tension over length T, of which T d pulls the first end, its derivatives by d and v, and those by k, r₀ and c."""
+    k, rest, c = constants[s, 0], constants[s, 1], constants[s, 2]
+    r2, along = dot(d, d), dot(d, v)
+    by_k, by_rest, by_c = 1.0, 0.0, 0.0
+    by_d, by_v = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if r2 > 0.0:  # a spring of no length has no direction, and needs none where it pulls by k d alone
+        r = math.sqrt(r2)
+        by_k, by_rest, by_c = 1.0 - rest / r, -k / r, along / r2
+        by_d = add(scale(k * rest / (r2 * r) - 2.0 * c * along / (r2 * r2), d), scale(c / r2, v))
+        by_v = scale(c / r2, d)
+    return k * by_k + c * by_c, by_d, by_v, (by_k, by_rest, by_c)
+
+
+@jit
+def end_adjoint(i, arm, by_d, by_v, by_motion, w, turning, ws, by_place, by_velocity, gradient, s, first):
+    """Adds what one end of a spring is to places and velocities of its link, and to its point, ``gradient``, in row s
+    from a column."""
+    by_arm = add(by_d, add(cross(by_motion, turning), cross(by_v, w)))
+    local = by_arm
+    if i >= 0:
+        pull_at(by_velocity, i, arm, by_v)
+        moment = add(load_from(by_place, i, 3), cross(arm, by_arm))
+        store_from(by_place, i, 0, add(load_from(by_place, i, 0), by_d))
+        store_from(by_place, i, 3, moment)
+        local = apply_t(load_matrix(ws.rotation, i), by_arm)
+    store_from(gradient, s, first, add(load_from(gradient, s, first), local))
+
+
+@jit
+def angular_velocity_of(i, ws):
+    w = (0.0, 0.0, 0.0)
+    if i >= 0:
+        w = load_from(ws.twist, i, 3)
+    return w
+
+
+@pass_of
+def point_spring_adjoint(springs, gradient, ws, motion, by_place, by_velocity):
+    """Adds the derivatives of −T d·(V₂ − V₁), with V the virtual velocities of the ends, by places and velocities of
+    links (links, 6), and by the table."""
+    for s in range(springs.constants.shape[0]):
+        i, j, a, b, d = ends_of(springs, s, ws)
+        v = sub(velocity_of(j, b, ws), velocity_of(i, a, ws))
+        tension, by_d, by_v, by_constants = tension_rates(springs.constants, s, d, v)
+        first, first_turn = motion_of(i, a, motion)
+        second, second_turn = motion_of(j, b, motion)
+        D = sub(second, first)
+        power = dot(d, D)
+        by_d = sub(scale(-power, by_d), scale(tension, D))
+        by_v, by_motion = scale(-power, by_v), scale(-tension, d)
+        w = angular_velocity_of(j, ws)
+        end_adjoint(j, b, by_d, by_v, by_motion, w, second_turn, ws, by_place, by_velocity, gradient.point, s, 3)
+        by_d, by_v, by_motion, w = (
+            scale(-1.0, by_d),
+            scale(-1.0, by_v),
+            scale(-1.0, by_motion),
+            angular_velocity_of(i, ws),
+        )
+        end_adjoint(i, a, by_d, by_v, by_motion, w, first_turn, ws, by_place, by_velocity, gradient.point, s, 0)
+        for k in range(3):
+            gradient.constants[s, k] -= power * by_constants[k]
+
+
+@jit
+def end_changes(i, arm, local, ws, moved, twist):
+    """Changes of an end of a spring: of its arm, its place and its velocity."""
+    if i < 0:
+        return local, local, (0.0, 0.0, 0.0)
+    arms = add(cross(load_from(moved, i, 3), arm), apply(load_matrix(ws.rotation, i), local))
+    w, dw = load_from(ws.twist, i, 3), load_from(twist, i, 3)
+    velocity = add(load_from(twist, i, 0), add(cross(dw, arm), cross(w, arms)))
+    return arms, add(load_from(moved, i, 0), arms), velocity
+
+
+@jit
+def pull_change(wrench, i, arm, arms, force, change):
+    """Adds the change of a force at a point, whose arm changes too."""
+    pull_at(wrench, i, arm, change)
+    if i >= 0:
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arms, force)))
+
+
+@pass_of
+def point_spring_tangent(springs, change, ws, moved, twist, wrench):
+    """Adds the changes of the springs' forces and dampings to the wrenches (links, 6)."""
+    for s in range(springs.constants.shape[0]):
+        i, j, a, b, d = ends_of(springs, s, ws)
+        v = sub(velocity_of(j, b, ws), velocity_of(i, a, ws))
+        tension, by_d, by_v, by_constants = tension_rates(springs.constants, s, d, v)
+        da, xa, va = end_changes(i, a, load_from(change.point, s, 0), ws, moved, twist)
+        db, xb, vb = end_changes(j, b, load_from(change.point, s, 3), ws, moved, twist)
+        dd = sub(xb, xa)
+        t = dot(by_d, dd) + dot(by_v, sub(vb, va))
+        for k in range(3):
+            t += by_constants[k] * change.constants[s, k]
+        force, changed = scale(tension, d), add(scale(t, d), scale(tension, dd))
+        pull_change(wrench, i, a, da, force, changed)
+        pull_change(wrench, j, b, db, scale(-1.0, force), scale(-1.0, changed))

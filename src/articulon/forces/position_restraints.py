@@ -14,8 +14,8 @@ from articulon.declaration import Dimension, Quantity, Whole, nearest
 from articulon.dynamics import body_poses
 from articulon.errors import ModelError
 from articulon.forces.atom_names import sites_selected
-from articulon.forces.base import At, EnergyAt, Force, Merging
-from articulon.forces.point_springs import arm_of, place_of, pull_at
+from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging, TangentAt
+from articulon.forces.point_springs import arm_of, end_adjoint, end_changes, motion_of, place_of, pull_at, pull_change
 from articulon.forces.selection import on_link, selected
 from articulon.forces.sites.site_positions import site_places, site_positions
 from articulon.kernels import preparing_at_once
@@ -166,6 +166,16 @@ class PositionRestraint(Force):
         yield restraint_energy.bind(table, at.ws, at.result)
 
     @classmethod
+    def adjoint(cls, table: Restraints, gradient: Restraints, at: AdjointAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield restraint_adjoint.bind(table, gradient, at.ws, at.motion, at.by_place, at.by_velocity)
+
+    @classmethod
+    def tangent(cls, table: Restraints, change: Restraints, at: TangentAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield restraint_tangent.bind(table, change, at.ws, at.moved, at.twist, at.wrench)
+
+    @classmethod
     def coarsen(cls, table: Restraints, merging: Merging, links: int, speeds: int) -> Restraints | None:
         """See :class:`Force`. What is merged with the ground has an energy that does not change."""
         link, local = merging.carriers(table.link), merging.points(table.link, table.local)
@@ -190,6 +200,38 @@ def restraint_wrenches(table, ws, wrench):
         arm = arm_of(i, load(local, r), ws)
         d, k = sub(place_of(i, arm, ws), load(target, r)), load(stiffness, r)
         pull_at(wrench, i, arm, (-k[0] * d[0], -k[1] * d[1], -k[2] * d[2]))
+
+
+@pass_of
+def restraint_adjoint(table, gradient, ws, motion, by_place, by_velocity):
+    """Adds the derivatives of −Σ k (x − x₀) V, with V the virtual velocities of the points, by places of links
+    (links, 6), and by the table."""
+    for r in range(table.link.size):
+        i = table.link[r]
+        arm = arm_of(i, load(table.local, r), ws)
+        d, k = sub(place_of(i, arm, ws), load(table.target, r)), load(table.stiffness, r)
+        V, turning = motion_of(i, arm, motion)
+        by_x = (-k[0] * V[0], -k[1] * V[1], -k[2] * V[2])
+        force = (-k[0] * d[0], -k[1] * d[1], -k[2] * d[2])
+        w = (0.0, 0.0, 0.0)
+        end_adjoint(i, arm, by_x, w, force, w, turning, ws, by_place, by_velocity, gradient.local, r, 0)
+        for a in range(3):
+            gradient.target[r, a] -= by_x[a]
+            gradient.stiffness[r, a] -= d[a] * V[a]
+
+
+@pass_of
+def restraint_tangent(table, change, ws, moved, twist, wrench):
+    """Adds the changes of −k (x − x₀) to the wrenches (links, 6)."""
+    for r in range(table.link.size):
+        i = table.link[r]
+        arm = arm_of(i, load(table.local, r), ws)
+        d, k = sub(place_of(i, arm, ws), load(table.target, r)), load(table.stiffness, r)
+        arms, x, _ = end_changes(i, arm, load(change.local, r), ws, moved, twist)
+        dd, dk = sub(x, load(change.target, r)), load(change.stiffness, r)
+        force = (-k[0] * d[0], -k[1] * d[1], -k[2] * d[2])
+        changed = (-k[0] * dd[0] - dk[0] * d[0], -k[1] * dd[1] - dk[1] * d[1], -k[2] * dd[2] - dk[2] * d[2])
+        pull_change(wrench, i, arm, arms, force, changed)
 
 
 @pass_of

@@ -12,11 +12,14 @@ from pydantic import model_validator
 from articulon.algebra.vectors import (
     add,
     apply,
+    apply_t,
     cross,
+    dot,
     load,
     load_from,
     load_matrix,
     scale,
+    store,
     store_from,
     sub,
 )
@@ -26,6 +29,7 @@ from articulon.forces.selection import on_link, per_body, selected
 from articulon.forces.solver_tables import Drag
 from articulon.kernels import jit
 from articulon.model import Model
+from articulon.passes import pass_of
 
 _Row = tuple[Quantity, Quantity, Quantity]
 
@@ -170,5 +174,47 @@ def drag_wrenches(drag, ws, wrench):
         v = sub(add(load_from(twist, i, 0), cross(w, c)), load(flow, k))
         force = scale(-translational[k], v)
         moment = sub(cross(c, force), scale(rotational[k], w))
+        store_from(wrench, i, 0, add(load_from(wrench, i, 0), force))
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), moment))
+
+
+@pass_of
+def drag_adjoint(drag, gradient, ws, motion, by_place, by_velocity):
+    """Adds the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by places and velocities of
+    links (links, 6), and by the table."""
+    links, translational, rotational = drag.link, drag.translational, drag.rotational
+    for k in range(links.size):
+        i = links[k]
+        R = load_matrix(ws.rotation, i)
+        w, c = load_from(ws.twist, i, 3), apply(R, load(drag.centre, k))
+        v = sub(add(load_from(ws.twist, i, 0), cross(w, c)), load(drag.flow, k))
+        turning = load_from(motion, i, 0)
+        moving = add(load_from(motion, i, 3), cross(turning, c))
+        by_v, by_w = scale(-translational[k], moving), scale(-rotational[k], turning)
+        by_centre = add(cross(scale(-translational[k], v), turning), cross(by_v, w))
+        store_from(by_velocity, i, 0, add(load_from(by_velocity, i, 0), by_v))
+        store_from(by_velocity, i, 3, add(load_from(by_velocity, i, 3), add(cross(c, by_v), by_w)))
+        store_from(by_place, i, 3, add(load_from(by_place, i, 3), cross(c, by_centre)))
+        gradient.translational[k] -= dot(moving, v)
+        gradient.rotational[k] -= dot(turning, w)
+        store(gradient.flow, k, sub(load(gradient.flow, k), by_v))
+        store(gradient.centre, k, add(load(gradient.centre, k), apply_t(R, by_centre)))
+
+
+@pass_of
+def drag_tangent(drag, change, ws, moved, twist, wrench):
+    """Adds the changes of the drag to the wrenches (links, 6)."""
+    links, translational, rotational = drag.link, drag.translational, drag.rotational
+    for k in range(links.size):
+        i = links[k]
+        R = load_matrix(ws.rotation, i)
+        w, c = load_from(ws.twist, i, 3), apply(R, load(drag.centre, k))
+        v = sub(add(load_from(ws.twist, i, 0), cross(w, c)), load(drag.flow, k))
+        dw, dc = load_from(twist, i, 3), add(cross(load_from(moved, i, 3), c), apply(R, load(change.centre, k)))
+        dv = add(load_from(twist, i, 0), add(cross(dw, c), cross(w, dc)))
+        dv = sub(dv, load(change.flow, k))
+        force = add(scale(-translational[k], dv), scale(-change.translational[k], v))
+        moment = add(scale(-rotational[k], dw), scale(-change.rotational[k], w))
+        moment = add(moment, add(cross(c, force), cross(dc, scale(-translational[k], v))))
         store_from(wrench, i, 0, add(load_from(wrench, i, 0), force))
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), moment))

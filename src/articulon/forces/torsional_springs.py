@@ -7,11 +7,18 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from articulon.algebra.rotations import conjugate, load_quaternion, product, quaternion_at, rotation_vector
-from articulon.algebra.vectors import dot
+from articulon.algebra.rotations import (
+    conjugate,
+    load_quaternion,
+    product,
+    quaternion_at,
+    rotation_vector,
+    rotation_vector_change,
+)
+from articulon.algebra.vectors import add_scaled, dot, load_at, scale, store_at
 from articulon.declaration import Dimension, Number, Quantity
 from articulon.errors import ModelError
-from articulon.forces.base import At, EnergyAt, Force, Merging
+from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging, TangentAt
 from articulon.forces.selection import matching, still_moves
 from articulon.model import Model
 from articulon.model.body_checks import UNIT_TOLERANCE
@@ -122,6 +129,16 @@ class TorsionalSprings(Force):
         yield spring_energy.bind(at.forest, table, at.q, at.result)
 
     @classmethod
+    def adjoint(cls, table: Springs, gradient: Springs, at: AdjointAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield spring_adjoint.bind(at.forest, table, gradient, at.q, at.weight, at.by_coordinate)
+
+    @classmethod
+    def tangent(cls, table: Springs, change: Springs, at: TangentAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield spring_tangent.bind(at.forest, table, change, at.q, at.shift, at.joint)
+
+    @classmethod
     def joint_stiffness(cls, table: Springs) -> Iterable[tuple[int, float]]:
         """See :class:`Force`."""
         return zip(table.link.tolist(), table.stiffness.tolist(), strict=True)
@@ -157,6 +174,43 @@ def spring_torques(forest, springs, q, joint):
             joint[j] -= stiffness[s] * turned[0]
             joint[j + 1] -= stiffness[s] * turned[1]
             joint[j + 2] -= stiffness[s] * turned[2]
+
+
+@pass_of
+def spring_adjoint(forest, springs, gradient, q, weight, by_coordinate):
+    """Adds the derivatives of −k λ·φ by coordinates, stiffness and rest angles."""
+    links, stiffness, rest = springs.link, springs.stiffness, springs.rest
+    kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
+    for s in range(links.size):
+        i = links[s]
+        k, j = q_start[i], u_start[i]
+        if kinds[i] == REVOLUTE:
+            by_coordinate[j] -= stiffness[s] * weight[j]
+            gradient.stiffness[s] -= weight[j] * (q[k] - rest[s, 0])
+            gradient.rest[s, 0] += stiffness[s] * weight[j]
+        else:
+            turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
+            w = load_at(weight, j)
+            change = rotation_vector_change(scale(-1.0, turned), w)
+            store_at(by_coordinate, j, add_scaled(load_at(by_coordinate, j), -stiffness[s], change))
+            gradient.stiffness[s] -= dot(w, turned)
+
+
+@pass_of
+def spring_tangent(forest, springs, change, q, shift, joint):
+    """Adds the changes of −k φ."""
+    links, stiffness, rest = springs.link, springs.stiffness, springs.rest
+    kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
+    for s in range(links.size):
+        i = links[s]
+        k, j = q_start[i], u_start[i]
+        if kinds[i] == REVOLUTE:
+            joint[j] -= stiffness[s] * (shift[j] - change.rest[s, 0]) + change.stiffness[s] * (q[k] - rest[s, 0])
+        else:
+            turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
+            moved = rotation_vector_change(turned, load_at(shift, j))
+            found = add_scaled(scale(stiffness[s], moved), change.stiffness[s], turned)
+            store_at(joint, j, add_scaled(load_at(joint, j), -1.0, found))
 
 
 @pass_of

@@ -16,7 +16,7 @@ def diagnosis(
     evaluator: Evaluator,
     fixed_step: float | None,
     state: State,
-    checkpoint: Path | None,
+    checkpoint: Path | str | None,
     failure: str | None = None,
     culprit: int | None = None,
 ) -> DivergenceError:

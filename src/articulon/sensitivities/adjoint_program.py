@@ -1,0 +1,289 @@
+"""The adjoint of a right-hand side: what weights of q' and u' are to coordinates, speeds and parameters, in O(n).
+
+With weights w of u' and λ = M⁻¹ w, the derivative of w·u' is that of −λ·τ of inverse dynamics at the accelerations
+that there are, with wrenches that stay as they are while bodies turn (``dynamics/derivatives/products.py``), and what
+the virtual power P = Σ V_i·W_i + λ·τ of the forces changes by, V being the motion of the links by λ, which is held:
+every force adds that by places and velocities of links. As column s of a joint displaces all that it carries, the
+velocities there change by s × v + ψ' (``motion_columns.py``), so that with wrenches A = ∂P by places and B by
+velocities, summed over all that is carried,
+
+    ∂P/∂q = s·(A + v × B + ω × B's moment) + ψ'·B,   ∂P/∂u = s·B.
+
+The rates of Euler parameters are e' = ½ e ω, products of quaternions, and their adjoint is −½ μ ω by e and the vector
+of ½ ē μ by ω. A change of e turns the body by 2 ē δe/|e|² in its frame: what is found in the tangent space of q is
+e t times 2/|e|² by e.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.rotations import conjugate, product, quaternion_at, rate
+from articulon.algebra.vectors import (
+    add,
+    apply,
+    apply_t,
+    cross,
+    dot,
+    load,
+    load_at,
+    load_from,
+    load_matrix,
+    scale,
+    sub,
+)
+from articulon.dynamics import joints
+from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
+from articulon.dynamics.derivatives.composites import WRENCH_WIDTH, add_from
+from articulon.dynamics.derivatives.derivative_definitions import (
+    Carried,
+    copy_row,
+    factorise,
+    find_motion_columns,
+    find_transposed_products,
+    solve_rows,
+)
+from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_motion
+from articulon.dynamics.motion_passes import move_links, place_links, solve_and_keep
+from articulon.forces.base import AdjointAt, At
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.filling import fill_all, scaling
+from articulon.forces.stokes_drag import drag_adjoint
+from articulon.model.state import DAMPING, STOCHASTIC
+from articulon.passes import Bound, Program, pass_of
+from articulon.sensitivities.table_gradients import Tables
+
+
+class Adjoint(NamedTuple):
+    """The program, and the arrays through which it is called."""
+
+    code: np.ndarray
+    """Of the program, shape (passes, 2)."""
+    time: np.ndarray
+    """[time], shape (1,)."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    q_weight: np.ndarray
+    """Weights of q', shape (nq,)."""
+    u_weight: np.ndarray
+    """Weights of u', shape (nu,)."""
+    by_q: np.ndarray
+    """Derivatives by the coordinates, Euler parameters one by one, shape (nq,)."""
+    by_u: np.ndarray
+    """Derivatives by the speeds, shape (nu,)."""
+
+
+def adjoint_program(e: Evaluator, gradients: Tables, bodies: bool = True) -> tuple[Program, Adjoint]:
+    """The adjoint of the right-hand side of a model, and the program, which is to be kept; it adds derivatives by the
+    numbers of the model's tables to ``gradients``, those of its links only where ``bodies`` are parameters."""
+    nq, nu = e.model.nq, e.model.nu
+    found = Adjoint(np.zeros((0, 2), dtype=np.int64), np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
+    program = Program(_passes(e, found, gradients, bodies))
+    return program, found._replace(code=program.code)
+
+
+class Point(NamedTuple):
+    """What derivatives at a state read, and how it is found."""
+
+    weights: np.ndarray
+    """Scratch in which M⁻¹ is applied, shape (nu,)."""
+    factors: np.ndarray
+    """Of M⁻¹, shape (nu, 7)."""
+    carried: Carried
+    """The links, their columns, and scratch."""
+    passes: tuple[Bound, ...]
+    """What finds them, of coordinates and speeds."""
+
+
+def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray) -> Point:
+    """Links under their forces, their accelerations, columns, and factors of M⁻¹."""
+    forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
+    links, nu, gravity, ones = forest.mass.size, e.model.nu, forces.gravity, np.ones(8)
+    friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
+    at = At(forest, ws, q, u, time, np.zeros(1, dtype=np.int64), channels, *friction)
+    udot, articulated = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED))
+    columns, acceleration = np.zeros((nu, motion_columns.WIDTH)), np.zeros((links, 6))
+    composite, factors = np.zeros((links, composites.WIDTH)), np.zeros((nu, inverse_mass.FACTORS))
+    given = np.zeros((links if forces.wrench_channels.size else 0, WRENCH_WIDTH))
+    tau, wrench = channels.total_joint, channels.total_wrench
+    passes = [
+        place_links.bind(forest, q, ws),
+        move_links.bind(forest, u, ws),
+        *fill_all(e, at),
+        *scaling(e, channels, ones),
+        solve_and_keep.bind(forest, tau, wrench, gravity, ones[:1], ws, udot, articulated),
+        find_motion_columns.bind(forest, u, udot, gravity, ws, columns, acceleration),
+        factorise.bind(forest, columns, articulated, factors),
+    ]
+    if given.size:
+        passes.append(keep_wrenches.bind(wrench, given))
+    carried = Carried(forest, wrench, ws, columns, acceleration, composite, np.zeros_like(given), given)
+    return Point(np.zeros(nu), factors, carried, tuple(passes))
+
+
+def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool) -> Iterator[Bound]:
+    forest, forces, ws = e.system.forest, e.system.forces, e.ws
+    links, nu = forest.mass.size, e.model.nu
+    weight, factors, carried, passes = point_of(e, found.q, found.u, found.time)
+    motion, rows = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
+    yield from passes
+    yield copy_row.bind(found.u_weight, weight)
+    yield solve_rows.bind(forest, ws, carried.columns, factors, weight[None], np.zeros((links, 6)))
+    yield find_transposed_products.bind(*carried, weight, motion, rows, found.by_q[:nu], found.by_u)
+    power = AdjointAt(
+        forest,
+        ws,
+        found.q,
+        found.u,
+        found.time,
+        weight,
+        motion,
+        *(np.zeros((links, 6)) for _ in range(2)),
+        *(np.zeros(nu) for _ in range(2)),
+    )
+    by = power.by_place, power.by_velocity, power.by_coordinate, power.by_speed
+    yield begin.bind(found.by_q[:nu], found.by_u, *by)
+    for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
+        yield from kind.adjoint(table, gradient, power)
+    if forces.drag.link.size:
+        yield drag_adjoint.bind(forces.drag, gradients.drag, ws, motion, *by[:2])
+    yield gravity_adjoint.bind(forest, ws, motion, gradients.gravity)
+    yield project_powers.bind(forest, ws, carried.columns, *by)
+    if bodies:
+        acceleration = carried.acceleration
+        of_mass = gradients.mass, gradients.moment, gradients.inertia
+        yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
+        held = acceleration, carried.composite, motion, rows
+        yield position_adjoint.bind(forest, ws, *held, *by[:2], gradients.position)
+    yield finish.bind(forest, found.q, found.u, found.q_weight, *by[2:], found.by_q, found.by_u)
+
+
+@pass_of
+def keep_wrenches(wrench, given):
+    """Wrenches on links (links, 6), force first, as ``composites.py`` has those that stay as they are."""
+    for i in range(wrench.shape[0]):
+        for k in range(6):
+            given[i, k] = wrench[i, k]
+
+
+@pass_of
+def begin(by_q, by_u, by_place, by_velocity, by_coordinate, by_speed):
+    """Begins the derivatives of P with those of −λ·τ of inverse dynamics (nu,)."""
+    for i in range(by_place.shape[0]):
+        for k in range(6):
+            by_place[i, k], by_velocity[i, k] = 0.0, 0.0
+    for k in range(by_speed.size):
+        by_coordinate[k], by_speed[k] = -by_q[k], -by_u[k]
+
+
+@pass_of
+def gravity_adjoint(forest, ws, motion, gradient):
+    """Adds ∂P/∂g = Σ m V + Ω × h."""
+    for i in range(forest.mass.size):
+        w, v = load_motion(motion, i, 0)
+        h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
+        part = add(scale(forest.mass[i], v), cross(w, h))
+        gradient[0] += part[0]
+        gradient[1] += part[1]
+        gradient[2] += part[2]
+
+
+@pass_of
+def project_powers(forest, ws, columns, by_place, by_velocity, by_coordinate, by_speed):
+    """Adds ∂P by places and velocities of links (links, 6), which are summed towards the roots, to those by the
+    joints."""
+    parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
+    for i in range(parent.size):
+        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+        turning = add(cross(v, load_from(by_velocity, i, 0)), cross(w, load_from(by_velocity, i, 3)))
+        add_from(by_place, i, 3, turning)
+    for i in range(parent.size - 1, -1, -1):
+        p = parent[i]
+        f, n = load_from(by_velocity, i, 0), load_from(by_velocity, i, 3)
+        a, b = load_from(by_place, i, 0), load_from(by_place, i, 3)
+        for k in range(u_start[i], u_start[i] + joints.degrees_of_freedom(kinds[i])):
+            sw, sv = load_motion(columns, k, SHIFT)
+            fw, fv = load_motion(columns, k, FIRST)
+            by_coordinate[k] += dot(sw, b) + dot(sv, a) + dot(fw, n) + dot(fv, f)
+            by_speed[k] += dot(sw, n) + dot(sv, f)
+        if p >= 0:
+            r = load(ws.reach, i)
+            add_from(by_velocity, p, 0, f)
+            add_from(by_velocity, p, 3, add(n, cross(r, f)))
+            add_from(by_place, p, 0, a)
+            add_from(by_place, p, 3, add(b, cross(r, a)))
+
+
+@pass_of
+def inertia_adjoint(ws, acceleration, motion, by_mass, by_moment, by_inertia):
+    """Takes the derivatives of V·(I a + v × I v), with spatial motions about the links' origins, by masses, first
+    moments and inertias in the links' frames."""
+    for i in range(by_mass.size):
+        R = load_matrix(ws.rotation, i)
+        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+        (aw, av), (turn, way) = load_motion(acceleration, i, 0), load_motion(motion, i, 0)
+        crossed = cross(turn, w)
+        by_mass[i] -= dot(way, add(av, cross(w, v)))
+        h = add(add(cross(way, aw), cross(w, cross(w, way))), add(cross(av, turn), cross(v, crossed)))
+        h = apply_t(R, add(h, cross(cross(turn, v), w)))
+        for k in range(3):
+            by_moment[i, k] -= h[k]
+        a, b, c, d = apply_t(R, turn), apply_t(R, aw), apply_t(R, crossed), apply_t(R, w)
+        by_inertia[i, 0] -= a[0] * b[0] + c[0] * d[0]
+        by_inertia[i, 1] -= a[0] * b[1] + a[1] * b[0] + c[0] * d[1] + c[1] * d[0]
+        by_inertia[i, 2] -= a[0] * b[2] + a[2] * b[0] + c[0] * d[2] + c[2] * d[0]
+        by_inertia[i, 3] -= a[1] * b[1] + c[1] * d[1]
+        by_inertia[i, 4] -= a[1] * b[2] + a[2] * b[1] + c[1] * d[2] + c[2] * d[1]
+        by_inertia[i, 5] -= a[2] * b[2] + c[2] * d[2]
+
+
+@pass_of
+def position_adjoint(forest, ws, acceleration, composite, motion, rows, by_place, by_velocity, gradient):
+    """Adds the derivatives by the origins of joint frames in their parents' frames: those by a slide t there, of which
+    t' = ω × t and t'' = ω' × t + ω × t' in the motion of the parent (``products.py``); ∂P by places and velocities is
+    summed over what the joint carries."""
+    parent = forest.parent
+    for i in range(parent.size):
+        p = parent[i]
+        found = load_from(by_place, i, 0)
+        if p >= 0:
+            w, rate_of_w, (turn, way) = (
+                load_from(ws.twist, p, 3),
+                load_from(acceleration, p, 0),
+                load_motion(motion, p, 0),
+            )
+            way = add(way, cross(turn, load(ws.reach, i)))
+            pull = add(load_from(rows, i, 3), cross(turn, load_from(composite, i, composites.FIRST_MOMENT)))
+            pull = add(pull, scale(composite[i, composites.MASS], way))
+            found = add(found, cross(load_from(by_velocity, i, 0), w))
+            found = sub(found, add(cross(pull, rate_of_w), cross(w, cross(w, pull))))
+            found = sub(found, cross(load_from(composite, i, composites.FORCE), turn))
+            found = apply_t(load_matrix(ws.rotation, p), found)
+        for k in range(3):
+            gradient[i, k] += found[k]
+
+
+@pass_of
+def finish(forest, q, u, q_weight, by_coordinate, by_speed, by_q, by_u):
+    """Derivatives by coordinates (nq,) and speeds (nu,), of the weights of q' too."""
+    kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
+    for i in range(kinds.size):
+        kind, k, j = kinds[i], q_start[i], u_start[i]
+        count, moves = joints.degrees_of_freedom(kind), joints.quaternion(kind)
+        if moves < 0:
+            moves = count
+        for m in range(moves):
+            by_q[k + m], by_u[j + m] = by_coordinate[j + m], by_speed[j + m] + q_weight[k + m]
+        if moves < count:
+            k, j = k + moves, j + moves
+            e, mu = quaternion_at(q, k), quaternion_at(q_weight, k)
+            w, t = load_at(u, j), load_at(by_coordinate, j)
+            s = 4.0 / (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+            turned, rated, speed = rate(e, t), rate(mu, w), product(conjugate(e), mu)
+            for m in range(4):
+                by_q[k + m] = s * turned[m] - rated[m]
+            for m in range(3):
+                by_u[j + m] = by_speed[j + m] + 0.5 * speed[1 + m]

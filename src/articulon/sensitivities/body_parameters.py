@@ -1,0 +1,92 @@
+"""Masses, inertias and places of bodies as parameters: the model with others in their place."""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.errors import CaseError
+from articulon.forces.stokes_drag import StokesDrag
+from articulon.model import Model, kernel_tables
+from articulon.model.array_rotations import matrices
+from articulon.model.joints import WELD
+
+FULL, HALF = [0, 1, 2, 1, 3, 4, 2, 4, 5], [0, 1, 2, 4, 5, 8]
+"""A symmetric matrix of six numbers by rows, and these six of it."""
+FIELDS = ("mass", "com", "inertia", "position")
+"""Mass [mass], centre of mass in the body's frame [length], inertia about it, (xx, xy, xz, yy, yz, zz) in the body's
+frame [mass length²], and origin of the joint frame in the frame of the parent [length]."""
+
+
+class Part(NamedTuple):
+    """What a body is to its link."""
+
+    mass: float
+    moment: np.ndarray
+    inertia: np.ndarray
+
+
+def body_parameter(model: Model, name: str, field: str, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
+    """The numbers of a body by their key in a case, and the model with others in their place; raises CaseError for a
+    body or key that does not exist."""
+    if name not in model.names:
+        close = difflib.get_close_matches(name, model.names, n=1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        raise CaseError(f"{where}: there is no body '{name}'{hint}")
+    if field not in FIELDS:
+        raise CaseError(f"{where}: of a body there are derivatives by {', '.join(FIELDS)}, and none by '{field}'")
+    body = model.body(name)
+    if field == "position":
+        return _place(model, body, where)
+    if field == "mass" and any(isinstance(force, StokesDrag) and force.shared_by_mass for force in model.forces):
+        raise CaseError(f"{where}: Stokes drag is shared by mass; give the drag of every body, or leave the mass out")
+    numbers = np.array({"mass": model.masses, "com": model.centres, "inertia": model.inertias}[field][body])
+
+    def changed(numbers: np.ndarray) -> Model:
+        masses, centres, inertias = model.masses.copy(), model.centres.copy(), model.inertias.copy()
+        {"mass": masses, "com": centres, "inertia": inertias}[field][body] = numbers
+        made = replace(model, masses=masses, centres=centres, inertias=inertias)
+        link = int(model.link[body])
+        if link < 0:
+            return made
+        before, after = _part(model, body), _part(made, body)
+        tables = kernel_tables(model)
+        mass, moment, inertia = (
+            one.copy() for one in (tables.forest.mass, tables.forest.moment, tables.forest.inertia)
+        )
+        mass[link] += after.mass - before.mass
+        moment[link] += after.moment - before.moment
+        inertia[link] += after.inertia - before.inertia
+        forest = tables.forest._replace(mass=mass, moment=moment, inertia=inertia)
+        return replace(made, _tables=tables._replace(forest=forest))
+
+    return numbers, changed
+
+
+def _part(model: Model, body: int) -> Part:
+    """A body's mass, first moment and inertia about the origin of its link, link frame."""
+    R, m = matrices(model.offset_rotation[body]), float(model.masses[body])
+    c = model.offset_position[body] + R @ model.centres[body]
+    inertia = R @ model.inertias[body][FULL].reshape(3, 3) @ R.T + m * ((c @ c) * np.eye(3) - np.outer(c, c))
+    return Part(m, m * c, inertia.reshape(9)[HALF])
+
+
+def _place(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
+    """The origin of a joint frame in the frame of the parent."""
+    name = model.names[body]
+    if int(model.kinds[body]) == WELD:
+        raise CaseError(f"{where}: '{name}' is welded, and derivatives by the places of welds are not built")
+    link, parent = int(model.link[body]), int(model.parents[body])
+    tables = kernel_tables(model)
+    origin, R = np.zeros(3), np.eye(3)
+    if parent >= 0:
+        origin, R = model.offset_position[parent], matrices(model.offset_rotation[parent])
+
+    def changed(numbers: np.ndarray) -> Model:
+        position = tables.forest.position.copy()
+        position[link] = origin + R @ numbers
+        return replace(model, _tables=tables._replace(forest=tables.forest._replace(position=position)))
+
+    return R.T @ (tables.forest.position[link] - origin), changed

@@ -1,0 +1,137 @@
+"""Which models and runs have derivatives, and the times of their steps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from articulon.building.closing import checked_state
+from articulon.cases.case import Case
+from articulon.cases.loading import load_case
+from articulon.cases.schema import Stop
+from articulon.cases.simulated_model import declared_integrator
+from articulon.errors import CaseError, ModelError
+from articulon.forces.base import Force, check_durations
+from articulon.forces.gravity import Gravity
+from articulon.forces.stokes_drag import StokesDrag
+from articulon.inputs import flag, shown
+from articulon.integrate.integrators import Explicit
+from articulon.integrate.rules import EXPLICIT
+from articulon.model import Model
+from articulon.model.joints import SPINLESS
+from articulon.simulation.frame_times import frame_times
+
+RULES = ", ".join(EXPLICIT)
+
+
+@dataclass(frozen=True)
+class DifferentiableRun:
+    """A run whose derivatives are known."""
+
+    model: Model
+    """What is simulated, from its initial state."""
+    integrator: Explicit
+    """An explicit Runge–Kutta rule."""
+    times: Sequence[float]
+    """Of its frames, on which steps end [time]."""
+    stop: Stop | None = None
+    """What ends it before."""
+
+
+def run_of(
+    model: Any,
+    where: str,
+    *,
+    duration: Any,
+    rule: str | None,
+    frames: int | None,
+    q: Any,
+    u: Any,
+    stop: Any,
+    allow_code: bool,
+    options: dict[str, Any],
+) -> DifferentiableRun:
+    """The run of a model, or of a case that may be given by its name or path.
+
+    Raises
+    ------
+    CaseError, ModelError
+        For a run that has no derivatives, with what to choose in its place.
+    """
+    if isinstance(model, Model):
+        if duration is None:
+            raise CaseError(f"{where}: duration: say how long the model is simulated, duration=2.0 say")
+        integrator = declared_integrator("rk4" if rule is None else rule, options, model, where)
+        start = checked_state(model, q, u)
+        times: Sequence[float] = frame_times(model, integrator, duration, frames, None)
+        model = replace(model, q0=start[0].copy(), u0=start[1].copy())
+        if stop is not None:
+            stop = Stop.from_mapping(stop, f"{where}: stop").resolved(model.units, f"{where}: stop")
+    else:
+        case = (
+            model if isinstance(model, Case) else load_case(model, allow_code=flag(allow_code, f"{where}, allow_code"))
+        )
+        given = {"duration": duration, "rule": rule, "frames": frames, "q": q, "u": u, "stop": stop, **options}
+        wrong = next((name for name, value in given.items() if value is not None), None)
+        if wrong is not None:
+            raise CaseError(f"{where}: {wrong} is that of the case; change it there, by load_case(case, overrides)")
+        _check_case(case)
+        case.check_code()
+        model, integrator, times = case.build_model(), case.integrator, case.run.frame_times()
+        stop = case.run.stop
+    if not isinstance(integrator, Explicit):
+        raise CaseError(
+            f"{where}: integrator.rule: '{getattr(integrator, 'rule', '')}' has no derivatives; choose an explicit "
+            f"Runge-Kutta rule: {RULES}"
+        )
+    check_differentiable(model, where)
+    check_durations(model, float(times[-1]))
+    if stop is not None and stop.body not in model.names:
+        raise CaseError(f"{where}: stop.body: there is no body {shown(stop.body)}")
+    return DifferentiableRun(model, integrator, times, stop)
+
+
+def _check_case(case: Case) -> None:
+    """Raises CaseError for what of a case has no derivatives."""
+    run = case.run
+    what = {
+        "scaling": case.scaling is not None and case.scaling.scales,
+        "thermostat": case.thermostat is not None,
+        "barostat": case.barostat is not None,
+        "adaptive": case.adaptive is not None and case.adaptive.on,
+        "dynamics.rotations = 'euler-parameters'": case.dynamics.rotations != "speeds",
+        "run.speeds = 'thermal'": run.speeds != "given",
+        "run.minimise": run.minimise,
+        f"run.device = '{run.device}'": run.device != "cpu",
+    }
+    for key, there in what.items():
+        if there:
+            raise CaseError(f"{case.source}: {key}: runs with it have no derivatives; leave it out of the case")
+
+
+def check_differentiable(model: Model, where: str) -> None:
+    """Raises ModelError, naming the thing, for a model whose right-hand side has no derivatives."""
+    what = ""
+    if model.forest.flexible is not None:
+        what = "flexible bodies"
+    elif model.loops.kind.size:
+        what = "driven joints" if model.drives else "loops"
+    elif (swinging := np.flatnonzero(np.isin(model.kinds, SPINLESS))).size:
+        what = f"swing joints, as that of body '{model.names[int(swinging[0])]}',"
+    if what:
+        raise ModelError(f"{where}: derivatives of runs of models with {what} are not built; take differences of runs")
+    for k, force in enumerate(model.forces):
+        if isinstance(force, Gravity):
+            continue
+        known = isinstance(force, Force) and type(force).adjoint is not None
+        if isinstance(force, StokesDrag):
+            known = not force.gradient().any()
+        if not known:
+            name = getattr(force, "kind", type(force).__name__)
+            raise ModelError(
+                f"{where}: forces[{k}]: the derivatives of '{name}' are not known; leave it out, or take differences "
+                "of runs"
+            )
+        if isinstance(force, Force):
+            force.check_adjoint(f"{where}: forces[{k}]")

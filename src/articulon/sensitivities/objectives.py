@@ -1,0 +1,173 @@
+"""What is differentiated: functions of the state at the end of a run, with their derivatives.
+
+An objective is a user's function, or one of the observables here by its name. Kinetic energy is ½ uᵀ M u, so that its
+derivative by coordinates is half of uᵀ ∂(M u)/∂q; that of a potential energy is the opposite of its generalised forces;
+and what a place changes by is the generalised force of unit forces at it.
+"""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.overrides import parts
+from articulon.dynamics import body_poses, force_derivatives, inverse_dynamics, kinetic_energy, mass_matrix
+from articulon.errors import CaseError
+from articulon.forces.evaluation import generalized_forces, potential_energy
+from articulon.forces.gravity import Gravity
+from articulon.inputs import array, number, shown
+from articulon.model import Model
+from articulon.model.array_rotations import matrices
+from articulon.model.coordinate_names import coordinate_names
+
+Found = tuple[float, np.ndarray, np.ndarray]
+"""Value, derivatives by the coordinates, (nq,) or in their tangent space (nu,), and by the speeds (nu,)."""
+ENERGIES = ("kinetic_energy", "potential_energy")
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is differentiated."""
+
+    of: Callable[[np.ndarray, np.ndarray], Found]
+    """Its value and derivatives at coordinates and speeds."""
+    of_model: Callable[[Model, np.ndarray, np.ndarray], float] | None = field(default=None)
+    """Its value of a model at a state, where it depends on the model's numbers by itself."""
+    is_time: bool = False
+    """Whether it is the time at which the run ends, and not what is found there."""
+
+
+STOP_TIME = "stop_time"
+"""The objective that is the time at which a run stops."""
+
+
+def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Objective:
+    """The objective that a user gives for a run, which may stop before its time; raises CaseError for what is none."""
+    if isinstance(objective, str) and objective == STOP_TIME:
+        if not stops:
+            raise CaseError(
+                f"{where}: objective: '{STOP_TIME}' is that of a run that stops before its time; give a stop"
+            )
+        return Objective(lambda q, u: (0.0, np.zeros(model.nu), np.zeros(model.nu)), is_time=True)
+    if isinstance(objective, str):
+        return _named(model, objective, f"{where}: objective")
+    if not callable(objective) or isinstance(objective, type):
+        raise CaseError(
+            f"{where}: objective: expected a name, such as 'kinetic_energy', or a function of q and u that returns its "
+            f"value and its derivatives by them, got {shown(objective)}"
+        )
+
+    def checked(q: np.ndarray, u: np.ndarray) -> Found:
+        found = objective(q, u)
+        if not isinstance(found, tuple) or len(found) != 3:
+            raise CaseError(
+                f"{where}: objective: expected its value and its derivatives by q and u, three in all, got "
+                f"{shown(found)}"
+            )
+        size = model.nu if np.shape(found[1]) == (model.nu,) else model.nq
+        return (
+            number(found[0], f"{where}: objective, value", CaseError),
+            array(found[1], (size,), f"{where}: objective, derivatives by q", CaseError),
+            array(found[2], (model.nu,), f"{where}: objective, derivatives by u", CaseError),
+        )
+
+    return Objective(checked)
+
+
+def _named(model: Model, name: str, where: str) -> Objective:
+    """An observable by its name."""
+    if name == "kinetic_energy":
+        return Objective(lambda q, u: _kinetic(model, q, u), lambda model, q, u: float(kinetic_energy(model, q, u)))
+    if name == "potential_energy":
+        return Objective(lambda q, u: _potential(model, q), lambda model, q, u: float(potential_energy(model, q)))
+    of_q, of_u = ([one for one, _ in names] for names in coordinate_names(model))
+    if name in of_q:
+        return Objective(_entry(of_q.index(name), model.nq, model.nu))
+    if name in of_u:
+        return Objective(_entry(model.nq + of_u.index(name), model.nq, model.nu))
+    path = [str(part) for part in parts(name)]
+    if path[0] == "distance" and len(path) == 3:
+        return _distance(model, _body(model, path[1], name, where), _body(model, path[2], name, where), where)
+    if path[0] == "position" and len(path) == 3 and path[2] in "xyz":
+        return _position(model, _body(model, path[1], name, where), "xyz".index(path[2]))
+    close = difflib.get_close_matches(name, [*ENERGIES, *of_q, *of_u], n=1)
+    hint = f"; did you mean '{close[0]}'?" if close else ""
+    raise CaseError(
+        f"{where}: there is no observable {shown(name)} with derivatives{hint}; there are {', '.join(ENERGIES)}, names "
+        "of coordinates and speeds, 'position.BODY.x' and 'distance.BODY.BODY' of centres of mass, and functions"
+    )
+
+
+def _body(model: Model, body: str, name: str, where: str) -> int:
+    if body not in model.names:
+        close = difflib.get_close_matches(body, model.names, n=1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        raise CaseError(f"{where}: {name}: there is no body '{body}'{hint}")
+    return model.body(body)
+
+
+def _entry(k: int, nq: int, nu: int) -> Callable[[np.ndarray, np.ndarray], Found]:
+    """One of the coordinates and speeds."""
+    unit = np.zeros(nq + nu)
+    unit[k] = 1.0
+    return lambda q, u: (float(np.concatenate([q, u])[k]), unit[:nq], unit[nq:])
+
+
+def _kinetic(model: Model, q: np.ndarray, u: np.ndarray) -> Found:
+    by_q = 0.5 * u @ force_derivatives(model, q, np.zeros_like(u), u).q
+    return float(kinetic_energy(model, q, u)), by_q, mass_matrix(model, q) @ u
+
+
+def _potential(model: Model, q: np.ndarray) -> Found:
+    still = np.zeros(model.nu)
+    forces = generalized_forces(model, q, still, ["potential", "conformational"])
+    for force in model.forces:
+        if isinstance(force, Gravity):
+            g = np.array([float(x) for x in force.acceleration])
+            forces = forces - inverse_dynamics(model, q, still, still, gravity=g)
+    return float(potential_energy(model, q)), -forces, still
+
+
+def centre(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, np.ndarray]:
+    """The centre of mass of a body, and its arm from the body's origin, world frame."""
+    positions, rotations = body_poses(model, q)
+    arm = matrices(rotations[body]) @ model.centres[body]
+    return positions[body] + arm, arm
+
+
+def pulled(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Generalised forces of forces at arms from the origins of bodies."""
+    wrenches, still = np.zeros((model.bodies, 6)), np.zeros(model.nu)
+    for body, arm, force in ends:
+        wrenches[body] += np.concatenate([force, np.cross(arm, force)])
+    return -np.asarray(inverse_dynamics(model, q, still, still, wrenches=wrenches))
+
+
+def _position(model: Model, body: int, axis: int) -> Objective:
+    unit = np.eye(3)[axis]
+
+    def of(q: np.ndarray, u: np.ndarray) -> Found:
+        place, arm = centre(model, q, body)
+        return float(place[axis]), pulled(model, q, [(body, arm, unit)]), np.zeros(model.nu)
+
+    return Objective(of, lambda model, q, u: float(centre(model, q, body)[0][axis]))
+
+
+def _distance(model: Model, first: int, second: int, where: str) -> Objective:
+    def of(q: np.ndarray, u: np.ndarray) -> Found:
+        (a, arm), (b, other) = centre(model, q, first), centre(model, q, second)
+        r = float(np.linalg.norm(b - a))
+        if r == 0.0:
+            raise CaseError(
+                f"{where}: the distance of '{model.names[first]}' and '{model.names[second]}' is zero at the end, "
+                "where it has no derivative; take its square, by a function"
+            )
+        d = (b - a) / r
+        return r, pulled(model, q, [(first, arm, -d), (second, other, d)]), np.zeros(model.nu)
+
+    def of_model(model: Model, q: np.ndarray, u: np.ndarray) -> float:
+        return float(np.linalg.norm(centre(model, q, second)[0] - centre(model, q, first)[0]))
+
+    return Objective(of, of_model)

@@ -1,0 +1,206 @@
+"""Parameters by their dotted names, and how the numbers of a model's tables follow from them.
+
+Tables hold polynomials of the numbers that are declared, of a degree of four at most. Of those, differences of fourth
+order are derivatives but for rounding, so that no force need say how its table is made.
+"""
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.overrides import Part, dotted, parts
+from articulon.errors import CaseError, ModelError
+from articulon.forces.model_tables import force_tables
+from articulon.inputs import shown, words
+from articulon.model import Model, kernel_tables
+from articulon.sensitivities.body_parameters import body_parameter
+from articulon.sensitivities.table_gradients import differentiated, flat
+
+STATE = ("q", "u")
+"""Parameters that are the initial state: coordinates in their tangent space, and speeds."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter, of one number or several."""
+
+    name: str
+    """As it was asked for."""
+    numbers: np.ndarray
+    """Its numbers, in the shape of its derivative; () for one."""
+    changed: Callable[[np.ndarray], Model] | None
+    """The model with other numbers in their place; None for the initial state."""
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """What the numbers of the tables change by with each of its numbers, shape (numbers in all tables, numbers)."""
+        assert self.changed is not None
+        changed = self.changed
+        return np.transpose([self._derivative(lambda x: flat_tables(changed(x)), i, 0.25) for i in self._indices])
+
+    def of(self, function: Callable[[Model], float]) -> np.ndarray:
+        """Derivatives of a function of the model by its numbers, one behind the other, by differences of fourth order
+        over a thousandth of them."""
+        assert self.changed is not None
+        changed = self.changed
+        return np.array([self._derivative(lambda x: np.array(function(changed(x))), i, 1e-3) for i in self._indices])
+
+    @property
+    def _indices(self) -> list[tuple[int, ...]]:
+        return list(np.ndindex(*self.numbers.shape))
+
+    def _derivative(
+        self, function: Callable[[np.ndarray], np.ndarray], index: tuple[int, ...], part: float
+    ) -> np.ndarray:
+        """The derivative of a function of its numbers by one of them, over so large a part of that."""
+        size = abs(float(self.numbers[index])) or float(np.abs(self.numbers).max(initial=0.0)) or 1.0
+        h = part * size
+
+        def at(change: float) -> np.ndarray:
+            numbers = self.numbers.copy()
+            numbers[index] += change
+            return function(numbers)
+
+        return (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
+
+
+def parameters_of(model: Model, names: Any, where: str) -> list[Parameter]:
+    """The parameters with these names.
+
+    Raises
+    ------
+    CaseError
+        For one that does not exist, or has no derivatives since it is a choice and no number.
+    """
+    found = list(dict.fromkeys(words(names, f"{where}: parameters", CaseError)))
+    if not found:
+        raise CaseError(f"{where}: parameters: name at least one, 'q', 'u' or 'forces[0].stiffness' say")
+    return [_parameter(model, name, f"{where}: parameters") for name in found]
+
+
+def _parameter(model: Model, name: str, where: str) -> Parameter:
+    if name in STATE:
+        for k, force in enumerate(model.forces):
+            field = _from_the_start(force)
+            if name == "q" and field is not None:
+                raise CaseError(
+                    f"{where}: q: forces[{k}].{field} is 'initial', so that '{force.kind}' changes with the initial "
+                    "coordinates, by which its derivatives are not known; give numbers there, or leave q out"
+                )
+        return Parameter(name, np.zeros(model.nu), None)
+    path = parts(name)
+    path = path[1:] if path[:2] == ("model", "bodies") else path
+    if path[0] == "bodies" and len(path) == 3:
+        return Parameter(name, *body_parameter(model, str(path[1]), str(path[2]), f"{where}: {name}"))
+    if path[0] != "forces" or len(path) < 3:
+        raise CaseError(
+            f"{where}: there is no parameter {shown(name)}; there are 'q' and 'u', the initial state, numbers of "
+            "forces, such as 'forces[0].stiffness.rod' or 'forces.gravity.acceleration', and of bodies, such as "
+            "'bodies.rod.mass'"
+        )
+    k = _force(model, path[1], name, where)
+    field, rest = str(path[2]), path[3:]
+    force = model.forces[k]
+    if field not in type(force).model_fields:
+        close = difflib.get_close_matches(field, type(force).model_fields, n=1)
+        hint = f"; did you mean '{close[0]}'?" if close else f" ({', '.join(type(force).model_fields)})"
+        raise CaseError(f"{where}: {name}: '{force.kind}' has no {field}{hint}")
+    if field in getattr(type(force), "not_differentiated", ()):
+        raise CaseError(f"{where}: {name}: derivatives by {field} of '{force.kind}' are not known; leave it out")
+    value = getattr(force, field)
+    numbers = np.asarray(_numbers(_at(value, rest, name, where), name, where), dtype=np.float64)
+
+    def changed(numbers: np.ndarray) -> Model:
+        new = force.model_copy(update={field: _with(value, rest, _tuples(numbers))})
+        return replace(model, forces=(*model.forces[:k], new, *model.forces[k + 1 :]))
+
+    found = Parameter(name, numbers, changed)
+    try:
+        _ = found.columns
+    except ModelError as error:
+        raise CaseError(f"{where}: {name}: its numbers cannot be changed one by one ({error}); leave it out") from None
+    return found
+
+
+def _from_the_start(force: Any) -> str | None:
+    """The field of a force whose numbers are taken from the initial coordinates; None where there is none."""
+    for field in type(force).model_fields:
+        value = getattr(force, field)
+        if "initial" in (value.values() if isinstance(value, Mapping) else (value,)):
+            return str(field)
+    return None
+
+
+def _force(model: Model, label: Part, name: str, where: str) -> int:
+    """The number of a force by its number, kind or name."""
+    count = len(model.forces)
+    if isinstance(label, int):
+        if not -count <= label < count:
+            raise CaseError(f"{where}: {name}: the model has {count} forces, counted from 0")
+        return label % count
+    found = [k for k, force in enumerate(model.forces) if label in (force.kind, getattr(force, "name", None))]
+    if len(found) != 1:
+        known = ", ".join(f"forces[{k}] is '{force.kind}'" for k, force in enumerate(model.forces))
+        many = f"{len(found)} forces are" if found else "no force is"
+        raise CaseError(
+            f"{where}: {name}: {many} called '{label}'; name one by its number: {known or 'there are none'}"
+        )
+    return found[0]
+
+
+def _at(value: Any, path: Sequence[Part], name: str, where: str) -> Any:
+    """What lies at a path within a declared value."""
+    for part in path:
+        if isinstance(value, Mapping):
+            there = part in value
+        else:
+            there = isinstance(value, tuple) and isinstance(part, int) and -len(value) <= part < len(value)
+        if not there:
+            known = f"there are {', '.join(map(str, value))}" if isinstance(value, Mapping) else f"it is {shown(value)}"
+            raise CaseError(f"{where}: {name}: there is no {dotted([part])} in it; {known}")
+        found: Any = value
+        value = found[part]
+    return value
+
+
+def _numbers(value: Any, name: str, where: str) -> Any:
+    """A number, or tuples of them; raises CaseError for anything else."""
+    if isinstance(value, Mapping):
+        key = next(iter(value), "")
+        raise CaseError(f"{where}: {name}: it has a number for each of {', '.join(value)}; name one, {name}.{key} say")
+    if value is None:
+        raise CaseError(f"{where}: {name}: it has not been given; give it a number first, or leave it out")
+    if isinstance(value, tuple) and value:
+        return [_numbers(one, name, where) for one in value]
+    if not isinstance(value, float):
+        raise CaseError(
+            f"{where}: {name}: it is {shown(value)}, which is a choice and no number that could be a little larger; "
+            "leave it out"
+        )
+    return value
+
+
+def _tuples(numbers: np.ndarray) -> Any:
+    """Numbers as they are declared."""
+    return float(numbers) if numbers.ndim == 0 else tuple(_tuples(one) for one in numbers)
+
+
+def _with(value: Any, path: Sequence[Part], new: Any) -> Any:
+    """A declared value with another one at a path within it."""
+    if not path:
+        return new
+    part, rest = path[0], path[1:]
+    if isinstance(value, Mapping):
+        return {**value, part: _with(value[part], rest, new)}
+    changed = list(value)
+    changed[int(part)] = _with(value[int(part)], rest, new)
+    return tuple(changed)
+
+
+def flat_tables(model: Model) -> np.ndarray:
+    """The numbers of all tables that have derivatives, one behind the other."""
+    return flat(differentiated(kernel_tables(model).forest, force_tables(model)))

@@ -1,0 +1,69 @@
+"""Derivatives by the numbers of a model's tables: tables like these."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.forces.solver_tables import Drag, Forces
+from articulon.model import Forest
+
+
+class Tables(NamedTuple):
+    """The tables of a model by whose numbers there are derivatives."""
+
+    gravity: np.ndarray
+    """Acceleration of free fall, world frame [length/time²], shape (3,)."""
+    drag: Drag
+    """Stokes drag."""
+    terms: tuple[Any, ...]
+    """Those of all other forces."""
+    mass: np.ndarray
+    """Of the links [mass], shape (links,)."""
+    moment: np.ndarray
+    """Their first moments of mass about their origins, link frames [mass length], shape (links, 3)."""
+    inertia: np.ndarray
+    """Their inertias about their origins, link frames [mass length²], shape (links, 6)."""
+    position: np.ndarray
+    """Origins of their joint frames in their parents' frames [length], shape (links, 3)."""
+
+
+def differentiated(forest: Forest, forces: Forces) -> Tables:
+    """Those among the tables of a model's links and forces."""
+    terms = tuple(term.table for term in forces.terms)
+    return Tables(forces.gravity, forces.drag, terms, forest.mass, forest.moment, forest.inertia, forest.position)
+
+
+def arrays_of(table: Any) -> Iterator[np.ndarray]:
+    """The arrays of floats in a table, and in those that it holds, in their order."""
+    if isinstance(table, np.ndarray):
+        if table.dtype == np.float64:
+            yield table
+    elif isinstance(table, tuple):
+        for one in table:
+            yield from arrays_of(one)
+
+
+def in_one(table: Any) -> tuple[Any, np.ndarray]:
+    """A table of zeros like another, and these numbers one behind the other, which it is views of."""
+    numbers = np.zeros(sum(one.size for one in arrays_of(table)))
+    ends = 0
+
+    def made(part: Any) -> Any:
+        nonlocal ends
+        if isinstance(part, np.ndarray):
+            if part.dtype != np.float64:
+                return part
+            ends += part.size
+            return numbers[ends - part.size : ends].reshape(part.shape)
+        if isinstance(part, tuple):
+            parts = [made(one) for one in part]
+            return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
+        return part
+
+    return made(table), numbers
+
+
+def flat(table: Any) -> np.ndarray:
+    """The numbers of a table, one behind the other."""
+    return np.concatenate([one.reshape(-1) for one in arrays_of(table)])

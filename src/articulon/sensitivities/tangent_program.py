@@ -1,0 +1,248 @@
+"""The tangent of a right-hand side: what changes of coordinates, speeds and parameters are to q' and u', in O(n).
+
+Of changes δq and δu of the joints, links are displaced by X = Σ s δq, and their velocities change by X × v and, as a
+motion of all that a joint carries, Σ (s δu + ψ' δq) (``motion_columns.py``). Of these every force tells what its
+wrenches and joint forces change by; then (``dynamics/derivatives/products.py``)
+
+    δu' = M⁻¹ (δτ + Σ Sᵀ δW − ∂τ/∂q δq − ∂τ/∂u δu)
+
+with ∂τ those of inverse dynamics at wrenches that stay as they are. It is the transposed map of the adjoint, written
+down without it, so that each tests the other.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.algebra.rotations import conjugate, product, quaternion_at, rate
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    cross,
+    load,
+    load_at,
+    load_from,
+    load_matrix,
+    load_symmetric,
+    scale,
+    store,
+    store_from,
+    sub,
+    symmetric_apply,
+    symmetric_rotate,
+)
+from articulon.dynamics import joints
+from articulon.dynamics.derivatives import products
+from articulon.dynamics.derivatives.composites import add_from
+from articulon.dynamics.derivatives.derivative_definitions import find_products, solve_rows
+from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_motion
+from articulon.dynamics.newton_euler import project_on_joints
+from articulon.forces.base import TangentAt
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.stokes_drag import drag_tangent
+from articulon.passes import Bound, Program, pass_of
+from articulon.sensitivities.adjoint_program import point_of
+from articulon.sensitivities.table_gradients import Tables
+
+
+class Tangent(NamedTuple):
+    """The programs, and the arrays through which they are called."""
+
+    point: np.ndarray
+    """Of the program that finds what is at a state, shape (passes, 2)."""
+    code: np.ndarray
+    """Of the program that finds a change there, shape (passes, 2)."""
+    time: np.ndarray
+    """[time], shape (1,)."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    q_change: np.ndarray
+    """Change of the coordinates, Euler parameters one by one, shape (nq,)."""
+    u_change: np.ndarray
+    """Change of the speeds, shape (nu,)."""
+    q_rate: np.ndarray
+    """Change of q', shape (nq,)."""
+    u_rate: np.ndarray
+    """Change of u', shape (nu,)."""
+
+
+def tangent_program(e: Evaluator, changes: Tables) -> tuple[tuple[Program, Program], Tangent]:
+    """The tangent of the right-hand side of a model, with changes of the numbers of its tables, and the programs, which
+    are to be kept."""
+    nq, nu = e.model.nq, e.model.nu
+    nothing = np.zeros((0, 2), dtype=np.int64)
+    found = Tangent(nothing, nothing, np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
+    _, factors, carried, passes = point_of(e, found.q, found.u, found.time)
+    point = Program(passes)
+    program = Program(_passes(e, found, changes, factors, carried))
+    return (point, program), found._replace(point=point.code, code=program.code)
+
+
+def _passes(e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, carried: Any) -> Iterator[Bound]:
+    forest, forces, ws = e.system.forest, e.system.forces, e.ws
+    links, nu = forest.mass.size, e.model.nu
+    shift, joint, projected = np.zeros(nu), np.zeros(nu), np.zeros(nu)
+    moved, twist, wrench, field = (np.zeros((links, 6)) for _ in range(4))
+    pushed = np.zeros((links, 3)), np.zeros((links, 3))
+    yield displace.bind(
+        forest, ws, carried.columns, found.q, found.q_change, found.u_change, changes.position, shift, moved, field
+    )
+    yield change_twists.bind(ws, moved, field, twist)
+    yield clear_changes.bind(wrench, joint)
+    of_mass = changes.mass, changes.moment, changes.inertia
+    yield inertia_tangent.bind(ws, carried.acceleration, *of_mass, wrench)
+    yield position_tangent.bind(forest, carried.wrench, ws, carried.acceleration, changes.position, *pushed, wrench)
+    at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
+    for (kind, table), change in zip(forces.terms, changes.terms, strict=True):
+        yield from kind.tangent(table, change, at)
+    if forces.drag.link.size:
+        yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
+    yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
+    yield project_on_joints.bind(forest, ws, wrench, projected)
+    yield sum_forces.bind(joint, projected, found.u_rate)
+    scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
+    yield find_products.bind(*carried, shift, found.u_change, *scratch, found.u_rate)
+    yield solve_rows.bind(forest, ws, carried.columns, factors, found.u_rate[None], np.zeros((links, 6)))
+    yield change_rates.bind(forest, found.q, found.u, found.q_change, found.u_change, found.q_rate)
+
+
+@pass_of
+def displace(forest, ws, columns, q, q_change, u_change, position, shift, moved, field):
+    """Changes of the coordinates in their tangent space (nu,), the displacements of the links (links, 6), linear part
+    first, and Σ (s δu + ψ' δq) about their origins (links, 6), angular part first."""
+    parent, kinds, q_start, u_start = forest.parent, forest.kind, forest.q_start, forest.u_start
+    for i in range(parent.size):
+        p, kind, k, j = parent[i], kinds[i], q_start[i], u_start[i]
+        count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
+        if plain < 0:
+            plain = count
+        for m in range(plain):
+            shift[j + m] = q_change[k + m]
+        if plain < count:
+            e = quaternion_at(q, k + plain)
+            turned = product(conjugate(e), quaternion_at(q_change, k + plain))
+            s = 2.0 / (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+            for m in range(3):
+                shift[j + plain + m] = s * turned[1 + m]
+        turn, way, w, v = ZERO, ZERO, ZERO, ZERO
+        if p >= 0:
+            r = load(ws.reach, i)
+            turn, w = load_from(moved, p, 3), load_from(field, p, 0)
+            way, v = add(load_from(moved, p, 0), cross(turn, r)), add(load_from(field, p, 3), cross(w, r))
+            slid = apply(load_matrix(ws.rotation, p), load(position, i))
+            way, v = add(way, slid), add(v, cross(load_from(ws.twist, p, 3), slid))
+        else:
+            way = load(position, i)
+        for m in range(j, j + count):
+            sw, sv = load_motion(columns, m, SHIFT)
+            fw, fv = load_motion(columns, m, FIRST)
+            turn, way = add(turn, scale(shift[m], sw)), add(way, scale(shift[m], sv))
+            w = add(w, add(scale(u_change[m], sw), scale(shift[m], fw)))
+            v = add(v, add(scale(u_change[m], sv), scale(shift[m], fv)))
+        store_from(moved, i, 0, way)
+        store_from(moved, i, 3, turn)
+        store_from(field, i, 0, w)
+        store_from(field, i, 3, v)
+
+
+@pass_of
+def change_twists(ws, moved, field, twist):
+    """Changes of the velocities of the links' origins, and of the angular velocities (links, 6)."""
+    for i in range(moved.shape[0]):
+        turn = load_from(moved, i, 3)
+        store_from(twist, i, 0, add(load_from(field, i, 3), cross(turn, load_from(ws.twist, i, 0))))
+        store_from(twist, i, 3, add(load_from(field, i, 0), cross(turn, load_from(ws.twist, i, 3))))
+
+
+@pass_of
+def clear_changes(wrench, joint):
+    """Zeroes changes of forces."""
+    for i in range(wrench.shape[0]):
+        for k in range(6):
+            wrench[i, k] = 0.0
+    for k in range(joint.size):
+        joint[k] = 0.0
+
+
+@pass_of
+def inertia_tangent(ws, acceleration, mass, moment, inertia, wrench):
+    """Takes the changes of I a + v × I v with those of masses, first moments and inertias off the wrenches (links,
+    6)."""
+    for i in range(mass.size):
+        R = load_matrix(ws.rotation, i)
+        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+        aw, av = load_motion(acceleration, i, 0)
+        h, A = apply(R, load(moment, i)), symmetric_rotate(R, load_symmetric(inertia, i))
+        P, L = add(scale(mass[i], v), cross(w, h)), add(symmetric_apply(A, w), cross(h, v))
+        f = add(add(scale(mass[i], av), cross(aw, h)), cross(w, P))
+        n = add(add(symmetric_apply(A, aw), cross(h, av)), add(cross(w, L), cross(v, P)))
+        add_from(wrench, i, 0, scale(-1.0, f))
+        add_from(wrench, i, 3, scale(-1.0, n))
+
+
+@pass_of
+def position_tangent(forest, acting, ws, acceleration, position, pushed, force, wrench):
+    """Takes off the wrenches (links, 6) what they need more where origins of joint frames slide: t'' more acceleration
+    of all that is carried, ``pushed`` (links, 3), and the moment t × F of the force that it needs, ``force``
+    (links, 3)."""
+    parent = forest.parent
+    for i in range(parent.size):
+        p, more = parent[i], ZERO
+        R = load_matrix(ws.rotation, i)
+        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+        aw, av = load_motion(acceleration, i, 0)
+        h, m = apply(R, load(forest.moment, i)), forest.mass[i]
+        needed = add(add(scale(m, av), cross(aw, h)), cross(w, add(scale(m, v), cross(w, h))))
+        store(force, i, sub(needed, load_from(acting, i, 0)))
+        if p >= 0:
+            t, w = apply(load_matrix(ws.rotation, p), load(position, i)), load_from(ws.twist, p, 3)
+            more = add(load(pushed, p), add(cross(load_from(acceleration, p, 0), t), cross(w, cross(w, t))))
+        store(pushed, i, more)
+        add_from(wrench, i, 0, scale(-m, more))
+        add_from(wrench, i, 3, scale(-1.0, cross(h, more)))
+    for i in range(parent.size - 1, -1, -1):
+        p = parent[i]
+        if p >= 0:
+            F, t = load(force, i), apply(load_matrix(ws.rotation, p), load(position, i))
+            store(force, p, add(load(force, p), F))
+            add_from(wrench, p, 3, scale(-1.0, cross(t, F)))
+
+
+@pass_of
+def gravity_tangent(forest, change, ws, wrench):
+    """Adds the change of m g at the centres of mass with that of g."""
+    g = load_at(change, 0)
+    for i in range(forest.mass.size):
+        h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
+        add_from(wrench, i, 0, scale(forest.mass[i], g))
+        add_from(wrench, i, 3, cross(h, g))
+
+
+@pass_of
+def sum_forces(joint, projected, total):
+    """Changes of the joints' forces, of their own and of wrenches (nu,)."""
+    for k in range(total.size):
+        total[k] = joint[k] + projected[k]
+
+
+@pass_of
+def change_rates(forest, q, u, q_change, u_change, q_rate):
+    """Changes of q' (nq,)."""
+    kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
+    for i in range(kinds.size):
+        k, j = q_start[i], u_start[i]
+        count, plain = joints.degrees_of_freedom(kinds[i]), joints.quaternion(kinds[i])
+        if plain < 0:
+            plain = count
+        for m in range(plain):
+            q_rate[k + m] = u_change[j + m]
+        if plain < count:
+            k, j = k + plain, j + plain
+            a = rate(quaternion_at(q_change, k), load_at(u, j))
+            b = rate(quaternion_at(q, k), load_at(u_change, j))
+            for m in range(4):
+                q_rate[k + m] = a[m] + b[m]

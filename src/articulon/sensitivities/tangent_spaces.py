@@ -1,0 +1,64 @@
+"""Derivatives by coordinates: Euler parameters one by one, or in their tangent space, where a body turns by δ.
+
+With δe = ½ e δ, a product of quaternions, a derivative g by e is the vector of ½ ē g in the tangent space, and one t
+there is 2 e t/|e|² by e.
+"""
+
+import numpy as np
+
+from articulon.model import Model
+from articulon.model.joints import BY_KIND
+
+
+def products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a b of quaternions (4,)."""
+    vector = a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
+    return np.concatenate([[a[0] * b[0] - a[1:] @ b[1:]], vector])
+
+
+def _parts(model: Model) -> list[tuple[slice, slice, int | None]]:
+    """Coordinates and speeds of every joint that stand for each other, and where its Euler parameters begin."""
+    found: list[tuple[slice, slice, int | None]] = []
+    forest = model.forest
+    for kind, k, j in zip(forest.kind.tolist(), forest.q_start.tolist(), forest.u_start.tolist(), strict=True):
+        joint = BY_KIND[kind]
+        plain = joint.nu if joint.quaternion is None else joint.quaternion
+        found.append((slice(k, k + plain), slice(j, j + plain), None if joint.quaternion is None else k + plain))
+    return found
+
+
+def in_tangent_space(model: Model, q: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """A derivative by the coordinates (nq,) in their tangent space (nu,)."""
+    result = np.zeros(model.nu)
+    for coordinates, speeds, k in _parts(model):
+        result[speeds] = gradient[coordinates]
+        if k is not None:
+            e = q[k : k + 4] * [1.0, -1.0, -1.0, -1.0]
+            result[speeds.stop : speeds.stop + 3] = 0.5 * products(e, gradient[k : k + 4])[1:]
+    return result
+
+
+def in_coordinates(model: Model, q: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """A derivative in the tangent space of the coordinates (nu,), or by these (nq,) already, by them (nq,)."""
+    if gradient.size == model.nq:
+        return gradient
+    result = np.zeros(model.nq)
+    for coordinates, speeds, k in _parts(model):
+        result[coordinates] = gradient[speeds]
+        if k is not None:
+            e, t = q[k : k + 4], gradient[speeds.stop : speeds.stop + 3]
+            result[k : k + 4] = 2.0 / (e @ e) * products(e, np.concatenate([[0.0], t]))
+    return result
+
+
+def displacements(model: Model, q: np.ndarray) -> np.ndarray:
+    """Changes of the coordinates, one row for each direction of their tangent space, shape (nu, nq)."""
+    result = np.zeros((model.nu, model.nq))
+    for coordinates, speeds, k in _parts(model):
+        for c, j in zip(range(*coordinates.indices(model.nq)), range(*speeds.indices(model.nu)), strict=True):
+            result[j, c] = 1.0
+        if k is not None:
+            for m, axis in enumerate(np.eye(3)):
+                turn = np.concatenate([[0.0], axis])
+                result[speeds.stop + m, k : k + 4] = 0.5 * products(q[k : k + 4], turn)
+    return result

@@ -1,0 +1,92 @@
+"""Steps of explicit Runge–Kutta rules with the changes of what they lead to, one for each parameter.
+
+A step of the state is followed by the same step of its changes,
+
+    δk_i = ∂f/∂y_i δy_i + ∂f/∂p δp,   δy_i = δy + h Σ a_ij δk_j,   δŷ = δy + h Σ b_i δk_i,
+
+and of Euler parameters e⁺ = ê/|ê|, δe⁺ = (δê − e⁺ (e⁺·δê))/|ê|. Lengths of steps are held: those that an error
+estimate has chosen too, so that the derivatives are those of the motion to the tolerance of the steps.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.rotations import quaternion_at
+from articulon.algebra.vectors import copy_into
+from articulon.integrate.explicit_runge_kutta import combine
+from articulon.integrate.tableaux import Tableau
+from articulon.kernels import jit, kernel
+from articulon.passes import run
+from articulon.sensitivities.adjoint_steps import evaluate_rates
+
+
+class TangentScratch(NamedTuple):
+    """Arrays of a step; deleting them changes nothing."""
+
+    end: np.ndarray
+    """A stage, and the end of a step, shape (ny,)."""
+    stages: np.ndarray
+    """Derivatives of the stages, shape (stages, ny)."""
+    changes: np.ndarray
+    """Their changes by every parameter, shape (parameters, stages, ny)."""
+    stage: np.ndarray
+    """The change of a stage, shape (ny,)."""
+
+
+def tangent_scratch(ny: int, parameters: int, tableau: Tableau) -> TangentScratch:
+    """Arrays for a rule."""
+    stages = tableau.b.size
+    return TangentScratch(np.zeros(ny), np.zeros((stages, ny)), np.zeros((parameters, stages, ny)), np.zeros(ny))
+
+
+@jit
+def change_rates_at(tangent, change, result):
+    """The change of dy/dt, at the state that has been found."""
+    nq, nu = tangent.q.size, tangent.u.size
+    copy_into(tangent.q_change, change[:nq])
+    copy_into(tangent.u_change, change[nq : nq + nu])
+    run(tangent.code)
+    copy_into(result[:nq], tangent.q_rate)
+    copy_into(result[nq : nq + nu], tangent.u_rate)
+
+
+@kernel
+def advance_changes(
+    rhs, tangent, tableau, quaternion, times, lengths, first, last, numbers, columns, y, changes, scratch
+):
+    """Takes steps from the number ``first`` to ``last`` of the state y (ny,) and its changes (parameters, ny), in
+    place; ``columns`` (parameters, numbers) are changes of the tables' ``numbers``, where the tangent reads them."""
+    count, nq, nu = tableau.b.size, tangent.q.size, tangent.u.size
+    end = scratch.end
+    for n in range(first, last):
+        h = lengths[n]
+        for i in range(count):
+            time = times[n] + tableau.c[i] * h
+            combine(y, scratch.stages, tableau.a[i], i, h, end)
+            evaluate_rates(rhs, time, end, scratch.stages[i])
+            tangent.time[0] = time
+            copy_into(tangent.q, end[:nq])
+            copy_into(tangent.u, end[nq : nq + nu])
+            run(tangent.point)
+            for p in range(changes.shape[0]):
+                copy_into(numbers, columns[p])
+                combine(changes[p], scratch.changes[p], tableau.a[i], i, h, scratch.stage)
+                change_rates_at(tangent, scratch.stage, scratch.changes[p, i])
+        combine(y, scratch.stages, tableau.b, count, h, end)
+        for p in range(changes.shape[0]):
+            combine(changes[p], scratch.changes[p], tableau.b, count, h, scratch.stage)
+            copy_into(changes[p], scratch.stage)
+        copy_into(y, end)
+        for k in quaternion:
+            e = quaternion_at(y, k)
+            s = 1.0 / math.sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+            for m in range(4):
+                y[k + m] = s * e[m]
+            for p in range(changes.shape[0]):
+                along = 0.0
+                for m in range(4):
+                    along += y[k + m] * changes[p, k + m]
+                for m in range(4):
+                    changes[p, k + m] = s * (changes[p, k + m] - y[k + m] * along)

@@ -1,0 +1,160 @@
+"""What ``ar.sensitivity`` is given: cases, and what it refuses, by name and with what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import articulon as ar
+
+RUN: dict[str, Any] = {"duration": 0.1, "step": 0.01}
+
+
+def pendulum(**keys: Any) -> ar.Model:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    joint = keys.pop("joint", ar.Revolute(axis=(0, 1, 0)))
+    builder.add_body("rod", mass=1.0, inertia=keys.pop("inertia", 0.1), com=(0, 0, -1), joint=joint)
+    for force in keys.pop("forces", ()):
+        builder.add_force(force)
+    return builder.build()
+
+
+def spring(**keys: Any) -> Any:
+    return ar.forces.TorsionalSprings(stiffness={"rod": 2.0}, **keys)
+
+
+def test_a_case_has_the_derivatives_of_its_model() -> None:
+    overrides = {"integrator": {"rule": "rk4", "step": "1 ms"}, "run.duration": "50 ms", "run.frames": 1}
+    case = ar.load_case("double-pendulum", overrides)
+    found = ar.sensitivity(case, "kinetic_energy", ["u", "forces.gravity.acceleration"])
+    model = case.build_model()
+    same = ar.sensitivity(model, "kinetic_energy", list(found.gradient), duration=0.05, step=0.001, frames=1)
+    assert found.value == same.value
+    for name, gradient in found.gradient.items():
+        assert np.array_equal(gradient, same.gradient[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mass", "there is no parameter 'mass'; there are 'q' and 'u'"),
+        ("forces[0].stifness.rod", "'torsional-springs' has no stifness; did you mean 'stiffness'?"),
+        ("forces[0].stiffness", "it has a number for each of rod; name one, forces\\[0\\].stiffness.rod say"),
+        ("forces[0].stiffness.bob", "there is no bob in it; there are rod"),
+        ("forces[0].kind", "it is 'torsional-springs', which is a choice and no number"),
+        ("forces[3].stiffness.rod", "the model has 2 forces, counted from 0"),
+        ("forces.gravity.acceleration", "no force is called 'gravity'; name one by its number: forces\\[0\\] is"),
+        ("forces[1].component", "it is 0, which is a choice and no number"),
+        ("forces[1].times", "derivatives by times of 'joint-actuation' are not known"),
+        ("bodies.rad.mass", "there is no body 'rad'; did you mean 'rod'?"),
+        ("bodies.rod.colour", "of a body there are derivatives by mass, com, inertia, position"),
+    ],
+)
+def test_a_parameter_that_is_none_is_refused(name: str, message: str) -> None:
+    model = pendulum(forces=[spring(), ar.forces.JointActuation("rod", 1.0)])
+    with pytest.raises(ar.CaseError, match=message):
+        ar.sensitivity(model, "kinetic_energy", name, **RUN)
+
+
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        ("kinetic_enrgy", "no observable 'kinetic_enrgy' with derivatives; did you mean 'kinetic_energy'?"),
+        ("distance.rod.bob", "there is no body 'bob'"),
+        ("distance.rod.rod", "is zero at the end, where it has no derivative; take its square"),
+        (3.0, "objective: expected a name, such as 'kinetic_energy', or a function of q and u"),
+        (lambda q, u: 1.0, "expected its value and its derivatives by q and u, three in all"),
+        (lambda q, u: (1.0, np.zeros(7), u), "derivatives by q"),
+    ],
+)
+def test_an_objective_that_is_none_is_refused(objective: Any, message: str) -> None:
+    with pytest.raises(ar.CaseError, match=message):
+        ar.sensitivity(pendulum(), objective, "q", **RUN)
+
+
+def test_steps_chosen_by_their_error_are_refused_by_the_adjoint() -> None:
+    with pytest.raises(
+        ar.CaseError, match=r"integrator.step: the adjoint is that of steps of a given length.*'forward'"
+    ):
+        ar.sensitivity(pendulum(), "kinetic_energy", "q", duration=0.1, rule="dormand-prince")
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"rule": "velocity-verlet"}, "'velocity-verlet' has no derivatives; choose an explicit Runge-Kutta rule"),
+        ({"duration": None}, "duration: say how long the model is simulated"),
+        ({"checkpoints": 0}, "checkpoints"),
+        ({"method": "backward"}, "unknown method: expected one of 'adjoint', 'forward'"),
+        ({"method": "forward", "checkpoints": 3}, "the forward method keeps no states"),
+        ({"parameters": []}, "parameters: name at least one"),
+    ],
+)
+def test_a_run_without_derivatives_is_refused(keys: dict[str, Any], message: str) -> None:
+    given = {"parameters": "q", **RUN, **keys}
+    with pytest.raises(ar.CaseError, match=message):
+        ar.sensitivity(pendulum(), "kinetic_energy", **given)
+
+
+def pushed(time: float, q: np.ndarray, u: np.ndarray, parameters: np.ndarray, tau: np.ndarray) -> None:
+    tau[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (
+            lambda: pendulum(joint=ar.Swing(), inertia=(0.1, 0.1, 0)),
+            "swing joints, as that of body 'rod', are not built",
+        ),
+        (
+            lambda: pendulum(forces=[ar.forces.JointActuation(function=pushed)]),
+            r"forces\[0\]: the derivatives of a function are not known",
+        ),
+        (
+            lambda: pendulum(forces=[ar.forces.UserForce(function=pushed)]),
+            r"forces\[0\]: the derivatives of '.*' are not known",
+        ),
+    ],
+)
+def test_a_model_without_derivatives_is_refused(model: Any, message: str) -> None:
+    with pytest.raises(ar.ModelError, match=message):
+        ar.sensitivity(model(), "kinetic_energy", "q", **RUN)
+
+
+def test_a_case_with_what_has_no_derivatives_is_refused() -> None:
+    case = ar.load_case("double-pendulum", {"dynamics.rotations": "euler-parameters"})
+    with pytest.raises(
+        ar.CaseError, match=r"dynamics.rotations = 'euler-parameters': runs with it have no derivatives"
+    ):
+        ar.sensitivity(case, "kinetic_energy", "q")
+    with pytest.raises(ar.CaseError, match="rule is that of the case; change it there"):
+        ar.sensitivity("double-pendulum", "kinetic_energy", "q", rule="rk4")
+
+
+def test_forces_that_begin_where_the_run_does_are_refused_beside_the_initial_coordinates() -> None:
+    model = pendulum(forces=[spring(rest={"rod": "initial"})])
+    assert ar.sensitivity(model, "kinetic_energy", "u", **RUN).value == 0.0
+    with pytest.raises(ar.CaseError, match=r"q: forces\[0\].rest is 'initial'.*give numbers there"):
+        ar.sensitivity(model, "kinetic_energy", "q", **RUN)
+
+
+def test_a_stop_that_is_none_is_refused() -> None:
+    for stop, message in (
+        ({"body": "rod"}, "stop: direction: is required"),
+        ({"body": "rad", "direction": (1, 0, 0), "advance": 1.0}, "stop.body: there is no body 'rad'"),
+        ({"body": "rod", "direction": (1, 0, 0), "advance": 1e3}, "does not come so far before the run ends"),
+    ):
+        with pytest.raises(ar.CaseError, match=message):
+            ar.sensitivity(pendulum(), "stop_time", "q", stop=stop, **RUN)
+    with pytest.raises(ar.CaseError, match="objective: 'stop_time' is that of a run that stops"):
+        ar.sensitivity(pendulum(), "stop_time", "q", **RUN)
+
+
+def test_a_run_that_diverges_says_where() -> None:
+    stiff = ar.forces.TorsionalSprings(stiffness={"rod": 1e7})
+    model = pendulum(forces=[stiff])
+    with pytest.raises(ar.DivergenceError, match="body 'rod'"):
+        ar.sensitivity(model, "kinetic_energy", "q", duration=30.0, step=0.1, q=[1.0])

@@ -1,0 +1,79 @@
+"""Random models with forces whose derivatives are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import articulon as ar
+from tests.support.random_models import Description, builder_of, random_forest, random_situation
+
+KINDS = ("weld", "revolute", "prismatic", "universal", "spherical", "xyz", "free")
+
+
+def description_of(seed: int, n: int) -> tuple[Description, np.random.Generator]:
+    """A forest that has a hinge and a spherical joint."""
+    rng = np.random.default_rng([seed, 11])
+    while True:
+        description = random_forest(rng, n, max_depth=5, kinds=KINDS)
+        if {"revolute", "spherical"} <= {body.kind for body in description.bodies}:
+            return description, rng
+
+
+def springs(description: Description, rng: np.random.Generator) -> Any:
+    """Torsional springs on all hinges and spherical joints."""
+    stiffness, rest = {}, {}
+    for body in description.bodies:
+        if body.kind in ("revolute", "spherical"):
+            stiffness[body.name] = float(rng.uniform(0.5, 3.0))
+        if body.kind == "revolute":
+            rest[body.name] = float(rng.normal())
+        if body.kind == "spherical":
+            e = np.array([1.0, *(0.3 * rng.normal(size=3))])
+            rest[body.name] = tuple((e / np.linalg.norm(e)).tolist())
+    return ar.forces.TorsionalSprings(stiffness=stiffness, rest=rest)
+
+
+def forced_model(seed: int, n: int = 5) -> ar.Model:
+    """A random forest under gravity, with torsional springs."""
+    description, rng = description_of(seed, n)
+    state = random_situation(description, rng)
+    builder = builder_of(description, state.q, 0.5 * state.u)
+    builder.add_force(ar.forces.Gravity(acceleration=tuple(rng.normal(size=3).tolist())))
+    builder.add_force(springs(description, rng))
+    return builder.build()
+
+
+def resisted_model(seed: int, n: int = 5) -> ar.Model:
+    """A random forest under every force whose derivatives are known."""
+    description, rng = description_of(seed, n)
+    state = random_situation(description, rng)
+    builder = builder_of(description, state.q, 0.5 * state.u)
+    builder.add_force(ar.forces.Gravity(acceleration=tuple(rng.normal(size=3).tolist())))
+    builder.add_force(springs(description, rng))
+    names = [body.name for body in description.bodies]
+    builder.add_force(ar.forces.JointDamping(rotational=0.3))
+    turning = next(body.name for body in description.bodies if body.kind == "spherical")
+    hinge = next(body.name for body in description.bodies if body.kind == "revolute")
+    builder.add_force(ar.forces.JointFriction(rotational={turning: 0.4, hinge: 0.2}, rotational_speed=0.5))
+    times, values = np.linspace(0.0, 1.0, 5), rng.normal(size=5)
+    builder.add_force(ar.forces.JointActuation(hinge, times=tuple(times.tolist()), values=tuple(values.tolist())))
+    builder.add_force(ar.forces.JointActuation(turning, 0.7, component=1))
+    builder.add_force(
+        ar.forces.StokesDrag(
+            translational={name: float(rng.uniform(0.2, 1.0)) for name in names},
+            rotational=0.3,
+            flow=tuple(rng.normal(size=3).tolist()),
+        )
+    )
+    moving = [k for k, body in enumerate(description.bodies) if body.kind != "weld"]
+    ends = {"points": tuple(tuple(rng.normal(size=3).tolist()) for _ in range(2)), "rest_length": 0.4}
+    first = names[moving[0]]
+    builder.add_force(ar.forces.PointSpring(name="tie", bodies=(first, "ground"), stiffness=2.0, damping=0.3, **ends))
+    held = {"point": (0.1, 0.2, 0.3), "to": (0.5, 0.0, -0.5), "stiffness": (1.0, 2.0, 0.5)}
+    builder.add_force(ar.forces.PositionRestraint(bodies=(names[moving[-1]],), **held))
+    if len(moving) > 1:
+        pair = first, names[moving[-1]]
+        builder.add_force(ar.forces.PointSpring(name="pair", bodies=pair, stiffness=1.5, damping=0.2, **ends))
+    return builder.build()
