@@ -15,7 +15,7 @@ import articulon as ar
 from articulon.dynamics.multibody_functions import moved
 from tests.support.random_models import random_forest, random_situation, to_articulon
 
-STEP, BOUND, ROUNDING = 1e-3, 1e-7, 1e-11
+STEP, BOUND, ROUNDING = 1e-3, 1e-9, 1e-11
 SEEDS = range(40)
 
 

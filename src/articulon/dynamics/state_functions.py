@@ -142,7 +142,7 @@ def _speeds(model: Model) -> list[Shape]:
     return [(model.nu,)]
 
 
-def _moving(at: At) -> Iterator[Bound]:
+def moving(at: At) -> Iterator[Bound]:
     """Links that are placed and moved."""
     yield place_links.bind(at.forest, at.given[0], at.ws)
     yield move_links.bind(at.forest, at.given[1], at.ws)
@@ -150,7 +150,7 @@ def _moving(at: At) -> Iterator[Bound]:
 
 def _accelerating(at: At) -> Iterator[Bound]:
     """u' under generalised forces and wrenches on the links."""
-    yield from _moving(at)
+    yield from moving(at)
     forest, tau, wrench = at.forest, *at.given[2:]
     inertias = forest.mass, forest.moment, forest.inertia
     yield solve.bind(forest, *inertias, tau, wrench, at.shared.gravity, np.ones(1), at.ws, at.found[0])
@@ -158,7 +158,7 @@ def _accelerating(at: At) -> Iterator[Bound]:
 
 def _forcing(at: At) -> Iterator[Bound]:
     """τ of accelerations, beside wrenches on the links."""
-    yield from _moving(at)
+    yield from moving(at)
     force = at.zeros((at.forest.mass.size, 6))
     yield find_joint_forces.bind(at.forest, *at.given[2:], at.shared.gravity, at.ws, force, at.found[0])
 
@@ -174,7 +174,7 @@ def _weighing(at: At) -> Iterator[Bound]:
 
 def _energising(at: At) -> Iterator[Bound]:
     """T."""
-    yield from _moving(at)
+    yield from moving(at)
     yield find_kinetic_energy.bind(at.forest, at.ws, at.found[0])
 
 

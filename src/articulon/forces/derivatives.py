@@ -74,13 +74,21 @@ def copy(source, target):
 
 
 @jit
+def put_state(rhs, time, y):
+    """Time, coordinates and speeds to where passes read them."""
+    nq, nu = rhs.q.size, rhs.u.size
+    rhs.time[0] = time
+    copy_into(rhs.q, y[:nq])
+    copy_into(rhs.u, y[nq : nq + nu])
+
+
+@jit
 def evaluate(rhs, time, window, factor, y, dy):
     """dy/dt at a time, a window of noise and factors (8,)."""
     nq, nu, start = rhs.q.size, rhs.u.size, rhs.q.size + rhs.u.size
-    rhs.time[0], rhs.window[0] = time, window
+    put_state(rhs, time, y)
+    rhs.window[0] = window
     copy_into(rhs.factor, factor)
-    copy_into(rhs.q, y[:nq])
-    copy_into(rhs.u, y[nq:start])
     copy_into(rhs.bath[0], y[start + 8 :])
     run(rhs.code)
     copy_into(dy[:nq], rhs.q_rate)
@@ -95,9 +103,7 @@ def evaluate(rhs, time, window, factor, y, dy):
 def close(closing, rhs, time, y):
     """Moves q and u of y onto the loops at a time."""
     nq, nu = rhs.q.size, rhs.u.size
-    rhs.time[0] = time
-    copy_into(rhs.q, y[:nq])
-    copy_into(rhs.u, y[nq : nq + nu])
+    put_state(rhs, time, y)
     run(closing.code)
     copy_into(y[:nq], rhs.q)
     copy_into(y[nq : nq + nu], rhs.u)

@@ -20,6 +20,7 @@ from articulon.declaration import Dimension, Number, Quantity
 from articulon.errors import ModelError
 from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging, TangentAt
 from articulon.forces.selection import matching, still_moves
+from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.body_checks import UNIT_TOLERANCE
 from articulon.model.joints import REVOLUTE, SPHERICAL
@@ -159,6 +160,12 @@ class TorsionalSprings(Force):
         return self.model_copy(update={"stiffness": left, "rest": rest}) if rows else None
 
 
+@jit
+def turn_from_rest(rest, s, q, k):
+    """The rotation vector of a spherical joint, whose Euler parameters begin at k, from the rest of spring s."""
+    return rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
+
+
 @pass_of
 def spring_torques(forest, springs, q, joint):
     """Adds −k φ to the joints' generalised forces."""
@@ -170,10 +177,8 @@ def spring_torques(forest, springs, q, joint):
         if kinds[i] == REVOLUTE:
             joint[j] -= stiffness[s] * (q[k] - rest[s, 0])
         else:
-            turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
-            joint[j] -= stiffness[s] * turned[0]
-            joint[j + 1] -= stiffness[s] * turned[1]
-            joint[j + 2] -= stiffness[s] * turned[2]
+            turned = turn_from_rest(rest, s, q, k)
+            store_at(joint, j, add_scaled(load_at(joint, j), -stiffness[s], turned))
 
 
 @pass_of
@@ -189,7 +194,7 @@ def spring_adjoint(forest, springs, gradient, q, weight, by_coordinate):
             gradient.stiffness[s] -= weight[j] * (q[k] - rest[s, 0])
             gradient.rest[s, 0] += stiffness[s] * weight[j]
         else:
-            turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
+            turned = turn_from_rest(rest, s, q, k)
             w = load_at(weight, j)
             change = rotation_vector_change(scale(-1.0, turned), w)
             store_at(by_coordinate, j, add_scaled(load_at(by_coordinate, j), -stiffness[s], change))
@@ -207,7 +212,7 @@ def spring_tangent(forest, springs, change, q, shift, joint):
         if kinds[i] == REVOLUTE:
             joint[j] -= stiffness[s] * (shift[j] - change.rest[s, 0]) + change.stiffness[s] * (q[k] - rest[s, 0])
         else:
-            turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
+            turned = turn_from_rest(rest, s, q, k)
             moved = rotation_vector_change(turned, load_at(shift, j))
             found = add_scaled(scale(stiffness[s], moved), change.stiffness[s], turned)
             store_at(joint, j, add_scaled(load_at(joint, j), -1.0, found))
@@ -226,6 +231,6 @@ def spring_energy(forest, springs, q, result):
             angle = q[k] - rest[s, 0]
             total += 0.5 * stiffness[s] * angle * angle
         else:
-            turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
+            turned = turn_from_rest(rest, s, q, k)
             total += 0.5 * stiffness[s] * dot(turned, turned)
     result[CONFORMATIONAL] += total

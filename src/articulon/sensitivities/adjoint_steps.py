@@ -18,6 +18,7 @@ import numpy as np
 
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
+from articulon.forces.derivatives import put_state
 from articulon.integrate.explicit_runge_kutta import combine
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel
@@ -50,9 +51,7 @@ def scratch(ny: int, tableau: Tableau) -> Scratch:
 def evaluate_rates(rhs, time, y, dy):
     """dy/dt of coordinates and speeds."""
     nq, nu = rhs.q.size, rhs.u.size
-    rhs.time[0] = time
-    copy_into(rhs.q, y[:nq])
-    copy_into(rhs.u, y[nq : nq + nu])
+    put_state(rhs, time, y)
     run(rhs.code)
     copy_into(dy[:nq], rhs.q_rate)
     copy_into(dy[nq : nq + nu], rhs.u_rate)
@@ -88,9 +87,7 @@ def take_steps(rhs, tableau, quaternion, times, lengths, first, last, scratch):
 def weigh_stage(adjoint, time, y, weight, gain):
     """g = (∂f/∂y)ᵀ weight; what parameters gain is added to their derivatives."""
     nq, nu = adjoint.q.size, adjoint.u.size
-    adjoint.time[0] = time
-    copy_into(adjoint.q, y[:nq])
-    copy_into(adjoint.u, y[nq : nq + nu])
+    put_state(adjoint, time, y)
     copy_into(adjoint.q_weight, weight[:nq])
     copy_into(adjoint.u_weight, weight[nq : nq + nu])
     run(adjoint.code)

@@ -55,7 +55,7 @@ def common_of(forest: Forest, rows: LaneArray) -> Common:
     matrices."""
     of_speed, links = link_of_speed(forest), []
     for part in np.split(of_speed, range(WIDTH, of_speed.size, WIDTH)):
-        carrying = [_carriers(forest, int(i)) for i in np.unique(part)]
+        carrying = [set(carriers(forest, int(i))[1:]) for i in np.unique(part)]
         links.append(max(set.intersection(*carrying), default=-1))
     blocks = len(links)
     lanes, scratch = LaneArray.zeros((blocks, VECTORS)), LaneArray.zeros((2,))
@@ -63,12 +63,12 @@ def common_of(forest: Forest, rows: LaneArray) -> Common:
     return Common(np.array(links, dtype=np.int64), lanes, lanes.numbers, scratch, scratch.numbers, *matrices)
 
 
-def _carriers(forest: Forest, i: int) -> set[int]:
-    """Links that carry a link, itself not among them."""
-    found, p = set(), int(forest.parent[i])
-    while p >= 0:
-        found.add(p)
-        p = int(forest.parent[p])
+def carriers(forest: Forest, link: int) -> list[int]:
+    """A link and those that carry it, outermost last; none of the ground."""
+    found = []
+    while link >= 0:
+        found.append(link)
+        link = int(forest.parent[link])
     return found
 
 

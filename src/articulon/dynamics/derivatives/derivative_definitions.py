@@ -11,8 +11,8 @@ from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
 from articulon.dynamics.derivatives.inverse_mass import apply_inverse, factorise_mass
 from articulon.dynamics.derivatives.motion_columns import find_columns
-from articulon.dynamics.motion_passes import move_links, place_links, solve_and_keep
-from articulon.dynamics.state_functions import At, Definition, Shape
+from articulon.dynamics.motion_passes import solve_and_keep
+from articulon.dynamics.state_functions import At, Definition, Shape, moving
 from articulon.kernels import jit
 from articulon.lanes import WIDTH, LaneArray, fused
 from articulon.model import Forest, Model, Workspace
@@ -176,12 +176,6 @@ def multiply_blocks(matrix, rows, product):
             product[b, i], product[b + 1, i] = p0, q0
 
 
-def _moving(at: At) -> Iterator[Bound]:
-    """Links that are placed and moved."""
-    yield place_links.bind(at.forest, at.given[0], at.ws)
-    yield move_links.bind(at.forest, at.given[1], at.ws)
-
-
 class Carried(NamedTuple):
     """What passes read of links whose columns have been found, in their order."""
 
@@ -216,7 +210,7 @@ def _carried(at: At) -> Carried:
 
 def _accelerating(at: At, carried: Carried, tau: np.ndarray, factors: np.ndarray) -> Iterator[Bound]:
     """Links, accelerations by the forces that are given, columns, and the factors of M⁻¹."""
-    yield from _moving(at)
+    yield from moving(at)
     forest, ws, gravity, udot = at.forest, at.ws, at.shared.gravity, np.zeros(at.model.nu)
     articulated = np.zeros((forest.mass.size, inverse_mass.ARTICULATED))
     yield solve_and_keep.bind(forest, tau, carried.wrench, gravity, np.ones(1), ws, udot, articulated)
@@ -259,7 +253,7 @@ def _of_accelerations(at: At) -> Iterator[Bound]:
 
 def _of_forces(at: At) -> Iterator[Bound]:
     carried, rows = _carried(at), _blocks(at.model.nu, 2)
-    yield from _moving(at)
+    yield from moving(at)
     motion = at.shared.gravity, at.ws, carried.columns, carried.acceleration
     yield find_motion_columns.bind(at.forest, at.given[1], at.given[2], *motion)
     yield find_force_jacobians.bind(*carried, common_of(at.forest, rows), rows)
@@ -272,7 +266,7 @@ def _of_loops(at: At) -> Iterator[Bound]:
     matrices, inverse, columns, acceleration = at.found
     carried = carried._replace(columns=columns, acceleration=acceleration)
     forest, ws, gravity, kept = at.forest, at.ws, at.shared.gravity, np.zeros((links, inverse_mass.ARTICULATED))
-    yield from _moving(at)
+    yield from moving(at)
     yield solve_and_keep.bind(forest, np.zeros(n), carried.wrench, gravity, np.ones(1), ws, np.zeros(n), kept)
     yield find_motion_columns.bind(forest, at.given[1], at.given[2], gravity, ws, columns, acceleration)
     yield factorise.bind(forest, columns, kept, factors)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.dynamics.derivatives.common_ancestors import carriers, link_of_speed
 from articulon.dynamics.derivatives.motion_columns import FIRST, SECOND, SHIFT, SPEED
 from articulon.dynamics.joints import DEGREES_OF_FREEDOM, FIXED_IN_BODY
 from articulon.model import Forest, Loops, Workspace
@@ -66,14 +67,6 @@ class LinkedModel(NamedTuple):
     gravity: np.ndarray
     """shape (3,)."""
 
-    def carriers(self, link: int) -> list[int]:
-        """The link and those that carry it, outermost last."""
-        found = []
-        while link >= 0:
-            found.append(link)
-            link = int(self.forest.parent[link])
-        return found
-
     def speeds_of(self, link: int) -> range:
         """Speeds of a link's joint."""
         first = int(self.forest.u_start[link])
@@ -81,18 +74,11 @@ class LinkedModel(NamedTuple):
 
     def sides(self, row: int) -> Sides:
         """Speeds that carry one of a row's links alone."""
-        b, a = (self.carriers(int(link[row])) for link in (self.loops.link_b, self.loops.link_a))
+        b, a = (carriers(self.forest, int(link[row])) for link in (self.loops.link_b, self.loops.link_a))
         found = [(k, 1.0) for link in b if link not in a for k in self.speeds_of(link)]
         found += [(k, -1.0) for link in a if link not in b for k in self.speeds_of(link)]
         speed = np.array([k for k, _ in found], dtype=np.int64)
         return Sides(speed, np.array([sign for _, sign in found]))
-
-    def link_of(self) -> np.ndarray:
-        """The link of every speed."""
-        found = np.zeros(len(self.columns), dtype=np.int64)
-        for link in range(len(self.forest.parent)):
-            found[list(self.speeds_of(link))] = link
-        return found
 
     def about(self, x: np.ndarray, speed: np.ndarray, link: np.ndarray, part: int) -> Moving:
         """A part of some columns, as motions about a point in the world."""
@@ -123,7 +109,7 @@ class LinkedModel(NamedTuple):
 def loop_terms(model: LinkedModel) -> LoopTerms:
     """J and the derivatives of φ'' of every row."""
     rows, n = model.loops.kind.size, len(model.columns)
-    found, link_of = LoopTerms(*np.zeros((3, rows, n))), model.link_of()
+    found, link_of = LoopTerms(*np.zeros((3, rows, n))), link_of_speed(model.forest)
     for r in range(rows):
         if model.loops.kind[r] == DRIVE:
             found.jacobian[r, model.loops.speed[r]] = 1.0
@@ -161,12 +147,12 @@ def loop_terms(model: LinkedModel) -> LoopTerms:
 
 def force_changes(model: LinkedModel, multiplier: np.ndarray) -> np.ndarray:
     """∂(Jᵀλ)/∂q at fixed λ (nu, nu)."""
-    n, link_of = len(model.columns), model.link_of()
+    n, link_of = len(model.columns), link_of_speed(model.forest)
     result = np.zeros((n, n))
     moved = _moved_by(model, link_of)
     for r in np.flatnonzero(model.loops.kind != DRIVE):
         k, sign = model.sides(int(r))
-        a, b = model.carriers(int(model.loops.link_a[r])), model.carriers(int(model.loops.link_b[r]))
+        a, b = carriers(model.forest, int(model.loops.link_a[r])), carriers(model.forest, int(model.loops.link_b[r]))
         t = np.array([c for link in {*a, *b} for c in model.speeds_of(link)], dtype=np.int64)
         on_a, on_b = np.isin(link_of[t], a), np.isin(link_of[t], b)
         x, n_a = model.point(int(r)), model.turned(int(model.loops.link_a[r]), model.loops.fixed[r])
@@ -192,7 +178,7 @@ def _moved_by(model: LinkedModel, link_of: np.ndarray) -> np.ndarray:
     found = np.zeros((n, n))
     for k in range(n):
         link = int(link_of[k])
-        for carrier in model.carriers(link)[1:]:
+        for carrier in carriers(model.forest, link)[1:]:
             found[k, list(model.speeds_of(carrier))] = 1.0
         fixed = FIXED_IN_BODY[int(model.forest.kind[link])] >> (k - int(model.forest.u_start[link])) & 1
         found[k, list(model.speeds_of(link))] = float(fixed)

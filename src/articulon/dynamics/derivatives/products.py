@@ -90,7 +90,7 @@ def hand_rows_to_parent(forest, ws, rows, i):
 
 
 @jit
-def stays(kind, composites, columns, i, j, weight):
+def stays(kind, columns, j, weight):
     """Of a joint, the motion that its columns which are fixed in the joint frame make at their weights."""
     w, v = ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
@@ -111,7 +111,7 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
         add_own(forest, wrench, ws, acceleration, composites, i)
         gather_rows(forest, ws, columns, composites, loads, weight, rows, i)
         pw, pv = carried_motion(parent, ws, motion, i)
-        lw, lv = stays(kind, composites, columns, i, j, weight)
+        lw, lv = stays(kind, columns, j, weight)
         moment, force = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
         # What the columns are multiplied by is the same for all of the joint's: V_p·(I t'') is t''·(I V_p), and so on.
         n, f = inertia_times(composites, i, pw, pv)
