@@ -85,6 +85,8 @@ class SharedBeadDriver(BeadDriver):
         except BaseException as error:
             self.ranks.abort(error)
             raise
+        finally:
+            self.ranks.alike = False
 
     def _take_together(self, state: State, steps: int) -> int:
         own, arrays, counters, h = self.own_steps, self.arrays, state.counters, self.step

@@ -99,6 +99,8 @@ class Ranks:
         self.served: list[Evaluates] = []
         """Those that rank 0 alone has asked for."""
         self.count, self.differs = 0, ""
+        self.alike = False
+        """Whether all take the same steps, so that what rank 0 has is sent only where the ranks are compared."""
         if self.size > 1:
             atexit.register(self.end)
             _end_with_rank_0(self)
@@ -150,8 +152,8 @@ class Ranks:
         return known
 
     def all_begin(self, numbers: np.ndarray) -> bool:
-        """Whether all ranks are about to take steps from the state that rank 0 has, and so can share them out: False
-        where others serve rank 0 meanwhile.
+        """Whether all ranks are about to take steps from the state that rank 0 has, and so can share them out until
+        ``alike`` is taken back: False where others serve rank 0 meanwhile.
 
         Parameters
         ----------
@@ -167,7 +169,8 @@ class Ranks:
             return False
         given = np.resize(np.append(numbers, [0.0, 0.0]), (3, -(-numbers.size // 3)))
         self._with_all(Call(BEGIN, 0, given.shape[1], due=True), Given(given))
-        return self._agree(True)
+        self.alike = self._agree(True)
+        return self.alike
 
     def _agree(self, own: bool) -> bool:
         """Whether all ranks say yes."""
@@ -196,7 +199,7 @@ class Ranks:
                 self.ended = True
                 self._check()
                 raise RanksEnd
-            given = self._of_rank_0(theirs, own)
+            given = own if self.alike and not theirs.due else self._of_rank_0(theirs, own)
             same = self._same(call, own, theirs, given)
             if theirs.due:
                 self._check()
