@@ -8,7 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from articulon.integrate.combination import FEATURES, INTEGRATORS
-from articulon.integrate.compatibility import CONFLICTS, ELSEWHERE, NEEDS, cell
+from articulon.integrate.compatibility import NEEDS, cell
+from articulon.integrate.feature_conflicts import CONFLICTS
+from articulon.integrate.integrator_cells import ELSEWHERE
 from articulon.integrate.refusals import Refusal
 from validation.page import table
 

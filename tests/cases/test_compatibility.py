@@ -11,16 +11,9 @@ import pytest
 
 import articulon as ar
 from articulon.integrate.combination import FEATURES, INTEGRATORS, integrator_of
-from articulon.integrate.compatibility import (
-    CELLS,
-    CONFLICTS,
-    ELSEWHERE,
-    NEEDS,
-    cell,
-    check,
-    refusals,
-    words_of,
-)
+from articulon.integrate.compatibility import NEEDS, cell, check, refusals, words_of
+from articulon.integrate.feature_conflicts import CONFLICTS
+from articulon.integrate.integrator_cells import CELLS, ELSEWHERE
 from articulon.integrate.refusals import Refusal
 from tests.support.compatible_runs import (
     BAROSTATS,

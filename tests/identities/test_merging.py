@@ -19,7 +19,7 @@ from articulon.dynamics.multibody_functions import moved
 from articulon.forces.base import Force
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.model_tables import force_tables
-from articulon.integrate.compatibility import CONFLICTS
+from articulon.integrate.feature_conflicts import CONFLICTS
 from tests.support.random_models import random_coordinates, random_forest, to_articulon
 
 ROUNDING = 1e-12

@@ -1,0 +1,25 @@
+"""Features of the table of what goes with what that often stand together."""
+
+NOISES = ("noise", "instantaneous noise", "noise without drag")
+FACTORS = ("constant factors", "varying factors", "atomistic factors", "thermostat's factor", "following")
+BATHS = ("nose-hoover", "rescaling", "langevin", "overdamping")
+RANDOM_BATHS = ("rescaling", "langevin")
+SPEED_BATHS = ("nose-hoover", *RANDOM_BATHS)
+SPHERES = ("grains", "touching")
+VOLUMES = ("tried volumes", "rescaled volumes")
+
+
+SOLVER_NAMES = ("kane", "divide-and-conquer")
+RESISTANCES = ("friction", "damped springs", "other resistance")
+OF_BODIES = (
+    "loops",
+    "drives",
+    "swing joints",
+    *RESISTANCES,
+    "flexible",
+    "fixman",
+    "impacts",
+    "velocity gradient",
+    *NOISES,
+)
+"""What makes a model one of bodies on joints, whatever else it holds."""
