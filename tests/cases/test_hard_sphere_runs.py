@@ -45,6 +45,7 @@ def test_the_ledger_of_a_run_closes_and_its_figures_are_those_of_the_impacts() -
     assert figures["energy_lost"] == -found["work_contact"][-1] > 0.0
     assert 0.0 < figures["largest_impulse_time"] < 2.0
     assert re.fullmatch(r"'A-\d+' and 'A-\d+'", figures["largest_impulse_between"])
+    assert figures["largest_impulse_dimension"] == "momentum"
     np.testing.assert_allclose(found["impact_rate"][1:], np.diff(found["impacts"]) / 0.5, rtol=1e-12)
     # p V = N k T + ΔW/(3 t), and Z is p V over N k T.
     volume, n = run.model.box.volume, run.model.bodies

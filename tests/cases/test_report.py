@@ -21,7 +21,7 @@ from articulon.report import grain_figures, molecule_words, polymer_figures, sty
 from articulon.report.figures import FIGURES, by_size
 from articulon.report.html import figures, write_report
 from articulon.report.readable_numbers import number, percent, suited, wall_time
-from articulon.report.view import View
+from articulon.report.view import View, in_box
 from articulon.storage.trajectory import TrajectoryReader
 from articulon.units import unit_system
 
@@ -443,3 +443,12 @@ def test_wall_times(seconds: float, text: str) -> None:
 def test_percentages() -> None:
     assert percent(0.974).replace("\u00a0", " ") == "97.4 %"
     assert percent(None) == "–"
+
+
+def test_spheres_are_drawn_in_the_box_where_it_repeats() -> None:
+    """Along a direction that is open they stay where they are."""
+    builder = ar.ModelBuilder("lj", box=ar.Box((4.0, 5.0, 6.0), boundaries=("periodic", "periodic", "open")))
+    builder.add_particles(1, mass=1.0, positions=[(1.0, 1.0, 1.0)])
+    model = builder.build()
+    places = np.array([(9.0, -1.0, 13.0), (3.5, 4.5, 2.0)])
+    np.testing.assert_allclose(in_box(model, places), [(1.0, 4.0, 13.0), (3.5, 4.5, 2.0)], atol=1e-14)

@@ -87,6 +87,10 @@ def test_a_stop_of_a_hinge_gives_back_what_its_restitution_says() -> None:
     assert run.q[-1, 0] == pytest.approx(-0.5 + 0.5 * 1.0, abs=1e-14)
     assert run.u[-1, 0] == pytest.approx(0.5, abs=1e-15)
     assert run.state.work[6] == pytest.approx(0.5 * 0.1 * (0.25 - 4.0), rel=1e-14)
+    # I (1 + e) ω at the first stop, in angular momentum.
+    figures = run.summary["impacts"]
+    assert figures["largest_impulse"] == pytest.approx(0.1 * 1.5 * 2.0, rel=1e-14)
+    assert figures["largest_impulse_dimension"] == "angular_momentum"
 
 
 def test_a_stop_in_a_chain_moves_the_whole_chain() -> None:

@@ -182,10 +182,11 @@ HARDLY = 0.02
 
 CAPTIONS = {
     "spheres": (
-        "The spheres in the first frame and the last, the farther ones paler, and the normal forces between them and "
-        "of the walls: lines are as wide as forces are large, and coloured where they are larger than the mean. Meshes "
-        "are cut half-way through the spheres. Of few spheres there are their paths and, as arrows, their velocities; "
-        "of many, at most one in fifty has gone so far that it is outside of the picture."
+        "The spheres in the first frame and the last, the farther ones paler, many of them in the box where it repeats."
+        " Where contacts have forces, the normal ones between spheres and of walls: lines are as wide as forces are "
+        "large, and coloured where they are larger than the mean. Meshes are cut half-way through the spheres. Of few "
+        "spheres there are their paths and, as arrows, their velocities; of many, at most one in fifty has gone so far "
+        "that it is outside of the picture."
     ),
     "grain_motion": "How the centres move, their velocities, and the speed of the surface against the centre.",
     "contact_ledger": (

@@ -332,7 +332,8 @@ def impact_rows(view: View) -> Iterator[tuple[str, str]]:
     if found["largest_impulse"] is not None:
         when = found["largest_impulse_time"]
         at = suited(units, "time", when).text(when, 6) if when else number(when)
-        yield "largest impulse", f"{number(found['largest_impulse'], 6)}, {found['largest_impulse_between']}, at {at}"
+        size = with_unit(found["largest_impulse"], unit_text(units, found["largest_impulse_dimension"]), 6)
+        yield "largest impulse", f"{size}, {found['largest_impulse_between']}, at {at}"
     if "wall_impacts" in found:
         yield "impacts on walls", number(found["wall_impacts"])
         return

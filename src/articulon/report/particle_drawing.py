@@ -17,7 +17,7 @@ from articulon.model import Model
 from articulon.model.joints import XYZ
 from articulon.report import style
 from articulon.report.readable_numbers import Scale, suited
-from articulon.report.view import View
+from articulon.report.view import View, in_box
 
 MOST_PARTICLES = 2000
 """More particles are not drawn one by one: they would hide each other."""
@@ -113,12 +113,7 @@ def _radii(view: View) -> np.ndarray:
 
 def _places(view: View, frame: int) -> np.ndarray:
     """Positions [length], in the box where it repeats, shape (bodies, 3)."""
-    box, places = view.model.box, view.positions[frame]
-    if box is None or not box.periodic.any():
-        return places
-    origin = np.array([float(x) for x in box.origin])
-    parts = np.linalg.solve(box.vectors.T, (places - origin).T).T
-    return origin + np.where(box.periodic, parts % 1.0, parts) @ box.vectors
+    return in_box(view.model, view.positions[frame])
 
 
 def _outline(view: View) -> np.ndarray | None:

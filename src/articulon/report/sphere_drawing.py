@@ -14,7 +14,7 @@ from articulon.forces.contact.sphere_motion import sphere_centres, sphere_veloci
 from articulon.forces.gravity import Gravity
 from articulon.report import style
 from articulon.report.readable_numbers import Scale, suited
-from articulon.report.view import View
+from articulon.report.view import View, in_box
 from articulon.report.wall_drawing import draw_walls, outlines
 
 MOST_SPHERES = 20_000
@@ -47,7 +47,9 @@ def spheres(view: View) -> Figure | None:
     seen = _axes(view, own)
     right, up, into = seen
     centres = [sphere_centres(model, view.positions[k], view.rotations[k]) for k in (0, -1)]
-    # Few spheres are followed on their way.
+    # Few spheres are followed on their way, and chains are drawn whole.
+    if own.size > FEW_GRAINS and (model.parents < 0).all():
+        centres = [in_box(model, places) for places in centres]
     way = centres
     if own.size <= FEW_GRAINS:
         way = [sphere_centres(model, x, e) for x, e in zip(view.positions, view.rotations, strict=True)]

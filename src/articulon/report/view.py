@@ -33,6 +33,17 @@ WORDS = {"q": "coordinates", "u": "speeds"}
 """What arrays are called in messages."""
 
 
+def in_box(model: Model, places: np.ndarray) -> np.ndarray:
+    """Places [length] (n, 3) in the model's box, in the directions in which it repeats."""
+    box = model.box
+    if box is None or not box.periodic.any():
+        return places
+    origin = np.array([float(x) for x in box.origin])
+    parts = np.linalg.solve(box.vectors.T, (places - origin).T).T
+    found: np.ndarray = origin + np.where(box.periodic, parts % 1.0, parts) @ box.vectors
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """A run with its model built and its core found. Every number is in the units of the case."""

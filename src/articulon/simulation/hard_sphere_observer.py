@@ -9,6 +9,7 @@ import numpy as np
 from articulon.integrate.sphere_memory import SPHERES
 from articulon.model import Model, State
 from articulon.model.state import CONTACT
+from articulon.simulation.impact_summary import NO_IMPULSE, largest_impulse
 
 
 class HardSphereObserver:
@@ -83,12 +84,12 @@ def hard_sphere_figures(model: Model, state: State) -> dict[str, Any]:
     some = memory[SPHERES.impulse] > 0.0
     first, second = (int(body) for body in memory[SPHERES.impulse_of : SPHERES.impulse_of + 2])
     between = f"'{model.names[first]}' and " + ("a wall" if second < 0 else f"'{model.names[second]}'")
+    impulse, time = float(memory[SPHERES.impulse]), float(memory[SPHERES.impulse_time])
+    largest = largest_impulse(impulse, time, between) if some else NO_IMPULSE
     return {
         "impacts": int(memory[SPHERES.impacts]),
         "wall_impacts": int(memory[SPHERES.wall_impacts]),
         "energy_lost": -float(state.work[CONTACT]),
-        "largest_impulse": float(memory[SPHERES.impulse]) if some else None,
-        "largest_impulse_time": float(memory[SPHERES.impulse_time]) if some else None,
-        "largest_impulse_between": between if some else None,
+        **largest,
         "collisional_virial": float(memory[SPHERES.virial]),
     }

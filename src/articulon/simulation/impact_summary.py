@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.impacts.impact_memory import MEMORY, resting
 from articulon.forces.impacts.joint_limits import has_impacts
@@ -21,6 +23,30 @@ def impact_observables(state: State) -> dict[str, float]:
     return {"impacts": float(memory[MEMORY.impacts]), "resting_contacts": float(memory[MEMORY.resting])}
 
 
+def largest_impulse(impulse: float, time: float, between: str, dimension: str = "momentum") -> dict[str, Any]:
+    """The largest impulse of a run, when it was and what met; ``dimension`` is ``"momentum"`` or
+    ``"angular_momentum"``."""
+    return {
+        "largest_impulse": impulse,
+        "largest_impulse_dimension": dimension,
+        "largest_impulse_time": time,
+        "largest_impulse_between": between,
+    }
+
+
+NO_IMPULSE: dict[str, Any] = dict.fromkeys(largest_impulse(0.0, 0.0, ""))
+"""The same of a run without impacts."""
+
+
+def _largest(engine: Any, memory: np.ndarray, count: int) -> dict[str, Any]:
+    if not count:
+        return NO_IMPULSE
+    contact = memory[MEMORY.largest_of : MEMORY.largest_of + 2]
+    dimension = "angular_momentum" if engine.is_hinge(contact) else "momentum"
+    impulse, time = float(memory[MEMORY.largest]), float(memory[MEMORY.largest_at])
+    return largest_impulse(impulse, time, engine.name(contact), dimension)
+
+
 def impact_figures(evaluator: Evaluator, state: State) -> dict[str, Any] | None:
     """The figures of a run's impacts; None for a model without any. An impulse is that along the normal, in mass times
     velocity, or, of the stop of a hinge, in moment of inertia times angular velocity."""
@@ -32,9 +58,7 @@ def impact_figures(evaluator: Evaluator, state: State) -> dict[str, Any] | None:
     return {
         "impacts": count,
         "energy_lost": -float(memory[MEMORY.energy]),
-        "largest_impulse": float(memory[MEMORY.largest]) if count else None,
-        "largest_impulse_time": float(memory[MEMORY.largest_at]) if count else None,
-        "largest_impulse_between": (engine.name(memory[MEMORY.largest_of : MEMORY.largest_of + 2]) if count else None),
+        **_largest(engine, memory, count),
         "rests_begun": int(memory[MEMORY.rests]),
         "rests_ended": int(memory[MEMORY.lifted]),
         "resting": [engine.name(contact) for contact in rests.contact],

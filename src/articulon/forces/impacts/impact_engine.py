@@ -15,9 +15,11 @@ from articulon.forces.impacts.impact_memory import Rests
 from articulon.forces.impacts.impact_tables import STOP, TOUCH, impact_table
 from articulon.forces.impacts.impacts import impacts_of
 from articulon.forces.impacts.impulse_response import contact_rows, locate, move_coordinates, response
+from articulon.forces.impacts.joint_limits import limits_of
 from articulon.forces.impacts.pressing import Pressed, find_press_rows, pressed_contacts
 from articulon.kernels import prepare_for
 from articulon.model import Model
+from articulon.model.joints import REVOLUTE
 
 ROUNDING = 1e-13
 """Normal velocity, over the size of the numbers that it is the sum of, below which there is none."""
@@ -239,6 +241,11 @@ class ImpactEngine:
     def move(self, q: np.ndarray, u: np.ndarray) -> None:
         """Moves coordinates (nq,) by u (nu,), in place."""
         self._move(self.response.forest, q, u)
+
+    def is_hinge(self, contact: Any) -> bool:
+        """Whether it is the stop of a joint that turns, whose impulse is one of angular momentum."""
+        a, b = (int(k) for k in contact)
+        return a == STOP and int(self.model.kinds[limits_of(self.model)[b].body]) == REVOLUTE
 
     def name(self, contact: Any) -> str:
         """What two that meet are called."""
