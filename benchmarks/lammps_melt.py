@@ -106,11 +106,22 @@ def runner(way: Way, say: Callable[[str], None], cells: int = CELLS) -> Callable
 def loop_time(line: Sequence[str], name: str, folder: str, say: Callable[[str], None]) -> float | None:
     """Runs a command line of LAMMPS in a folder and returns the time of its last loop [s]; None, with a word on what
     ``name`` is, where it does not run."""
+    text = output_of(line, name, say, folder)
+    loops = [] if text is None else LOOP.findall(text)
+    if text is not None and not loops:
+        say(f"{name}: did not run (it timed no loop)")
+    return float(loops[-1][0]) if loops else None
+
+
+def output_of(
+    line: Sequence[str], name: str, say: Callable[[str], None], folder: str | None = None, **environment: str
+) -> str | None:
+    """What a program with MPI prints; None, with a word on what ``name`` is, where it does not run."""
     try:
         done = subprocess.run(
             line,
             cwd=folder,
-            env=_environment(),
+            env={**_environment(), **environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -120,13 +131,12 @@ def loop_time(line: Sequence[str], name: str, folder: str, say: Callable[[str], 
     except (OSError, subprocess.TimeoutExpired) as error:
         say(f"{name}: {error}")
         return None
-    loops = LOOP.findall(done.stdout)
-    if done.returncode or not loops:
+    if done.returncode:
         lines = f"{done.stdout}\n{done.stderr}".strip().splitlines() or ["no output"]
         why = next((one for one in lines if one.startswith("ERROR")), lines[-1])
         say(f"{name}: did not run ({why})")
         return None
-    return float(loops[-1][0])
+    return done.stdout
 
 
 def _environment() -> dict[str, str]:

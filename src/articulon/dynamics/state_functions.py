@@ -21,7 +21,7 @@ from articulon.dynamics.state_batches import Batch
 from articulon.kernels import jit, kernel, prepare, preparing_together
 from articulon.lanes import LaneArray
 from articulon.model import Forest, Model, Workspace, kernel_tables, workspace
-from articulon.passes import Bound, Program, pass_of, run
+from articulon.passes import Bound, Pass, Program, run
 
 Shape = tuple[int, ...]
 _NO_GRAVITY, _ARRAY, _FLOAT = np.zeros(3), np.ndarray, np.dtype(np.float64)
@@ -77,12 +77,16 @@ class Definition:
     """The passes that find it."""
 
 
-@pass_of
-def clear_rows(rows):
+@jit
+def clear(rows):
     """Zeroes an array (n, m), or lanes."""
     for i in range(rows.shape[0]):
         for k in range(rows.shape[1]):
             rows[i, k] = 0.0
+
+
+clear_rows = Pass(clear)
+"""The same as a pass."""
 
 
 @jit

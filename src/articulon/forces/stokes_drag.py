@@ -178,6 +178,16 @@ def drag_wrenches(drag, ws, wrench):
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), moment))
 
 
+@jit
+def through_flow(drag, ws, k):
+    """Of the link in row k: its rotation, its angular velocity, the arm to its centre of mass, and the velocity of that
+    against the flow."""
+    i = drag.link[k]
+    R = load_matrix(ws.rotation, i)
+    w, c = load_from(ws.twist, i, 3), apply(R, load(drag.centre, k))
+    return R, w, c, sub(add(load_from(ws.twist, i, 0), cross(w, c)), load(drag.flow, k))
+
+
 @pass_of
 def drag_adjoint(drag, gradient, ws, motion, by_place, by_velocity):
     """Adds the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by places and velocities of
@@ -185,9 +195,7 @@ def drag_adjoint(drag, gradient, ws, motion, by_place, by_velocity):
     links, translational, rotational = drag.link, drag.translational, drag.rotational
     for k in range(links.size):
         i = links[k]
-        R = load_matrix(ws.rotation, i)
-        w, c = load_from(ws.twist, i, 3), apply(R, load(drag.centre, k))
-        v = sub(add(load_from(ws.twist, i, 0), cross(w, c)), load(drag.flow, k))
+        R, w, c, v = through_flow(drag, ws, k)
         turning = load_from(motion, i, 0)
         moving = add(load_from(motion, i, 3), cross(turning, c))
         by_v, by_w = scale(-translational[k], moving), scale(-rotational[k], turning)
@@ -207,9 +215,7 @@ def drag_tangent(drag, change, ws, moved, twist, wrench):
     links, translational, rotational = drag.link, drag.translational, drag.rotational
     for k in range(links.size):
         i = links[k]
-        R = load_matrix(ws.rotation, i)
-        w, c = load_from(ws.twist, i, 3), apply(R, load(drag.centre, k))
-        v = sub(add(load_from(ws.twist, i, 0), cross(w, c)), load(drag.flow, k))
+        R, w, c, v = through_flow(drag, ws, k)
         dw, dc = load_from(twist, i, 3), add(cross(load_from(moved, i, 3), c), apply(R, load(change.centre, k)))
         dv = add(load_from(twist, i, 0), add(cross(dw, c), cross(w, dc)))
         dv = sub(dv, load(change.flow, k))

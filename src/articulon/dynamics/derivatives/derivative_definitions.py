@@ -12,7 +12,7 @@ from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians,
 from articulon.dynamics.derivatives.inverse_mass import apply_inverse, factorise_mass
 from articulon.dynamics.derivatives.motion_columns import find_columns
 from articulon.dynamics.motion_passes import solve_and_keep
-from articulon.dynamics.state_functions import At, Definition, Shape, moving
+from articulon.dynamics.state_functions import At, Definition, Shape, clear, moving
 from articulon.kernels import jit
 from articulon.lanes import WIDTH, LaneArray, fused
 from articulon.model import Forest, Model, Workspace
@@ -22,13 +22,6 @@ MULTIPLIED = 128
 """Up to so many speeds the matrix M⁻¹ is multiplied with what it is taken of; beyond, the recursion is faster."""
 LOADED = 3
 """Where wrenches begin among what is given of a state: on the links, and what ``composites.py`` reads of them."""
-
-
-@jit
-def clear(rows):
-    for i in range(rows.shape[0]):
-        for k in range(rows.shape[1]):
-            rows[i, k] = 0.0
 
 
 @jit

@@ -106,19 +106,20 @@ class LinkedModel(NamedTuple):
         return found
 
 
-def loop_terms(model: LinkedModel) -> LoopTerms:
+def loop_terms(linked: LinkedModel) -> LoopTerms:
     """J and the derivatives of φ'' of every row."""
-    rows, n = model.loops.kind.size, len(model.columns)
-    found, link_of = LoopTerms(*np.zeros((3, rows, n))), link_of_speed(model.forest)
+    rows, n = linked.loops.kind.size, len(linked.columns)
+    found, link_of = LoopTerms(*np.zeros((3, rows, n))), link_of_speed(linked.forest)
     for r in range(rows):
-        if model.loops.kind[r] == DRIVE:
-            found.jacobian[r, model.loops.speed[r]] = 1.0
+        if linked.loops.kind[r] == DRIVE:
+            found.jacobian[r, linked.loops.speed[r]] = 1.0
             continue
-        speed, sign = model.sides(r)
-        x, a, b = model.point(r), int(model.loops.link_a[r]), int(model.loops.link_b[r])
-        s, first, second, rate = (model.about(x, speed, link_of[speed], part) for part in (SHIFT, FIRST, SECOND, SPEED))
-        n_a, translates = model.turned(a, model.loops.fixed[r]), model.loops.kind[r] == TRANSLATION
-        (va, aa), (vb, ab) = model.motion(a, x), model.motion(b, x)
+        speed, sign = linked.sides(r)
+        x, a, b = linked.point(r), int(linked.loops.link_a[r]), int(linked.loops.link_b[r])
+        parts = (SHIFT, FIRST, SECOND, SPEED)
+        s, first, second, rate = (linked.about(x, speed, link_of[speed], part) for part in parts)
+        n_a, translates = linked.turned(a, linked.loops.fixed[r]), linked.loops.kind[r] == TRANSLATION
+        (va, aa), (vb, ab) = linked.motion(a, x), linked.motion(b, x)
         dw = vb.w - va.w
         # What the column's displacement and its speed change of b's motion, at the point and as it moves.
         w_q, w_u = np.cross(s.w, vb.w) + first.w, s.w
@@ -131,7 +132,7 @@ def loop_terms(model: LinkedModel) -> LoopTerms:
             by_q -= np.cross(va.w, v_q - np.cross(va.w, s.v))
             by_u = a_u + np.cross(w_u, vb.v) + np.cross(dw, v_u) - np.cross(va.w, v_u)
         else:
-            m = model.turned(b, model.loops.moving[r])
+            m = linked.turned(b, linked.loops.moving[r])
             j, m_q = np.cross(s.w, m), np.cross(s.w, m)
             alpha_q = np.cross(s.w, ab.w) + second.w - np.cross(vb.w, first.w)
             alpha_u = rate.w - np.cross(vb.w, s.w)
@@ -145,25 +146,25 @@ def loop_terms(model: LinkedModel) -> LoopTerms:
     return found
 
 
-def force_changes(model: LinkedModel, multiplier: np.ndarray) -> np.ndarray:
+def force_changes(linked: LinkedModel, multiplier: np.ndarray) -> np.ndarray:
     """∂(Jᵀλ)/∂q at fixed λ (nu, nu)."""
-    n, link_of = len(model.columns), link_of_speed(model.forest)
+    n, link_of = len(linked.columns), link_of_speed(linked.forest)
     result = np.zeros((n, n))
-    moved = _moved_by(model, link_of)
-    for r in np.flatnonzero(model.loops.kind != DRIVE):
-        k, sign = model.sides(int(r))
-        a, b = carriers(model.forest, int(model.loops.link_a[r])), carriers(model.forest, int(model.loops.link_b[r]))
-        t = np.array([c for link in {*a, *b} for c in model.speeds_of(link)], dtype=np.int64)
+    moved = _moved_by(linked, link_of)
+    for r in np.flatnonzero(linked.loops.kind != DRIVE):
+        k, sign = linked.sides(int(r))
+        a, b = (carriers(linked.forest, int(of[r])) for of in (linked.loops.link_a, linked.loops.link_b))
+        t = np.array([c for link in {*a, *b} for c in linked.speeds_of(link)], dtype=np.int64)
         on_a, on_b = np.isin(link_of[t], a), np.isin(link_of[t], b)
-        x, n_a = model.point(int(r)), model.turned(int(model.loops.link_a[r]), model.loops.fixed[r])
-        own, other = model.about(x, k, link_of[k], SHIFT), model.about(x, t, link_of[t], SHIFT)
+        x, n_a = linked.point(int(r)), linked.turned(int(linked.loops.link_a[r]), linked.loops.fixed[r])
+        own, other = linked.about(x, k, link_of[k], SHIFT), linked.about(x, t, link_of[t], SHIFT)
         carried = moved[np.ix_(k, t)][..., None]
         kw, kv, tw, tv = own.w[:, None], own.v[:, None], other.w[None], other.v[None]
-        if model.loops.kind[r] == TRANSLATION:
+        if linked.loops.kind[r] == TRANSLATION:
             value = np.broadcast_to(kv, (k.size, t.size, 3))
             change = carried * (np.cross(tw, kv) + np.cross(tv, kw)) + on_b[:, None] * np.cross(kw, tv)
         else:
-            m = model.turned(int(model.loops.link_b[r]), model.loops.moving[r])
+            m = linked.turned(int(linked.loops.link_b[r]), linked.loops.moving[r])
             value = np.broadcast_to(np.cross(kw, m), (k.size, t.size, 3))
             change = carried * np.cross(np.cross(tw, kw), m) + on_b[:, None] * np.cross(kw, np.cross(tw, m))
         turned = on_a[:, None] * np.cross(other.w, n_a)
@@ -172,25 +173,25 @@ def force_changes(model: LinkedModel, multiplier: np.ndarray) -> np.ndarray:
     return result
 
 
-def _moved_by(model: LinkedModel, link_of: np.ndarray) -> np.ndarray:
+def _moved_by(linked: LinkedModel, link_of: np.ndarray) -> np.ndarray:
     """Whether column k moves along where speed t displaces its joint, shape (nu, nu)."""
     n = link_of.size
     found = np.zeros((n, n))
     for k in range(n):
         link = int(link_of[k])
-        for carrier in carriers(model.forest, link)[1:]:
-            found[k, list(model.speeds_of(carrier))] = 1.0
-        fixed = FIXED_IN_BODY[int(model.forest.kind[link])] >> (k - int(model.forest.u_start[link])) & 1
-        found[k, list(model.speeds_of(link))] = float(fixed)
+        for carrier in carriers(linked.forest, link)[1:]:
+            found[k, list(linked.speeds_of(carrier))] = 1.0
+        fixed = FIXED_IN_BODY[int(linked.forest.kind[link])] >> (k - int(linked.forest.u_start[link])) & 1
+        found[k, list(linked.speeds_of(link))] = float(fixed)
     return found
 
 
 def constrained(
-    model: LinkedModel, dq: np.ndarray, du: np.ndarray, inverse: np.ndarray, force: np.ndarray
+    linked: LinkedModel, dq: np.ndarray, du: np.ndarray, inverse: np.ndarray, force: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """∂u'/∂q, ∂u'/∂u and ∂u'/∂τ (nu, nu) from the derivatives of the joints' forces, M⁻¹, and what the loops exert on
     the joints, Jᵀλ (nu,)."""
-    terms = loop_terms(model)
+    terms = loop_terms(linked)
     J = terms.jacobian
     across = J @ inverse @ J.T
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(across), 1e-300))
@@ -199,5 +200,5 @@ def constrained(
     multiplier = solve @ (J @ (inverse @ force))
     driven = inverse @ J.T @ solve
     allowed = inverse - driven @ J @ inverse
-    by_q = allowed @ (force_changes(model, multiplier) - dq) - driven @ terms.by_q
+    by_q = allowed @ (force_changes(linked, multiplier) - dq) - driven @ terms.by_q
     return by_q, -allowed @ du - driven @ terms.by_u, allowed
