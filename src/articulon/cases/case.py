@@ -21,6 +21,7 @@ from articulon.cases.given_model import GivenModel
 from articulon.cases.overrides import changed, checked_overrides, dotted, parsed
 from articulon.cases.plugins import load_plugins
 from articulon.cases.schema import CaseFile, Comparison, Dynamics, Fidelity, Plugins, RunSettings, with_discriminators
+from articulon.cases.study_sections import Fit, Optimise, Sensitivities
 from articulon.cases.toml_writing import toml
 from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
@@ -84,6 +85,12 @@ class Case:
     """What is compared when nothing is said."""
     plugins: Plugins
     """Files that add to what it can name."""
+    sensitivities: Sensitivities | None = None
+    """What it is asked which parameters decide."""
+    fit: Fit | None = None
+    """What is found from measurements."""
+    optimise: Optimise | None = None
+    """What is to be made of its end."""
     changes: dict[str, Any] = field(default_factory=dict, compare=False)
     """Overrides by dotted key that made it of the file or variant that it is called like."""
     allow_code: bool = field(default=False, compare=False)
@@ -218,6 +225,7 @@ class Case:
             "checks": [check.model_dump() for check in self.checks],
             "variants": self.variants,
             "compare": self.comparison.model_dump(),
+            **{name: asked.model_dump() for name, asked in self._studies if asked is not None},
         }
         return {name: _plain(section) for name, section in sections.items()}
 
@@ -264,6 +272,10 @@ class Case:
     def read(file: Path, overrides: Mapping[str, Any] | None = None, allow_code: bool = False) -> "Case":
         """The case of a file; raises CaseError for one that cannot be read or run."""
         return resolve(table_of(file), str(file), file.stem, overrides or {}, allow_code)
+
+    @property
+    def _studies(self) -> tuple[tuple[str, Sensitivities | Fit | Optimise | None], ...]:
+        return ("sensitivities", self.sensitivities), ("fit", self.fit), ("optimise", self.optimise)
 
     def _determining(self) -> dict[str, Any]:
         content = self.content()
@@ -349,6 +361,9 @@ def resolve(
         variants=file.variants,
         comparison=file.compare,
         plugins=file.plugins,
+        sensitivities=file.sensitivities,
+        fit=file.fit,
+        optimise=file.optimise,
         changes=dict(overrides),
         allow_code=allow_code,
     )

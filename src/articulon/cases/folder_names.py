@@ -8,7 +8,7 @@ from typing import Any
 
 from articulon.cases.overrides import dotted, parts
 
-WITHOUT_EFFECT = ("case", "fidelity", "checks", "variants", "compare", "versions")
+WITHOUT_EFFECT = ("case", "fidelity", "checks", "variants", "compare", "sensitivities", "fit", "optimise", "versions")
 """Sections that change no number of a run, but for the units."""
 RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads", "gsd")
 """Keys of ``run`` that change none."""

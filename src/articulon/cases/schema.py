@@ -12,6 +12,7 @@ from articulon.adaptive import Adaptive
 from articulon.barostats import Barostat
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.references import check_cited
+from articulon.cases.study_sections import Fit, Optimise, Sensitivities
 from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Seed, Whole, nearest
 from articulon.errors import CaseError
 from articulon.forces import AnyForce
@@ -282,6 +283,12 @@ class CaseFile(Section):
     """Overrides by the variant's name."""
     compare: Comparison = Comparison()
     """What is compared."""
+    sensitivities: Sensitivities | None = None
+    """What it is asked which parameters decide."""
+    fit: Fit | None = None
+    """What is found from measurements."""
+    optimise: Optimise | None = None
+    """What is to be made of its end."""
     versions: dict[str, Any] = {}
     """What wrote the file; not read."""
 

@@ -37,6 +37,8 @@ class DifferentiableRun:
     """Of its frames, on which steps end [time]."""
     stop: Stop | None = None
     """What ends it before."""
+    case: Case | None = None
+    """The case that it is of."""
 
 
 def run_of(
@@ -62,6 +64,7 @@ def run_of(
     if isinstance(model, Model):
         if duration is None:
             raise CaseError(f"{where}: duration: say how long the model is simulated, duration=2.0 say")
+        case = None
         integrator = declared_integrator("rk4" if rule is None else rule, options, model, where)
         start = checked_state(model, q, u)
         times: Sequence[float] = frame_times(model, integrator, duration, frames, None)
@@ -89,7 +92,7 @@ def run_of(
     check_durations(model, float(times[-1]))
     if stop is not None and stop.body not in model.names:
         raise CaseError(f"{where}: stop.body: there is no body {shown(stop.body)}")
-    return DifferentiableRun(model, integrator, times, stop)
+    return DifferentiableRun(model, integrator, times, stop, case)
 
 
 def _check_case(case: Case) -> None:

@@ -22,6 +22,7 @@ from articulon.sensitivities.adjoint_steps import advance_steps, scratch
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.objectives import Objective
 from articulon.sensitivities.stopping import Passage, passage_of
+from articulon.sensitivities.table_gradients import differentiated, in_one
 from articulon.sensitivities.tangent_spaces import in_coordinates
 from articulon.simulation.divergence import diagnosis
 
@@ -91,6 +92,16 @@ class Steps:
         return passage_of(self.run.model, self.run.stop, self.start, self._every, common)
 
     @property
+    def of_frames(self) -> list[int]:
+        """How many steps lead to each frame but the first."""
+        return [int(k) for k in np.searchsorted(self.times[0], self.run.times[1:])]
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers the tables have."""
+        return in_one(differentiated(*self.evaluator.system[:2]))[1].size
+
+    @property
     def of_model(self) -> Callable[[Model, np.ndarray, np.ndarray], float] | None:
         """What the objective changes by with a model where the states at the beginning and the end stay."""
         own, passage = self.objective.of_model, self.passage
@@ -151,8 +162,7 @@ class Steps:
 
     def weigh(self, end: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """The objective at the end and its derivatives; raises DivergenceError where there is none."""
-        if not np.isfinite(end).all():
-            raise self._divergence()
+        self.check_finite(end)
         nq = self.run.model.nq
         value, by_q, by_u = self.objective.of(end[:nq].copy(), end[nq:].copy())
         if self.passage is None:
@@ -162,6 +172,11 @@ class Steps:
         model, sooner = self.run.model, self._rate(self.passage) / self.passage.rate_of_stop
         by_stop = in_coordinates(model, end[:nq], self.passage.along(end[:nq]))
         return value, in_coordinates(model, end[:nq], by_q) - sooner * by_stop, by_u
+
+    def check_finite(self, state: np.ndarray) -> None:
+        """Raises DivergenceError for a state (nq + nu,) that is none."""
+        if not np.isfinite(state).all():
+            raise self._divergence()
 
     def _divergence(self) -> DivergenceError:
         """The error for a run that diverges, whose steps are taken once more, one by one."""

@@ -34,16 +34,34 @@ class Parameter:
     """Its numbers, in the shape of its derivative; () for one."""
     changed: Callable[[np.ndarray], Model] | None
     """The model with other numbers in their place; None for the initial state."""
+    part: float = 0.25
+    """Of a number, over which the tables are differenced: large, where they are polynomials of it."""
+    of_start: bool = False
+    """Whether the initial state changes with it."""
 
     @cached_property
     def columns(self) -> np.ndarray:
         """What the numbers of the tables change by with each of its numbers, shape (numbers in all tables, numbers)."""
         assert self.changed is not None
         changed = self.changed
-        return np.transpose([self._derivative(lambda x: flat_tables(changed(x)), i, 0.25) for i in self._indices])
+        return np.transpose([self._derivative(lambda x: flat_tables(changed(x)), i, self.part) for i in self._indices])
 
-    def of(self, function: Callable[[Model], float]) -> np.ndarray:
-        """Derivatives of a function of the model by its numbers, one behind the other, by differences of fourth order
+    @cached_property
+    def start(self) -> np.ndarray | None:
+        """What the initial coordinates and speeds change by with each of its numbers, shape (nq + nu, numbers); None
+        where they stay."""
+        changed = self.changed
+        if changed is None or not self.of_start:
+            return None
+
+        def of(x: np.ndarray) -> np.ndarray:
+            model = changed(x)
+            return np.concatenate([model.q0, model.u0])
+
+        return np.transpose([self._derivative(of, i, self.part) for i in self._indices])
+
+    def of(self, function: Callable[[Model], Any]) -> np.ndarray:
+        """Derivatives of a function of the model by its numbers, along a first axis, by differences of fourth order
         over a thousandth of them."""
         assert self.changed is not None
         changed = self.changed
@@ -68,21 +86,27 @@ class Parameter:
         return (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
 
 
-def parameters_of(model: Model, names: Any, where: str) -> list[Parameter]:
-    """The parameters with these names.
-
-    Raises
-    ------
-    CaseError
-        For one that does not exist, or has no derivatives since it is a choice and no number.
-    """
+def names_of(names: Any, where: str) -> list[str]:
+    """The names of parameters, each once; raises CaseError where there are none."""
     found = list(dict.fromkeys(words(names, f"{where}: parameters", CaseError)))
     if not found:
         raise CaseError(f"{where}: parameters: name at least one, 'q', 'u' or 'forces[0].stiffness' say")
-    return [_parameter(model, name, f"{where}: parameters") for name in found]
+    return found
 
 
-def _parameter(model: Model, name: str, where: str) -> Parameter:
+def changes_by(parameters: list[Parameter], size: int) -> tuple[np.ndarray, np.ndarray]:
+    """What the numbers of the tables, and coordinates and speeds at the beginning (parameters, size), change by with
+    each parameter but the initial state."""
+    changing = [one for one in parameters if one.changed is not None]
+    if not changing:
+        return np.zeros((0, 0)), np.zeros((0, size))
+    starts = [np.zeros((size, one.columns.shape[1])) if one.start is None else one.start for one in changing]
+    return np.hstack([one.columns for one in changing]).T, np.hstack(starts).T
+
+
+def parameter_of(model: Model, name: str, where: str) -> Parameter:
+    """The parameter of a model with this name; raises CaseError for one that does not exist or is a choice and no
+    number."""
     if name in STATE:
         for k, force in enumerate(model.forces):
             field = _from_the_start(force)

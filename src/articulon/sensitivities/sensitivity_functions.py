@@ -16,11 +16,13 @@ from articulon.inputs import whole, word
 from articulon.integrate.rules import ESTIMATING
 from articulon.model import Model
 from articulon.sensitivities.adjoint_run import by_adjoint
-from articulon.sensitivities.differentiable_models import run_of
+from articulon.sensitivities.case_parameters import case_parameters
+from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of
 from articulon.sensitivities.end_of_run import Derivatives, Steps
 from articulon.sensitivities.objectives import objective_of
-from articulon.sensitivities.parameters import Parameter, parameters_of
+from articulon.sensitivities.parameters import Parameter, changes_by
 from articulon.sensitivities.tangent_run import by_tangent
+from articulon.sensitivities.tangent_spaces import in_coordinates
 
 WHERE = "sensitivity"
 CHECKPOINTS = 100
@@ -79,7 +81,8 @@ def sensitivity(
         ``objective(q, u)`` of the coordinates (nq,) and speeds (nu,) at the end: its value, its derivatives by the
         coordinates, (nq,) or in their tangent space (nu,), and those by the speeds (nu,).
     parameters
-        Dotted names: ``"q"``, the initial coordinates in their tangent space (see :func:`articulon.derivatives`),
+        Dotted names: keys of a case's model, such as ``"model.core.mass"``, whatever its builder makes of them; and
+        of models ``"q"``, the initial coordinates in their tangent space (see :func:`articulon.derivatives`),
         ``"u"``, the initial speeds, numbers of forces as in a case, ``"forces[0].stiffness.rod"`` or
         ``"forces.gravity.acceleration"``, and of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about it (xx, xy,
         xz, yy, yz, zz) and ``position``, the place of its joint in its parent.
@@ -138,15 +141,25 @@ def sensitivity(
         allow_code=allow_code,
         options=options,
     )
-    found = parameters_of(run.model, parameters, WHERE)
+    return differentiated_run(
+        run, objective, case_parameters(run.case, run.model, parameters, WHERE), method, checkpoints
+    )
+
+
+def differentiated_run(
+    run: DifferentiableRun,
+    objective: str | Callable[..., Any],
+    found: list[Parameter],
+    method: str = "adjoint",
+    checkpoints: int | None = None,
+) -> Sensitivity:
+    """What :func:`sensitivity` finds, of a run and parameters that have been checked."""
     steps = Steps(run, objective_of(run.model, objective, WHERE, stops=run.stop is not None))
     if method == "forward":
         if checkpoints is not None:
             raise CaseError(f"{WHERE}: checkpoints: the forward method keeps no states; leave them out")
-        columns = [one.columns for one in found if one.changed is not None]
-        every = np.hstack(columns).T if columns else np.zeros((0, 0))
         names = {one.name for one in found}
-        derivatives = by_tangent(steps, every, of_q="q" in names, of_u="u" in names)
+        derivatives = by_tangent(steps, *changes_by(found, steps.start.size), of_q="q" in names, of_u="u" in names)
         return _result(steps, found, derivatives, derivatives.by_tables, 0)
     if run.integrator.step is None:
         raise CaseError(
@@ -159,7 +172,12 @@ def sensitivity(
         kept = whole(checkpoints, f"{WHERE}: checkpoints", least=1, error=CaseError)
     kept = min(kept, steps.times[0].size)
     derivatives = by_adjoint(steps, kept, any("bodies" in one.name for one in found))
-    by_parameters = [derivatives.by_tables @ one.columns for one in found if one.changed is not None]
+    of_start = np.concatenate([in_coordinates(run.model, run.model.q0, derivatives.by_q), derivatives.by_u])
+    by_parameters = [
+        derivatives.by_tables @ one.columns + (0.0 if one.start is None else of_start @ one.start)
+        for one in found
+        if one.changed is not None
+    ]
     return _result(steps, found, derivatives, np.concatenate([*by_parameters, np.zeros(0)]), kept)
 
 

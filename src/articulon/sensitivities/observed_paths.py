@@ -1,0 +1,72 @@
+"""Observables along a run, and their derivatives by few parameters, from one sweep with the changes by each."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.model import Model
+from articulon.sensitivities.differentiable_models import DifferentiableRun
+from articulon.sensitivities.end_of_run import Steps
+from articulon.sensitivities.objectives import Objective
+from articulon.sensitivities.parameters import Parameter, changes_by
+from articulon.sensitivities.tangent_run import tangents_along
+from articulon.sensitivities.tangent_spaces import in_coordinates
+
+
+class ObservedPath(NamedTuple):
+    """What is observed along a run."""
+
+    values: np.ndarray
+    """Of the observables at the times, shape (times, observables)."""
+    derivatives: np.ndarray
+    """By the numbers of the parameters, shape (times, observables, numbers)."""
+
+
+def observed_path(
+    run: DifferentiableRun, times: np.ndarray, observables: Sequence[Objective], parameters: list[Parameter]
+) -> ObservedPath:
+    """Observables of a run at times, which increase from zero or later, and their derivatives.
+
+    Raises
+    ------
+    DivergenceError
+        Where the numbers stop meaning anything.
+    """
+    model, nq = run.model, run.model.nq
+    later = times[times > 0.0]
+    steps = Steps(replace(run, times=(0.0, *later.tolist()), stop=None), observables[0])
+    after = [0] * (times.size - later.size) + steps.of_frames
+    values = np.zeros((times.size, len(observables)))
+    states, changes = tangents_along(steps, *changes_by(parameters, steps.start.size), after)
+    derivatives = np.zeros((*values.shape, changes.shape[1]))
+    for t, (state, change) in enumerate(zip(states, changes, strict=True)):
+        steps.check_finite(state)
+        q, u = state[:nq].copy(), state[nq:].copy()
+        for k, observable in enumerate(observables):
+            values[t, k], by_q, by_u = observable.of(q, u)
+            derivatives[t, k] = change @ np.concatenate([in_coordinates(model, q, by_q), by_u])
+    first = 0
+    for one in parameters:
+        numbers = slice(first, first + one.numbers.size)
+        derivatives[:, :, numbers] += _of_model(observables, states, nq, one)
+        first = numbers.stop
+    return ObservedPath(values, derivatives)
+
+
+def _of_model(observables: Sequence[Objective], states: np.ndarray, nq: int, parameter: Parameter) -> np.ndarray:
+    """What observables change by with the model where the states stay, (times, observables, numbers)."""
+    functions = [one.of_model for one in observables]
+    if all(function is None for function in functions):
+        return np.zeros((len(states), len(functions), 1))
+
+    def of(model: Model) -> np.ndarray:
+        return np.array(
+            [
+                [0.0 if function is None else function(model, y[:nq].copy(), y[nq:].copy()) for function in functions]
+                for y in states
+            ]
+        )
+
+    return np.moveaxis(parameter.of(of), 0, -1)
