@@ -65,6 +65,9 @@ if TYPE_CHECKING:
     from articulon.model.joints.swing import Swing as Swing
     from articulon.model.joints.universal import Universal as Universal
     from articulon.model.modes import Modes as Modes
+    from articulon.parameter_studies.fitting import fit as fit
+    from articulon.parameter_studies.optimising import optimise as optimise
+    from articulon.parameter_studies.ranking import rank_parameters as rank_parameters
     from articulon.runs.entry import open_run as open_run
     from articulon.runs.entry import resume as resume
     from articulon.runs.entry import run as run
@@ -122,6 +125,9 @@ _HOMES = {
     "articulon.runs.replica_exchange": ("replica_exchange",),
     "articulon.runs.run": ("Run",),
     "articulon.comparisons.comparison": ("compare",),
+    "articulon.parameter_studies.fitting": ("fit",),
+    "articulon.parameter_studies.optimising": ("optimise",),
+    "articulon.parameter_studies.ranking": ("rank_parameters",),
     "articulon.advice.advising": ("advise",),
     "articulon.sensitivities.sensitivity_functions": ("sensitivity",),
     "articulon.simulation.minimisation": ("minimise",),

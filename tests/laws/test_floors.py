@@ -66,6 +66,7 @@ FLOORS = (
     ("comparisons",),
     ("runs",),
     ("sensitivities",),
+    ("parameter_studies",),
     ("sweeps",),
     ("advice",),
     ("cli",),

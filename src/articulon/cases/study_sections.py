@@ -67,15 +67,13 @@ class Target(StudySection):
 
 
 class Optimise(StudySection):
-    """``[optimise]``: parameters at which a run ends as it is to, found by ``articulon optimise``."""
+    """``[optimise]``: parameters with which a run ends as it is to, found by ``articulon optimise``."""
 
     parameters: tuple[Sought, ...] = ()
     """What is found."""
     targets: tuple[Target, ...] = ()
-    """What the run is to end with: half of the sum of squares of the departures is made small."""
-    effort: Annotated[Number, Field(ge=0)] = 0.0
-    """Adds half of the sum of squares of the parameters, times this."""
+    """What the run is to end with."""
     tolerance: Annotated[Number, Field(gt=0)] = 1e-6
-    """What is left of the objective at which the search ends."""
-    iterations: Annotated[Whole, Field(ge=1)] = 500
-    """Of the search at most."""
+    """The largest departure, over the scale of its target, at which the search ends."""
+    runs: Annotated[Whole, Field(ge=1)] = 200
+    """Runs of the search at most."""

@@ -16,6 +16,7 @@ from articulon.forces.base import Force, check_durations
 from articulon.forces.gravity import Gravity
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.inputs import flag, shown
+from articulon.integrate import Integrator
 from articulon.integrate.integrators import Explicit
 from articulon.integrate.rules import EXPLICIT
 from articulon.model import Model
@@ -64,35 +65,48 @@ def run_of(
     if isinstance(model, Model):
         if duration is None:
             raise CaseError(f"{where}: duration: say how long the model is simulated, duration=2.0 say")
-        case = None
-        integrator = declared_integrator("rk4" if rule is None else rule, options, model, where)
+        integrator = _explicit(declared_integrator("rk4" if rule is None else rule, options, model, where), where)
         start = checked_state(model, q, u)
         times: Sequence[float] = frame_times(model, integrator, duration, frames, None)
         model = replace(model, q0=start[0].copy(), u0=start[1].copy())
         if stop is not None:
             stop = Stop.from_mapping(stop, f"{where}: stop").resolved(model.units, f"{where}: stop")
-    else:
-        case = (
-            model if isinstance(model, Case) else load_case(model, allow_code=flag(allow_code, f"{where}, allow_code"))
-        )
-        given = {"duration": duration, "rule": rule, "frames": frames, "q": q, "u": u, "stop": stop, **options}
-        wrong = next((name for name, value in given.items() if value is not None), None)
-        if wrong is not None:
-            raise CaseError(f"{where}: {wrong} is that of the case; change it there, by load_case(case, overrides)")
-        _check_case(case)
-        case.check_code()
-        model, integrator, times = case.build_model(), case.integrator, case.run.frame_times()
-        stop = case.run.stop
+        return _checked(DifferentiableRun(model, integrator, times, stop), where)
+    case = model if isinstance(model, Case) else load_case(model, allow_code=flag(allow_code, f"{where}, allow_code"))
+    given = {"duration": duration, "rule": rule, "frames": frames, "q": q, "u": u, "stop": stop, **options}
+    wrong = next((name for name, value in given.items() if value is not None), None)
+    if wrong is not None:
+        raise CaseError(f"{where}: {wrong} is that of the case; change it there, by load_case(case, overrides)")
+    return run_of_case(case, where)
+
+
+def run_of_case(case: Case, where: str) -> DifferentiableRun:
+    """The run of a case; raises CaseError and ModelError as :func:`run_of` does."""
+    _check_case(case)
+    case.check_code()
+    integrator = _explicit(case.integrator, where)
+    found = DifferentiableRun(case.build_model(), integrator, case.run.frame_times(), case.run.stop, case)
+    return _checked(found, where)
+
+
+def _explicit(integrator: Integrator, where: str) -> Explicit:
+    """The integrator; raises CaseError for one that has no derivatives."""
     if not isinstance(integrator, Explicit):
         raise CaseError(
             f"{where}: integrator.rule: '{getattr(integrator, 'rule', '')}' has no derivatives; choose an explicit "
             f"Runge-Kutta rule: {RULES}"
         )
+    return integrator
+
+
+def _checked(run: DifferentiableRun, where: str) -> DifferentiableRun:
+    """The run; raises CaseError or ModelError where it has no derivatives."""
+    model, stop = run.model, run.stop
     check_differentiable(model, where)
-    check_durations(model, float(times[-1]))
+    check_durations(model, float(run.times[-1]))
     if stop is not None and stop.body not in model.names:
         raise CaseError(f"{where}: stop.body: there is no body {shown(stop.body)}")
-    return DifferentiableRun(model, integrator, times, stop, case)
+    return run
 
 
 def _check_case(case: Case) -> None:

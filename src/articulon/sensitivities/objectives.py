@@ -35,6 +35,8 @@ class Objective:
     """Its value and derivatives at coordinates and speeds."""
     of_model: Callable[[Model, np.ndarray, np.ndarray], float] | None = field(default=None)
     """Its value of a model at a state, where it depends on the model's numbers by itself."""
+    of_bodies: bool = True
+    """Whether of these it depends on those of bodies alone, and not of forces."""
     is_time: bool = False
     """Whether it is the time at which the run ends, and not what is found there."""
 
@@ -45,6 +47,8 @@ STOP_TIME = "stop_time"
 
 def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Objective:
     """The objective that a user gives for a run, which may stop before its time; raises CaseError for what is none."""
+    if isinstance(objective, Objective):
+        return objective
     if isinstance(objective, str) and objective == STOP_TIME:
         if not stops:
             raise CaseError(
@@ -81,7 +85,9 @@ def _named(model: Model, name: str, where: str) -> Objective:
     if name == "kinetic_energy":
         return Objective(lambda q, u: _kinetic(model, q, u), lambda model, q, u: float(kinetic_energy(model, q, u)))
     if name == "potential_energy":
-        return Objective(lambda q, u: _potential(model, q), lambda model, q, u: float(potential_energy(model, q)))
+        return Objective(
+            lambda q, u: _potential(model, q), lambda model, q, u: float(potential_energy(model, q)), of_bodies=False
+        )
     of_q, of_u = ([one for one, _ in names] for names in coordinate_names(model))
     if name in of_q:
         return Objective(_entry(of_q.index(name), model.nq, model.nu))

@@ -57,7 +57,7 @@ def observed_path(
 
 def _of_model(observables: Sequence[Objective], states: np.ndarray, nq: int, parameter: Parameter) -> np.ndarray:
     """What observables change by with the model where the states stay, (times, observables, numbers)."""
-    functions = [one.of_model for one in observables]
+    functions = [None if parameter.of_forces and one.of_bodies else one.of_model for one in observables]
     if all(function is None for function in functions):
         return np.zeros((len(states), len(functions), 1))
 

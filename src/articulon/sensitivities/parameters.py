@@ -39,6 +39,11 @@ class Parameter:
     of_start: bool = False
     """Whether the initial state changes with it."""
 
+    @property
+    def of_forces(self) -> bool:
+        """Whether it is a number of forces, which bodies do not change with."""
+        return parts(self.name)[0] == "forces"
+
     @cached_property
     def columns(self) -> np.ndarray:
         """What the numbers of the tables change by with each of its numbers, shape (numbers in all tables, numbers)."""

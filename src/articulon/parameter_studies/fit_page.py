@@ -1,0 +1,177 @@
+"""A fit as a page in one file, and as files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from articulon import __version__
+from articulon.parameter_studies.study_folder import write_study
+from articulon.report import page, style
+from articulon.report.readable_numbers import number, percent
+
+if TYPE_CHECKING:
+    from articulon.parameter_studies.fitting import FitResult
+
+PAGE, RESULTS, MEASUREMENTS, FITTED_CASE = "fit.html", "fit.json", "measurements.csv", "case.toml"
+CONFIDENCE = 0.95
+DRAWN = 6
+"""Observables that are drawn."""
+CORRELATED = 12
+"""Numbers whose correlations are in the table."""
+HOW = (
+    "Intervals are those of a linear model: the covariance is (JᵀJ)⁻¹, with J the derivatives of all measurements by "
+    "the parameters, over the errors. {errors} They hold as far as the run is linear in the parameters over them."
+)
+CAPTION = "Above, what was measured (points) and the run that fits (line). Below, what is left."
+FILES = f"{FITTED_CASE} is the case with what was found, and articulon run {FITTED_CASE} runs it."
+KNOWN = "The errors of the measurements are given."
+UNKNOWN = "The errors of the measurements are taken from what the fit leaves, by Student's t."
+
+
+def write_fit(found: FitResult, folder: Path) -> None:
+    """Write the page, the figures, what was measured and the case with what was found."""
+    files = {
+        FITTED_CASE: found.case.to_toml(),
+        MEASUREMENTS: found.measurements.to_csv(),
+        RESULTS: json.dumps(summary(found), indent=2, allow_nan=False) + "\n",
+        PAGE: fit_page(found),
+    }
+    write_study(folder, files)
+
+
+def summary(found: FitResult) -> dict[str, Any]:
+    """What a fit has found, as ``fit.json`` has it."""
+    parameters = [
+        {
+            "key": name,
+            "start": start,
+            "found": value,
+            "standard_error": error,
+            "interval": [low, high],
+            **({"true": own} if found.synthetic else {}),
+        }
+        for name, start, value, error, (low, high), own in zip(
+            found.names,
+            found.sought.start.tolist(),
+            found.numbers.tolist(),
+            found.standard_errors.tolist(),
+            found.intervals(CONFIDENCE).tolist(),
+            found.sought.own.tolist(),
+            strict=True,
+        )
+    ]
+    return {
+        "articulon": __version__,
+        "case": found.case.name,
+        "parameters": parameters,
+        "confidence": CONFIDENCE,
+        "correlation": found.correlation.tolist(),
+        "observables": list(found.measurements.observables),
+        "measurements": found.degrees_of_freedom + found.numbers.size,
+        "degrees_of_freedom": found.degrees_of_freedom,
+        "residual_error": found.residual_error,
+        "errors": None if found.measurements.errors is None else found.measurements.errors.tolist(),
+        "evaluations": found.evaluations,
+        "synthetic": found.synthetic,
+        "recovered": found.recovered,
+    }
+
+
+def fit_page(found: FitResult) -> str:
+    """The text of the page."""
+    told = summary(found)
+    measured = f"{told['measurements']} measurements of {', '.join(found.measurements.observables)}"
+    source = "the case's own run" if found.synthetic else "data"
+    known = found.measurements.errors is not None
+    heads = ["parameter", "start", "found", "standard error", f"{percent(CONFIDENCE)} interval"]
+    rows = []
+    for one in told["parameters"]:
+        low, high = one["interval"]
+        row = [one["key"], number(one["start"]), number(one["found"], 6), number(one["standard_error"], 2)]
+        row.append(f"{number(low, 5)} to {number(high, 5)}")
+        rows.append([*row, number(one["true"], 6)] if found.synthetic else row)
+    drawn = style.svgs({"fit": observed_figure(found)})
+    return page.document(
+        f"Fit: {found.case.title}",
+        f"{found.case.name}: {found.numbers.size} numbers from {measured}, of {source}",
+        [
+            callout(found),
+            recovered(found),
+            page.section(
+                "Parameters",
+                page.table([*heads, "true"] if found.synthetic else heads, rows),
+                page.paragraphs([HOW.format(errors=KNOWN if known else UNKNOWN)]),
+            ),
+            page.section("Correlations", correlations(found)),
+            page.section(
+                "Measurements and fit",
+                page.figure("fit", drawn["fit"], CAPTION),
+            ),
+            page.section("Notes", page.items(found.case.notes)),
+            page.section("Files", page.paragraphs([FILES])),
+        ],
+    )
+
+
+def callout(found: FitResult) -> str:
+    """How good the fit is, in sentences."""
+    ended = f"The search ended after {found.evaluations} runs with their derivatives."
+    if found.measurements.errors is None:
+        left = f"The root of the mean square of what is left is {number(found.residual_error)}."
+        return page.callout("status", ended, left)
+    expected = np.sqrt(2.0 / found.degrees_of_freedom)
+    chi2 = found.residual_error**2
+    fits = abs(chi2 - 1.0) < 4.0 * expected
+    sentence = f"χ² is {number(chi2)} for each degree of freedom; 1 ± {number(expected, 2)} is expected."
+    doubt = "" if fits else "The model does not fit within the errors, or these are not as large as is said."
+    return page.callout("trusted" if fits else "suspect", ended, sentence, doubt)
+
+
+def recovered(found: FitResult) -> str:
+    """Whether the numbers of the case were found again."""
+    if found.recovered is None:
+        return ""
+    if found.recovered:
+        return page.callout("trusted", "The numbers of the case were found again: they lie in the region of 99.9 %.")
+    return page.callout(
+        "violated", "The numbers of the case were not found again: they lie outside of the region of 99.9 %."
+    )
+
+
+def correlations(found: FitResult) -> str:
+    """The table of correlations, where it is not too large."""
+    if not 2 <= found.numbers.size <= CORRELATED:
+        return ""
+    marks = [f"({k + 1})" for k in range(found.numbers.size)]
+    named = zip(marks, found.names, found.correlation.tolist(), strict=True)
+    return page.table(["", *marks], [[f"{mark} {name}", *(number(x, 2) for x in row)] for mark, name, row in named])
+
+
+def observed_figure(found: FitResult) -> Figure:
+    """What was measured and what fits, and the difference below."""
+    names = found.measurements.observables[:DRAWN]
+    times, unit = found.measurements.times, style.label("time", found.case.units, "time")
+    with style.applied():
+        figure = Figure(figsize=(style.WIDTH, 0.4 + 2.2 * len(names)), layout="constrained")
+        grid = figure.add_gridspec(2 * len(names), 1, height_ratios=[2.2, 1.0] * len(names))
+        for k, name in enumerate(names):
+            above = figure.add_subplot(grid[2 * k])
+            below = figure.add_subplot(grid[2 * k + 1], sharex=above)
+            measured, fitted = found.measurements.values[:, k], found.fitted[:, k]
+            above.plot(times, measured, ".", color=style.BLUE, markersize=4.0, label="measured")
+            above.plot(times, fitted, color=style.VERMILION, linewidth=1.2, label="fitted")
+            above.set_ylabel(name)
+            above.tick_params(labelbottom=False)
+            style.legend(above)
+            below.axhline(0.0, color=style.GREY, linewidth=0.7)
+            below.plot(
+                times, found.measurements.values[:, k] - found.fitted[:, k], ".", color=style.BLUE, markersize=3.0
+            )
+            below.set_ylabel("left")
+        below.set_xlabel(unit)
+    return figure

@@ -1,0 +1,275 @@
+"""Parameters of a case from measurements: least squares on the derivatives of the run.
+
+The residuals are r = (y(t; p) − d)/σ, and their Jacobian is that of the forward sensitivities, exact for the numbers
+that are computed. The covariance of the parameters is (JᵀJ)⁻¹ at the end where σ is known. Where it is not, it is times
+s² = |r|²/(n − m), of n residuals and m parameters, and intervals are those of Student's t with n − m degrees of freedom
+(Seber and Wild, Nonlinear Regression, 1989, section 5.1). Both hold as far as the run is linear in the parameters over
+the intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.cases.loading import load_case
+from articulon.cases.study_sections import Fit
+from articulon.errors import ArticulonError, CaseError, DivergenceError
+from articulon.inputs import flag
+from articulon.notebook_table import table_of_words
+from articulon.parameter_studies.measurements import Measurements, errors_of, measurements_of
+from articulon.parameter_studies.sought_parameters import SoughtParameters, sought_parameters
+from articulon.sensitivities.case_parameters import case_parameters
+from articulon.sensitivities.differentiable_models import run_of_case
+from articulon.sensitivities.objectives import objective_of
+from articulon.sensitivities.observed_paths import ObservedPath, observed_path
+
+WHERE = "fit"
+TOLERANCE = 1e-10
+"""Of the sum of squares, the parameters and the gradient, at which the search ends."""
+REGION = 0.999
+"""Of a region in which the true numbers must lie."""
+SINGULAR = 1e-10
+"""Singular values of the scaled Jacobian, of the largest, below which measurements say nothing."""
+NOISE = 0x66_69_74
+"""The stream of errors of what is measured of the case itself."""
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """Parameters that fit measurements. Made by :func:`articulon.fit`."""
+
+    case: Case
+    """The case with the parameters that fit."""
+    sought: SoughtParameters
+    """What was sought."""
+    numbers: np.ndarray
+    """What was found, shape (numbers,)."""
+    covariance: np.ndarray
+    """Of the numbers, shape (numbers, numbers)."""
+    measurements: Measurements
+    """What was fitted."""
+    fitted: np.ndarray
+    """The observables with what was found, shape (times, observables)."""
+    residual_error: float
+    """Root of the mean square of what is left, |r|²/(n − m), over the errors where these are known."""
+    degrees_of_freedom: int
+    """n − m: measurements less numbers."""
+    evaluations: int
+    """Runs that it took, with their derivatives."""
+    synthetic: bool
+    """Whether the case itself was measured, so that its own numbers are the truth."""
+
+    @property
+    def names(self) -> list[str]:
+        """The key of every number."""
+        return self.sought.names
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What was found, by key."""
+        return self.sought.values(self.numbers)
+
+    @property
+    def standard_errors(self) -> np.ndarray:
+        """Of the numbers, shape (numbers,)."""
+        return np.sqrt(np.diagonal(self.covariance))
+
+    @property
+    def correlation(self) -> np.ndarray:
+        """Of the numbers, shape (numbers, numbers)."""
+        errors = self.standard_errors
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.covariance / np.outer(errors, errors)
+
+    def intervals(self, confidence: float = 0.95) -> np.ndarray:
+        """Least and largest value of every number at a confidence, shape (numbers, 2)."""
+        from scipy.stats import norm, t
+
+        tail = 0.5 * (1.0 + confidence)
+        half = norm.ppf(tail) if self.measurements.errors is not None else t.ppf(tail, max(self.degrees_of_freedom, 1))
+        return self.numbers[:, None] + np.outer(self.standard_errors, [-half, half])
+
+    @property
+    def recovered(self) -> bool | None:
+        """Of a run of the case itself, whether its own numbers lie in the joint region of confidence of 99.9 %; None of
+        data, whose truth is not known."""
+        from scipy.stats import chi2
+
+        if not self.synthetic:
+            return None
+        off = self.numbers - self.sought.own
+        return float(off @ np.linalg.solve(self.covariance, off)) <= float(chi2.ppf(REGION, off.size))
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} = {x:.6g}" for name, x in zip(self.names, self.numbers, strict=True))
+        return f"FitResult({found})"
+
+    def _repr_html_(self) -> str:
+        rows = {
+            name: f"{value:.6g}, between {low:.6g} and {high:.6g} (95 %)"
+            for name, value, (low, high) in zip(self.names, self.numbers, self.intervals(), strict=True)
+        }
+        return table_of_words(f"Fit of {self.case.name}", rows)
+
+
+def fit(
+    case: Case | str | Path,
+    data: Mapping[str, Any] | str | Path | None = None,
+    parameters: Mapping[str, Any] | Sequence[str] | None = None,
+    *,
+    errors: Sequence[float] | float | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    allow_code: bool = False,
+    out: str | Path | None = None,
+) -> FitResult:
+    """Find parameters of a case from measurements, with their confidence intervals.
+
+    Least squares by SciPy's trust-region method on the derivatives of the run, one run with the changes by every
+    parameter for each step of the search.
+
+    Parameters
+    ----------
+    case
+        A case, its name, or its file; its ``[fit]`` says what is found unless that is given here.
+    data
+        What was measured: ``{"time": (n,), "rod.angle": (n,), ...}``, a data frame's columns, or a file of
+        comma-separated values with such a heading, in the units of the case; nan, or an empty cell, where nothing was
+        measured. Without it, and without one in the case, the case's own run is measured with its ``errors``, and the
+        fit shows whether its numbers can be found again.
+    parameters
+        Keys of the case, or a dictionary from keys to where the search begins, or to ``(start, least, largest)``.
+    errors
+        Standard deviation of the errors of each observable, or one for all [of the observable]; by default what the
+        fit leaves.
+    overrides
+        Changes to the case by dotted key.
+    allow_code
+        Whether functions that the case names may run: they are code, of whoever wrote the case.
+    out
+        A folder for ``fit.json``, ``measurements.csv``, ``case.toml`` with what was found, and a page, ``fit.html``;
+        none by default.
+
+    Returns
+    -------
+    FitResult
+        ``values`` by key, ``intervals()``, ``covariance``, and ``case``, the case with what was found.
+
+    Raises
+    ------
+    CaseError
+        For keys, columns and files that are not there, and for a run without derivatives.
+    ArticulonError
+        Where the search does not come to an end, and where measurements do not determine a parameter.
+    """
+    from articulon.parameter_studies.fit_page import write_fit
+
+    if not isinstance(case, Case):
+        case = load_case(case, overrides, allow_code=flag(allow_code, f"{WHERE}, allow_code"))
+    elif overrides:
+        case = case.with_overrides(overrides)
+    asked = Fit() if case.fit is None else case.fit
+    if errors is not None:
+        asked = asked.model_copy(update={"errors": tuple(np.atleast_1d(np.asarray(errors, dtype=np.float64)).tolist())})
+    sought = sought_parameters(case, asked.parameters, parameters, f"{case.source}: {WHERE}")
+    measured = measurements_of(case, asked, data, f"{case.source}: {WHERE}")
+    synthetic = measured is None
+    if measured is None:
+        measured = _measured(case, asked)
+    found = _searched(sought, measured, synthetic)
+    if out is not None:
+        write_fit(found, Path(out))
+    return found
+
+
+def _measured(case: Case, asked: Fit) -> Measurements:
+    """The case's own run, with errors."""
+    where = f"{case.source}: {WHERE}"
+    if not asked.observables:
+        raise CaseError(f"{where}.observables: say what is measured, 'rod.angle' say, or give data")
+    times = np.arange(1, asked.samples + 1) * (float(case.run.duration) / asked.samples)
+    path = _path(case, times, asked.observables, ())
+    errors = errors_of(asked.errors, len(asked.observables), where)
+    values = path.values
+    if errors is not None:
+        seeds = np.random.SeedSequence([NOISE, int(case.run.seed)])
+        values = values + errors * np.random.default_rng(seeds).standard_normal(values.shape)
+    return Measurements(times, asked.observables, values, errors)
+
+
+def _path(case: Case, times: np.ndarray, observables: Sequence[str], keys: Sequence[str]) -> ObservedPath:
+    run = run_of_case(case, WHERE)
+    objectives = [objective_of(run.model, name, f"{WHERE}: observables", stops=False) for name in observables]
+    parameters = case_parameters(case, run.model, keys, WHERE) if keys else []
+    return observed_path(run, times, objectives, parameters)
+
+
+def _searched(sought: SoughtParameters, measured: Measurements, synthetic: bool) -> FitResult:
+    from scipy.optimize import least_squares
+
+    there = np.isfinite(measured.values)
+    spread = np.ones(len(measured.observables)) if measured.errors is None else measured.errors
+    if there.sum() <= sought.own.size:
+        raise CaseError(f"{WHERE}: {there.sum()} measurements do not determine {sought.own.size} numbers; take more")
+    known: dict[bytes, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def at(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Residuals, their Jacobian, and the observables."""
+        key = numbers.tobytes()
+        if key not in known:
+            path = _path(sought.with_numbers(numbers), measured.times, measured.observables, sought.keys)
+            residuals = ((path.values - measured.values) / spread)[there]
+            known[key] = residuals, (path.derivatives / spread[:, None])[there], path.values
+        return known[key]
+
+    def residuals(numbers: np.ndarray) -> np.ndarray:
+        try:
+            return at(numbers)[0]
+        except DivergenceError:
+            return np.full(int(there.sum()), 1e100)  # a step of the search that is refused
+
+    at(sought.start)  # a run that diverges there is said at once
+    done = least_squares(
+        residuals, sought.start, lambda numbers: at(numbers)[1], sought.bounds, x_scale="jac",
+        ftol=TOLERANCE, xtol=TOLERANCE, gtol=TOLERANCE,
+    )  # fmt: skip
+    if not done.success:
+        raise ArticulonError(f"{WHERE}: the search came to no end ({done.message}); begin nearer, or give bounds")
+    left, jacobian, fitted = at(done.x)
+    freedom = left.size - done.x.size
+    variance = 1.0 if measured.errors is not None else float(left @ left) / freedom
+    covariance = variance * _inverse(jacobian, sought.names)
+    return FitResult(
+        replace(sought.with_numbers(done.x), name=sought.case.name, changes=dict(sought.case.changes)),
+        sought,
+        done.x,
+        covariance,
+        measured,
+        fitted,
+        float(np.sqrt(left @ left / freedom)),
+        freedom,
+        len(known),
+        synthetic,
+    )
+
+
+def _inverse(jacobian: np.ndarray, names: list[str]) -> np.ndarray:
+    """(JᵀJ)⁻¹; raises ArticulonError, naming them, for parameters that measurements do not determine."""
+    size = np.linalg.norm(jacobian, axis=0)
+    scale = np.where(size > 0.0, size, 1.0)
+    _, singular, directions = np.linalg.svd(jacobian / scale, full_matrices=False)
+    if singular[-1] <= SINGULAR * singular[0]:
+        weak = directions[-1]
+        found = [name for name, part in zip(names, np.abs(weak), strict=True) if part > 0.1 * np.abs(weak).max()]
+        many = "nothing of" if len(found) == 1 else "only a combination of"
+        raise ArticulonError(
+            f"{WHERE}: the measurements say {many} {', '.join(found)}; leave {'it' if len(found) == 1 else 'one'} out, "
+            "or measure something else"
+        )
+    inverse: np.ndarray = (directions.T / singular**2) @ directions / np.outer(scale, scale)
+    return inverse

@@ -1,0 +1,228 @@
+"""Parameters with which a run ends as it is to: torques that swing a pendulum up, springs that hold it there.
+
+What is made small is the sum of squares of the departures of observables at the end from their targets, over their
+scales, by SciPy's trust-region least squares. Where there are many numbers for each target the Jacobian is that of
+adjoints, one run there and back for each target whatever the number of parameters; else that of forward sensitivities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.cases.loading import load_case
+from articulon.cases.study_sections import Optimise, Target
+from articulon.errors import ArticulonError, CaseError, DivergenceError
+from articulon.inputs import flag, number
+from articulon.notebook_table import table_of_words
+from articulon.parameter_studies.sought_parameters import SoughtParameters, sought_parameters
+from articulon.sensitivities.case_parameters import case_parameters
+from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of_case
+from articulon.sensitivities.objectives import objective_of
+from articulon.sensitivities.observed_paths import observed_path
+from articulon.sensitivities.sensitivity_functions import differentiated_run
+
+WHERE = "optimise"
+SWEEPS = 4
+"""Numbers for each target above which adjoints cost less than changes by each number."""
+FAR = 1e100
+"""What stands for the departures of a run that diverges, so that the search takes a shorter step."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Parameters with which a run ends as it is to. Made by :func:`articulon.optimise`."""
+
+    case: Case
+    """The case with what was found."""
+    sought: SoughtParameters
+    """What was sought."""
+    numbers: np.ndarray
+    """What was found, shape (numbers,)."""
+    targets: tuple[Target, ...]
+    """What the run was to end with."""
+    ends: np.ndarray
+    """What it ends with, shape (targets,)."""
+    departures: tuple[float, ...]
+    """The largest departure over its scale in each run of the search that came nearer than those before."""
+    runs: int
+    """Runs that the search took."""
+
+    @property
+    def names(self) -> list[str]:
+        """The key of every number."""
+        return self.sought.names
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What was found, by key."""
+        return self.sought.values(self.numbers)
+
+    def __repr__(self) -> str:
+        return f"Optimum({self.case.name!r}: departure {self.departures[-1]:.2g} after {self.runs} runs)"
+
+    def _repr_html_(self) -> str:
+        rows = {name: f"{value:.6g}" for name, value in zip(self.names, self.numbers, strict=True)}
+        return table_of_words(f"Optimum of {self.case.name}", rows)
+
+
+class _ReachedError(Exception):
+    """Ends the search."""
+
+
+def optimise(
+    case: Case | str | Path,
+    targets: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | Sequence[str] | None = None,
+    *,
+    tolerance: float | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    allow_code: bool = False,
+    out: str | Path | None = None,
+) -> Optimum:
+    """Find parameters of a case with which its run ends as it is to.
+
+    Parameters
+    ----------
+    case
+        A case, its name, or its file; its ``[optimise]`` says what is sought unless that is given here.
+    targets
+        Values of observables at the end, by name, in the units of the case: ``{"rod.angle": 3.14, "rod.rate": 0}``.
+    parameters
+        Keys of the case, or a dictionary from keys to where the search begins, or to ``(start, least, largest)``.
+    tolerance
+        The largest departure, over the scale of its target, at which the search ends; that of the case by default.
+    overrides
+        Changes to the case by dotted key.
+    allow_code
+        Whether functions that the case names may run: they are code, of whoever wrote the case.
+    out
+        A folder for ``optimum.json``, ``case.toml`` with what was found, and a page, ``optimum.html``; none by default.
+
+    Returns
+    -------
+    Optimum
+        ``values`` by key, and ``case``, the case with what was found, to be run.
+
+    Raises
+    ------
+    CaseError
+        For keys and observables that are not there, and for a run without derivatives.
+    ArticulonError
+        Where the search comes to an end too far from the targets: it says how far, and where.
+    """
+    from articulon.parameter_studies.optimum_page import write_optimum
+
+    if not isinstance(case, Case):
+        case = load_case(case, overrides, allow_code=flag(allow_code, f"{WHERE}, allow_code"))
+    elif overrides:
+        case = case.with_overrides(overrides)
+    asked = Optimise() if case.optimise is None else case.optimise
+    if targets is not None:
+        given = tuple(
+            Target(observable=name, value=number(value, f"{WHERE}: targets: {name}", CaseError))
+            for name, value in targets.items()
+        )
+        asked = asked.model_copy(update={"targets": given})
+    if tolerance is not None:
+        asked = asked.model_copy(update={"tolerance": number(tolerance, f"{WHERE}: tolerance", CaseError)})
+    if not asked.targets:
+        raise CaseError(f"{case.source}: {WHERE}.targets: say what the run is to end with, 'rod.angle' say")
+    sought = sought_parameters(case, asked.parameters, parameters, f"{case.source}: {WHERE}")
+    found = _Search(sought, asked).found()
+    if out is not None:
+        write_optimum(found, Path(out))
+    return found
+
+
+class _Search:
+    """A search that is going on."""
+
+    def __init__(self, sought: SoughtParameters, asked: Optimise) -> None:
+        self.sought, self.asked = sought, asked
+        self.names = [one.observable for one in asked.targets]
+        self.goal = np.array([one.value for one in asked.targets], dtype=np.float64)
+        self.scale = np.array([one.scale for one in asked.targets], dtype=np.float64)
+        self.known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+        self.best, self.ends, self.nearest = sought.start, self.goal, np.inf
+        self.departures: list[float] = []
+
+    def found(self) -> Optimum:
+        """What is found; raises ArticulonError where the targets are not reached."""
+        from scipy.optimize import least_squares
+
+        self.at(self.sought.start)  # a run that diverges there is said at once
+        why = "the search came to no lower point"
+        try:
+            done = least_squares(
+                self.residuals,
+                self.sought.start,
+                self.jacobian,
+                self.sought.bounds,
+                max_nfev=self.asked.runs,
+                **dict.fromkeys(("ftol", "xtol", "gtol"), 1e-14),
+            )
+            why = done.message.rstrip(".").lower() if done.status == 0 else why
+        except _ReachedError:
+            why = ""
+        if why:
+            worst = int(np.argmax(np.abs(self.ends - self.goal) / self.scale))
+            raise ArticulonError(
+                f"{WHERE}: after {len(self.known)} runs the nearest run ends with {self.names[worst]} = "
+                f"{self.ends[worst]:.6g}, and {self.goal[worst]:.6g} was asked ({why}); begin elsewhere, by 'start', "
+                "give wider bounds, more parameters, or more runs"
+            )
+        case = replace(self.sought.with_numbers(self.best), changes=dict(self.sought.case.changes))
+        return Optimum(
+            case, self.sought, self.best, self.asked.targets, self.ends, tuple(self.departures), len(self.known)
+        )
+
+    def residuals(self, numbers: np.ndarray) -> np.ndarray:
+        """Departures over their scales."""
+        try:
+            found = self.at(numbers)[0]
+        except DivergenceError:
+            return np.full(self.goal.size, FAR)
+        if self.nearest <= self.asked.tolerance:
+            raise _ReachedError
+        return found
+
+    def jacobian(self, numbers: np.ndarray) -> np.ndarray:
+        """Of the departures, shape (targets, numbers)."""
+        return self.at(numbers)[1]
+
+    def at(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Departures and their Jacobian."""
+        key = numbers.tobytes()
+        if key not in self.known:
+            run = run_of_case(self.sought.with_numbers(numbers), WHERE)
+            by_adjoint = run.integrator.step is not None and numbers.size > SWEEPS * self.goal.size
+            ends, jacobian = (self._by_adjoint if by_adjoint else self._by_changes)(run)
+            departures = (ends - self.goal) / self.scale
+            self.known[key] = departures, jacobian / self.scale[:, None]
+            largest = float(np.abs(departures).max())
+            if largest < self.nearest:
+                self.best, self.ends, self.nearest = numbers.copy(), ends, largest
+                self.departures.append(largest)
+        return self.known[key]
+
+    def _by_changes(self, run: DifferentiableRun) -> tuple[np.ndarray, np.ndarray]:
+        place = f"{self.sought.case.source}: {WHERE}"
+        observables = [objective_of(run.model, name, place, stops=False) for name in self.names]
+        parameters = case_parameters(run.case, run.model, self.sought.keys, place)
+        path = observed_path(run, np.array([float(run.times[-1])]), observables, parameters)
+        return path.values[0], path.derivatives[0]
+
+    def _by_adjoint(self, run: DifferentiableRun) -> tuple[np.ndarray, np.ndarray]:
+        parameters = case_parameters(run.case, run.model, self.sought.keys, f"{self.sought.case.source}: {WHERE}")
+        ends, rows = [], []
+        for name in self.names:
+            found = differentiated_run(replace(run, stop=None), name, parameters)
+            ends.append(found.value)
+            rows.append(np.concatenate([np.ravel(found.gradient[one.name]) for one in parameters]))
+        return np.array(ends), np.array(rows)

@@ -1,0 +1,167 @@
+"""Which parameters decide what a run ends with: their derivatives, ranked by what one percent of each changes.
+
+With an objective J and a parameter p the effect p ∂J/∂p is what J changes by, to first order, where p becomes larger
+by a part of itself; over J it is the elasticity ∂ln J/∂ln p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.cases.loading import load_case
+from articulon.cases.study_sections import Sensitivities
+from articulon.errors import ArticulonError, CaseError
+from articulon.inputs import flag, word
+from articulon.notebook_table import table_of_words
+from articulon.sensitivities.case_parameters import case_parameters, keys_of_numbers
+from articulon.sensitivities.differentiable_models import run_of_case
+from articulon.sensitivities.objectives import STOP_TIME
+from articulon.sensitivities.sensitivity_functions import differentiated_run
+
+WHERE = "sensitivities"
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What a parameter does to an objective."""
+
+    parameter: str
+    """Its key."""
+    value: float
+    """Its value, in the units of the case."""
+    derivative: float
+    """∂J/∂p [of J over that of p]."""
+    effect: float
+    """p ∂J/∂p: what J changes by where p doubles, were it linear [of J]."""
+    elasticity: float | None
+    """∂ln J/∂ln p: the part of J that changes with a part of p; None where J is zero."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Parameters by what they decide. Made by :func:`articulon.rank_parameters`."""
+
+    case: Case
+    """What was run."""
+    objective: str
+    """What was differentiated."""
+    value: float
+    """The objective, in the units of the case."""
+    influences: tuple[Influence, ...]
+    """Of all parameters, the largest effect first."""
+    left_out: dict[str, str]
+    """Keys that have no derivative, and why."""
+    method: str
+    """``"adjoint"`` or ``"forward"``."""
+    steps: int
+    """Of the run."""
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A row for each parameter, as ``pandas.DataFrame`` takes it."""
+        return [vars(one).copy() for one in self.influences]
+
+    def __repr__(self) -> str:
+        first = self.influences[0].parameter if self.influences else "nothing"
+        return f"Ranking({self.case.name!r}: {self.objective}, {len(self.influences)} parameters, {first} first)"
+
+    def _repr_html_(self) -> str:
+        rows = {one.parameter: _words(one) for one in self.influences[:20]}
+        return table_of_words(f"What decides {self.objective} of {self.case.name}", rows)
+
+
+def _words(one: Influence) -> str:
+    return f"{one.effect:+.3g}" if one.elasticity is None else f"{one.elasticity:+.3g} % for each percent"
+
+
+def rank_parameters(
+    case: Case | str | Path,
+    objective: str | None = None,
+    parameters: Sequence[str] | None = None,
+    method: str | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    allow_code: bool = False,
+    out: str | Path | None = None,
+) -> Ranking:
+    """Rank the parameters of a case by what one percent of each changes of what its run ends with.
+
+    Parameters
+    ----------
+    case
+        A case, its name, or its file; its ``[sensitivities]`` says what is asked unless that is given here.
+    objective
+        An observable at the end, by the names that :func:`articulon.sensitivity` takes; by default ``"stop_time"`` of
+        a run that stops.
+    parameters
+        Keys of the case; by default all numbers of its model and forces that are not zero. Of a key with several
+        numbers each is ranked by itself.
+    method
+        ``"adjoint"``: one run there and back for all parameters. ``"forward"``: along the run, for few.
+    overrides
+        Changes to the case by dotted key.
+    allow_code
+        Whether functions that the case names may run: they are code, of whoever wrote the case.
+    out
+        A folder for ``sensitivities.json`` and a page, ``sensitivities.html``; none by default.
+
+    Raises
+    ------
+    CaseError
+        For an objective or a key that does not exist, and for a run without derivatives.
+    """
+    from articulon.parameter_studies.ranking_page import write_ranking
+
+    if not isinstance(case, Case):
+        case = load_case(case, overrides, allow_code=flag(allow_code, f"{WHERE}, allow_code"))
+    elif overrides:
+        case = case.with_overrides(overrides)
+    asked = Sensitivities() if case.sensitivities is None else case.sensitivities
+    chosen_method = word(method or asked.method, ("adjoint", "forward"), f"{WHERE}: unknown method", CaseError)
+    objective = objective or asked.objective or (STOP_TIME if case.run.stop is not None else None)
+    if objective is None:
+        raise CaseError(
+            f"{case.source}: {WHERE}.objective: say what is differentiated, 'kinetic_energy' say, or a coordinate by "
+            "its name; a run that stops has its 'stop_time'"
+        )
+    run = run_of_case(case, WHERE)
+    chosen = tuple(parameters) if parameters is not None else asked.parameters
+    left_out: dict[str, str] = {}
+    if chosen:
+        found = case_parameters(case, run.model, chosen, f"{case.source}: {WHERE}")
+    else:
+        found = list(_all_of(case, run.model, left_out))
+    sensitivity = differentiated_run(run, objective, found, chosen_method)
+    influences = []
+    for one in found:
+        for index in np.ndindex(*one.numbers.shape):
+            derivative = float(np.asarray(sensitivity.gradient[one.name])[index])
+            value = float(one.numbers[index])
+            effect = value * derivative
+            name = one.name + "".join(f"[{k}]" for k in index)
+            elasticity = effect / sensitivity.value if sensitivity.value else None
+            influences.append(Influence(name, value, derivative, effect, elasticity))
+    influences.sort(key=lambda one: (-abs(one.effect), one.parameter))
+    ranking = Ranking(case, objective, sensitivity.value, tuple(influences), left_out, chosen_method, sensitivity.steps)
+    if out is not None:
+        write_ranking(ranking, Path(out))
+    return ranking
+
+
+def _all_of(case: Case, model: Any, left_out: dict[str, str]) -> Any:
+    """The parameters of a case that have derivatives; why others have none is added to ``left_out``."""
+    for key in keys_of_numbers(case):
+        try:
+            (one,) = case_parameters(case, model, [key], WHERE)
+            if one.columns.any() or (one.start is not None and one.start.any()):
+                yield one
+            else:
+                left_out[key] = "it changes nothing of the run"
+        except ArticulonError as error:
+            left_out[key] = str(error).removeprefix(f"{WHERE}: parameters: ").removeprefix(f"{key}: ")

@@ -1,0 +1,129 @@
+"""Parameters that are sought: where the search begins, how far it may go, and the case with what it tries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.cases.study_sections import Sought
+from articulon.errors import CaseError
+from articulon.inputs import shown
+from articulon.sensitivities.case_parameters import number_of_key
+
+
+@dataclass(frozen=True)
+class SoughtParameters:
+    """Numbers at several keys of a case, one behind the other."""
+
+    case: Case
+    """The case with its own numbers."""
+    keys: tuple[str, ...]
+    """Where they stand."""
+    shapes: tuple[tuple[int, ...], ...]
+    """Of the numbers at each key; () for one."""
+    own: np.ndarray
+    """What the case has, shape (numbers,)."""
+    start: np.ndarray
+    """Where the search begins, shape (numbers,)."""
+    bounds: tuple[np.ndarray, np.ndarray]
+    """The least and the largest values, shape (numbers,) each; infinite where there are none."""
+
+    @property
+    def names(self) -> list[str]:
+        """The key of every number."""
+        found = []
+        for key, shape in zip(self.keys, self.shapes, strict=True):
+            found += [key + "".join(f"[{k}]" for k in index) for index in np.ndindex(*shape)]
+        return found
+
+    def values(self, numbers: np.ndarray) -> dict[str, Any]:
+        """Numbers by their keys, as a case has them."""
+        found, first = {}, 0
+        for key, shape in zip(self.keys, self.shapes, strict=True):
+            part = numbers[first : first + int(np.prod(shape, dtype=np.int64))]
+            found[key] = part.reshape(shape).tolist() if shape else float(part[0])
+            first += part.size
+        return found
+
+    def with_numbers(self, numbers: np.ndarray) -> Case:
+        """The case with other numbers."""
+        return self.case.with_overrides(self.values(numbers))
+
+
+def sought_parameters(
+    case: Case, declared: Sequence[Sought], given: Mapping[str, Any] | Sequence[str] | None, where: str
+) -> SoughtParameters:
+    """The parameters that a case declares, or that are given in their place: keys, or for each key where the search
+    begins, or that with the least and the largest value, None for what is not said.
+
+    Raises
+    ------
+    CaseError
+        For keys that are not there or no numbers, values out of bounds, and where there is nothing to seek.
+    """
+    entries = [_given(key, value) for key, value in _items(given, where)] if given is not None else list(declared)
+    if not entries:
+        raise CaseError(f"{where}.parameters: say what is sought, by keys of the case such as 'forces[0].viscosity'")
+    shapes, parts = [], []
+    for k, one in enumerate(entries):
+        place = f"{where}.parameters[{k}]"
+        own = _numbers(case, one.key, None, f"{place}.key")
+        limits = [
+            np.full(own.shape, limit) if value is None else _like(case, one.key, value, own, f"{place}.{name}")
+            for name, value, limit in (("minimum", one.minimum, -np.inf), ("maximum", one.maximum, np.inf))
+        ]
+        start = own if one.start is None else _like(case, one.key, one.start, own, f"{place}.start")
+        if not ((limits[0] <= start) & (start <= limits[1]) & (limits[0] < limits[1])).all():
+            raise CaseError(
+                f"{where}: {one.key}: the search begins at {shown(start.tolist())}, which is not between the least and "
+                f"the largest value, {shown(limits[0].tolist())} and {shown(limits[1].tolist())}"
+            )
+        shapes.append(own.shape)
+        parts.append([part.ravel() for part in (own, start, *limits)])
+    keys = tuple(one.key for one in entries)
+    if len(set(keys)) < len(keys):
+        raise CaseError(f"{where}.parameters: a key is named twice: {', '.join(keys)}")
+    whole = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    return SoughtParameters(case, keys, tuple(shapes), whole[0], whole[1], (whole[2], whole[3]))
+
+
+def _items(given: Any, where: str) -> list[tuple[str, Any]]:
+    if isinstance(given, str):
+        return [(given, None)]
+    if isinstance(given, Mapping):
+        return list(given.items())
+    if isinstance(given, Sequence) and all(isinstance(key, str) for key in given):
+        return [(key, None) for key in given]
+    raise CaseError(f"{where}: parameters: expected keys of the case, or a dictionary of them, got {shown(given)}")
+
+
+def _given(key: str, value: Any) -> Sought:
+    if isinstance(value, tuple) and len(value) == 3:
+        return Sought(key=key, start=value[0], minimum=value[1], maximum=value[2])
+    return Sought(key=key, start=value)
+
+
+def _numbers(case: Case, key: str, value: Any, where: str) -> np.ndarray:
+    """What stands at a key, with another value in its place if one is given."""
+    found = number_of_key(case if value is None else case.with_overrides({key: value}), key, where)
+    try:
+        numbers = np.array(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array(np.nan)
+    if isinstance(found, bool | int) or not np.isfinite(numbers).all() or not numbers.size:
+        raise CaseError(f"{where}: '{key}' is {shown(found)}, and numbers are sought; name a key that has one")
+    return numbers
+
+
+def _like(case: Case, key: str, value: Any, own: np.ndarray, where: str) -> np.ndarray:
+    """A value for a key, one for all its numbers or one for each."""
+    if own.ndim and not isinstance(value, list | tuple | np.ndarray):
+        value = np.full(own.shape, value).tolist()
+    elif isinstance(value, tuple | np.ndarray):
+        value = np.asarray(value).tolist()
+    found = _numbers(case, key, value, where)
+    if found.shape != own.shape:
+        raise CaseError(f"{where}: expected as many numbers as '{key}' has, {own.size}, got {shown(value)}")
+    return found
