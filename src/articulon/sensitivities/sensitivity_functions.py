@@ -58,6 +58,8 @@ def sensitivity(
     q: Sequence[float] | np.ndarray | None = None,
     u: Sequence[float] | np.ndarray | None = None,
     stop: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    scaling: Any = None,
     allow_code: bool = False,
     **options: Any,
 ) -> Sensitivity:
@@ -135,6 +137,8 @@ def sensitivity(
         q=q,
         u=u,
         stop=stop,
+        seed=seed,
+        scaling=scaling,
         allow_code=allow_code,
         options=options,
     )
@@ -168,8 +172,7 @@ def _result(
 ) -> Sensitivity:
     """The derivatives by the names of the parameters; those by parameters of tables are one behind the other."""
     of_state, gradient, begin = {"q": derivatives.by_q + steps.by_start, "u": derivatives.by_u}, {}, 0
-    nq, of_model = steps.run.model.nq, steps.of_model
-    end_q, end_u = derivatives.end[:nq].copy(), derivatives.end[nq:].copy()
+    of_model, end_q, end_u = steps.of_model, derivatives.q, derivatives.u
     for one in parameters:
         if one.changed is None:
             gradient[one.name] = of_state[one.name]

@@ -16,6 +16,8 @@ class Tables(NamedTuple):
     """Acceleration of free fall, world frame [length/time²], shape (3,)."""
     drag: Drag
     """Stokes drag."""
+    noise: np.ndarray
+    """Variances 2 β k T of the noise of translation and rotation, the squares of its amplitudes, shape (bodies, 2)."""
     terms: tuple[Any, ...]
     """Those of all other forces."""
     mass: np.ndarray
@@ -31,7 +33,10 @@ class Tables(NamedTuple):
 def differentiated(forest: Forest, forces: Forces) -> Tables:
     """Those among the tables of a model's links and forces."""
     terms = tuple(term.table for term in forces.terms)
-    return Tables(forces.gravity, forces.drag, terms, forest.mass, forest.moment, forest.inertia, forest.position)
+    variances = forces.noise.amplitude * forces.noise.amplitude
+    return Tables(
+        forces.gravity, forces.drag, variances, terms, forest.mass, forest.moment, forest.inertia, forest.position
+    )
 
 
 def arrays_of(table: Any) -> Iterator[np.ndarray]:

@@ -43,7 +43,7 @@ from articulon.forces.base import TangentAt
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
-from articulon.sensitivities.adjoint_program import point_of
+from articulon.sensitivities.adjoint_program import ALL, Acting, multiply, point_of
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -73,16 +73,24 @@ class Tangent(NamedTuple):
 def tangent_program(e: Evaluator, changes: Tables) -> tuple[tuple[Program, Program], Tangent]:
     """The tangent of the right-hand side of a model, with changes of the numbers of its tables, and the programs, which
     are to be kept."""
-    nq, nu = e.model.nq, e.model.nu
-    nothing = np.zeros((0, 2), dtype=np.int64)
-    found = Tangent(nothing, nothing, np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
+    found = tangent_arrays(e)
     _, factors, carried, passes = point_of(e, found.q, found.u, found.time)
     point = Program(passes)
-    program = Program(_passes(e, found, changes, factors, carried))
+    program = Program(changing(e, found, changes, factors, carried))
     return (point, program), found._replace(point=point.code, code=program.code)
 
 
-def _passes(e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, carried: Any) -> Iterator[Bound]:
+def tangent_arrays(e: Evaluator) -> Tangent:
+    """The arrays, without programs."""
+    nq, nu = e.model.nq, e.model.nu
+    nothing = np.zeros((0, 2), dtype=np.int64)
+    return Tangent(nothing, nothing, np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
+
+
+def changing(
+    e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, carried: Any, acting: Acting = ALL
+) -> Iterator[Bound]:
+    """Passes that find a change at the state that has been found, by some forces."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
     shift, joint, projected = np.zeros(nu), np.zeros(nu), np.zeros(nu)
@@ -93,15 +101,18 @@ def _passes(e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, 
     )
     yield change_twists.bind(ws, moved, field, twist)
     yield clear_changes.bind(wrench, joint)
+    at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
+    for (kind, table), change in zip(forces.terms, changes.terms, strict=True):
+        if acting.resistance or kind.resistance != "joints":
+            yield from kind.tangent(table, change, at)
+    if acting.resistance and forces.drag.link.size:
+        yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
+    yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
+    if acting.factor != 1.0:
+        yield multiply.bind(acting.factor, joint, wrench, joint, wrench)
     of_mass = changes.mass, changes.moment, changes.inertia
     yield inertia_tangent.bind(ws, carried.acceleration, *of_mass, wrench)
     yield position_tangent.bind(forest, carried.wrench, ws, carried.acceleration, changes.position, *pushed, wrench)
-    at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
-    for (kind, table), change in zip(forces.terms, changes.terms, strict=True):
-        yield from kind.tangent(table, change, at)
-    if forces.drag.link.size:
-        yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
-    yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     yield project_on_joints.bind(forest, ws, wrench, projected)
     yield sum_forces.bind(joint, projected, found.u_rate)
     scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
