@@ -52,6 +52,7 @@ from articulon.forces.filling import fill_all, filling, scaling
 from articulon.forces.stokes_drag import drag_adjoint
 from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
+from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -76,26 +77,16 @@ class Adjoint(NamedTuple):
     """Derivatives by the speeds, shape (nu,)."""
 
 
-def adjoint_program(e: Evaluator, gradients: Tables, bodies: bool = True) -> tuple[Program, Adjoint]:
-    """The adjoint of the right-hand side of a model, and the program, which is to be kept; it adds derivatives by the
-    numbers of the model's tables to ``gradients``, those of its links only where ``bodies`` are parameters."""
+def adjoint_program(
+    e: Evaluator, gradients: Tables, bodies: bool = True, acting: Acting = ALL
+) -> tuple[Program, Adjoint]:
+    """The adjoint of the right-hand side of a model with these forces, and the program, which is to be kept; it adds
+    derivatives by the numbers of the model's tables to ``gradients``, those of its links only where ``bodies`` are
+    parameters."""
     nq, nu = e.model.nq, e.model.nu
     found = Adjoint(np.zeros((0, 2), dtype=np.int64), np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
-    program = Program(_passes(e, found, gradients, bodies))
+    program = Program(_passes(e, found, gradients, bodies, acting))
     return program, found._replace(code=program.code)
-
-
-class Acting(NamedTuple):
-    """The forces of a right-hand side."""
-
-    factor: float = 1.0
-    """What all are multiplied by."""
-    resistance: bool = True
-    """Whether drag, noise and what resists the speeds of joints are among them."""
-
-
-ALL = Acting()
-"""All of them, as they are."""
 
 
 class Point(NamedTuple):
@@ -155,11 +146,10 @@ class Weighed(NamedTuple):
     """Derivatives by the speeds, shape (nu,)."""
 
 
-def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool) -> Iterator[Bound]:
+def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool, acting: Acting) -> Iterator[Bound]:
     by_coordinate, by_speed = np.zeros(e.model.nu), np.zeros(e.model.nu)
-    yield from weighing(
-        e, Weighed(found.time, found.q, found.u, found.u_weight, by_coordinate, by_speed), gradients, bodies
-    )
+    at = Weighed(found.time, found.q, found.u, found.u_weight, by_coordinate, by_speed)
+    yield from weighing(e, at, gradients, bodies, acting)
     yield finish.bind(
         e.system.forest, found.q, found.u, found.q_weight, by_coordinate, by_speed, found.by_q, found.by_u
     )
@@ -178,9 +168,12 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
     yield solve_rows.bind(forest, ws, carried.columns, factors, weight[None], np.zeros((links, 6)))
     yield find_transposed_products.bind(*carried, weight, motion, rows, by_q, by_u)
     pushed = weight, motion
-    if acting.factor != 1.0:
+    if acting.scaled:
         pushed = np.zeros(nu), np.zeros((links, 6))
         yield multiply.bind(acting.factor, weight, motion, *pushed)
+        acted = e.channels.total_joint, carried.wrench, weight, motion
+        yield factor_adjoint.bind(1.0 / acting.factor, *acted, gradients.factor)
+        yield weight_adjoint.bind(forest, ws, forces.gravity, motion, gradients.factor)
     by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
     power = AdjointAt(forest, ws, at.q, at.u, at.time, *pushed, *by)
     yield begin.bind(by_q, by_u, *by)
@@ -197,6 +190,28 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
         yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
         held = acceleration, carried.composite, motion, rows
         yield position_adjoint.bind(forest, ws, *held, *by[:2], gradients.position)
+
+
+@pass_of
+def factor_adjoint(factor, tau, wrench, weight, motion, gradient):
+    """Adds λ·τ + Σ V·W, times a factor."""
+    power = 0.0
+    for k in range(tau.size):
+        power += weight[k] * tau[k]
+    for i in range(motion.shape[0]):
+        w, v = load_motion(motion, i, 0)
+        power += dot(v, load_from(wrench, i, 0)) + dot(w, load_from(wrench, i, 3))
+    gradient[0] += factor * power
+
+
+@pass_of
+def weight_adjoint(forest, ws, gravity, motion, gradient):
+    """Adds the virtual power of gravity."""
+    g = load_at(gravity, 0)
+    for i in range(forest.mass.size):
+        w, v = load_motion(motion, i, 0)
+        h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
+        gradient[0] += dot(g, add(scale(forest.mass[i], v), cross(w, h)))
 
 
 @pass_of

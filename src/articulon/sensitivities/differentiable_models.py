@@ -22,6 +22,7 @@ from articulon.model import Model
 from articulon.model.joints import SPINLESS
 from articulon.scaling import Constant, NoScaling
 from articulon.scaling.base import ScalingPolicy
+from articulon.sensitivities.acting_forces import Acting
 from articulon.sensitivities.rule_limits import check_rule
 from articulon.simulation.frame_times import frame_times
 from articulon.time_scales.noise_windows import Windows, windows_of
@@ -40,12 +41,18 @@ class DifferentiableRun:
     """Of its frames, on which steps end [time]."""
     windows: Windows
     """The steps of a rule of equal steps, and the windows of noise."""
-    seed: int = 1
+    seed: int
     """Of the noise."""
-    factor: float = 1.0
-    """What all forces are multiplied by."""
+    policy: Any
+    """What scales the forces: nothing, or one factor of all."""
     stop: Stop | None = None
     """What ends it before."""
+
+    @property
+    def acting(self) -> Acting:
+        """All forces with their factor."""
+        scaled = isinstance(self.policy, Constant)
+        return Acting(float(self.policy.a2) if scaled else 1.0, scaled)
 
 
 @dataclass(frozen=True)
@@ -122,8 +129,7 @@ def run_of(
     check_durations(model, float(times[-1]))
     if stop is not None and stop.body not in model.names:
         raise CaseError(f"{where}: stop.body: there is no body {shown(stop.body)}")
-    factor = float(policy.a2) if isinstance(policy, Constant) else 1.0
-    return DifferentiableRun(model, integrator, times, windows_of(timed, model), number, factor, stop)
+    return DifferentiableRun(model, integrator, times, windows_of(timed, model), number, policy, stop)
 
 
 def _held(model: Model) -> float | None:

@@ -33,6 +33,7 @@ class ExplicitStepping(Stepping):
 
     def __init__(self, run: DifferentiableRun) -> None:
         self.run, self.model, self.evaluator = run, run.model, Evaluator(run.model)
+        self.evaluator.rhs.factor[:] = run.acting.factor
         self.start = np.concatenate([run.model.q0, run.model.u0])
         self.tableau = EXPLICIT[run.integrator.rule]
         self.quaternion = blocks(kernel_tables(run.model).forest, run.model.nq, run.model.nu).quaternion
@@ -53,7 +54,7 @@ class ExplicitStepping(Stepping):
         """See :class:`Stepping`."""
         arrays = scratch(self.start.size, self.tableau)
         found = stepper(arrays.y, self.start.size)
-        program, adjoint = adjoint_program(self.evaluator, gradients, bodies)
+        program, adjoint = adjoint_program(self.evaluator, gradients, bodies, self.run.acting)
         rule = self.tableau, self.quaternion, found.clock, arrays
         back = reverse.bind(self.evaluator.rhs, adjoint, *rule, found.weight)
         found, programs = prepared(found, take=[step.bind(self.evaluator.rhs, *rule)], reverse=[back])
@@ -65,7 +66,7 @@ class ExplicitStepping(Stepping):
         """See :class:`Stepping`."""
         arrays = tangent_scratch(self.start.size, len(changes), self.tableau)
         found = stepper(np.zeros(self.start.size), self.start.size)
-        own, tangent = tangent_program(self.evaluator, tables)
+        own, tangent = tangent_program(self.evaluator, tables, self.run.acting)
         rule = self.evaluator.rhs, tangent, self.tableau, self.quaternion, found.clock
         found, programs = prepared(found, take=[change_step.bind(*rule, numbers, columns, found.y, changes, arrays)])
         return found, [*programs, *own]
@@ -110,7 +111,7 @@ class ExplicitStepping(Stepping):
     def _chosen(self) -> tuple[np.ndarray, np.ndarray]:
         """Those that the error estimate chooses."""
         blank = self.evaluator.initial_state()
-        advancing = driver(Problem(self.evaluator, self.run.integrator), blank)
+        advancing = driver(Problem(self.evaluator, self.run.integrator, self.run.policy), blank)
         state, begins = self.evaluator.initial_state(advancing.history), [0.0]
         for k in range(1, len(self.run.times)):
             until = float(self.run.times[k])

@@ -49,8 +49,10 @@ from articulon.forces.stokes_drag import drag_adjoint, drag_tangent
 from articulon.integrate.friction_implicit_resistance import add_friction, inertias_of
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.passes import Bound, pass_of
+from articulon.sensitivities.acting_forces import Acting
 from articulon.sensitivities.adjoint_program import (
     begin,
+    factor_adjoint,
     inertia_adjoint,
     keep_wrenches,
     multiply,
@@ -62,6 +64,7 @@ from articulon.sensitivities.tangent_program import (
     change_twists,
     clear_changes,
     displace,
+    factor_tangent,
     inertia_tangent,
     position_tangent,
 )
@@ -134,7 +137,7 @@ def _factors(nu: int) -> np.ndarray:
 
 
 def friction_adjoint(
-    e: Evaluator, arrays: Scratch, at: Rubbed, gradients: Tables, bodies: bool, factor: float
+    e: Evaluator, arrays: Scratch, at: Rubbed, gradients: Tables, bodies: bool, acting: Acting
 ) -> Iterator[Bound]:
     """Passes that find what weights of x are to the state, and add what they are to the tables; ``arrays`` have the
     step's length, factors, and the number of its noise."""
@@ -154,6 +157,7 @@ def friction_adjoint(
     yield copy_row.bind(at.weight, weight)
     yield solve_rows.bind(heavier, still, carried.columns, point.factors, weight[None], np.zeros((links, 6)))
     yield find_transposed_products.bind(*carried, weight, motion, rows, by_q, by_u)
+    factor = acting.factor
     yield multiply.bind(factor, weight, motion, pushed, moved)
     by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
     yield begin.bind(by_q, by_u, *by)
@@ -167,6 +171,10 @@ def friction_adjoint(
     yield inertia_adjoint.bind(still, point.acceleration, motion, *own)
     drag = gradients.drag.mass, gradients.drag.moment, gradients.drag.inertia
     yield add_inertias.bind(own, arrays.clock[1:], 0.5 * factor, drag)
+    if acting.scaled:
+        nothing = np.zeros(nu)
+        yield factor_adjoint.bind(1.0 / factor, nothing, arrays.total, nothing, motion, gradients.factor)
+        yield heavier_adjoint.bind(own, forces.drag, arrays.clock[1:], gradients.factor)
     if bodies:
         yield add_inertias.bind(own, np.ones(1), 1.0, (gradients.mass, gradients.moment, gradients.inertia))
         given = point.acceleration, carried.composite, motion, rows
@@ -193,6 +201,18 @@ def add_inertias(own, span, factor, total):
             total[1][i, k] += s * own[1][i, k]
         for k in range(6):
             total[2][i, k] += s * own[2][i, k]
+
+
+@pass_of
+def heavier_adjoint(own, drag, span, gradient):
+    """Adds what the factor of drag is to inertias of links: half of a time (1,) times their drag."""
+    s, mass, moment, inertia = 0.5 * span[0], own[0], own[1], own[2]
+    for i in range(mass.size):
+        gradient[0] += s * mass[i] * drag.mass[i]
+        for k in range(3):
+            gradient[0] += s * moment[i, k] * drag.moment[i, k]
+        for k in range(6):
+            gradient[0] += s * inertia[i, k] * drag.inertia[i, k]
 
 
 @pass_of
@@ -254,13 +274,13 @@ class Rubbing(NamedTuple):
     change: list[Bound]
 
 
-def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables, factor: float) -> Rubbing:
+def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables, acting: Acting) -> Rubbing:
     """What changes of the coordinates in their tangent space, ``at.by_coordinate``, speeds, ``at.by_speed``, and tables
     are to x, into ``at.weight``."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
     point = _point(e, arrays, at)
-    carried = point.carried
+    carried, factor = point.carried, acting.factor
     still, heavier = carried.ws, carried.forest
     q_change, shift, joint, nothing = np.zeros(e.model.nq), *(np.zeros(nu) for _ in range(3))
     moved, twist, wrench, field = (np.zeros((links, 6)) for _ in range(4))
@@ -283,6 +303,7 @@ def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables,
         clear_inertias.bind(of_mass),
         add_inertias.bind((changes.mass, changes.moment, changes.inertia), np.ones(1), 1.0, of_mass),
         add_inertias.bind(drag, arrays.clock[1:], 0.5 * factor, of_mass),
+        *(_scaled(e, arrays, changes, joint, wrench, of_mass, factor) if acting.scaled else ()),
         inertia_tangent.bind(still, point.acceleration, *of_mass, wrench),
         position_tangent.bind(heavier, arrays.total, still, point.acceleration, changes.position, *pushed, wrench),
         project_on_joints.bind(forest, ws, wrench, at.weight),
@@ -290,3 +311,30 @@ def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables,
         solve_rows.bind(heavier, still, carried.columns, point.factors, at.weight[None], np.zeros((links, 6))),
     ]
     return Rubbing(point.passes, found)
+
+
+def _scaled(
+    e: Evaluator,
+    arrays: Scratch,
+    changes: Tables,
+    joint: np.ndarray,
+    wrench: np.ndarray,
+    of_mass: tuple[np.ndarray, np.ndarray, np.ndarray],
+    factor: float,
+) -> Iterator[Bound]:
+    """Passes that add what a change of the factor of the forces is to wrenches and inertias."""
+    drag = e.system.forces.drag
+    yield factor_tangent.bind(1.0 / factor, changes.factor, np.zeros(joint.size), arrays.total, joint, wrench)
+    yield heavier_tangent.bind((drag.mass, drag.moment, drag.inertia), arrays.clock[1:], changes.factor, of_mass)
+
+
+@pass_of
+def heavier_tangent(drag, span, change, of_mass):
+    """Adds half of a time (1,) times drag to inertias of links, times the change (1,) of its factor."""
+    s = 0.5 * span[0] * change[0]
+    for i in range(of_mass[0].size):
+        of_mass[0][i] += s * drag[0][i]
+        for k in range(3):
+            of_mass[1][i, k] += s * drag[1][i, k]
+        for k in range(6):
+            of_mass[2][i, k] += s * drag[2][i, k]

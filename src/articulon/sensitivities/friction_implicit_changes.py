@@ -14,7 +14,8 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.kernels import jit
 from articulon.passes import Bound, Program, pass_of, run
-from articulon.sensitivities.adjoint_program import Acting, point_of
+from articulon.sensitivities.acting_forces import Acting
+from articulon.sensitivities.adjoint_program import point_of
 from articulon.sensitivities.drift_derivatives import drift_tangent
 from articulon.sensitivities.friction_derivatives import Rubbed, friction_tangent, rubbed
 from articulon.sensitivities.friction_implicit_steps import Kept, keep_step
@@ -50,20 +51,20 @@ class Changing(NamedTuple):
 
 
 def changing_steps(
-    e: Evaluator, arrays: Scratch, held: Kept, changes: Tables, parameters: int, factor: float
+    e: Evaluator, arrays: Scratch, held: Kept, changes: Tables, parameters: int, acting: Acting
 ) -> tuple[Changing, list[Program]]:
     """The programs of a model, which are to be kept."""
     nu, links, forest = e.model.nu, e.system.forest.mass.size, e.system.forest
     tangent, shift, middle, drifted = tangent_arrays(e), np.zeros(nu), rubbed(e), np.zeros((2, nu))
-    acting = Acting(factor, resistance=False)
-    _, factors, carried, passes = point_of(e, tangent.q, tangent.u, tangent.time, acting)
+    kicking = acting._replace(resistance=False)
+    _, factors, carried, passes = point_of(e, tangent.q, tangent.u, tangent.time, kicking)
     kick = [
         spread_shift.bind(forest, tangent.q, shift, tangent.q_change),
-        *changing(e, tangent, changes, factors, carried, acting),
+        *changing(e, tangent, changes, factors, carried, kicking),
         *_spinning(e, tangent, shift),
     ]
     rubs = bool(e.system.forces.drag.link.size)
-    rubbing = friction_tangent(e, arrays, middle, changes, factor) if rubs else ((), ())
+    rubbing = friction_tangent(e, arrays, middle, changes, acting) if rubs else ((), ())
     programs = [Program(passes), Program(kick), Program(rubbing[0]), Program(rubbing[1])]
     scratch = np.zeros((links, 6)), np.zeros((links, 6))
     for n in range(2):

@@ -50,7 +50,7 @@ class FrictionImplicitStepping(Stepping):
         found, arrays, arguments, programs = self._made()
         held = kept(self.evaluator)
         weight = found.weight
-        back, more = reversing(self.evaluator, arrays, held, weight, gradients, bodies, self.run.factor)
+        back, more = reversing(self.evaluator, arrays, held, weight, gradients, bodies, self.run.acting)
         passes, *others = arguments
         found, own = prepared(
             found,
@@ -66,7 +66,7 @@ class FrictionImplicitStepping(Stepping):
         """See :class:`Stepping`."""
         found, arrays, arguments, programs = self._made()
         held = kept(self.evaluator)
-        stages, more = changing_steps(self.evaluator, arrays, held, tables, len(changes), self.run.factor)
+        stages, more = changing_steps(self.evaluator, arrays, held, tables, len(changes), self.run.acting)
         passes, *others = arguments
         on = self.evaluator.ws, held, numbers, columns, changes
         found, own = prepared(found, take=[change_step.bind(passes, stages, *others, *on)])
@@ -78,7 +78,7 @@ class FrictionImplicitStepping(Stepping):
         found = stepper(y, 3 * nu)
         arrays = friction_implicit_scratch.scratch(self.evaluator)
         arrays = arrays._replace(q=y[:nq], u=y[nq : nq + nu], acceleration=y[nq + nu :])
-        arrays.factor[:] = self.run.factor
+        arrays.factor[:] = self.run.acting.factor
         passes, programs = friction_implicit_passes.passes(self.evaluator, arrays, flight=False)
         return found, arrays, step_arguments(passes, found.clock, found.number, arrays), programs
 

@@ -31,7 +31,8 @@ from articulon.integrate.friction_implicit_passes import Passes
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.kernels import jit
 from articulon.passes import Bound, Program, pass_of, run
-from articulon.sensitivities.adjoint_program import Acting, Weighed, weighing
+from articulon.sensitivities.acting_forces import Acting
+from articulon.sensitivities.adjoint_program import Weighed, weighing
 from articulon.sensitivities.drift_derivatives import drift_adjoint
 from articulon.sensitivities.friction_derivatives import Rubbed, friction_adjoint, rubbed
 from articulon.sensitivities.spin_derivatives import keeps_spins, spin_adjoint
@@ -163,7 +164,7 @@ class Reversing(NamedTuple):
 
 
 def reversing(
-    e: Evaluator, arrays: Scratch, held: Kept, weight: np.ndarray, gradients: Tables, bodies: bool, factor: float
+    e: Evaluator, arrays: Scratch, held: Kept, weight: np.ndarray, gradients: Tables, bodies: bool, acting: Acting
 ) -> tuple[Reversing, list[Program]]:
     """The programs of a model, which are to be kept; ``weight`` are those of a state, in place."""
     nq, nu, forest = e.model.nq, e.model.nu, e.system.forest
@@ -172,8 +173,8 @@ def reversing(
     rubs = bool(e.system.forces.drag.link.size)
     scratch = (np.zeros((forest.mass.size, 6)), np.zeros((forest.mass.size, 6)))
     programs = [
-        Program(_kicking(e, at, gradients, bodies, factor)),
-        Program(friction_adjoint(e, arrays, middle, gradients, bodies, factor) if rubs else ()),
+        Program(_kicking(e, at, gradients, bodies, acting)),
+        Program(friction_adjoint(e, arrays, middle, gradients, bodies, acting) if rubs else ()),
     ]
     for n in range(2):
         before, after = ((held.rotation[n + k], held.twist[2 * n + k]) for k in range(2))
@@ -183,8 +184,8 @@ def reversing(
     return Reversing(kick, friction, first, second, at, middle), programs
 
 
-def _kicking(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, factor: float) -> Iterator[Bound]:
-    yield from weighing(e, at, gradients, bodies, Acting(factor, resistance=False))
+def _kicking(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting: Acting) -> Iterator[Bound]:
+    yield from weighing(e, at, gradients, bodies, acting._replace(resistance=False))
     forest = e.system.forest
     if keeps_spins(forest):
         links = forest.mass.size

@@ -18,8 +18,9 @@ from articulon.model import Model
 from articulon.sensitivities.adjoint_run import by_adjoint
 from articulon.sensitivities.differentiable_models import run_of
 from articulon.sensitivities.end_of_run import Derivatives, Steps
+from articulon.sensitivities.factor_parameter import all_parameters
 from articulon.sensitivities.objectives import objective_of
-from articulon.sensitivities.parameters import Parameter, parameters_of
+from articulon.sensitivities.parameters import Parameter
 from articulon.sensitivities.tangent_run import by_tangent
 
 WHERE = "sensitivity"
@@ -142,7 +143,7 @@ def sensitivity(
         allow_code=allow_code,
         options=options,
     )
-    found = parameters_of(run.model, parameters, WHERE)
+    found = all_parameters(run, parameters, WHERE)
     steps = Steps(run, objective_of(run.model, objective, WHERE, stops=run.stop is not None))
     if method == "forward":
         if checkpoints is not None:

@@ -12,6 +12,8 @@ from articulon.model import Forest
 class Tables(NamedTuple):
     """The tables of a model by whose numbers there are derivatives."""
 
+    factor: np.ndarray
+    """What all forces are multiplied by, shape (1,)."""
     gravity: np.ndarray
     """Acceleration of free fall, world frame [length/time²], shape (3,)."""
     drag: Drag
@@ -34,9 +36,8 @@ def differentiated(forest: Forest, forces: Forces) -> Tables:
     """Those among the tables of a model's links and forces."""
     terms = tuple(term.table for term in forces.terms)
     variances = forces.noise.amplitude * forces.noise.amplitude
-    return Tables(
-        forces.gravity, forces.drag, variances, terms, forest.mass, forest.moment, forest.inertia, forest.position
-    )
+    of_links = forest.mass, forest.moment, forest.inertia, forest.position
+    return Tables(np.ones(1), forces.gravity, forces.drag, variances, terms, *of_links)
 
 
 def arrays_of(table: Any) -> Iterator[np.ndarray]:

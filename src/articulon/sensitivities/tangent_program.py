@@ -43,7 +43,8 @@ from articulon.forces.base import TangentAt
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
-from articulon.sensitivities.adjoint_program import ALL, Acting, multiply, point_of
+from articulon.sensitivities.acting_forces import ALL, Acting
+from articulon.sensitivities.adjoint_program import multiply, point_of
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -70,13 +71,13 @@ class Tangent(NamedTuple):
     """Change of u', shape (nu,)."""
 
 
-def tangent_program(e: Evaluator, changes: Tables) -> tuple[tuple[Program, Program], Tangent]:
-    """The tangent of the right-hand side of a model, with changes of the numbers of its tables, and the programs, which
-    are to be kept."""
+def tangent_program(e: Evaluator, changes: Tables, acting: Acting = ALL) -> tuple[tuple[Program, Program], Tangent]:
+    """The tangent of the right-hand side of a model with these forces, with changes of the numbers of its tables, and
+    the programs, which are to be kept."""
     found = tangent_arrays(e)
-    _, factors, carried, passes = point_of(e, found.q, found.u, found.time)
+    _, factors, carried, passes = point_of(e, found.q, found.u, found.time, acting)
     point = Program(passes)
-    program = Program(changing(e, found, changes, factors, carried))
+    program = Program(changing(e, found, changes, factors, carried, acting))
     return (point, program), found._replace(point=point.code, code=program.code)
 
 
@@ -108,8 +109,11 @@ def changing(
     if acting.resistance and forces.drag.link.size:
         yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
     yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
-    if acting.factor != 1.0:
+    if acting.scaled:
         yield multiply.bind(acting.factor, joint, wrench, joint, wrench)
+        acted = e.channels.total_joint, carried.wrench, joint, wrench
+        yield factor_tangent.bind(1.0 / acting.factor, changes.factor, *acted)
+        yield weight_tangent.bind(forest, forces.gravity, changes.factor, ws, wrench)
     of_mass = changes.mass, changes.moment, changes.inertia
     yield inertia_tangent.bind(ws, carried.acceleration, *of_mass, wrench)
     yield position_tangent.bind(forest, carried.wrench, ws, carried.acceleration, changes.position, *pushed, wrench)
@@ -227,6 +231,28 @@ def position_tangent(forest, acting, ws, acceleration, position, pushed, force, 
 def gravity_tangent(forest, change, ws, wrench):
     """Adds the change of m g at the centres of mass with that of g."""
     g = load_at(change, 0)
+    for i in range(forest.mass.size):
+        h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
+        add_from(wrench, i, 0, scale(forest.mass[i], g))
+        add_from(wrench, i, 3, cross(h, g))
+
+
+@pass_of
+def factor_tangent(factor, change, tau, wrench, joint_change, wrench_change):
+    """Adds the forces of joints (nu,) and the wrenches (links, 6), times a factor and the change (1,) of that of all
+    forces."""
+    s = factor * change[0]
+    for k in range(tau.size):
+        joint_change[k] += s * tau[k]
+    for i in range(wrench.shape[0]):
+        for k in range(6):
+            wrench_change[i, k] += s * wrench[i, k]
+
+
+@pass_of
+def weight_tangent(forest, gravity, change, ws, wrench):
+    """Adds the weights of the links, times the change (1,) of the factor of all forces."""
+    g = scale(change[0], load_at(gravity, 0))
     for i in range(forest.mass.size):
         h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
         add_from(wrench, i, 0, scale(forest.mass[i], g))
