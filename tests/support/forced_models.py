@@ -66,6 +66,7 @@ def resisted_model(seed: int, n: int = 5) -> ar.Model:
             translational={name: float(rng.uniform(0.2, 1.0)) for name in names},
             rotational=0.3,
             flow=tuple(rng.normal(size=3).tolist()),
+            velocity_gradient=((0.3, -0.5, 0.2), (0.1, 0.4, -0.6), (0.7, 0.2, -0.7)) if seed % 2 else None,
         )
     )
     moving = [k for k, body in enumerate(description.bodies) if body.kind != "weld"]

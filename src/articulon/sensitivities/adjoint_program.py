@@ -49,6 +49,7 @@ from articulon.dynamics.motion_passes import move_links, place_links, solve_and_
 from articulon.forces.base import AdjointAt, At
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import fill_all, scaling
+from articulon.forces.linear_flow import flow_adjoint
 from articulon.forces.stokes_drag import drag_adjoint
 from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
@@ -150,6 +151,8 @@ def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool) -> It
         yield from kind.adjoint(table, gradient, power)
     if forces.drag.link.size:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, motion, *by[:2])
+    if forces.flow is not None:
+        yield flow_adjoint.bind(forces.flow, gradients.flow, ws, motion, by[0])
     yield gravity_adjoint.bind(forest, ws, motion, gradients.gravity)
     yield project_powers.bind(forest, ws, carried.columns, *by)
     if bodies:

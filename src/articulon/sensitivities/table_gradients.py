@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.forces.solver_tables import Drag, Forces
+from articulon.forces.solver_tables import Drag, Forces, LinearFlow
 from articulon.model import Forest
 
 
@@ -16,6 +16,8 @@ class Tables(NamedTuple):
     """Acceleration of free fall, world frame [length/time²], shape (3,)."""
     drag: Drag
     """Stokes drag."""
+    flow: LinearFlow | None
+    """What a flow adds to it whose velocity changes from place to place, where there is one."""
     terms: tuple[Any, ...]
     """Those of all other forces."""
     mass: np.ndarray
@@ -31,7 +33,9 @@ class Tables(NamedTuple):
 def differentiated(forest: Forest, forces: Forces) -> Tables:
     """Those among the tables of a model's links and forces."""
     terms = tuple(term.table for term in forces.terms)
-    return Tables(forces.gravity, forces.drag, terms, forest.mass, forest.moment, forest.inertia, forest.position)
+    return Tables(
+        forces.gravity, forces.drag, forces.flow, terms, forest.mass, forest.moment, forest.inertia, forest.position
+    )
 
 
 def arrays_of(table: Any) -> Iterator[np.ndarray]:

@@ -41,6 +41,7 @@ from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_mot
 from articulon.dynamics.newton_euler import project_on_joints
 from articulon.forces.base import TangentAt
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.linear_flow import flow_tangent
 from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.adjoint_program import point_of
@@ -101,6 +102,8 @@ def _passes(e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, 
         yield from kind.tangent(table, change, at)
     if forces.drag.link.size:
         yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
+    if forces.flow is not None:
+        yield flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench)
     yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     yield project_on_joints.bind(forest, ws, wrench, projected)
     yield sum_forces.bind(joint, projected, found.u_rate)
