@@ -49,6 +49,7 @@ from articulon.dynamics.motion_passes import move_links, place_links, solve_and_
 from articulon.forces.base import AdjointAt, At
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import fill_all, filling, scaling
+from articulon.forces.linear_flow import flow_adjoint
 from articulon.forces.stokes_drag import drag_adjoint
 from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
@@ -182,6 +183,8 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
             yield from kind.adjoint(table, gradient, power)
     if acting.resistance and forces.drag.link.size:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, pushed[1], *by[:2])
+    if acting.resistance and forces.flow is not None:
+        yield flow_adjoint.bind(forces.flow, gradients.flow, ws, pushed[1], by[0])
     yield gravity_adjoint.bind(forest, ws, pushed[1], gradients.gravity)
     yield project_powers.bind(forest, ws, carried.columns, *by)
     if bodies:

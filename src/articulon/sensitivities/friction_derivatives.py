@@ -45,6 +45,7 @@ from articulon.dynamics.newton_euler import project_on_joints
 from articulon.forces.base import At
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import clear, fill_friction
+from articulon.forces.linear_flow import flow_adjoint, flow_tangent
 from articulon.forces.stokes_drag import drag_adjoint, drag_tangent
 from articulon.integrate.friction_implicit_resistance import add_friction, inertias_of
 from articulon.integrate.friction_implicit_scratch import Scratch
@@ -162,6 +163,8 @@ def friction_adjoint(
     by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
     yield begin.bind(by_q, by_u, *by)
     yield drag_adjoint.bind(forces.drag, gradients.drag, ws, moved, *by[:2])
+    if forces.flow is not None:
+        yield flow_adjoint.bind(forces.flow, gradients.flow, ws, moved, by[0])
     if forces.noise.choice[0]:
         held = forces.drag, forces.noise, ws, e.channels.held, moved
         yield noise_adjoint.bind(*held, by[0], gradients.drag.centre, gradients.noise)
@@ -294,6 +297,8 @@ def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables,
         clear_changes.bind(wrench, joint),
         drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench),
     ]
+    if forces.flow is not None:
+        found.append(flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench))
     if forces.noise.choice[0]:
         held = forces.drag, forces.noise, ws, e.channels.held, moved
         found.append(noise_tangent.bind(*held, changes.drag.centre, changes.noise, wrench))

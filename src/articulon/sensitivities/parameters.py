@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.overrides import Part, dotted, parts
+from articulon.declaration import Declaration
 from articulon.errors import CaseError, ModelError
 from articulon.forces.model_tables import force_tables
 from articulon.inputs import shown, words
 from articulon.model import Model, kernel_tables
 from articulon.sensitivities.body_parameters import body_parameter
+from articulon.sensitivities.site_parameters import site_parameter
 from articulon.sensitivities.table_gradients import differentiated, flat
 
 STATE = ("q", "u")
@@ -93,14 +95,16 @@ def _parameter(model: Model, name: str, where: str) -> Parameter:
                 )
         return Parameter(name, np.zeros(model.nu), None)
     path = parts(name)
-    path = path[1:] if path[:2] == ("model", "bodies") else path
+    path = path[1:] if path[:2] in (("model", "bodies"), ("model", "sites")) else path
     if path[0] == "bodies" and len(path) == 3:
         return Parameter(name, *body_parameter(model, str(path[1]), str(path[2]), f"{where}: {name}"))
+    if path[0] == "sites" and len(path) == 3:
+        return Parameter(name, *site_parameter(model, _number(path[1]), str(path[2]), f"{where}: {name}"))
     if path[0] != "forces" or len(path) < 3:
         raise CaseError(
             f"{where}: there is no parameter {shown(name)}; there are 'q' and 'u', the initial state, numbers of "
-            "forces, such as 'forces[0].stiffness.rod' or 'forces.gravity.acceleration', and of bodies, such as "
-            "'bodies.rod.mass'"
+            "forces, such as 'forces[0].stiffness.rod' or 'forces.gravity.acceleration', and of bodies and sites, such "
+            "as 'bodies.rod.mass' or 'sites[0].position'"
         )
     k = _force(model, path[1], name, where)
     field, rest = str(path[2]), path[3:]
@@ -152,26 +156,34 @@ def _force(model: Model, label: Part, name: str, where: str) -> int:
     return found[0]
 
 
+def _number(part: Part) -> Part:
+    """The number of one of several, which may be written as ``[0]`` or ``.0``."""
+    return int(part) if isinstance(part, str) and part.isdecimal() else part
+
+
 def _at(value: Any, path: Sequence[Part], name: str, where: str) -> Any:
     """What lies at a path within a declared value."""
     for part in path:
-        if isinstance(value, Mapping):
-            there = part in value
+        entries = dict(value) if isinstance(value, Declaration | Mapping) else None
+        at = part if entries is not None else _number(part)
+        if entries is not None:
+            there = at in entries
         else:
-            there = isinstance(value, tuple) and isinstance(part, int) and -len(value) <= part < len(value)
+            there = isinstance(value, tuple) and isinstance(at, int) and -len(value) <= at < len(value)
         if not there:
-            known = f"there are {', '.join(map(str, value))}" if isinstance(value, Mapping) else f"it is {shown(value)}"
+            known = f"it is {shown(value)}" if entries is None else f"there are {', '.join(map(str, entries))}"
             raise CaseError(f"{where}: {name}: there is no {dotted([part])} in it; {known}")
-        found: Any = value
-        value = found[part]
+        found: Any = value if entries is None else entries
+        value = found[at]
     return value
 
 
 def _numbers(value: Any, name: str, where: str) -> Any:
     """A number, or tuples of them; raises CaseError for anything else."""
-    if isinstance(value, Mapping):
-        key = next(iter(value), "")
-        raise CaseError(f"{where}: {name}: it has a number for each of {', '.join(value)}; name one, {name}.{key} say")
+    if isinstance(value, Declaration | Mapping):
+        keys = list(dict(value))
+        key = keys[0] if keys else ""
+        raise CaseError(f"{where}: {name}: it has a number for each of {', '.join(keys)}; name one, {name}.{key} say")
     if value is None:
         raise CaseError(f"{where}: {name}: it has not been given; give it a number first, or leave it out")
     if isinstance(value, tuple) and value:
@@ -196,6 +208,8 @@ def _with(value: Any, path: Sequence[Part], new: Any) -> Any:
     part, rest = path[0], path[1:]
     if isinstance(value, Mapping):
         return {**value, part: _with(value[part], rest, new)}
+    if isinstance(value, Declaration):
+        return value.model_copy(update={str(part): _with(getattr(value, str(part)), rest, new)})
     changed = list(value)
     changed[int(part)] = _with(value[int(part)], rest, new)
     return tuple(changed)

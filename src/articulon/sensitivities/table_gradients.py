@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.forces.solver_tables import Drag, Forces
+from articulon.forces.solver_tables import Drag, Forces, LinearFlow
 from articulon.model import Forest
 
 
@@ -18,6 +18,8 @@ class Tables(NamedTuple):
     """Acceleration of free fall, world frame [length/time²], shape (3,)."""
     drag: Drag
     """Stokes drag."""
+    flow: LinearFlow | None
+    """What a flow adds to it whose velocity changes from place to place, where there is one."""
     noise: np.ndarray
     """Variances 2 β k T of the noise of translation and rotation, the squares of its amplitudes, shape (bodies, 2)."""
     terms: tuple[Any, ...]
@@ -37,7 +39,7 @@ def differentiated(forest: Forest, forces: Forces) -> Tables:
     terms = tuple(term.table for term in forces.terms)
     variances = forces.noise.amplitude * forces.noise.amplitude
     of_links = forest.mass, forest.moment, forest.inertia, forest.position
-    return Tables(np.ones(1), forces.gravity, forces.drag, variances, terms, *of_links)
+    return Tables(np.ones(1), forces.gravity, forces.drag, forces.flow, variances, terms, *of_links)
 
 
 def arrays_of(table: Any) -> Iterator[np.ndarray]:

@@ -41,6 +41,7 @@ from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_mot
 from articulon.dynamics.newton_euler import project_on_joints
 from articulon.forces.base import TangentAt
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.linear_flow import flow_tangent
 from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
@@ -108,6 +109,8 @@ def changing(
             yield from kind.tangent(table, change, at)
     if acting.resistance and forces.drag.link.size:
         yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
+    if acting.resistance and forces.flow is not None:
+        yield flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench)
     yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     if acting.scaled:
         yield multiply.bind(acting.factor, joint, wrench, joint, wrench)
