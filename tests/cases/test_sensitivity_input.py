@@ -84,7 +84,7 @@ def test_steps_chosen_by_their_error_are_refused_by_the_adjoint() -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"rule": "velocity-verlet"}, "'velocity-verlet' has no derivatives; choose an explicit Runge-Kutta rule"),
+        ({"rule": "velocity-verlet"}, "'velocity-verlet' has no derivatives; choose one of friction-implicit, dorm"),
         ({"duration": None}, "duration: say how long the model is simulated"),
         ({"checkpoints": 0}, "checkpoints"),
         ({"method": "backward"}, "unknown method: expected one of 'adjoint', 'forward'"),
@@ -132,6 +132,42 @@ def test_a_case_with_what_has_no_derivatives_is_refused() -> None:
         ar.sensitivity(case, "kinetic_energy", "q")
     with pytest.raises(ar.CaseError, match="rule is that of the case; change it there"):
         ar.sensitivity("double-pendulum", "kinetic_energy", "q", rule="rk4")
+
+
+def dragged(temperature: float = 300.0, **brownian: Any) -> list[Any]:
+    return [
+        ar.forces.StokesDrag(translational=1.0, rotational=1.0),
+        ar.forces.Brownian(temperature=temperature, **brownian),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("forces", "keys", "message"),
+    [
+        (dragged(), {"rule": "rk4"}, r"forces\[1\]: .* Brownian forces are those of the rule 'friction-implicit'"),
+        (dragged(amplitude_from="instantaneous"), {}, r"forces\[1\].amplitude_from: .* noise of the 'bath'"),
+        ([ar.forces.JointDamping(rotational=1.0)], {}, r"forces\[0\]: .* solves for damping and friction of joints"),
+        (
+            [ar.forces.PointSpring(bodies=("rod", "ground"), stiffness=1.0, damping=1.0)],
+            {},
+            r"forces\[0\]: .* solves for damped point springs",
+        ),
+        ([], {"drift": "geodesic"}, "integrator.drift: derivatives are those of 'steady' drifts"),
+        ([], {"scaling": ar.scaling.ErrorControlled(tolerance=0.02)}, "choose 'constant' with a2, or 'none'"),
+        ([], {"parameters": "scaling.a2"}, "scaling.a2: the forces of this run are not scaled; give it the policy"),
+        ([], {"scaling": 0.5}, "scaling must be a policy of articulon.scaling, got 0.5"),
+        ([], {"seed": 1.5}, "seed"),
+        (
+            dragged(0.0),
+            {"parameters": "forces.brownian.temperature"},
+            "temperature: it is 0, and noise",
+        ),
+    ],
+)
+def test_what_has_no_derivatives_with_a_rule_is_refused(forces: Any, keys: dict[str, Any], message: str) -> None:
+    given = {"parameters": "u", "rule": "friction-implicit", **RUN, **keys}
+    with pytest.raises(ar.CaseError, match=message):
+        ar.sensitivity(pendulum(forces=forces), "kinetic_energy", **given)
 
 
 def test_forces_that_begin_where_the_run_does_are_refused_beside_the_initial_coordinates() -> None:

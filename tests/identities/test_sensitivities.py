@@ -92,9 +92,10 @@ def test_a_gradient_is_bitwise_the_same_for_any_number_of_checkpoints(checkpoint
 @pytest.mark.parametrize("rule", ["rk4", "euler", "dormand-prince", "kutta-merson", "runge-kutta-fehlberg"])
 def test_the_adjoint_is_the_forward_method(rule: str) -> None:
     """Both are derivatives of the same numbers, so that they differ by rounding alone."""
-    model = resisted_model(2)
-    _, objective = weighed(model, 2)
+    model = resisted_model(3)
+    _, objective = weighed(model, 3)
     names = ["q", "u", "forces.gravity.acceleration", "forces.pair.stiffness", "forces[4].values"]
+    names += ["forces.stokes-drag.velocity_gradient", "sites[0].position", "forces.site-pairs.table[1].B"]
     names += ["forces.stokes-drag.flow", "forces.joint-friction.rotational_speed", "forces.tie.points"]
     names += ["forces.position-restraint.stiffness", "forces.position-restraint.to"]
     run: dict[str, Any] = {"duration": DURATION, "rule": rule, "step": 0.02}
@@ -104,6 +105,33 @@ def test_the_adjoint_is_the_forward_method(rule: str) -> None:
     for name in names:
         size = 1.0 + np.abs(forward.gradient[name]).max()
         assert np.abs(np.subtract(adjoint.gradient[name], forward.gradient[name])).max() <= 1e-12 * size, name
+
+
+def test_derivatives_by_the_gradient_of_a_flow_and_by_sites_are_differences_of_runs() -> None:
+    model = resisted_model(3)
+    weights, objective = weighed(model, 3)
+    drag = next(k for k, force in enumerate(model.forces) if force.kind == "stokes-drag")
+    G, places = np.array(model.forces[drag].velocity_gradient), model.sites.position
+    moving, ground = 1, model.sites.body.size - 2
+
+    def value(changed: ar.Model) -> float:
+        run = ar.simulate(changed, DURATION, **RUN)
+        return float(weights @ np.concatenate([run.q[-1], run.u[-1]]))
+
+    def flowing(h: float) -> float:
+        entries = G + h * (np.arange(9).reshape(3, 3) == 1)
+        return value(changed(model, drag, velocity_gradient=tuple(map(tuple, entries.tolist()))))
+
+    def elsewhere(site: int, h: float) -> float:
+        moved = places.copy()
+        moved[site, 1] += h
+        return value(replace(model, sites=model.sites._replace(position=moved)))
+
+    names = ["forces.stokes-drag.velocity_gradient[0][1]", f"sites[{moving}].position", f"sites.{ground}.position"]
+    found = ar.sensitivity(model, objective, names, duration=DURATION, **RUN)
+    assert close(found.gradient[names[0]], difference(flowing))
+    assert close(found.gradient[names[1]][1], difference(lambda h: elsewhere(moving, h)))
+    assert close(found.gradient[names[2]][1], difference(lambda h: elsewhere(ground, h)))
 
 
 def test_steps_chosen_by_their_error_have_derivatives_forward() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import articulon as ar
+from articulon.model.array_rotations import matrices
 from tests.support.random_models import Description, builder_of, random_forest, random_situation
 
 KINDS = ("weld", "revolute", "prismatic", "universal", "spherical", "xyz", "free")
@@ -65,6 +66,7 @@ def resisted_model(seed: int, n: int = 5) -> ar.Model:
             translational={name: float(rng.uniform(0.2, 1.0)) for name in names},
             rotational=0.3,
             flow=tuple(rng.normal(size=3).tolist()),
+            velocity_gradient=((0.3, -0.5, 0.2), (0.1, 0.4, -0.6), (0.7, 0.2, -0.7)) if seed % 2 else None,
         )
     )
     moving = [k for k, body in enumerate(description.bodies) if body.kind != "weld"]
@@ -76,4 +78,49 @@ def resisted_model(seed: int, n: int = 5) -> ar.Model:
     if len(moving) > 1:
         pair = first, names[moving[-1]]
         builder.add_force(ar.forces.PointSpring(name="pair", bodies=pair, stiffness=1.5, damping=0.2, **ends))
+    add_sites(builder, seed)
+    laws = [{"kinds": kinds, "A": 0.4, "B": 0.9, "C": c} for kinds, c in ((("A", "A"), 0.4), (("A", "B"), -0.5))]
+    laws.append({"kinds": ("B", "B"), "A": 0.2, "B": 0.0, "C": 0.1})
+    builder.add_force(ar.forces.SitePairs(table=tuple(laws)))
+    return builder.build()
+
+
+def add_sites(builder: Any, seed: int) -> None:
+    """A site of two kinds each on every body, and on the ground, none nearer than 1.2 to one of another body."""
+    rng, model = np.random.default_rng([seed, 13]), builder.build()
+    positions, rotations = ar.body_poses(model, model.q0)
+    found: list[np.ndarray] = []
+    owners: list[int] = []
+    for body in (*range(model.bodies), -1):
+        origin, turn = (positions[body], rotations[body]) if body >= 0 else (np.zeros(3), np.array([1.0, 0, 0, 0]))
+        for kind in "AB":
+            others = [x for x, owner in zip(found, owners, strict=True) if owner != body]
+            place = local = np.zeros(3)
+            for attempt in range(1000):
+                local = rng.normal(scale=0.5 + 0.01 * attempt, size=3)
+                place = origin + matrices(turn) @ local
+                if all(np.linalg.norm(place - x) > 1.2 for x in others):
+                    break
+            found.append(place)
+            owners.append(body)
+            builder.add_site(None if body < 0 else body, tuple(local.tolist()), kind=kind)
+
+
+def dragged_model(seed: int, n: int = 6, temperature: float = 1e22) -> ar.Model:
+    """A random forest with drag and noise, under forces that depend on places alone."""
+    description, rng = description_of(seed, n)
+    state = random_situation(description, rng)
+    builder = builder_of(description, state.q, 0.5 * state.u)
+    builder.add_force(ar.forces.Gravity(acceleration=tuple(rng.normal(size=3).tolist())))
+    builder.add_force(springs(description, rng))
+    drag = {body.name: float(rng.uniform(0.2, 1.0)) for body in description.bodies}
+    flow = tuple(rng.normal(size=3).tolist())
+    gradient = ((0.3, -0.5, 0.2), (0.1, 0.4, -0.6), (0.7, 0.2, -0.7)) if seed % 2 else None
+    builder.add_force(ar.forces.StokesDrag(translational=drag, rotational=0.3, flow=flow, velocity_gradient=gradient))
+    builder.add_force(ar.forces.Brownian(temperature=temperature))
+    moving = [body.name for body in description.bodies if body.kind != "weld"]
+    held = {"point": (0.1, 0.2, 0.3), "to": (0.5, 0.0, -0.5), "stiffness": (1.0, 2.0, 0.5)}
+    builder.add_force(ar.forces.PositionRestraint(bodies=(moving[-1],), **held))
+    ends = {"points": tuple(tuple(rng.normal(size=3).tolist()) for _ in range(2)), "rest_length": 0.4}
+    builder.add_force(ar.forces.PointSpring(name="tie", bodies=(moving[0], "ground"), stiffness=2.0, **ends))
     return builder.build()

@@ -78,7 +78,8 @@ def _evaluator(fine: Evaluator, model: Model, merging: Merging) -> Evaluator:
     result.model, result.particles = model, False
     result.sites = _sites(fine, model, merging)
     tables = followed(fine.system.forces, merging, model.forest.parent.size, model.nu, result.sites.system)
-    result.linear_flow = None if fine.linear_flow is None else coarse_flow(fine.linear_flow, merging)
+    flow = None if fine.linear_flow is None else coarse_flow(fine.linear_flow, merging)
+    result.linear_flow, tables = flow, tables._replace(flow=flow)
     bath = fine.system.bath
     if fine.thermostat is not None:
         constants = bath.constants.copy()

@@ -15,7 +15,6 @@ from articulon.forces.channel_forces import ChannelForces, channel_forces
 from articulon.forces.contact.contact_engine import Contacts, contact_of
 from articulon.forces.impacts.free_spheres import weightless_hard_spheres
 from articulon.forces.impacts.impact_engine import ImpactEngine
-from articulon.forces.linear_flow import linear_flow
 from articulon.forces.model_tables import force_tables
 from articulon.forces.sites.site_evaluation import SiteForces
 from articulon.forces.sites.site_positions import only_particles
@@ -85,7 +84,7 @@ class ModelTables:
         tables = force_tables(model, seed, window, average, self.sites, bath, self.users)
         forest, loops, motions = kernel_tables(model)
         self.system = System(forest, tables, loops, motions, bath)
-        self.linear_flow = linear_flow(model, tables.drag)
+        self.linear_flow = tables.flow
         self.bath = np.zeros((2, variables_of(bath)))
         self.overdamped = bool(bath.choice[WAY] == OVERDAMPS)
         self.constrained = bool(model.loops.kind.size) or rotations == "euler-parameters"

@@ -6,38 +6,26 @@ drag need not know it. It acts in the channel of the drag, and its work is work 
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from articulon.algebra.vectors import (
     add,
     apply,
+    apply_t,
     cross,
     load,
     load_from,
     load_matrix,
+    store,
     store_from,
 )
 from articulon.forces.base import Merging
-from articulon.forces.solver_tables import Drag
+from articulon.forces.solver_tables import Drag, LinearFlow
 from articulon.forces.stokes_drag import StokesDrag, drag_gradients
 from articulon.kernels import jit
 from articulon.model import Model, Workspace
 from articulon.passes import Bound, pass_of
-
-
-class LinearFlow(NamedTuple):
-    """Forces of the medium on bodies at rest, less those of its uniform part."""
-
-    link: np.ndarray
-    """Link of each body, shape (bodies,)."""
-    centre: np.ndarray
-    """Centre of mass in the link's frame [length], shape (bodies, 3)."""
-    pull: np.ndarray
-    """β G, world axes, row-major [mass/time²], shape (bodies, 9)."""
-    turn: np.ndarray
-    """½ β_ω ∇×(G r), world axes [torque], shape (bodies, 3)."""
 
 
 def linear_flow(model: Model, drag: Drag) -> LinearFlow | None:
@@ -88,6 +76,42 @@ def flow_wrenches(flow, ws, wrench):
         force = apply(load_matrix(pull, k), add(load(ws.position, i), c))
         store_from(wrench, i, 0, add(load_from(wrench, i, 0), force))
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), add(load(turn, k), cross(c, force))))
+
+
+@pass_of
+def flow_adjoint(flow, gradient, ws, motion, by_place):
+    """Adds the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by places of links
+    (links, 6), and by the table."""
+    for k in range(flow.link.size):
+        i = flow.link[k]
+        R, pull = load_matrix(ws.rotation, i), load_matrix(flow.pull, k)
+        c = apply(R, load(flow.centre, k))
+        place, turning = add(load(ws.position, i), c), load_from(motion, i, 0)
+        moving = add(load_from(motion, i, 3), cross(turning, c))
+        by_x = apply_t(pull, moving)
+        by_arm = add(by_x, cross(apply(pull, place), turning))
+        store_from(by_place, i, 0, add(load_from(by_place, i, 0), by_x))
+        store_from(by_place, i, 3, add(load_from(by_place, i, 3), cross(c, by_arm)))
+        for a in range(3):
+            for b in range(3):
+                gradient.pull[k, 3 * a + b] += moving[a] * place[b]
+        store(gradient.turn, k, add(load(gradient.turn, k), turning))
+        store(gradient.centre, k, add(load(gradient.centre, k), apply_t(R, by_arm)))
+
+
+@pass_of
+def flow_tangent(flow, change, ws, moved, wrench):
+    """Adds the changes of the forces of the flow to the wrenches (links, 6)."""
+    for k in range(flow.link.size):
+        i = flow.link[k]
+        R, pull = load_matrix(ws.rotation, i), load_matrix(flow.pull, k)
+        c = apply(R, load(flow.centre, k))
+        dc = add(cross(load_from(moved, i, 3), c), apply(R, load(change.centre, k)))
+        place = add(load(ws.position, i), c)
+        changed = add(apply(pull, add(load_from(moved, i, 0), dc)), apply(load_matrix(change.pull, k), place))
+        moment = add(cross(c, changed), cross(dc, apply(pull, place)))
+        store_from(wrench, i, 0, add(load_from(wrench, i, 0), changed))
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), add(moment, load(change.turn, k))))
 
 
 @pass_of

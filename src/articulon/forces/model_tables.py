@@ -8,6 +8,7 @@ from articulon.forces.contact.contact_engine import contact_of
 from articulon.forces.contact.walls import parts_of
 from articulon.forces.gravity import Gravity
 from articulon.forces.impacts.joint_limits import has_impacts
+from articulon.forces.linear_flow import linear_flow
 from articulon.forces.sites.list_sizes import has_site_forces
 from articulon.forces.sites.site_evaluation import SiteForces, no_sites
 from articulon.forces.solver_tables import Forces
@@ -66,6 +67,7 @@ def force_tables(
         joint_channels.add(DAMPING)
     return Forces(
         drag,
+        linear_flow(model, drag),
         noise_table(model, every_drag, seed, window, average),
         gravity,
         no_sites() if sites is None else sites.system,

@@ -13,8 +13,10 @@ from pydantic import model_validator
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
-from articulon.forces.base import At, EnergyAt, Force, Merging
+from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging, TangentAt
 from articulon.forces.selection import on_link
+from articulon.forces.site_pair_derivatives import pair_adjoint, pair_tangent
+from articulon.forces.site_pair_law import site_law
 from articulon.forces.sites.between import group_pairs
 from articulon.forces.sites.mixing import LennardJonesKind, meeting
 from articulon.kernels import jit
@@ -205,6 +207,17 @@ class SitePairs(Force):
         yield pair_energy.bind(table, at.ws, at.result)
 
     @classmethod
+    def adjoint(cls, table: Pairs, gradient: Pairs, at: AdjointAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield pair_adjoint.bind(table, gradient, at.ws, at.motion, np.zeros(table.place.shape), at.by_place)
+
+    @classmethod
+    def tangent(cls, table: Pairs, change: Pairs, at: TangentAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        shift = np.zeros(table.place.shape)
+        yield pair_tangent.bind(table, change, at.ws, at.moved, at.twist, shift, at.wrench)
+
+    @classmethod
     def coarsen(cls, table: Pairs, merging: Merging, links: int, speeds: int) -> Pairs:
         """See :class:`Force`. Runs of partners without those that have been merged with a site."""
         moving, fixed = table.link.size, table.place.shape[1] - table.link.size
@@ -312,20 +325,6 @@ class _Runs:
                 distance.update(dict.fromkeys(fringe, step))
             self.near[link] = np.array(sorted(distance))
         return self.near[link]
-
-
-@jit
-def site_law(r2, A, B, C):
-    """U(r) = A/r¹² − B/r⁶ + C/r, of this force and of the truncated law `twelve-six`; returns U, −U'(r)/r and ∇²U."""
-    inverse2 = 1.0 / r2
-    inverse6 = inverse2 * inverse2 * inverse2
-    coulomb = C * math.sqrt(inverse2)
-    repulsion, attraction = A * inverse6 * inverse6, B * inverse6
-    return (
-        repulsion - attraction + coulomb,
-        (12.0 * repulsion - 6.0 * attraction + coulomb) * inverse2,
-        (132.0 * repulsion - 30.0 * attraction) * inverse2,
-    )
 
 
 @jit

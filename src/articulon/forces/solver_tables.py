@@ -29,6 +29,19 @@ class Drag(NamedTuple):
     """Its inertia about the link's origin, link frame, shape (links, 6)."""
 
 
+class LinearFlow(NamedTuple):
+    """Forces of the medium on bodies at rest, less those of its uniform part."""
+
+    link: np.ndarray
+    """Link of each body, shape (bodies,)."""
+    centre: np.ndarray
+    """Centre of mass in the link's frame [length], shape (bodies, 3)."""
+    pull: np.ndarray
+    """β G, world axes, row-major [mass/time²], shape (bodies, 9)."""
+    turn: np.ndarray
+    """½ β_ω ∇×(G r), world axes [torque], shape (bodies, 3)."""
+
+
 class Noise(NamedTuple):
     """Brownian forces and torques, held constant over numbered windows."""
 
@@ -47,6 +60,8 @@ class Forces(NamedTuple):
     """All forces of a model: what solvers know themselves, and the terms."""
 
     drag: Drag
+    flow: LinearFlow | None
+    """What the medium does where its velocity changes from place to place; None where it does not."""
     noise: Noise
     gravity: np.ndarray
     """Acceleration of free fall, world frame [length/time²], shape (3,)."""

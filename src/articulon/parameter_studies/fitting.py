@@ -24,7 +24,7 @@ from articulon.inputs import flag
 from articulon.notebook_table import table_of_words
 from articulon.parameter_studies.measurements import Measurements, errors_of, measurements_of
 from articulon.parameter_studies.sought_parameters import SoughtParameters, sought_parameters
-from articulon.sensitivities.case_parameters import case_parameters
+from articulon.sensitivities.all_parameters import all_parameters
 from articulon.sensitivities.differentiable_models import run_of_case
 from articulon.sensitivities.objectives import objective_of
 from articulon.sensitivities.observed_paths import ObservedPath, observed_path
@@ -205,7 +205,7 @@ def _measured(case: Case, asked: Fit) -> Measurements:
 def _path(case: Case, times: np.ndarray, observables: Sequence[str], keys: Sequence[str]) -> ObservedPath:
     run = run_of_case(case, WHERE)
     objectives = [objective_of(run.model, name, f"{WHERE}: observables", stops=False) for name in observables]
-    parameters = case_parameters(case, run.model, keys, WHERE) if keys else []
+    parameters = all_parameters(run, keys, WHERE) if keys else []
     return observed_path(run, times, objectives, parameters)
 
 

@@ -21,7 +21,7 @@ from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.inputs import flag, number
 from articulon.notebook_table import table_of_words
 from articulon.parameter_studies.sought_parameters import SoughtParameters, sought_parameters
-from articulon.sensitivities.case_parameters import case_parameters
+from articulon.sensitivities.all_parameters import all_parameters
 from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of_case
 from articulon.sensitivities.objectives import objective_of
 from articulon.sensitivities.observed_paths import observed_path
@@ -214,12 +214,12 @@ class _Search:
     def _by_changes(self, run: DifferentiableRun) -> tuple[np.ndarray, np.ndarray]:
         place = f"{self.sought.case.source}: {WHERE}"
         observables = [objective_of(run.model, name, place, stops=False) for name in self.names]
-        parameters = case_parameters(run.case, run.model, self.sought.keys, place)
+        parameters = all_parameters(run, self.sought.keys, place)
         path = observed_path(run, np.array([float(run.times[-1])]), observables, parameters)
         return path.values[0], path.derivatives[0]
 
     def _by_adjoint(self, run: DifferentiableRun) -> tuple[np.ndarray, np.ndarray]:
-        parameters = case_parameters(run.case, run.model, self.sought.keys, f"{self.sought.case.source}: {WHERE}")
+        parameters = all_parameters(run, self.sought.keys, f"{self.sought.case.source}: {WHERE}")
         ends, rows = [], []
         for name in self.names:
             found = differentiated_run(replace(run, stop=None), name, parameters)

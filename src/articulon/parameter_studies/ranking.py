@@ -19,8 +19,9 @@ from articulon.cases.study_sections import Sensitivities
 from articulon.errors import ArticulonError, CaseError
 from articulon.inputs import flag, word
 from articulon.notebook_table import table_of_words
-from articulon.sensitivities.case_parameters import case_parameters, keys_of_numbers
-from articulon.sensitivities.differentiable_models import run_of_case
+from articulon.sensitivities.all_parameters import all_parameters
+from articulon.sensitivities.case_parameters import keys_of_numbers
+from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of_case
 from articulon.sensitivities.objectives import STOP_TIME
 from articulon.sensitivities.sensitivity_functions import differentiated_run
 
@@ -134,9 +135,9 @@ def rank_parameters(
     chosen = tuple(parameters) if parameters is not None else asked.parameters
     left_out: dict[str, str] = {}
     if chosen:
-        found = case_parameters(case, run.model, chosen, f"{case.source}: {WHERE}")
+        found = all_parameters(run, chosen, f"{case.source}: {WHERE}")
     else:
-        found = list(_all_of(case, run.model, left_out))
+        found = list(_all_of(case, run, left_out))
     sensitivity = differentiated_run(run, objective, found, chosen_method)
     influences = []
     for one in found:
@@ -154,14 +155,14 @@ def rank_parameters(
     return ranking
 
 
-def _all_of(case: Case, model: Any, left_out: dict[str, str]) -> Any:
+def _all_of(case: Case, run: DifferentiableRun, left_out: dict[str, str]) -> Iterator[Parameter]:
     """The parameters of a case that have derivatives; why others have none is added to ``left_out``."""
     for key in keys_of_numbers(case):
         try:
-            (one,) = case_parameters(case, model, [key], WHERE)
-            if one.columns.any() or (one.start is not None and one.start.any()):
+            (one,) = all_parameters(run, [key], WHERE)
+            if one.columns.any() or one.start(run.model).any():
                 yield one
             else:
                 left_out[key] = "it changes nothing of the run"
         except ArticulonError as error:
-            left_out[key] = str(error).removeprefix(f"{WHERE}: parameters: ").removeprefix(f"{key}: ")
+            left_out[key] = str(error).removeprefix(f"{WHERE}: parameters: {key}: ").replace(f"{case.source}: ", "")

@@ -1,13 +1,13 @@
 """Masses, inertias and places of bodies as parameters: the model with others in their place."""
 
-import difflib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from articulon.errors import CaseError
+from articulon.errors import CaseError, ModelError
+from articulon.forces.selection import matching
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.model import Model, kernel_tables
 from articulon.model.array_rotations import matrices
@@ -29,40 +29,46 @@ class Part(NamedTuple):
 
 
 def body_parameter(model: Model, name: str, field: str, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
-    """The numbers of a body by their key in a case, and the model with others in their place; raises CaseError for a
-    body or key that does not exist."""
-    if name not in model.names:
-        close = difflib.get_close_matches(name, model.names, n=1)
-        hint = f"; did you mean '{close[0]}'?" if close else ""
-        raise CaseError(f"{where}: there is no body '{name}'{hint}")
+    """The numbers of a body by their key in a case, and the model with others in their place; a name that ends in ``*``
+    stands for all bodies that begin so, which have the same numbers. Raises CaseError for a body or key that does not
+    exist, and for bodies whose numbers differ."""
+    try:
+        bodies = matching(model, name, where)
+    except ModelError as error:
+        raise CaseError(str(error)) from None
     if field not in FIELDS:
         raise CaseError(f"{where}: of a body there are derivatives by {', '.join(FIELDS)}, and none by '{field}'")
-    body = model.body(name)
     if field == "position":
-        return _place(model, body, where)
+        if len(bodies) > 1:
+            raise CaseError(f"{where}: each of the bodies '{name}' has a place of its own; name one")
+        return _place(model, bodies[0], where)
     if field == "mass" and any(isinstance(force, StokesDrag) and force.shared_by_mass for force in model.forces):
         raise CaseError(f"{where}: Stokes drag is shared by mass; give the drag of every body, or leave the mass out")
-    numbers = np.array({"mass": model.masses, "com": model.centres, "inertia": model.inertias}[field][body])
+    of_all = {"mass": model.masses, "com": model.centres, "inertia": model.inertias}[field]
+    other = next((k for k in bodies if not np.array_equal(of_all[k], of_all[bodies[0]])), None)
+    if other is not None:
+        first, second = model.names[bodies[0]], model.names[other]
+        raise CaseError(f"{where}: '{first}' and '{second}' differ in it, and it is no one number; name one body")
 
     def changed(numbers: np.ndarray) -> Model:
         masses, centres, inertias = model.masses.copy(), model.centres.copy(), model.inertias.copy()
-        {"mass": masses, "com": centres, "inertia": inertias}[field][body] = numbers
+        {"mass": masses, "com": centres, "inertia": inertias}[field][bodies] = numbers
         made = replace(model, masses=masses, centres=centres, inertias=inertias)
-        link = int(model.link[body])
-        if link < 0:
-            return made
-        before, after = _part(model, body), _part(made, body)
         tables = kernel_tables(model)
         mass, moment, inertia = (
             one.copy() for one in (tables.forest.mass, tables.forest.moment, tables.forest.inertia)
         )
-        mass[link] += after.mass - before.mass
-        moment[link] += after.moment - before.moment
-        inertia[link] += after.inertia - before.inertia
+        for body in bodies:
+            link = int(model.link[body])
+            if link >= 0:
+                before, after = _part(model, body), _part(made, body)
+                mass[link] += after.mass - before.mass
+                moment[link] += after.moment - before.moment
+                inertia[link] += after.inertia - before.inertia
         forest = tables.forest._replace(mass=mass, moment=moment, inertia=inertia)
         return replace(made, _tables=tables._replace(forest=forest))
 
-    return numbers, changed
+    return np.array(of_all[bodies[0]]), changed
 
 
 def _part(model: Model, body: int) -> Part:

@@ -10,26 +10,12 @@ from articulon.cases.overrides import Part, dotted, parts
 from articulon.errors import CaseError, ModelError
 from articulon.inputs import shown
 from articulon.model import Model
-from articulon.sensitivities.parameters import Parameter, flat_tables, names_of, parameter_of
+from articulon.sensitivities.parameters import Parameter, flat_tables
 
+MODEL = "model"
+"""What keys of a case that are parameters begin with."""
 PART = 1e-3
 """Of a number, over which what a builder makes of it is differenced."""
-
-
-def case_parameters(case: Case | None, model: Model, names: Any, where: str) -> list[Parameter]:
-    """The parameters with these names: of a model, or of a case, keys of whose ``[model]`` are parameters too.
-
-    Raises
-    ------
-    CaseError
-        For one that does not exist, has no derivatives since it is a choice and no number, or changes how much there
-        is of something.
-    """
-    place = f"{where}: parameters"
-    return [
-        parameter_of(model, name, place) if case is None or not _is_key(name) else _of_key(case, model, name, place)
-        for name in names_of(names, where)
-    ]
 
 
 def keys_of_numbers(case: Case) -> list[str]:
@@ -49,11 +35,14 @@ def number_of_key(case: Case, name: str, where: str) -> Any:
     return value
 
 
-def _is_key(name: str) -> bool:
-    return parts(name)[0] == "model"
+def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Parameter:
+    """The parameter of a case with this key of its model, whatever its builder makes of it.
 
-
-def _of_key(case: Case, model: Model, name: str, where: str) -> Parameter:
+    Raises
+    ------
+    CaseError
+        For one that does not exist, is a choice and no number, or changes how much there is of something.
+    """
     value, where = number_of_key(case, name, where), f"{where}: {name}"
     try:
         numbers = np.array(value, dtype=np.float64)
@@ -71,9 +60,9 @@ def _of_key(case: Case, model: Model, name: str, where: str) -> Parameter:
 
     found = Parameter(name, numbers, changed, PART, of_start=True)
     try:
-        size, start = flat_tables(changed(numbers)).size, found.start
+        size, start = flat_tables(changed(numbers)).size, found.start(model)
         same = size == flat_tables(model).size and found.columns.shape[0] == size
-        same = same and start is not None and bool(np.isfinite(found.columns).all() and np.isfinite(start).all())
+        same = same and bool(np.isfinite(found.columns).all() and np.isfinite(start).all())
     except (CaseError, ModelError, ValueError) as error:
         raise CaseError(f"{where}: it cannot be changed a little ({error}); leave it out") from None
     if not same:

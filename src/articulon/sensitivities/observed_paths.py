@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.integrate.integrators import Explicit
 from articulon.model import Model
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.end_of_run import Steps
 from articulon.sensitivities.objectives import Objective
 from articulon.sensitivities.parameters import Parameter, changes_by
 from articulon.sensitivities.tangent_run import tangents_along
-from articulon.sensitivities.tangent_spaces import in_coordinates
 
 
 class ObservedPath(NamedTuple):
@@ -34,28 +34,30 @@ def observed_path(
     DivergenceError
         Where the numbers stop meaning anything.
     """
-    model, nq = run.model, run.model.nq
-    later = times[times > 0.0]
-    steps = Steps(replace(run, times=(0.0, *later.tolist()), stop=None), observables[0])
-    after = [0] * (times.size - later.size) + steps.of_frames
+    model = run.model
+    if run.integrator.step is not None and isinstance(run.integrator, Explicit):
+        run = replace(run, times=(0.0, *times[times > 0.0].tolist()))  # steps end on them
+    steps = Steps(replace(run, stop=None), observables[0])
     values = np.zeros((times.size, len(observables)))
-    states, changes = tangents_along(steps, *changes_by(parameters, steps.start.size), after)
+    states, changes = tangents_along(steps, *changes_by(parameters, model), steps.after(times))
     derivatives = np.zeros((*values.shape, changes.shape[1]))
     for t, (state, change) in enumerate(zip(states, changes, strict=True)):
         steps.check_finite(state)
-        q, u = state[:nq].copy(), state[nq:].copy()
+        q, u = steps.stepping.split(state)
         for k, observable in enumerate(observables):
             values[t, k], by_q, by_u = observable.of(q, u)
-            derivatives[t, k] = change @ np.concatenate([in_coordinates(model, q, by_q), by_u])
+            derivatives[t, k] = change @ steps.stepping.weights(state, by_q, by_u)
     first = 0
     for one in parameters:
         numbers = slice(first, first + one.numbers.size)
-        derivatives[:, :, numbers] += _of_model(observables, states, nq, one)
+        derivatives[:, :, numbers] += _of_model(observables, [steps.stepping.split(y) for y in states], one)
         first = numbers.stop
     return ObservedPath(values, derivatives)
 
 
-def _of_model(observables: Sequence[Objective], states: np.ndarray, nq: int, parameter: Parameter) -> np.ndarray:
+def _of_model(
+    observables: Sequence[Objective], states: Sequence[tuple[np.ndarray, np.ndarray]], parameter: Parameter
+) -> np.ndarray:
     """What observables change by with the model where the states stay, (times, observables, numbers)."""
     functions = [None if parameter.of_forces and one.of_bodies else one.of_model for one in observables]
     if all(function is None for function in functions):
@@ -63,10 +65,7 @@ def _of_model(observables: Sequence[Objective], states: np.ndarray, nq: int, par
 
     def of(model: Model) -> np.ndarray:
         return np.array(
-            [
-                [0.0 if function is None else function(model, y[:nq].copy(), y[nq:].copy()) for function in functions]
-                for y in states
-            ]
+            [[0.0 if function is None else function(model, q, u) for function in functions] for q, u in states]
         )
 
     return np.moveaxis(parameter.of(of), 0, -1)

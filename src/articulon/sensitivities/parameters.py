@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.overrides import Part, dotted, parts
+from articulon.declaration import Declaration
 from articulon.errors import CaseError, ModelError
 from articulon.forces.model_tables import force_tables
 from articulon.inputs import shown, words
 from articulon.model import Model, kernel_tables
 from articulon.sensitivities.body_parameters import body_parameter
+from articulon.sensitivities.site_parameters import site_parameter
 from articulon.sensitivities.table_gradients import differentiated, flat
+from articulon.sensitivities.tangent_spaces import displacement
 
 STATE = ("q", "u")
 """Parameters that are the initial state: coordinates in their tangent space, and speeds."""
@@ -44,6 +47,11 @@ class Parameter:
         """Whether it is a number of forces, which bodies do not change with."""
         return parts(self.name)[0] == "forces"
 
+    @property
+    def of_bodies(self) -> bool:
+        """Whether bodies may change with it."""
+        return parts(self.name)[0] in ("bodies", "model")
+
     @cached_property
     def columns(self) -> np.ndarray:
         """What the numbers of the tables change by with each of its numbers, shape (numbers in all tables, numbers)."""
@@ -51,19 +59,21 @@ class Parameter:
         changed = self.changed
         return np.transpose([self._derivative(lambda x: flat_tables(changed(x)), i, self.part) for i in self._indices])
 
-    @cached_property
-    def start(self) -> np.ndarray | None:
-        """What the initial coordinates and speeds change by with each of its numbers, shape (nq + nu, numbers); None
-        where they stay."""
+    def start(self, model: Model) -> np.ndarray:
+        """What the initial state of the model changes by with each of its numbers: coordinates in their tangent space
+        and speeds, shape (numbers, 2 nu)."""
         changed = self.changed
         if changed is None or not self.of_start:
-            return None
+            return np.zeros((self.numbers.size, 2 * model.nu))
 
         def of(x: np.ndarray) -> np.ndarray:
-            model = changed(x)
-            return np.concatenate([model.q0, model.u0])
+            new = changed(x)
+            return np.concatenate([new.q0, new.u0])
 
-        return np.transpose([self._derivative(of, i, self.part) for i in self._indices])
+        rows = [self._derivative(of, i, self.part) for i in self._indices]
+        return np.array(
+            [np.concatenate([displacement(model, model.q0, row[: model.nq]), row[model.nq :]]) for row in rows]
+        )
 
     def of(self, function: Callable[[Model], Any]) -> np.ndarray:
         """Derivatives of a function of the model by its numbers, along a first axis, by differences of fourth order
@@ -99,14 +109,13 @@ def names_of(names: Any, where: str) -> list[str]:
     return found
 
 
-def changes_by(parameters: list[Parameter], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """What the numbers of the tables, and coordinates and speeds at the beginning (parameters, size), change by with
-    each parameter but the initial state."""
+def changes_by(parameters: list[Parameter], model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """What the numbers of the tables (parameters, numbers), and the initial state (parameters, 2 nu), change by with
+    each parameter but the initial state itself."""
     changing = [one for one in parameters if one.changed is not None]
     if not changing:
-        return np.zeros((0, 0)), np.zeros((0, size))
-    starts = [np.zeros((size, one.columns.shape[1])) if one.start is None else one.start for one in changing]
-    return np.hstack([one.columns for one in changing]).T, np.hstack(starts).T
+        return np.zeros((0, flat_tables(model).size)), np.zeros((0, 2 * model.nu))
+    return np.hstack([one.columns for one in changing]).T, np.vstack([one.start(model) for one in changing])
 
 
 def parameter_of(model: Model, name: str, where: str) -> Parameter:
@@ -122,14 +131,16 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
                 )
         return Parameter(name, np.zeros(model.nu), None)
     path = parts(name)
-    path = path[1:] if path[:2] == ("model", "bodies") else path
+    path = path[1:] if path[:2] in (("model", "bodies"), ("model", "sites")) else path
     if path[0] == "bodies" and len(path) == 3:
         return Parameter(name, *body_parameter(model, str(path[1]), str(path[2]), f"{where}: {name}"))
+    if path[0] == "sites" and len(path) == 3:
+        return Parameter(name, *site_parameter(model, _number(path[1]), str(path[2]), f"{where}: {name}"))
     if path[0] != "forces" or len(path) < 3:
         raise CaseError(
             f"{where}: there is no parameter {shown(name)}; there are 'q' and 'u', the initial state, numbers of "
-            "forces, such as 'forces[0].stiffness.rod' or 'forces.gravity.acceleration', and of bodies, such as "
-            "'bodies.rod.mass'"
+            "forces, such as 'forces[0].stiffness.rod' or 'forces.gravity.acceleration', and of bodies and sites, such "
+            "as 'bodies.rod.mass' or 'sites[0].position'"
         )
     k = _force(model, path[1], name, where)
     field, rest = str(path[2]), path[3:]
@@ -181,26 +192,34 @@ def _force(model: Model, label: Part, name: str, where: str) -> int:
     return found[0]
 
 
+def _number(part: Part) -> Part:
+    """The number of one of several, which may be written as ``[0]`` or ``.0``."""
+    return int(part) if isinstance(part, str) and part.isdecimal() else part
+
+
 def _at(value: Any, path: Sequence[Part], name: str, where: str) -> Any:
     """What lies at a path within a declared value."""
     for part in path:
-        if isinstance(value, Mapping):
-            there = part in value
+        entries = dict(value) if isinstance(value, Declaration | Mapping) else None
+        at = part if entries is not None else _number(part)
+        if entries is not None:
+            there = at in entries
         else:
-            there = isinstance(value, tuple) and isinstance(part, int) and -len(value) <= part < len(value)
+            there = isinstance(value, tuple) and isinstance(at, int) and -len(value) <= at < len(value)
         if not there:
-            known = f"there are {', '.join(map(str, value))}" if isinstance(value, Mapping) else f"it is {shown(value)}"
+            known = f"it is {shown(value)}" if entries is None else f"there are {', '.join(map(str, entries))}"
             raise CaseError(f"{where}: {name}: there is no {dotted([part])} in it; {known}")
-        found: Any = value
-        value = found[part]
+        found: Any = value if entries is None else entries
+        value = found[at]
     return value
 
 
 def _numbers(value: Any, name: str, where: str) -> Any:
     """A number, or tuples of them; raises CaseError for anything else."""
-    if isinstance(value, Mapping):
-        key = next(iter(value), "")
-        raise CaseError(f"{where}: {name}: it has a number for each of {', '.join(value)}; name one, {name}.{key} say")
+    if isinstance(value, Declaration | Mapping):
+        keys = list(dict(value))
+        key = keys[0] if keys else ""
+        raise CaseError(f"{where}: {name}: it has a number for each of {', '.join(keys)}; name one, {name}.{key} say")
     if value is None:
         raise CaseError(f"{where}: {name}: it has not been given; give it a number first, or leave it out")
     if isinstance(value, tuple) and value:
@@ -225,6 +244,8 @@ def _with(value: Any, path: Sequence[Part], new: Any) -> Any:
     part, rest = path[0], path[1:]
     if isinstance(value, Mapping):
         return {**value, part: _with(value[part], rest, new)}
+    if isinstance(value, Declaration):
+        return value.model_copy(update={str(part): _with(getattr(value, str(part)), rest, new)})
     changed = list(value)
     changed[int(part)] = _with(value[int(part)], rest, new)
     return tuple(changed)

@@ -16,13 +16,12 @@ from articulon.inputs import whole, word
 from articulon.integrate.rules import ESTIMATING
 from articulon.model import Model
 from articulon.sensitivities.adjoint_run import by_adjoint
-from articulon.sensitivities.case_parameters import case_parameters
+from articulon.sensitivities.all_parameters import all_parameters
 from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of
 from articulon.sensitivities.end_of_run import Derivatives, Steps
 from articulon.sensitivities.objectives import objective_of
 from articulon.sensitivities.parameters import Parameter, changes_by
 from articulon.sensitivities.tangent_run import by_tangent
-from articulon.sensitivities.tangent_spaces import in_coordinates
 
 WHERE = "sensitivity"
 CHECKPOINTS = 100
@@ -60,6 +59,8 @@ def sensitivity(
     q: Sequence[float] | np.ndarray | None = None,
     u: Sequence[float] | np.ndarray | None = None,
     stop: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    scaling: Any = None,
     allow_code: bool = False,
     **options: Any,
 ) -> Sensitivity:
@@ -138,12 +139,12 @@ def sensitivity(
         q=q,
         u=u,
         stop=stop,
+        seed=seed,
+        scaling=scaling,
         allow_code=allow_code,
         options=options,
     )
-    return differentiated_run(
-        run, objective, case_parameters(run.case, run.model, parameters, WHERE), method, checkpoints
-    )
+    return differentiated_run(run, objective, all_parameters(run, parameters, WHERE), method, checkpoints)
 
 
 def differentiated_run(
@@ -159,7 +160,7 @@ def differentiated_run(
         if checkpoints is not None:
             raise CaseError(f"{WHERE}: checkpoints: the forward method keeps no states; leave them out")
         names = {one.name for one in found}
-        derivatives = by_tangent(steps, *changes_by(found, steps.start.size), of_q="q" in names, of_u="u" in names)
+        derivatives = by_tangent(steps, *changes_by(found, run.model), of_q="q" in names, of_u="u" in names)
         return _result(steps, found, derivatives, derivatives.by_tables, 0)
     if run.integrator.step is None:
         raise CaseError(
@@ -171,10 +172,10 @@ def differentiated_run(
     if checkpoints is not None:
         kept = whole(checkpoints, f"{WHERE}: checkpoints", least=1, error=CaseError)
     kept = min(kept, steps.times[0].size)
-    derivatives = by_adjoint(steps, kept, any("bodies" in one.name for one in found))
-    of_start = np.concatenate([in_coordinates(run.model, run.model.q0, derivatives.by_q), derivatives.by_u])
+    derivatives = by_adjoint(steps, kept, any(one.of_bodies for one in found))
+    of_start = np.concatenate([derivatives.by_q, derivatives.by_u])
     by_parameters = [
-        derivatives.by_tables @ one.columns + (0.0 if one.start is None else of_start @ one.start)
+        derivatives.by_tables @ one.columns + one.start(run.model) @ of_start
         for one in found
         if one.changed is not None
     ]
@@ -186,8 +187,7 @@ def _result(
 ) -> Sensitivity:
     """The derivatives by the names of the parameters; those by parameters of tables are one behind the other."""
     of_state, gradient, begin = {"q": derivatives.by_q + steps.by_start, "u": derivatives.by_u}, {}, 0
-    nq, of_model = steps.run.model.nq, steps.of_model
-    end_q, end_u = derivatives.end[:nq].copy(), derivatives.end[nq:].copy()
+    of_model, end_q, end_u = steps.of_model, derivatives.q, derivatives.u
     for one in parameters:
         if one.changed is None:
             gradient[one.name] = of_state[one.name]

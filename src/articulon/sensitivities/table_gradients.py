@@ -5,17 +5,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.forces.solver_tables import Drag, Forces
+from articulon.forces.solver_tables import Drag, Forces, LinearFlow
 from articulon.model import Forest
 
 
 class Tables(NamedTuple):
     """The tables of a model by whose numbers there are derivatives."""
 
+    factor: np.ndarray
+    """What all forces are multiplied by, shape (1,)."""
     gravity: np.ndarray
     """Acceleration of free fall, world frame [length/time²], shape (3,)."""
     drag: Drag
     """Stokes drag."""
+    flow: LinearFlow | None
+    """What a flow adds to it whose velocity changes from place to place, where there is one."""
+    noise: np.ndarray
+    """Variances 2 β k T of the noise of translation and rotation, the squares of its amplitudes, shape (bodies, 2)."""
     terms: tuple[Any, ...]
     """Those of all other forces."""
     mass: np.ndarray
@@ -31,7 +37,9 @@ class Tables(NamedTuple):
 def differentiated(forest: Forest, forces: Forces) -> Tables:
     """Those among the tables of a model's links and forces."""
     terms = tuple(term.table for term in forces.terms)
-    return Tables(forces.gravity, forces.drag, terms, forest.mass, forest.moment, forest.inertia, forest.position)
+    variances = forces.noise.amplitude * forces.noise.amplitude
+    of_links = forest.mass, forest.moment, forest.inertia, forest.position
+    return Tables(np.ones(1), forces.gravity, forces.drag, forces.flow, variances, terms, *of_links)
 
 
 def arrays_of(table: Any) -> Iterator[np.ndarray]:

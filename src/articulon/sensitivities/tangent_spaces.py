@@ -51,6 +51,18 @@ def in_coordinates(model: Model, q: np.ndarray, gradient: np.ndarray) -> np.ndar
     return result
 
 
+def displacement(model: Model, q: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """A change of the coordinates (nq,) in their tangent space (nu,)."""
+    result = np.zeros(model.nu)
+    for coordinates, speeds, k in _parts(model):
+        result[speeds] = change[coordinates]
+        if k is not None:
+            e = q[k : k + 4]
+            turned = products(e * [1.0, -1.0, -1.0, -1.0], change[k : k + 4])[1:]
+            result[speeds.stop : speeds.stop + 3] = 2.0 / (e @ e) * turned
+    return result
+
+
 def displacements(model: Model, q: np.ndarray) -> np.ndarray:
     """Changes of the coordinates, one row for each direction of their tangent space, shape (nu, nq)."""
     result = np.zeros((model.nu, model.nq))

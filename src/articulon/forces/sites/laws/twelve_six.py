@@ -7,7 +7,8 @@ from pydantic import model_validator
 
 from articulon.declaration import Flag
 from articulon.errors import ModelError
-from articulon.forces.site_pairs import PairLaw, site_law
+from articulon.forces.site_pair_law import site_law
+from articulon.forces.site_pairs import PairLaw
 from articulon.forces.sites.between import BetweenGroups
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
 from articulon.forces.sites.laws.lennard_jones import check_tail_fields, power_term

@@ -1,0 +1,100 @@
+"""The adjoint and the tangent of the forces between sites of ``site-pairs``, in sums over the pairs of the forces.
+
+With V the virtual velocities of the sites, forces g d have the virtual power P = Σ g d·(V − V') over pairs, and P
+changes by K (V − V') with the place of the first site and by the opposite with that of the second. Each moving site
+sums its own partners, as it does for the forces.
+"""
+
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply_t,
+    cross,
+    dot,
+    load,
+    load_from,
+    load_matrix,
+    scale,
+    store_from,
+    sub,
+)
+from articulon.forces.point_springs import arm_of, end_changes, motion_of, pull_change
+from articulon.forces.site_pair_law import pair_change, site_law, site_law_by_parameters
+from articulon.kernels import jit
+from articulon.passes import pass_of
+
+
+@jit
+def column(array, s):
+    return (array[0, s], array[1, s], array[2, s])
+
+
+@jit
+def store_column(array, s, a):
+    array[0, s], array[1, s], array[2, s] = a[0], a[1], a[2]
+
+
+@pass_of
+def pair_adjoint(pairs, gradient, ws, motion, velocity, by_place):
+    """Adds the derivatives of Σ F·V by places of links (links, 6) and by the table, at sites that have been placed;
+    ``velocity`` (3, sites) is scratch for V, zero where sites stand."""
+    links, place, moving = pairs.link, pairs.place, pairs.link.size
+    for s in range(moving):
+        i = links[s]
+        store_column(velocity, s, motion_of(i, sub(column(place, s), load(ws.position, i)), motion)[0])
+    for s in range(moving):
+        x, V, force, by_x = column(place, s), column(velocity, s), ZERO, ZERO
+        for run in range(pairs.start[s], pairs.start[s + 1]):
+            A, B, C = pairs.law[run, 0], pairs.law[run, 1], pairs.law[run, 2]
+            by_A, by_B, by_C = 0.0, 0.0, 0.0
+            stands = pairs.low[run] >= moving
+            for p in range(pairs.low[run], pairs.high[run]):
+                d = sub(x, column(place, p))
+                r2, power = dot(d, d), dot(d, V)
+                _, g, L = site_law(r2, A, B, C)
+                a, b, c = site_law_by_parameters(r2)
+                by_A, by_B, by_C = by_A + a * power, by_B + b * power, by_C + c * power
+                change = pair_change(g, L, d, sub(V, column(velocity, p)))
+                force, by_x = add(force, scale(g, d)), add(by_x, change)
+                if stands:
+                    store_column(gradient.place, p, sub(column(gradient.place, p), change))
+            gradient.law[run, 0] += by_A
+            gradient.law[run, 1] += by_B
+            gradient.law[run, 2] += by_C
+        i = links[s]
+        arm = sub(x, load(ws.position, i))
+        by_arm = add(by_x, cross(force, load_from(motion, i, 0)))
+        store_from(by_place, i, 0, add(load_from(by_place, i, 0), by_x))
+        store_from(by_place, i, 3, add(load_from(by_place, i, 3), cross(arm, by_arm)))
+        local = apply_t(load_matrix(ws.rotation, i), by_arm)
+        store_from(gradient.local, s, 0, add(load(gradient.local, s), local))
+
+
+@pass_of
+def pair_tangent(pairs, change, ws, moved, twist, shift, wrench):
+    """Adds the changes of the forces to the wrenches (links, 6), at sites that have been placed; ``shift`` (3, sites)
+    is scratch for what places change by."""
+    links, place, moving = pairs.link, pairs.place, pairs.link.size
+    for s in range(place.shape[1]):
+        if s < moving:
+            i = links[s]
+            arm = arm_of(i, load(pairs.local, s), ws)
+            store_column(shift, s, end_changes(i, arm, load(change.local, s), ws, moved, twist)[1])
+        else:
+            store_column(shift, s, column(change.place, s))
+    for s in range(moving):
+        x, dx, force, changed = column(place, s), column(shift, s), ZERO, ZERO
+        for run in range(pairs.start[s], pairs.start[s + 1]):
+            A, B, C = pairs.law[run, 0], pairs.law[run, 1], pairs.law[run, 2]
+            for p in range(pairs.low[run], pairs.high[run]):
+                d = sub(x, column(place, p))
+                r2 = dot(d, d)
+                _, g, L = site_law(r2, A, B, C)
+                a, b, c = site_law_by_parameters(r2)
+                dg = a * change.law[run, 0] + b * change.law[run, 1] + c * change.law[run, 2]
+                found = pair_change(g, L, d, sub(dx, column(shift, p)))
+                force, changed = add(force, scale(g, d)), add(changed, add(found, scale(dg, d)))
+        i = links[s]
+        arm = arm_of(i, load(pairs.local, s), ws)
+        arms, _, _ = end_changes(i, arm, load(change.local, s), ws, moved, twist)
+        pull_change(wrench, i, arm, arms, force, changed)

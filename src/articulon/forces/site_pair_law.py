@@ -1,0 +1,39 @@
+"""The law A/r¹² − B/r⁶ + C/r between two sites, and the derivatives of forces between pairs of sites.
+
+With d from one site to another, g = −U'/r and L = U'' + 2U'/r, the force of a pair is g d, and what it changes by with
+d is K = g 1 − s d dᵀ with s = (U'' + g)/r² = (L + 3g)/r²: a law that has its Laplacian has its second derivative too.
+"""
+
+import math
+
+from articulon.algebra.vectors import dot, scale, sub
+from articulon.kernels import jit
+
+
+@jit
+def site_law(r2, A, B, C):
+    """U(r) = A/r¹² − B/r⁶ + C/r, of `site-pairs` and of the truncated law `twelve-six`; returns U, −U'(r)/r and ∇²U."""
+    inverse2 = 1.0 / r2
+    inverse6 = inverse2 * inverse2 * inverse2
+    coulomb = C * math.sqrt(inverse2)
+    repulsion, attraction = A * inverse6 * inverse6, B * inverse6
+    return (
+        repulsion - attraction + coulomb,
+        (12.0 * repulsion - 6.0 * attraction + coulomb) * inverse2,
+        (132.0 * repulsion - 30.0 * attraction) * inverse2,
+    )
+
+
+@jit
+def site_law_by_parameters(r2):
+    """What −U'(r)/r changes by with A, B and C."""
+    inverse2 = 1.0 / r2
+    inverse6 = inverse2 * inverse2 * inverse2
+    return 12.0 * inverse6 * inverse6 * inverse2, -6.0 * inverse6 * inverse2, inverse2 * math.sqrt(inverse2)
+
+
+@jit
+def pair_change(g, L, d, change):
+    """K times a change of d: what the force g d changes by."""
+    along = (L + 3.0 * g) / dot(d, d) * dot(d, change)
+    return sub(scale(g, change), scale(along, d))

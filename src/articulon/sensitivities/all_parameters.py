@@ -1,0 +1,72 @@
+"""All parameters of a run by their names: of its model, of its case, and the factor of all forces."""
+
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.overrides import parts
+from articulon.errors import CaseError
+from articulon.forces.brownian import Brownian
+from articulon.sensitivities.case_parameters import MODEL, parameter_of_key
+from articulon.sensitivities.differentiable_models import DifferentiableRun
+from articulon.sensitivities.parameters import Parameter, flat_tables, names_of, parameter_of
+
+FACTOR = "scaling.a2"
+"""The name of the factor."""
+
+
+class FactorParameter(Parameter):
+    """The factor that the run's policy multiplies all forces by."""
+
+    @property
+    def columns(self) -> np.ndarray:
+        """See :class:`Parameter`."""
+        assert self.changed is not None
+        found = np.zeros((flat_tables(self.changed(self.numbers)).size, 1))
+        found[0] = 1.0
+        return found
+
+    def of(self, function: Any) -> np.ndarray:
+        """See :class:`Parameter`: no objective depends on the factor but by the motion."""
+        return np.zeros(1)
+
+
+def all_parameters(run: DifferentiableRun, names: Any, where: str) -> list[Parameter]:
+    """The parameters of a run with these names.
+
+    Raises
+    ------
+    CaseError
+        For one that does not exist, or has no derivatives since it is a choice and no number.
+    """
+    wanted = names_of(names, where)
+    for name in wanted:
+        _check_noise(run, name, where)
+    return [_named(run, name, where) for name in wanted]
+
+
+def _check_noise(run: DifferentiableRun, name: str, where: str) -> None:
+    """Raises CaseError for a temperature that brings noise into a run without any: noise grows with its square root,
+    which has no derivative at zero."""
+    for k, force in enumerate(run.model.forces):
+        if not isinstance(force, Brownian) or float(force.temperature) > 0.0:
+            continue
+        path = parts(name)
+        if path[0] == "forces" and path[1:] in ((k, "temperature"), (force.kind, "temperature")):
+            raise CaseError(
+                f"{where}: parameters: {name}: it is 0, and noise grows with its square root, which has no derivative "
+                "there; give a temperature above zero, or leave it out"
+            )
+
+
+def _named(run: DifferentiableRun, name: str, where: str) -> Parameter:
+    if name == FACTOR:
+        if not run.acting.scaled:
+            raise CaseError(
+                f"{where}: parameters: {name}: the forces of this run are not scaled; give it the policy 'constant', "
+                "with a2 = 1 say"
+            )
+        return FactorParameter(name, np.array(run.acting.factor), lambda _: run.model)
+    if run.case is not None and parts(name)[0] == MODEL:
+        return parameter_of_key(run.case, run.model, name, f"{where}: parameters")
+    return parameter_of(run.model, name, f"{where}: parameters")
