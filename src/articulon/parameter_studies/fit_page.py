@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from articulon import __version__
+from articulon.parameter_studies.fit_result import FitResult
 from articulon.parameter_studies.study_folder import write_study
 from articulon.report import page, style
 from articulon.report.readable_numbers import number, percent
-
-if TYPE_CHECKING:
-    from articulon.parameter_studies.fitting import FitResult
 
 PAGE, RESULTS, MEASUREMENTS, FITTED_CASE = "fit.html", "fit.json", "measurements.csv", "case.toml"
 CONFIDENCE = 0.95

@@ -10,7 +10,7 @@ the intervals.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from articulon.cases.loading import load_case
 from articulon.cases.study_sections import Fit
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.inputs import flag
-from articulon.notebook_table import table_of_words
+from articulon.parameter_studies.fit_page import write_fit
+from articulon.parameter_studies.fit_result import FitResult
 from articulon.parameter_studies.measurements import Measurements, errors_of, measurements_of
 from articulon.parameter_studies.sought_parameters import SoughtParameters, sought_parameters
 from articulon.sensitivities.all_parameters import all_parameters
@@ -32,90 +33,10 @@ from articulon.sensitivities.observed_paths import ObservedPath, observed_path
 WHERE = "fit"
 TOLERANCE = 1e-10
 """Of the sum of squares, the parameters and the gradient, at which the search ends."""
-REGION = 0.999
-"""Of a region in which the true numbers must lie."""
 SINGULAR = 1e-10
 """Singular values of the scaled Jacobian, of the largest, below which measurements say nothing."""
 NOISE = 0x66_69_74
 """The stream of errors of what is measured of the case itself."""
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """Parameters that fit measurements. Made by :func:`articulon.fit`."""
-
-    case: Case
-    """The case with the parameters that fit."""
-    sought: SoughtParameters
-    """What was sought."""
-    numbers: np.ndarray
-    """What was found, shape (numbers,)."""
-    covariance: np.ndarray
-    """Of the numbers, shape (numbers, numbers)."""
-    measurements: Measurements
-    """What was fitted."""
-    fitted: np.ndarray
-    """The observables with what was found, shape (times, observables)."""
-    residual_error: float
-    """Root of the mean square of what is left, |r|²/(n − m), over the errors where these are known."""
-    degrees_of_freedom: int
-    """n − m: measurements less numbers."""
-    evaluations: int
-    """Runs that it took, with their derivatives."""
-    synthetic: bool
-    """Whether the case itself was measured, so that its own numbers are the truth."""
-
-    @property
-    def names(self) -> list[str]:
-        """The key of every number."""
-        return self.sought.names
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """What was found, by key."""
-        return self.sought.values(self.numbers)
-
-    @property
-    def standard_errors(self) -> np.ndarray:
-        """Of the numbers, shape (numbers,)."""
-        return np.sqrt(np.diagonal(self.covariance))
-
-    @property
-    def correlation(self) -> np.ndarray:
-        """Of the numbers, shape (numbers, numbers)."""
-        errors = self.standard_errors
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self.covariance / np.outer(errors, errors)
-
-    def intervals(self, confidence: float = 0.95) -> np.ndarray:
-        """Least and largest value of every number at a confidence, shape (numbers, 2)."""
-        from scipy.stats import norm, t
-
-        tail = 0.5 * (1.0 + confidence)
-        half = norm.ppf(tail) if self.measurements.errors is not None else t.ppf(tail, max(self.degrees_of_freedom, 1))
-        return self.numbers[:, None] + np.outer(self.standard_errors, [-half, half])
-
-    @property
-    def recovered(self) -> bool | None:
-        """Of a run of the case itself, whether its own numbers lie in the joint region of confidence of 99.9 %; None of
-        data, whose truth is not known."""
-        from scipy.stats import chi2
-
-        if not self.synthetic:
-            return None
-        off = self.numbers - self.sought.own
-        return float(off @ np.linalg.solve(self.covariance, off)) <= float(chi2.ppf(REGION, off.size))
-
-    def __repr__(self) -> str:
-        found = ", ".join(f"{name} = {x:.6g}" for name, x in zip(self.names, self.numbers, strict=True))
-        return f"FitResult({found})"
-
-    def _repr_html_(self) -> str:
-        rows = {
-            name: f"{value:.6g}, between {low:.6g} and {high:.6g} (95 %)"
-            for name, value, (low, high) in zip(self.names, self.numbers, self.intervals(), strict=True)
-        }
-        return table_of_words(f"Fit of {self.case.name}", rows)
 
 
 def fit(
@@ -167,8 +88,6 @@ def fit(
     ArticulonError
         Where the search does not come to an end, and where measurements do not determine a parameter.
     """
-    from articulon.parameter_studies.fit_page import write_fit
-
     if not isinstance(case, Case):
         case = load_case(case, overrides, allow_code=flag(allow_code, f"{WHERE}, allow_code"))
     elif overrides:

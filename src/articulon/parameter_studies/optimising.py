@@ -8,7 +8,7 @@ adjoints, one run there and back for each target whatever the number of paramete
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from articulon.cases.loading import load_case
 from articulon.cases.study_sections import Optimise, Target
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.inputs import flag, number
-from articulon.notebook_table import table_of_words
+from articulon.parameter_studies.optimum import Optimum
+from articulon.parameter_studies.optimum_page import write_optimum
 from articulon.parameter_studies.sought_parameters import SoughtParameters, sought_parameters
 from articulon.sensitivities.all_parameters import all_parameters
 from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of_case
@@ -32,43 +33,6 @@ SWEEPS = 4
 """Numbers for each target above which adjoints cost less than changes by each number."""
 FAR = 1e100
 """What stands for the departures of a run that diverges, so that the search takes a shorter step."""
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """Parameters with which a run ends as it is to. Made by :func:`articulon.optimise`."""
-
-    case: Case
-    """The case with what was found."""
-    sought: SoughtParameters
-    """What was sought."""
-    numbers: np.ndarray
-    """What was found, shape (numbers,)."""
-    targets: tuple[Target, ...]
-    """What the run was to end with."""
-    ends: np.ndarray
-    """What it ends with, shape (targets,)."""
-    departures: tuple[float, ...]
-    """The largest departure over its scale in each run of the search that came nearer than those before."""
-    runs: int
-    """Runs that the search took."""
-
-    @property
-    def names(self) -> list[str]:
-        """The key of every number."""
-        return self.sought.names
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """What was found, by key."""
-        return self.sought.values(self.numbers)
-
-    def __repr__(self) -> str:
-        return f"Optimum({self.case.name!r}: departure {self.departures[-1]:.2g} after {self.runs} runs)"
-
-    def _repr_html_(self) -> str:
-        rows = {name: f"{value:.6g}" for name, value in zip(self.names, self.numbers, strict=True)}
-        return table_of_words(f"Optimum of {self.case.name}", rows)
 
 
 class _ReachedError(Exception):
@@ -116,8 +80,6 @@ def optimise(
     ArticulonError
         Where the search comes to an end too far from the targets: it says how far, and where.
     """
-    from articulon.parameter_studies.optimum_page import write_optimum
-
     if not isinstance(case, Case):
         case = load_case(case, overrides, allow_code=flag(allow_code, f"{WHERE}, allow_code"))
     elif overrides:

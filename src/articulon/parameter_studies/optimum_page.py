@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from articulon import __version__
+from articulon.parameter_studies.optimum import Optimum
 from articulon.parameter_studies.study_folder import write_study
 from articulon.report import page, style
 from articulon.report.readable_numbers import number
-
-if TYPE_CHECKING:
-    from articulon.parameter_studies.optimising import Optimum
 
 PAGE, RESULTS, OPTIMAL_CASE = "optimum.html", "optimum.json", "case.toml"
 CAPTION = "The largest departure from a target, over its scale, of the runs that came nearer."

@@ -6,8 +6,7 @@ by a part of itself; over J it is the elasticity ∂ln J/∂ln p.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,67 +17,16 @@ from articulon.cases.loading import load_case
 from articulon.cases.study_sections import Sensitivities
 from articulon.errors import ArticulonError, CaseError
 from articulon.inputs import flag, word
-from articulon.notebook_table import table_of_words
+from articulon.parameter_studies.influences import Influence, Ranking
+from articulon.parameter_studies.ranking_page import write_ranking
 from articulon.sensitivities.all_parameters import all_parameters
 from articulon.sensitivities.case_parameters import keys_of_numbers
 from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of_case
 from articulon.sensitivities.objectives import STOP_TIME
+from articulon.sensitivities.parameters import Parameter
 from articulon.sensitivities.sensitivity_functions import differentiated_run
 
 WHERE = "sensitivities"
-
-
-@dataclass(frozen=True)
-class Influence:
-    """What a parameter does to an objective."""
-
-    parameter: str
-    """Its key."""
-    value: float
-    """Its value, in the units of the case."""
-    derivative: float
-    """∂J/∂p [of J over that of p]."""
-    effect: float
-    """p ∂J/∂p: what J changes by where p doubles, were it linear [of J]."""
-    elasticity: float | None
-    """∂ln J/∂ln p: the part of J that changes with a part of p; None where J is zero."""
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Parameters by what they decide. Made by :func:`articulon.rank_parameters`."""
-
-    case: Case
-    """What was run."""
-    objective: str
-    """What was differentiated."""
-    value: float
-    """The objective, in the units of the case."""
-    influences: tuple[Influence, ...]
-    """Of all parameters, the largest effect first."""
-    left_out: dict[str, str]
-    """Keys that have no derivative, and why."""
-    method: str
-    """``"adjoint"`` or ``"forward"``."""
-    steps: int
-    """Of the run."""
-
-    @property
-    def table(self) -> list[dict[str, Any]]:
-        """A row for each parameter, as ``pandas.DataFrame`` takes it."""
-        return [vars(one).copy() for one in self.influences]
-
-    def __repr__(self) -> str:
-        first = self.influences[0].parameter if self.influences else "nothing"
-        return f"Ranking({self.case.name!r}: {self.objective}, {len(self.influences)} parameters, {first} first)"
-
-    def _repr_html_(self) -> str:
-        rows = {one.parameter: _words(one) for one in self.influences[:20]}
-        return table_of_words(f"What decides {self.objective} of {self.case.name}", rows)
-
-
-def _words(one: Influence) -> str:
-    return f"{one.effect:+.3g}" if one.elasticity is None else f"{one.elasticity:+.3g} % for each percent"
 
 
 def rank_parameters(
@@ -117,8 +65,6 @@ def rank_parameters(
     CaseError
         For an objective or a key that does not exist, and for a run without derivatives.
     """
-    from articulon.parameter_studies.ranking_page import write_ranking
-
     if not isinstance(case, Case):
         case = load_case(case, overrides, allow_code=flag(allow_code, f"{WHERE}, allow_code"))
     elif overrides:

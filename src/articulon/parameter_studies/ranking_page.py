@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from articulon import __version__
+from articulon.parameter_studies.influences import Ranking
 from articulon.parameter_studies.study_folder import write_study
 from articulon.report import page, style
 from articulon.report.readable_numbers import number, suited
 from articulon.sensitivities.objectives import STOP_TIME
-
-if TYPE_CHECKING:
-    from articulon.parameter_studies.ranking import Ranking
 
 PAGE, RESULTS = "sensitivities.html", "sensitivities.json"
 DRAWN = 30

@@ -71,7 +71,7 @@ class Steps:
         if off.any():
             raise CaseError(
                 f"no step ends at the time {times[off][0]:g}, at which the run is to be looked at: its steps "
-                f"are {lengths[0]:g} each; give a step of which all times are multiples, or an explicit Runge-Kutta rule"
+                f"are {lengths[0]:g} each; give a step of which all times are multiples, or an explicit rule"
             )
         return [int(k) for k in found]
 
