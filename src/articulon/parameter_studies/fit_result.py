@@ -12,6 +12,8 @@ from articulon.parameter_studies.sought_parameters import SoughtParameters
 
 REGION = 0.999
 """Of a region in which the true numbers must lie."""
+ROUNDING = 1e-6
+"""Part of a number to which a search finds it where there are no errors."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class FitResult:
         if not self.synthetic:
             return None
         off = self.numbers - self.sought.own
-        return float(off @ np.linalg.solve(self.covariance, off)) <= float(chi2.ppf(REGION, off.size))
+        within = float(off @ np.linalg.solve(self.covariance, off)) <= float(chi2.ppf(REGION, off.size))
+        return within or bool(np.allclose(self.numbers, self.sought.own, rtol=ROUNDING, atol=0.0))
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} = {x:.6g}" for name, x in zip(self.names, self.numbers, strict=True))

@@ -11,7 +11,7 @@ import numpy as np
 from articulon.cases.case import Case, text_of
 from articulon.cases.study_sections import Fit
 from articulon.errors import CaseError
-from articulon.inputs import array, shown
+from articulon.inputs import shown
 
 TIME = "time"
 
@@ -82,15 +82,21 @@ def errors_of(errors: Sequence[float], count: int, where: str) -> np.ndarray | N
 
 
 def _of_mapping(data: Mapping[str, Any], where: str) -> dict[str, np.ndarray]:
-    found = {str(name): np.asarray(values, dtype=np.float64).ravel() for name, values in data.items()}
-    size = found[TIME].size if TIME in found else 0
-    for name, values in found.items():
-        array(np.nan_to_num(values), (size,), f"{where}: data: {name}", CaseError)
+    found: dict[str, np.ndarray] = {}
+    for name, values in data.items():
+        try:
+            found[str(name)] = np.asarray(values, dtype=np.float64).ravel()
+        except (TypeError, ValueError):
+            raise CaseError(f"{where}: data: {name}: expected numbers, got {shown(values)}") from None
+    sizes = {values.size for values in found.values()}
+    if len(sizes) > 1:
+        raise CaseError(f"{where}: data: columns differ in length: {', '.join(map(str, sorted(sizes)))}")
     return found
 
 
 def _of_file(file: Path, where: str) -> dict[str, np.ndarray]:
-    rows = [row for row in csv.reader(text_of(file).splitlines()) if row and not row[0].lstrip().startswith("#")]
+    lines = [line for line in text_of(file).splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    rows = list(csv.reader(lines))
     if not rows:
         raise CaseError(f"{file}: is empty; {where} expects a heading, '{TIME}' and names of observables, and rows")
     heads = [name.strip() for name in rows[0]]

@@ -1,8 +1,8 @@
 """Parameters with which a run ends as it is to: torques that swing a pendulum up, springs that hold it there.
 
-What is made small is the sum of squares of the departures of observables at the end from their targets, over their
-scales, by SciPy's trust-region least squares. Where there are many numbers for each target the Jacobian is that of
-adjoints, one run there and back for each target whatever the number of parameters; else that of forward sensitivities.
+Departures of observables at the end from their targets, over their scales, are brought to zero by steps of least size
+(``least_change.py``). Where there are many numbers for each target the Jacobian is that of adjoints, one run there and
+back for each target whatever the number of parameters; else that of forward sensitivities.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from articulon.cases.loading import load_case
 from articulon.cases.study_sections import Optimise, Target
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.inputs import flag, number
+from articulon.parameter_studies.least_change import approach
 from articulon.parameter_studies.optimum import Optimum
 from articulon.parameter_studies.optimum_page import write_optimum
 from articulon.parameter_studies.sought_parameters import SoughtParameters, sought_parameters
@@ -31,12 +32,6 @@ from articulon.sensitivities.sensitivity_functions import differentiated_run
 WHERE = "optimise"
 SWEEPS = 4
 """Numbers for each target above which adjoints cost less than changes by each number."""
-FAR = 1e100
-"""What stands for the departures of a run that diverges, so that the search takes a shorter step."""
-
-
-class _ReachedError(Exception):
-    """Ends the search."""
 
 
 def optimise(
@@ -106,72 +101,46 @@ class _Search:
     """A search that is going on."""
 
     def __init__(self, sought: SoughtParameters, asked: Optimise) -> None:
-        self.sought, self.asked = sought, asked
+        self.sought, self.asked, self.runs = sought, asked, 0
         self.names = [one.observable for one in asked.targets]
         self.goal = np.array([one.value for one in asked.targets], dtype=np.float64)
         self.scale = np.array([one.scale for one in asked.targets], dtype=np.float64)
-        self.known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
-        self.best, self.ends, self.nearest = sought.start, self.goal, np.inf
-        self.departures: list[float] = []
+        self.ends, self.departures = self.goal, list[float]()
 
     def found(self) -> Optimum:
         """What is found; raises ArticulonError where the targets are not reached."""
-        from scipy.optimize import least_squares
-
-        self.at(self.sought.start)  # a run that diverges there is said at once
-        why = "the search came to no lower point"
-        try:
-            done = least_squares(
-                self.residuals,
-                self.sought.start,
-                self.jacobian,
-                self.sought.bounds,
-                max_nfev=self.asked.runs,
-                **dict.fromkeys(("ftol", "xtol", "gtol"), 1e-14),
-            )
-            why = done.message.rstrip(".").lower() if done.status == 0 else why
-        except _ReachedError:
-            why = ""
-        if why:
-            worst = int(np.argmax(np.abs(self.ends - self.goal) / self.scale))
-            raise ArticulonError(
-                f"{WHERE}: after {len(self.known)} runs the nearest run ends with {self.names[worst]} = "
-                f"{self.ends[worst]:.6g}, and {self.goal[worst]:.6g} was asked ({why}); begin elsewhere, by 'start', "
-                "give wider bounds, more parameters, or more runs"
-            )
-        case = replace(self.sought.with_numbers(self.best), changes=dict(self.sought.case.changes))
-        return Optimum(
-            case, self.sought, self.best, self.asked.targets, self.ends, tuple(self.departures), len(self.known)
+        why = "no step leads nearer"
+        for numbers in approach(self.at, self.sought.start, self.sought.bounds):
+            self.ends = self.last
+            self.departures.append(float(np.abs((self.ends - self.goal) / self.scale).max()))
+            if self.departures[-1] <= self.asked.tolerance:
+                return self._optimum(numbers)
+            if self.runs >= self.asked.runs:
+                why = "it is out of runs"
+                break
+        worst = int(np.argmax(np.abs(self.ends - self.goal) / self.scale))
+        raise ArticulonError(
+            f"{WHERE}: after {self.runs} runs the nearest run ends with {self.names[worst]} = {self.ends[worst]:.6g}, "
+            f"and {self.goal[worst]:.6g} was asked ({why}); begin elsewhere, by 'start', give wider bounds, more "
+            "parameters, or more runs"
         )
 
-    def residuals(self, numbers: np.ndarray) -> np.ndarray:
-        """Departures over their scales."""
+    def _optimum(self, numbers: np.ndarray) -> Optimum:
+        case = replace(self.sought.with_numbers(numbers), changes=dict(self.sought.case.changes))
+        return Optimum(case, self.sought, numbers, self.asked.targets, self.ends, tuple(self.departures), self.runs)
+
+    def at(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Departures over their scales and their Jacobian; None for a run that diverges, unless it is the first."""
+        first, self.runs = self.runs == 0, self.runs + 1
+        run = run_of_case(self.sought.with_numbers(numbers), WHERE)
+        by_adjoint = run.integrator.step is not None and numbers.size > SWEEPS * self.goal.size
         try:
-            found = self.at(numbers)[0]
+            self.last, jacobian = (self._by_adjoint if by_adjoint else self._by_changes)(run)
         except DivergenceError:
-            return np.full(self.goal.size, FAR)
-        if self.nearest <= self.asked.tolerance:
-            raise _ReachedError
-        return found
-
-    def jacobian(self, numbers: np.ndarray) -> np.ndarray:
-        """Of the departures, shape (targets, numbers)."""
-        return self.at(numbers)[1]
-
-    def at(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Departures and their Jacobian."""
-        key = numbers.tobytes()
-        if key not in self.known:
-            run = run_of_case(self.sought.with_numbers(numbers), WHERE)
-            by_adjoint = run.integrator.step is not None and numbers.size > SWEEPS * self.goal.size
-            ends, jacobian = (self._by_adjoint if by_adjoint else self._by_changes)(run)
-            departures = (ends - self.goal) / self.scale
-            self.known[key] = departures, jacobian / self.scale[:, None]
-            largest = float(np.abs(departures).max())
-            if largest < self.nearest:
-                self.best, self.ends, self.nearest = numbers.copy(), ends, largest
-                self.departures.append(largest)
-        return self.known[key]
+            if first or self.runs >= self.asked.runs:
+                raise
+            return None
+        return (self.last - self.goal) / self.scale, jacobian / self.scale[:, None]
 
     def _by_changes(self, run: DifferentiableRun) -> tuple[np.ndarray, np.ndarray]:
         place = f"{self.sought.case.source}: {WHERE}"

@@ -16,13 +16,15 @@ from articulon.report.readable_numbers import number, suited
 from articulon.sensitivities.objectives import STOP_TIME
 
 PAGE, RESULTS = "sensitivities.html", "sensitivities.json"
-DRAWN = 30
+DRAWN = 40
 """Parameters that are drawn."""
+SMALLEST = 1e-9
+"""Of the largest change, below which none is drawn."""
 HOW = {
     "adjoint": "All derivatives come from one run and one sweep back through it, the discrete adjoint of its steps.",
     "forward": "The changes by every parameter were taken along the run.",
 }
-CAPTION = "What one percent more of a parameter changes: to the right the objective grows, to the left it falls."
+CAPTION = "By how much the objective changes where a parameter is one percent larger, and whether it grows or falls."
 MEANING = (
     "A parameter p changes the objective J by p ∂J/∂p for each part of itself, to first order. Parameters are changed "
     "one at a time; a case may name one number at several keys."
@@ -82,19 +84,27 @@ def ranking_page(found: Ranking) -> str:
 
 
 def ranking_figure(found: Ranking) -> Figure:
-    """Bars of what one percent of each parameter changes, the largest above."""
-    shown = [one for one in found.influences if one.effect != 0.0][:DRAWN]
+    """What one percent of each parameter changes, the largest above, over as many powers of ten as it takes."""
+    shown = [one for one in found.influences if one.effect != 0.0]
     percent = all(one.elasticity is not None for one in shown)
-    values = [one.elasticity if one.elasticity is not None and percent else one.effect / 100.0 for one in shown]
+    values = np.array([one.elasticity if percent else one.effect / 100.0 for one in shown], dtype=np.float64)
+    keep = np.abs(values) >= SMALLEST * np.abs(values).max(initial=0.0)
+    shown, values = [one for one, there in zip(shown, keep, strict=True) if there][:DRAWN], values[keep][:DRAWN]
     with style.applied():
         figure = Figure(figsize=(style.WIDTH, 0.9 + 0.2 * len(shown)), layout="constrained")
         axes = figure.add_subplot()
-        places = np.arange(len(shown))
-        axes.barh(places, values, height=0.7, color=[style.VERMILION if x > 0.0 else style.BLUE for x in values])
-        axes.axvline(0.0, color=style.BLACK, linewidth=0.7)
+        places, sizes = np.arange(len(shown)), np.abs(values)
+        low = 10.0 ** np.floor(np.log10(sizes.min(initial=1.0)) - 0.2)
+        for grows, colour, label in ((True, style.VERMILION, "grows"), (False, style.BLUE, "falls")):
+            some = (values > 0.0) == grows
+            axes.hlines(places[some], low, sizes[some], color=colour, linewidth=1.6)
+            axes.plot(sizes[some], places[some], "o", color=colour, markersize=5.0, label=label)
+        axes.set_xscale("log")
+        axes.set_xlim(left=low)
         axes.set_yticks(places, [one.parameter for one in shown], fontsize=7.0)
-        axes.invert_yaxis()
+        axes.set_ylim(len(shown) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
         unit = " (%)" if percent else ""
         axes.set_xlabel(f"change of {found.objective.replace('_', ' ')} by 1 % more{unit}")
+        style.legend(axes)
     return figure

@@ -123,7 +123,10 @@ def _like(case: Case, key: str, value: Any, own: np.ndarray, where: str) -> np.n
         value = np.full(own.shape, value).tolist()
     elif isinstance(value, tuple | np.ndarray):
         value = np.asarray(value).tolist()
-    found = _numbers(case, key, value, where)
+    try:
+        found = np.array(value, dtype=np.float64)  # a limit need be no value that the key may have
+    except ValueError:
+        found = _numbers(case, key, value, where)
     if found.shape != own.shape:
         raise CaseError(f"{where}: expected as many numbers as '{key}' has, {own.size}, got {shown(value)}")
     return found

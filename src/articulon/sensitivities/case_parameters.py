@@ -9,11 +9,15 @@ from articulon.cases.case import Case
 from articulon.cases.overrides import Part, dotted, parts
 from articulon.errors import CaseError, ModelError
 from articulon.inputs import shown
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 from articulon.sensitivities.parameters import Parameter, flat_tables
 
 MODEL = "model"
 """What keys of a case that are parameters begin with."""
+KNOWN = ("mass", "moment", "inertia", "position")
+"""Numbers of the links by which there are derivatives."""
+UNKNOWN = {"rotation": "the frames", "axis": "the axes"}
+"""Words for others."""
 PART = 1e-3
 """Of a number, over which what a builder makes of it is differenced."""
 
@@ -67,7 +71,21 @@ def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Paramet
         raise CaseError(f"{where}: it cannot be changed a little ({error}); leave it out") from None
     if not same:
         raise CaseError(f"{where}: how much there is of something changes with it; leave it out")
+    _check_known(model, changed(numbers + PART * (float(np.abs(numbers).max()) or 1.0)), where)
     return found
+
+
+def _check_known(model: Model, other: Model, where: str) -> None:
+    """Raises CaseError where another number of the links changes than those by which there are derivatives."""
+    own, new = kernel_tables(model).forest, kernel_tables(other).forest
+    for field in own._fields:
+        if field in KNOWN or not isinstance(getattr(own, field), np.ndarray):
+            continue
+        if not np.array_equal(getattr(own, field), getattr(new, field)):
+            raise CaseError(
+                f"{where}: {UNKNOWN.get(field, field)} of joints change with it, by which there are no derivatives; "
+                "leave it out, or take differences of runs"
+            )
 
 
 def _has_choice(value: Any) -> bool:

@@ -1,0 +1,58 @@
+"""Intervals of fits: how often they hold the truth.
+
+    python -m validation.fits
+
+takes some minutes and rewrites its section of docs/validation.md. The case ``fitted-springs`` is measured anew with
+errors of other seeds and fitted each time. Of a share p of N intervals the standard error is √(p (1 − p)/N).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import kstest
+
+import articulon as ar
+from validation.page import table, write_section
+
+CASE, SEEDS = "fitted-springs", 100
+LEVELS = (0.5, 0.95)
+ERRORS = {"1 mm, given": {"fit.errors": [1e-3]}, "5 mm, given": {"fit.errors": [5e-3]}}
+START = {"forces.stokes-drag.viscosity": 1.5}
+
+
+def main() -> None:
+    """Fit many times and write the section."""
+    case = ar.load_case(CASE)
+    keys = [one.key for one in case.fit.parameters]
+    start = {one.key: one.start for one in case.fit.parameters} | START
+    rows = []
+    for label, overrides in ERRORS.items():
+        inside, joint = {level: np.zeros((SEEDS, len(keys))) for level in LEVELS}, []
+        for seed in range(SEEDS):
+            found = ar.fit(case.with_overrides({**overrides, "run.seed": seed + 1}), parameters=start)
+            off = found.numbers - found.sought.own
+            joint.append(float(off @ np.linalg.solve(found.covariance, off)))
+            for level in LEVELS:
+                low, high = found.intervals(level).T
+                inside[level][seed] = (low <= found.sought.own) & (found.sought.own <= high)
+        p = kstest(joint, "chi2", args=(len(keys),)).pvalue
+        for level in LEVELS:
+            shares = inside[level].mean(axis=0)
+            error = np.sqrt(level * (1.0 - level) / SEEDS)
+            rows.append([label, f"{level:.0%} ± {error:.1%}", *(f"{x:.0%}" for x in shares), f"{p:.2f}"])
+    names = [key.rpartition(".")[2] for key in keys]
+    text = f"""
+## Intervals of fits
+
+`python -m validation.fits`: the four stiffnesses and the viscosity of `{CASE}` from {SEEDS} sets of measurements each, whose
+errors differ by their seeds. Shares of the intervals that hold the true number, beside what they are to be with the
+standard error of that share; p is that of the joint distances (p̂ − p)ᵀ C⁻¹ (p̂ − p) being distributed as χ² with
+{len(keys)} degrees of freedom, by Kolmogorov and Smirnov.
+
+{table(["errors", "interval", *names, "p"], rows)}
+"""
+    write_section("fits", text)
+
+
+if __name__ == "__main__":
+    main()
