@@ -556,6 +556,8 @@ def test_every_built_in_case_is_listed_here() -> None:
             "nanoparticle-docking",
             "nanoparticle-docking-published",
             "newtons-cradle",
+            "fitted-springs",
+            "swing-up",
             "polymer-melt",
             "polymer-melt-springs",
             "rock-salt",

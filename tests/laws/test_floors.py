@@ -258,7 +258,7 @@ def test_the_public_names_are_those_of_the_contract():
         "lammps",
         *("lock", "release", "Transition", "Reservoir"),
         *("load_case", "load_plugin", "run", "open_run", "Run", "compare", "Ensemble", "advise", "replica_exchange"),
-        "ensemble",
+        *("ensemble", "rank_parameters", "fit", "optimise"),
         *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError", "TransitionError"),
         "__version__",
     }

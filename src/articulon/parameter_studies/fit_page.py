@@ -26,7 +26,7 @@ HOW = (
     "the parameters, over the errors. {errors} They hold as far as the run is linear in the parameters over them."
 )
 CAPTION = "Above, what was measured (points) and the run that fits (line). Below, what is left."
-FILES = f"{FITTED_CASE} is the case with what was found, and articulon run {FITTED_CASE} runs it."
+FILES = f"{FITTED_CASE} is the case with what was found, {MEASUREMENTS} what was measured, {RESULTS} all numbers."
 KNOWN = "The errors of the measurements are given."
 UNKNOWN = "The errors of the measurements are taken from what the fit leaves, by Student's t."
 

@@ -149,8 +149,8 @@ def _searched(sought: SoughtParameters, measured: Measurements, synthetic: bool)
     def residuals(numbers: np.ndarray) -> np.ndarray:
         try:
             return at(numbers)[0]
-        except DivergenceError:
-            return np.full(int(there.sum()), 1e100)  # a step of the search that is refused
+        except (DivergenceError, CaseError):  # it diverges, or the case may have no such numbers
+            return np.full(int(there.sum()), 1e100)  # so that the search takes a shorter step
 
     at(sought.start)  # a run that diverges there is said at once
     done = least_squares(

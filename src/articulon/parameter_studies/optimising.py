@@ -130,13 +130,13 @@ class _Search:
         return Optimum(case, self.sought, numbers, self.asked.targets, self.ends, tuple(self.departures), self.runs)
 
     def at(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Departures over their scales and their Jacobian; None for a run that diverges, unless it is the first."""
+        """Departures over their scales and their Jacobian; None for a run that cannot be, unless it is the first."""
         first, self.runs = self.runs == 0, self.runs + 1
-        run = run_of_case(self.sought.with_numbers(numbers), WHERE)
-        by_adjoint = run.integrator.step is not None and numbers.size > SWEEPS * self.goal.size
         try:
+            run = run_of_case(self.sought.with_numbers(numbers), WHERE)
+            by_adjoint = run.integrator.step is not None and numbers.size > SWEEPS * self.goal.size
             self.last, jacobian = (self._by_adjoint if by_adjoint else self._by_changes)(run)
-        except DivergenceError:
+        except (DivergenceError, CaseError):  # it diverges, or the case may have no such numbers
             if first or self.runs >= self.asked.runs:
                 raise
             return None

@@ -16,7 +16,7 @@ from articulon.report.readable_numbers import number
 
 PAGE, RESULTS, OPTIMAL_CASE = "optimum.html", "optimum.json", "case.toml"
 CAPTION = "The largest departure from a target, over its scale, of the runs that came nearer."
-FILES = f"{OPTIMAL_CASE} is the case with what was found, and articulon run {OPTIMAL_CASE} runs it."
+FILES = f"{OPTIMAL_CASE} is the case with what was found, {RESULTS} all numbers."
 
 
 def write_optimum(found: Optimum, folder: Path) -> None:
