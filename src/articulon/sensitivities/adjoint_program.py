@@ -53,6 +53,7 @@ from articulon.forces.linear_flow import flow_adjoint
 from articulon.forces.stokes_drag import drag_adjoint
 from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
+from articulon.sensitivities.site_derivatives import list_afresh, sites_adjoint
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -101,6 +102,7 @@ class Point(NamedTuple):
 
 def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray) -> Point:
     """Links under their forces, their accelerations, columns, and factors of M⁻¹."""
+    list_afresh(e)
     forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
     links, nu, gravity, ones = forest.mass.size, e.model.nu, forces.gravity, np.ones(8)
     friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
@@ -149,6 +151,7 @@ def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool) -> It
     yield begin.bind(found.by_q[:nu], found.by_u, *by)
     for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
         yield from kind.adjoint(table, gradient, power)
+    yield from sites_adjoint(e, gradients.sites, power)
     if forces.drag.link.size:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, motion, *by[:2])
     if forces.flow is not None:

@@ -20,6 +20,7 @@ from articulon.integrate.integrators import Explicit
 from articulon.integrate.rules import EXPLICIT
 from articulon.model import Model
 from articulon.model.joints import SPINLESS
+from articulon.sensitivities.site_derivatives import known
 from articulon.simulation.frame_times import frame_times
 
 RULES = ", ".join(EXPLICIT)
@@ -124,7 +125,11 @@ def check_differentiable(model: Model, where: str) -> None:
     for k, force in enumerate(model.forces):
         if isinstance(force, Gravity | StokesDrag):
             continue
-        if not isinstance(force, Force) or type(force).adjoint is None:
+        if hasattr(force, "site_terms"):
+            there = all(known(term) for term in force.site_terms(model))
+        else:
+            there = isinstance(force, Force) and type(force).adjoint is not None
+        if not there:
             name = getattr(force, "kind", type(force).__name__)
             raise ModelError(
                 f"{where}: forces[{k}]: the derivatives of '{name}' are not known; leave it out, or take differences "

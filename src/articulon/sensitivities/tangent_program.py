@@ -45,6 +45,7 @@ from articulon.forces.linear_flow import flow_tangent
 from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.adjoint_program import point_of
+from articulon.sensitivities.site_derivatives import sites_tangent
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -100,6 +101,7 @@ def _passes(e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, 
     at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
     for (kind, table), change in zip(forces.terms, changes.terms, strict=True):
         yield from kind.tangent(table, change, at)
+    yield from sites_tangent(e, changes.sites, at)
     if forces.drag.link.size:
         yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
     if forces.flow is not None:
