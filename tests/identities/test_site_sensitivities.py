@@ -5,6 +5,7 @@ Differences of fourth order with the step h of a number err by h⁴ of the chang
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -127,3 +128,44 @@ def test_derivatives_through_forces_between_sites(case: str) -> None:
         near, far = at(STEP) - at(-STEP), at(2.0 * STEP) - at(-2.0 * STEP)
         expected = (8.0 * near - far) / (12.0 * STEP)
         assert abs(np.ravel(found)[0] * unit - expected) <= BOUND * (1.0 + abs(expected)), name
+
+
+def test_derivatives_in_a_periodic_box_are_differences_of_runs() -> None:
+    """Of a fluid whose neighbours, and images of them, come and go at the cutoff, where force and energy are zero."""
+    rng, edge = np.random.default_rng(2), 7.0
+    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(edge,) * 3))
+    lattice = np.stack(np.meshgrid(*[np.arange(4) * edge / 4.0] * 3), axis=-1).reshape(-1, 3)
+    places, speeds = lattice + rng.normal(scale=0.05, size=lattice.shape), rng.normal(size=lattice.shape)
+    kinds = ["A" if k % 3 else "B" for k in range(len(places))]
+    builder.add_particles(len(places), mass=1.0, positions=places, velocities=speeds, kind=kinds)
+    kinds_of = {"A": {"epsilon": 1.0, "sigma": 1.0}, "B": {"epsilon": 0.7, "sigma": 1.1}}
+    builder.add_force(f.LennardJones(parameters=kinds_of, cutoff=2.5, truncation="switched", switch_start=2.0))
+    model = builder.build()
+    w = np.random.default_rng(3).normal(size=model.nu)
+    run: dict[str, Any] = {"rule": "rk4", "step": 0.01, "frames": 1}
+
+    def objective(q: np.ndarray, u: np.ndarray) -> Any:
+        return w @ u, np.zeros(model.nq), w
+
+    def value(epsilon: float, u: np.ndarray) -> float:
+        force = f.LennardJones(
+            parameters={**kinds_of, "A": {"epsilon": epsilon, "sigma": 1.0}},
+            cutoff=2.5,
+            truncation="switched",
+            switch_start=2.0,
+        )
+        changed = dataclasses.replace(model, forces=(force,))
+        return float(w @ ar.simulate(changed, 0.2, u=u, **run).u[-1])
+
+    names = [f"{LJ}.A.epsilon", "u"]
+    found = ar.sensitivity(model, objective, names, duration=0.2, **run)
+    few = ar.sensitivity(model, objective, names, checkpoints=2, duration=0.2, **run)
+    assert np.array_equal(found.gradient["u"], few.gradient["u"])
+    assert found.gradient[names[0]] == few.gradient[names[0]]
+    direction, h = rng.normal(size=model.nu), 1e-4
+    for by, at in (
+        (found.gradient[names[0]], lambda x: value(1.0 + x, model.u0)),
+        (found.gradient["u"] @ direction, lambda x: value(1.0, model.u0 + x * direction)),
+    ):
+        expected = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
+        assert abs(by - expected) <= 1e-8 * (1.0 + abs(expected))
