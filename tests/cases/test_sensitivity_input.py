@@ -84,7 +84,7 @@ def test_steps_chosen_by_their_error_are_refused_by_the_adjoint() -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"rule": "velocity-verlet"}, "'velocity-verlet' has no derivatives; choose an explicit Runge-Kutta rule"),
+        ({"rule": "velocity-verlet"}, "'velocity-verlet' has no derivatives; choose one of friction-implicit, dorm"),
         ({"duration": None}, "duration: say how long the model is simulated"),
         ({"checkpoints": 0}, "checkpoints"),
         ({"method": "backward"}, "unknown method: expected one of 'adjoint', 'forward'"),

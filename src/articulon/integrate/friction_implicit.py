@@ -40,6 +40,26 @@ def book_powers(half, factor, powers, work):
 
 
 @jit
+def predict_middle(passes, half, predict, arrays):
+    """The speeds at which a kick finds the velocity products, into ``arrays.middle``."""
+    run(passes.scale)
+    if predict:
+        run(passes.predict)
+    for k in range(arrays.u.size):
+        arrays.middle[k] = arrays.u[k] + 0.5 * half * arrays.acceleration[k]
+
+
+@jit
+def push(passes, half, arrays):
+    """u += half · u' with the accelerations at the middle speeds, which become those of the kick."""
+    u, middle, udot = arrays.u, arrays.middle, arrays.acceleration
+    run(passes.solve)
+    for k in range(u.size):
+        middle[k] = u[k] + 0.5 * half * udot[k]
+        u[k] += half * udot[k]
+
+
+@jit
 def kick(passes, half, predict, arrays):
     """u += half · M⁻¹ (Γ − C(ū)), with the works of Γ at the mean speed ū: ΔT = ū·MΔu exactly.
 
@@ -48,16 +68,8 @@ def kick(passes, half, predict, arrays):
     latest kick, or with those at the first speed where ``predict`` is set because the links have moved since. Where
     flights have the velocity products it is u += half · M⁻¹ Γ.
     """
-    u, middle, udot = arrays.u, arrays.middle, arrays.acceleration
-    run(passes.scale)
-    if predict:
-        run(passes.predict)
-    for k in range(u.size):
-        middle[k] = u[k] + 0.5 * half * udot[k]
-    run(passes.solve)
-    for k in range(u.size):
-        middle[k] = u[k] + 0.5 * half * udot[k]
-        u[k] += half * udot[k]
+    predict_middle(passes, half, predict, arrays)
+    push(passes, half, arrays)
     run(passes.book)
     book_powers(half, arrays.factor, arrays.power, arrays.work)
 

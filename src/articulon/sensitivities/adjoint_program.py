@@ -48,12 +48,13 @@ from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_mot
 from articulon.dynamics.motion_passes import move_links, place_links, solve_and_keep
 from articulon.forces.base import AdjointAt, At
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.filling import fill_all, scaling
+from articulon.forces.filling import fill_all, filling, scaling
 from articulon.forces.linear_flow import flow_adjoint
 from articulon.forces.stokes_drag import drag_adjoint
 from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
-from articulon.sensitivities.site_derivatives import list_afresh, sites_adjoint
+from articulon.sensitivities.acting_forces import ALL, Acting
+from articulon.sensitivities.site_derivatives import sites_adjoint
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -78,12 +79,15 @@ class Adjoint(NamedTuple):
     """Derivatives by the speeds, shape (nu,)."""
 
 
-def adjoint_program(e: Evaluator, gradients: Tables, bodies: bool = True) -> tuple[Program, Adjoint]:
-    """The adjoint of the right-hand side of a model, and the program, which is to be kept; it adds derivatives by the
-    numbers of the model's tables to ``gradients``, those of its links only where ``bodies`` are parameters."""
+def adjoint_program(
+    e: Evaluator, gradients: Tables, bodies: bool = True, acting: Acting = ALL
+) -> tuple[Program, Adjoint]:
+    """The adjoint of the right-hand side of a model with these forces, and the program, which is to be kept; it adds
+    derivatives by the numbers of the model's tables to ``gradients``, those of its links only where ``bodies`` are
+    parameters."""
     nq, nu = e.model.nq, e.model.nu
     found = Adjoint(np.zeros((0, 2), dtype=np.int64), np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
-    program = Program(_passes(e, found, gradients, bodies))
+    program = Program(_passes(e, found, gradients, bodies, acting))
     return program, found._replace(code=program.code)
 
 
@@ -100,11 +104,12 @@ class Point(NamedTuple):
     """What finds them, of coordinates and speeds."""
 
 
-def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray) -> Point:
+def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, acting: Acting = ALL) -> Point:
     """Links under their forces, their accelerations, columns, and factors of M⁻¹."""
-    list_afresh(e)
+    e.list_always()
     forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
-    links, nu, gravity, ones = forest.mass.size, e.model.nu, forces.gravity, np.ones(8)
+    links, nu, factor, ones = forest.mass.size, e.model.nu, np.full(8, acting.factor), np.ones(1)
+    gravity = acting.factor * forces.gravity
     friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
     at = At(forest, ws, q, u, time, np.zeros(1, dtype=np.int64), channels, *friction)
     udot, articulated = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED))
@@ -115,9 +120,9 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray) -> Po
     passes = [
         place_links.bind(forest, q, ws),
         move_links.bind(forest, u, ws),
-        *fill_all(e, at),
-        *scaling(e, channels, ones),
-        solve_and_keep.bind(forest, tau, wrench, gravity, ones[:1], ws, udot, articulated),
+        *(fill_all(e, at) if acting.resistance else filling(e, at, resistance=False)),
+        *scaling(e, channels, factor),
+        solve_and_keep.bind(forest, tau, wrench, gravity, ones, ws, udot, articulated),
         find_motion_columns.bind(forest, u, udot, gravity, ws, columns, acceleration),
         factorise.bind(forest, columns, articulated, factors),
     ]
@@ -127,36 +132,63 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray) -> Po
     return Point(np.zeros(nu), factors, carried, tuple(passes))
 
 
-def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool) -> Iterator[Bound]:
+class Weighed(NamedTuple):
+    """A state, weights of its accelerations, and where what these are to it is written."""
+
+    time: np.ndarray
+    """[time], shape (1,)."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    u_weight: np.ndarray
+    """Weights of u', shape (nu,)."""
+    by_coordinate: np.ndarray
+    """Derivatives by the coordinates in their tangent space, shape (nu,)."""
+    by_speed: np.ndarray
+    """Derivatives by the speeds, shape (nu,)."""
+
+
+def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool, acting: Acting) -> Iterator[Bound]:
+    by_coordinate, by_speed = np.zeros(e.model.nu), np.zeros(e.model.nu)
+    at = Weighed(found.time, found.q, found.u, found.u_weight, by_coordinate, by_speed)
+    yield from weighing(e, at, gradients, bodies, acting)
+    yield finish.bind(
+        e.system.forest, found.q, found.u, found.q_weight, by_coordinate, by_speed, found.by_q, found.by_u
+    )
+
+
+def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting: Acting = ALL) -> Iterator[Bound]:
+    """Passes that find what the accelerations by some forces change by with the state, and add what they change by with
+    the tables, those of links only where ``bodies`` are parameters."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
-    weight, factors, carried, passes = point_of(e, found.q, found.u, found.time)
+    weight, factors, carried, passes = point_of(e, at.q, at.u, at.time, acting)
     motion, rows = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
+    by_q, by_u = np.zeros(nu), np.zeros(nu)
     yield from passes
-    yield copy_row.bind(found.u_weight, weight)
+    yield copy_row.bind(at.u_weight, weight)
     yield solve_rows.bind(forest, ws, carried.columns, factors, weight[None], np.zeros((links, 6)))
-    yield find_transposed_products.bind(*carried, weight, motion, rows, found.by_q[:nu], found.by_u)
-    power = AdjointAt(
-        forest,
-        ws,
-        found.q,
-        found.u,
-        found.time,
-        weight,
-        motion,
-        *(np.zeros((links, 6)) for _ in range(2)),
-        *(np.zeros(nu) for _ in range(2)),
-    )
-    by = power.by_place, power.by_velocity, power.by_coordinate, power.by_speed
-    yield begin.bind(found.by_q[:nu], found.by_u, *by)
+    yield find_transposed_products.bind(*carried, weight, motion, rows, by_q, by_u)
+    pushed = weight, motion
+    if acting.scaled:
+        pushed = np.zeros(nu), np.zeros((links, 6))
+        yield multiply.bind(acting.factor, weight, motion, *pushed)
+        acted = e.channels.total_joint, carried.wrench, weight, motion
+        yield factor_adjoint.bind(1.0 / acting.factor, *acted, gradients.factor)
+        yield weight_adjoint.bind(forest, ws, forces.gravity, motion, gradients.factor)
+    by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
+    power = AdjointAt(forest, ws, at.q, at.u, at.time, *pushed, *by)
+    yield begin.bind(by_q, by_u, *by)
     for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
-        yield from kind.adjoint(table, gradient, power)
+        if acting.resistance or kind.resistance != "joints":
+            yield from kind.adjoint(table, gradient, power)
     yield from sites_adjoint(e, gradients.sites, power)
-    if forces.drag.link.size:
-        yield drag_adjoint.bind(forces.drag, gradients.drag, ws, motion, *by[:2])
-    if forces.flow is not None:
-        yield flow_adjoint.bind(forces.flow, gradients.flow, ws, motion, by[0])
-    yield gravity_adjoint.bind(forest, ws, motion, gradients.gravity)
+    if acting.resistance and forces.drag.link.size:
+        yield drag_adjoint.bind(forces.drag, gradients.drag, ws, pushed[1], *by[:2])
+    if acting.resistance and forces.flow is not None:
+        yield flow_adjoint.bind(forces.flow, gradients.flow, ws, pushed[1], by[0])
+    yield gravity_adjoint.bind(forest, ws, pushed[1], gradients.gravity)
     yield project_powers.bind(forest, ws, carried.columns, *by)
     if bodies:
         acceleration = carried.acceleration
@@ -164,7 +196,38 @@ def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool) -> It
         yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
         held = acceleration, carried.composite, motion, rows
         yield position_adjoint.bind(forest, ws, *held, *by[:2], gradients.position)
-    yield finish.bind(forest, found.q, found.u, found.q_weight, *by[2:], found.by_q, found.by_u)
+
+
+@pass_of
+def factor_adjoint(factor, tau, wrench, weight, motion, gradient):
+    """Adds λ·τ + Σ V·W, times a factor."""
+    power = 0.0
+    for k in range(tau.size):
+        power += weight[k] * tau[k]
+    for i in range(motion.shape[0]):
+        w, v = load_motion(motion, i, 0)
+        power += dot(v, load_from(wrench, i, 0)) + dot(w, load_from(wrench, i, 3))
+    gradient[0] += factor * power
+
+
+@pass_of
+def weight_adjoint(forest, ws, gravity, motion, gradient):
+    """Adds the virtual power of gravity."""
+    g = load_at(gravity, 0)
+    for i in range(forest.mass.size):
+        w, v = load_motion(motion, i, 0)
+        h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
+        gradient[0] += dot(g, add(scale(forest.mass[i], v), cross(w, h)))
+
+
+@pass_of
+def multiply(factor, weight, motion, pushed, moved):
+    """Joint speeds (nu,) and the motion of links by them (links, 6), times the factor of the forces."""
+    for k in range(weight.size):
+        pushed[k] = factor * weight[k]
+    for i in range(motion.shape[0]):
+        for k in range(6):
+            moved[i, k] = factor * motion[i, k]
 
 
 @pass_of

@@ -5,12 +5,10 @@ from itertools import islice
 
 import numpy as np
 
-from articulon.sensitivities.adjoint_program import adjoint_program
-from articulon.sensitivities.adjoint_steps import ADVANCE, REVERSE, follow_schedule, scratch
 from articulon.sensitivities.checkpoint_schedule import Action, schedule
 from articulon.sensitivities.end_of_run import Derivatives, Steps
+from articulon.sensitivities.stepping import ADVANCE, REVERSE, follow_schedule
 from articulon.sensitivities.table_gradients import differentiated, in_one
-from articulon.sensitivities.tangent_spaces import in_coordinates, in_tangent_space
 
 ACTIONS = 4096
 """Actions of a schedule that are handed over at once."""
@@ -19,26 +17,14 @@ ACTIONS = 4096
 def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
     """Derivatives of the objective, with so many states kept beside that of the step at hand and that of the end; by
     the numbers of links only where ``bodies`` are parameters."""
-    model, evaluator = steps.run.model, steps.evaluator
-    nq, (times, lengths) = model.nq, steps.times
-    gradients, by_tables = in_one(differentiated(*evaluator.system[:2]))
-    _program, adjoint = adjoint_program(evaluator, gradients, bodies)
-    states, arrays = np.zeros((kept + 2, steps.start.size)), scratch(steps.start.size, steps.tableau)
-    states[0], weight = steps.start, np.zeros(steps.start.size)
+    stepping, (times, lengths) = steps.stepping, steps.times
+    gradients, by_tables = in_one(differentiated(*stepping.evaluator.system[:2]))
+    stepper, _programs = stepping.reversing(gradients, bodies)
+    states = np.zeros((kept + 2, stepping.start.size))
+    states[0] = stepping.start
 
     def follow(actions: list[Action]) -> None:
-        follow_schedule(
-            evaluator.rhs,
-            adjoint,
-            steps.tableau,
-            steps.quaternion,
-            times,
-            lengths,
-            np.array(actions),
-            states,
-            arrays,
-            weight,
-        )
+        follow_schedule(stepper, times, lengths, np.array(actions), states)
 
     actions = schedule(times.size, kept)
     first, last = _first(actions)
@@ -46,12 +32,12 @@ def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
     follow([*first, (ADVANCE, last[1], last[2], last[2] + 1, kept + 1)])
     end = states[kept + 1].copy()
     value, by_q, by_u = steps.weigh(end)
-    weight[:nq], weight[nq:] = in_coordinates(model, end[:nq], by_q), by_u
+    stepper.weight[:] = stepping.weights(end, by_q, by_u)
     block = [last]
     while block:
         follow(block)
         block = list(islice(actions, ACTIONS))
-    return Derivatives(value, end, in_tangent_space(model, model.q0, weight[:nq]), weight[nq:].copy(), by_tables)
+    return Derivatives(value, *stepping.split(end), *stepping.of_start(stepper.weight), by_tables)
 
 
 def _first(actions: Iterator[Action]) -> tuple[list[Action], Action]:

@@ -21,11 +21,8 @@ from articulon.algebra.vectors import copy_into
 from articulon.forces.derivatives import put_state
 from articulon.integrate.explicit_runge_kutta import combine
 from articulon.integrate.tableaux import Tableau
-from articulon.kernels import jit, kernel
-from articulon.passes import run
-
-ADVANCE, REVERSE = 0, 1
-"""What is done next: steps are taken from a kept state to another, or the step that begins with one is reversed."""
+from articulon.kernels import jit
+from articulon.passes import pass_of, run
 
 
 class Scratch(NamedTuple):
@@ -75,12 +72,11 @@ def take_step(rhs, tableau, quaternion, time, h, scratch, end):
         end[k], end[k + 1], end[k + 2], end[k + 3] = e[0], e[1], e[2], e[3]
 
 
-@jit
-def take_steps(rhs, tableau, quaternion, times, lengths, first, last, scratch):
-    """Steps from the number ``first`` to ``last``, ``scratch.y`` in place."""
-    for n in range(first, last):
-        take_step(rhs, tableau, quaternion, times[n], lengths[n], scratch, scratch.gains[0])
-        copy_into(scratch.y, scratch.gains[0])
+@pass_of
+def step(rhs, tableau, quaternion, clock, scratch):
+    """A step, ``scratch.y`` in place."""
+    take_step(rhs, tableau, quaternion, clock[0], clock[1], scratch, scratch.gains[0])
+    copy_into(scratch.y, scratch.gains[0])
 
 
 @jit
@@ -95,9 +91,10 @@ def weigh_stage(adjoint, time, y, weight, gain):
     copy_into(gain[nq : nq + nu], adjoint.by_u)
 
 
-@jit
-def reverse_step(rhs, adjoint, tableau, quaternion, time, h, scratch, weight):
+@pass_of
+def reverse(rhs, adjoint, tableau, quaternion, clock, scratch, weight):
     """Weights of the state at the end of a step, in place, to those of the state ``scratch.y`` that it begins with."""
+    time, h = clock[0], clock[1]
     find_stages(rhs, tableau, time, h, scratch)
     count, gains = tableau.b.size, scratch.gains
     end, mu = gains[0], scratch.stages[0]
@@ -123,27 +120,3 @@ def reverse_step(rhs, adjoint, tableau, quaternion, time, h, scratch, weight):
     for i in range(count):
         for v in range(weight.size):
             weight[v] += gains[i, v]
-
-
-@kernel
-def advance_steps(rhs, tableau, quaternion, times, lengths, first, last, scratch):
-    """Takes steps for Python."""
-    take_steps(rhs, tableau, quaternion, times, lengths, first, last, scratch)
-
-
-@kernel
-def follow_schedule(rhs, adjoint, tableau, quaternion, times, lengths, actions, states, scratch, weight):
-    """Does what ``actions`` (n, 5) say, in their order: what, the row of ``states`` (states, ny) where it begins, its
-    step, and of steps taken the last one and the row where that state is kept.
-
-    ``weight`` (ny,) are the weights of the state at the end of the step that is reversed first, and become those of
-    the state at the beginning of the last one.
-    """
-    for n in range(actions.shape[0]):
-        what, source, first = actions[n, 0], actions[n, 1], actions[n, 2]
-        copy_into(scratch.y, states[source])
-        if what == ADVANCE:
-            take_steps(rhs, tableau, quaternion, times, lengths, first, actions[n, 3], scratch)
-            copy_into(states[actions[n, 4]], scratch.y)
-        else:
-            reverse_step(rhs, adjoint, tableau, quaternion, times[first], lengths[first], scratch, weight)

@@ -7,7 +7,7 @@ before it is.
 
 from collections.abc import Iterator
 
-from articulon.sensitivities.adjoint_steps import ADVANCE, REVERSE
+from articulon.sensitivities.stepping import ADVANCE, REVERSE
 
 Action = tuple[int, int, int, int, int]
 """What is done, the place of the state where it begins, its step, and of steps taken the last one and the place where

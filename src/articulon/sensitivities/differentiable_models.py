@@ -13,17 +13,21 @@ from articulon.cases.schema import Stop
 from articulon.cases.simulated_model import declared_integrator
 from articulon.errors import CaseError, ModelError
 from articulon.forces.base import Force, check_durations
+from articulon.forces.brownian import Brownian, brownian_of
 from articulon.forces.gravity import Gravity
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.inputs import flag, shown
-from articulon.integrate.integrators import Explicit
-from articulon.integrate.rules import EXPLICIT
+from articulon.inputs import seed as checked_seed
 from articulon.model import Model
 from articulon.model.joints import SPINLESS
+from articulon.scaling import Constant, NoScaling
+from articulon.scaling.base import ScalingPolicy
+from articulon.sensitivities.acting_forces import Acting
+from articulon.sensitivities.rule_limits import check_rule
 from articulon.sensitivities.site_derivatives import known
 from articulon.simulation.frame_times import frame_times
-
-RULES = ", ".join(EXPLICIT)
+from articulon.time_scales.noise_windows import Windows, windows_of
+from articulon.units import UnitSystem
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,43 @@ class DifferentiableRun:
 
     model: Model
     """What is simulated, from its initial state."""
-    integrator: Explicit
-    """An explicit Runge–Kutta rule."""
+    integrator: Any
+    """A rule whose derivatives are known."""
     times: Sequence[float]
     """Of its frames, on which steps end [time]."""
+    windows: Windows
+    """The steps of a rule of equal steps, and the windows of noise."""
+    seed: int
+    """Of the noise."""
+    policy: Any
+    """What scales the forces: nothing, or one factor of all."""
     stop: Stop | None = None
     """What ends it before."""
+
+    @property
+    def acting(self) -> Acting:
+        """All forces with their factor."""
+        scaled = isinstance(self.policy, Constant)
+        return Acting(float(self.policy.a2) if scaled else 1.0, scaled)
+
+
+@dataclass(frozen=True)
+class _Length:
+    """How long a run takes."""
+
+    duration: float
+    interval: float
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """What the windows of a run follow from."""
+
+    source: str
+    units: UnitSystem
+    integrator: Any
+    scaling: Any
+    run: Any
 
 
 def run_of(
@@ -50,6 +85,8 @@ def run_of(
     q: Any,
     u: Any,
     stop: Any,
+    seed: Any,
+    scaling: Any,
     allow_code: bool,
     options: dict[str, Any],
 ) -> DifferentiableRun:
@@ -65,39 +102,65 @@ def run_of(
             raise CaseError(f"{where}: duration: say how long the model is simulated, duration=2.0 say")
         integrator = declared_integrator("rk4" if rule is None else rule, options, model, where)
         start = checked_state(model, q, u)
-        times: Sequence[float] = frame_times(model, integrator, duration, frames, None)
+        frame = frame_times(model, integrator, duration, frames, _held(model))
+        times: Sequence[float] = frame
         model = replace(model, q0=start[0].copy(), u0=start[1].copy())
+        number = 1 if seed is None else checked_seed(seed, f"{where}: seed", CaseError)
+        policy = _policy(model, scaling, where)
+        timed = _Timed(where, model.units, integrator, policy, _Length(frame.end, frame.interval))
         if stop is not None:
             stop = Stop.from_mapping(stop, f"{where}: stop").resolved(model.units, f"{where}: stop")
     else:
         case = (
             model if isinstance(model, Case) else load_case(model, allow_code=flag(allow_code, f"{where}, allow_code"))
         )
-        given = {"duration": duration, "rule": rule, "frames": frames, "q": q, "u": u, "stop": stop, **options}
+        given = {"duration": duration, "rule": rule, "frames": frames, "q": q, "u": u, "stop": stop, "seed": seed}
+        given |= {"scaling": scaling, **options}
         wrong = next((name for name, value in given.items() if value is not None), None)
         if wrong is not None:
             raise CaseError(f"{where}: {wrong} is that of the case; change it there, by load_case(case, overrides)")
         _check_case(case)
         case.check_code()
         model, integrator, times = case.build_model(), case.integrator, case.run.frame_times()
-        stop = case.run.stop
-    if not isinstance(integrator, Explicit):
-        raise CaseError(
-            f"{where}: integrator.rule: '{getattr(integrator, 'rule', '')}' has no derivatives; choose an explicit "
-            f"Runge-Kutta rule: {RULES}"
-        )
+        stop, number, policy = case.run.stop, case.run.seed, case.scaling
+        timed = _Timed(case.source, case.units, integrator, policy, case.run)
+    _check_policy(policy, where)
+    check_rule(model, integrator, where)
     check_differentiable(model, where)
     check_durations(model, float(times[-1]))
     if stop is not None and stop.body not in model.names:
         raise CaseError(f"{where}: stop.body: there is no body {shown(stop.body)}")
-    return DifferentiableRun(model, integrator, times, stop)
+    return DifferentiableRun(model, integrator, times, windows_of(timed, model), number, policy, stop)
+
+
+def _held(model: Model) -> float | None:
+    """For how long noise is to be held [time]; None where nobody says."""
+    brownian = brownian_of(model)
+    return None if brownian is None or brownian.window is None else float(brownian.window) * brownian.average
+
+
+def _policy(model: Model, scaling: Any, where: str) -> Any:
+    """The policy of a model's run, in its units."""
+    if scaling is None:
+        return NoScaling()
+    if not isinstance(scaling, ScalingPolicy):
+        raise CaseError(f"{where}: scaling must be a policy of articulon.scaling, got {shown(scaling)}")
+    return scaling.resolved(model.units, f"{where}: scaling")
+
+
+def _check_policy(policy: Any, where: str) -> None:
+    """Raises CaseError for a policy whose factors are none that a run has from its beginning to its end."""
+    if policy.scales and not isinstance(policy, Constant):
+        raise CaseError(
+            f"{where}: scaling.policy: the factors of '{policy.policy}' change along the run, by which there are no "
+            "derivatives; choose 'constant' with a2, or 'none'"
+        )
 
 
 def _check_case(case: Case) -> None:
     """Raises CaseError for what of a case has no derivatives."""
     run = case.run
     what = {
-        "scaling": case.scaling is not None and case.scaling.scales,
         "thermostat": case.thermostat is not None,
         "barostat": case.barostat is not None,
         "adaptive": case.adaptive is not None and case.adaptive.on,
@@ -123,7 +186,7 @@ def check_differentiable(model: Model, where: str) -> None:
     if what:
         raise ModelError(f"{where}: derivatives of runs of models with {what} are not built; take differences of runs")
     for k, force in enumerate(model.forces):
-        if isinstance(force, Gravity | StokesDrag):
+        if isinstance(force, Gravity | StokesDrag | Brownian):
             continue
         if hasattr(force, "site_terms"):
             there = all(known(term) for term in force.site_terms(model))

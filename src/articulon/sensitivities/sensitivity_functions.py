@@ -18,8 +18,9 @@ from articulon.model import Model
 from articulon.sensitivities.adjoint_run import by_adjoint
 from articulon.sensitivities.differentiable_models import run_of
 from articulon.sensitivities.end_of_run import Derivatives, Steps
+from articulon.sensitivities.factor_parameter import all_parameters
 from articulon.sensitivities.objectives import objective_of
-from articulon.sensitivities.parameters import Parameter, parameters_of
+from articulon.sensitivities.parameters import Parameter
 from articulon.sensitivities.tangent_run import by_tangent
 
 WHERE = "sensitivity"
@@ -58,6 +59,8 @@ def sensitivity(
     q: Sequence[float] | np.ndarray | None = None,
     u: Sequence[float] | np.ndarray | None = None,
     stop: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    scaling: Any = None,
     allow_code: bool = False,
     **options: Any,
 ) -> Sensitivity:
@@ -135,10 +138,12 @@ def sensitivity(
         q=q,
         u=u,
         stop=stop,
+        seed=seed,
+        scaling=scaling,
         allow_code=allow_code,
         options=options,
     )
-    found = parameters_of(run.model, parameters, WHERE)
+    found = all_parameters(run, parameters, WHERE)
     steps = Steps(run, objective_of(run.model, objective, WHERE, stops=run.stop is not None))
     if method == "forward":
         if checkpoints is not None:
@@ -168,8 +173,7 @@ def _result(
 ) -> Sensitivity:
     """The derivatives by the names of the parameters; those by parameters of tables are one behind the other."""
     of_state, gradient, begin = {"q": derivatives.by_q + steps.by_start, "u": derivatives.by_u}, {}, 0
-    nq, of_model = steps.run.model.nq, steps.of_model
-    end_q, end_u = derivatives.end[:nq].copy(), derivatives.end[nq:].copy()
+    of_model, end_q, end_u = steps.of_model, derivatives.q, derivatives.u
     for one in parameters:
         if one.changed is None:
             gradient[one.name] = of_state[one.name]

@@ -48,18 +48,6 @@ def sites_tangent(e: Evaluator, changes: SiteNumbers, at: TangentAt) -> Iterator
     yield e.bind_sites(fold_tangent, at.ws, changes.local, at.moved, at.twist, found, at.wrench)
 
 
-def list_afresh(e: Evaluator) -> None:
-    """Has neighbours listed anew wherever sites move, so that the order of sums is that of a place and not that of the
-    way there: steps that are taken once more then give the same bits."""
-    sites = e.sites
-    if not sites.listed or sites.listing.skin == 0.0:
-        return
-    sites.listing = sites.listing._replace(skin=0.0)
-    e.grow()
-    y = np.concatenate([e.model.q0, e.model.u0, np.zeros(8)])
-    e.rates(np.ones(8), 0.0, 0, y, np.empty_like(y))
-
-
 def _passes(e: Evaluator) -> Iterator[tuple[TermPasses, tuple[Ends, ...]]]:
     """The passes of every term with a table, in the order of these, and the ends of its law or laws."""
     terms, kinds, at = terms_of(e.model), e.sites.classes.kind.size, 0

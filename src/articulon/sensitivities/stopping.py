@@ -5,17 +5,19 @@ ends with, so that the time T has the derivative −(∂φ/∂p)/φ' and an obje
 where primes are derivatives by the length of the last step.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from articulon.cases.schema import Stop
+from articulon.dynamics.motion_passes import place_links
 from articulon.errors import CaseError
-from articulon.model import Model
-from articulon.sensitivities.adjoint_steps import advance_steps, scratch
+from articulon.integrate.status import advance_stop
+from articulon.model import Model, kernel_tables
+from articulon.passes import Program
 from articulon.sensitivities.objectives import centre, pulled
+from articulon.sensitivities.stepping import Stepping, take_steps, take_until
 
 PART = 1e-3
 """Of a step, over which the last one is differenced, to fourth order."""
@@ -36,9 +38,11 @@ class Passage:
     times: tuple[np.ndarray, np.ndarray]
     """Times at which the steps begin, and their lengths, the last one cut short [time]."""
     step: Callable[[float], np.ndarray]
-    """The end (nq + nu,) of a last step of another length [time]."""
+    """The state (ny,) at the end of a last step of another length [time]."""
     whole: float
     """Its length if it were not cut short [time]."""
+    programs: Sequence[Program]
+    """What ``step`` runs."""
 
     def beyond(self, model: Model, q: np.ndarray) -> float:
         """φ: how far the body of a model is beyond where it is to come, from its initial place [length]."""
@@ -50,7 +54,7 @@ class Passage:
         return pulled(self.model, q, [(self.body, centre(self.model, q, self.body)[1], self.direction)])
 
     def rate(self, function: Callable[[np.ndarray], float]) -> float:
-        """Derivative of a function of the end (nq + nu,) by the length of the last step."""
+        """Derivative of a function of the state at the end (ny,) by the length of the last step."""
         h, length = PART * self.whole, float(self.times[1][-1])
         near, far = (function(self.step(length + k * h)) - function(self.step(length - k * h)) for k in (1, 2))
         return (8.0 * near - far) / (12.0 * h)
@@ -61,45 +65,38 @@ class Passage:
         return self.rate(lambda y: self.beyond(self.model, y[: self.model.nq]))
 
 
-def passage_of(
-    model: Model, stop: Stop, start: np.ndarray, times: tuple[np.ndarray, np.ndarray], common: tuple[Any, ...]
-) -> Passage:
-    """Where a run stops, whose steps begin at ``times`` and are so long; raises CaseError where it does not."""
+def passage_of(stepping: Stepping, stop: Stop) -> Passage:
+    """Where a run stops before its time; raises CaseError where it does not."""
     from scipy.optimize import brentq
 
-    rhs, tableau, quaternion = common
-    arrays, y = scratch(start.size, tableau), start.copy()
+    model, (begins, lengths) = stepping.model, stepping.times
     body, direction = model.body(stop.body), np.array([float(x) for x in stop.direction])
-    direction /= np.linalg.norm(direction)
-    begins, lengths = times
-
-    def stepped(k: int, h: float) -> np.ndarray:
-        arrays.y[:] = y
-        one = begins[k : k + 1].copy(), np.array([h])
-        advance_steps(rhs, tableau, quaternion, *one, 0, 1, arrays)
-        return arrays.y.copy()
-
-    for k in range(begins.size):
-        passage = Passage(
-            model,
-            body,
-            direction,
-            float(stop.advance),
-            (begins[: k + 1], lengths[: k + 1].copy()),
-            lambda h, k=k: stepped(k, h),  # type: ignore[misc]
-            float(lengths[k]),
+    condition = advance_stop(model, body, direction, float(stop.advance))
+    stepper, _programs = stepping.taking()
+    ws = stepping.evaluator.ws
+    before = stepping.start.copy()
+    looking = Program([place_links.bind(kernel_tables(model).forest, stepper.y[: model.nq], ws)])
+    stepper.y[:] = stepping.start
+    last = int(take_until(stepper, looking.code, condition, ws, begins, lengths, 0, begins.size, before))
+    if last == begins.size:
+        raise CaseError(
+            f"sensitivity: stop.advance: '{stop.body}' does not come so far before the run ends; let it last longer, "
+            "or give a shorter way"
         )
-        end = stepped(k, float(lengths[k]))
 
-        def beyond(h: float, passage: Passage = passage) -> float:
-            return passage.beyond(model, passage.step(h)[: model.nq])
+    def stepped(h: float) -> np.ndarray:
+        cut = lengths[: last + 1].copy()
+        stepper.y[:], cut[last] = before, h
+        take_steps(stepper, begins, cut, last, last + 1)
+        return stepper.y.copy()
 
-        if passage.beyond(model, end[: model.nq]) >= 0.0:
-            tiny = 1e-14 * float(lengths[k])
-            passage.times[1][-1] = brentq(beyond, 0.0, float(lengths[k]), xtol=tiny, rtol=1e-14)
-            return passage
-        y[:] = end
-    raise CaseError(
-        f"sensitivity: stop.advance: '{stop.body}' does not come so far before the run ends; let it last longer, or "
-        "give a shorter way"
-    )
+    whole, times = float(lengths[last]), (begins[: last + 1], lengths[: last + 1].copy())
+    direction = direction / np.linalg.norm(direction)
+    passage = Passage(model, body, direction, float(stop.advance), times, stepped, whole, _programs)
+
+    def beyond(h: float) -> float:
+        return passage.beyond(model, passage.step(h)[: model.nq])
+
+    if beyond(whole) > 0.0:  # where it is zero, or less by rounding, the step is not cut
+        times[1][-1] = brentq(beyond, 0.0, whole, xtol=1e-14 * whole, rtol=1e-14)
+    return passage

@@ -29,12 +29,16 @@ class SiteNumbers(NamedTuple):
 class Tables(NamedTuple):
     """The tables of a model by whose numbers there are derivatives."""
 
+    factor: np.ndarray
+    """What all forces are multiplied by, shape (1,)."""
     gravity: np.ndarray
     """Acceleration of free fall, world frame [length/time²], shape (3,)."""
     drag: Drag
     """Stokes drag."""
     flow: LinearFlow | None
     """What a flow adds to it whose velocity changes from place to place, where there is one."""
+    noise: np.ndarray
+    """Variances 2 β k T of the noise of translation and rotation, the squares of its amplitudes, shape (bodies, 2)."""
     terms: tuple[Any, ...]
     """Those of all other forces."""
     sites: SiteNumbers
@@ -53,8 +57,9 @@ def differentiated(forest: Forest, forces: Forces) -> Tables:
     """Those among the tables of a model's links and forces."""
     terms = tuple(term.table for term in forces.terms)
     sites = SiteNumbers(tuple(one.rows for one in forces.sites.tables), forces.sites.local, forces.sites.charges)
+    variances = forces.noise.amplitude * forces.noise.amplitude
     of_links = forest.mass, forest.moment, forest.inertia, forest.position
-    return Tables(forces.gravity, forces.drag, forces.flow, terms, sites, *of_links)
+    return Tables(np.ones(1), forces.gravity, forces.drag, forces.flow, variances, terms, sites, *of_links)
 
 
 def site_numbers(model: Model) -> SiteNumbers:

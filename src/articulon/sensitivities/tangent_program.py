@@ -44,7 +44,8 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.linear_flow import flow_tangent
 from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
-from articulon.sensitivities.adjoint_program import point_of
+from articulon.sensitivities.acting_forces import ALL, Acting
+from articulon.sensitivities.adjoint_program import multiply, point_of
 from articulon.sensitivities.site_derivatives import sites_tangent
 from articulon.sensitivities.table_gradients import Tables
 
@@ -72,19 +73,27 @@ class Tangent(NamedTuple):
     """Change of u', shape (nu,)."""
 
 
-def tangent_program(e: Evaluator, changes: Tables) -> tuple[tuple[Program, Program], Tangent]:
-    """The tangent of the right-hand side of a model, with changes of the numbers of its tables, and the programs, which
-    are to be kept."""
-    nq, nu = e.model.nq, e.model.nu
-    nothing = np.zeros((0, 2), dtype=np.int64)
-    found = Tangent(nothing, nothing, np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
-    _, factors, carried, passes = point_of(e, found.q, found.u, found.time)
+def tangent_program(e: Evaluator, changes: Tables, acting: Acting = ALL) -> tuple[tuple[Program, Program], Tangent]:
+    """The tangent of the right-hand side of a model with these forces, with changes of the numbers of its tables, and
+    the programs, which are to be kept."""
+    found = tangent_arrays(e)
+    _, factors, carried, passes = point_of(e, found.q, found.u, found.time, acting)
     point = Program(passes)
-    program = Program(_passes(e, found, changes, factors, carried))
+    program = Program(changing(e, found, changes, factors, carried, acting))
     return (point, program), found._replace(point=point.code, code=program.code)
 
 
-def _passes(e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, carried: Any) -> Iterator[Bound]:
+def tangent_arrays(e: Evaluator) -> Tangent:
+    """The arrays, without programs."""
+    nq, nu = e.model.nq, e.model.nu
+    nothing = np.zeros((0, 2), dtype=np.int64)
+    return Tangent(nothing, nothing, np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
+
+
+def changing(
+    e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, carried: Any, acting: Acting = ALL
+) -> Iterator[Bound]:
+    """Passes that find a change at the state that has been found, by some forces."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
     shift, joint, projected = np.zeros(nu), np.zeros(nu), np.zeros(nu)
@@ -95,18 +104,24 @@ def _passes(e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, 
     )
     yield change_twists.bind(ws, moved, field, twist)
     yield clear_changes.bind(wrench, joint)
+    at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
+    for (kind, table), change in zip(forces.terms, changes.terms, strict=True):
+        if acting.resistance or kind.resistance != "joints":
+            yield from kind.tangent(table, change, at)
+    yield from sites_tangent(e, changes.sites, at)
+    if acting.resistance and forces.drag.link.size:
+        yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
+    if acting.resistance and forces.flow is not None:
+        yield flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench)
+    yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
+    if acting.scaled:
+        yield multiply.bind(acting.factor, joint, wrench, joint, wrench)
+        acted = e.channels.total_joint, carried.wrench, joint, wrench
+        yield factor_tangent.bind(1.0 / acting.factor, changes.factor, *acted)
+        yield weight_tangent.bind(forest, forces.gravity, changes.factor, ws, wrench)
     of_mass = changes.mass, changes.moment, changes.inertia
     yield inertia_tangent.bind(ws, carried.acceleration, *of_mass, wrench)
     yield position_tangent.bind(forest, carried.wrench, ws, carried.acceleration, changes.position, *pushed, wrench)
-    at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
-    for (kind, table), change in zip(forces.terms, changes.terms, strict=True):
-        yield from kind.tangent(table, change, at)
-    yield from sites_tangent(e, changes.sites, at)
-    if forces.drag.link.size:
-        yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
-    if forces.flow is not None:
-        yield flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench)
-    yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     yield project_on_joints.bind(forest, ws, wrench, projected)
     yield sum_forces.bind(joint, projected, found.u_rate)
     scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
@@ -221,6 +236,28 @@ def position_tangent(forest, acting, ws, acceleration, position, pushed, force, 
 def gravity_tangent(forest, change, ws, wrench):
     """Adds the change of m g at the centres of mass with that of g."""
     g = load_at(change, 0)
+    for i in range(forest.mass.size):
+        h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
+        add_from(wrench, i, 0, scale(forest.mass[i], g))
+        add_from(wrench, i, 3, cross(h, g))
+
+
+@pass_of
+def factor_tangent(factor, change, tau, wrench, joint_change, wrench_change):
+    """Adds the forces of joints (nu,) and the wrenches (links, 6), times a factor and the change (1,) of that of all
+    forces."""
+    s = factor * change[0]
+    for k in range(tau.size):
+        joint_change[k] += s * tau[k]
+    for i in range(wrench.shape[0]):
+        for k in range(6):
+            wrench_change[i, k] += s * wrench[i, k]
+
+
+@pass_of
+def weight_tangent(forest, gravity, change, ws, wrench):
+    """Adds the weights of the links, times the change (1,) of the factor of all forces."""
+    g = scale(change[0], load_at(gravity, 0))
     for i in range(forest.mass.size):
         h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
         add_from(wrench, i, 0, scale(forest.mass[i], g))

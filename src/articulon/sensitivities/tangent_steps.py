@@ -17,8 +17,8 @@ from articulon.algebra.rotations import quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.integrate.explicit_runge_kutta import combine
 from articulon.integrate.tableaux import Tableau
-from articulon.kernels import jit, kernel
-from articulon.passes import run
+from articulon.kernels import jit
+from articulon.passes import pass_of, run
 from articulon.sensitivities.adjoint_steps import evaluate_rates
 
 
@@ -52,41 +52,37 @@ def change_rates_at(tangent, change, result):
     copy_into(result[nq : nq + nu], tangent.u_rate)
 
 
-@kernel
-def advance_changes(
-    rhs, tangent, tableau, quaternion, times, lengths, first, last, numbers, columns, y, changes, scratch
-):
-    """Takes steps from the number ``first`` to ``last`` of the state y (ny,) and its changes (parameters, ny), in
-    place; ``columns`` (parameters, numbers) are changes of the tables' ``numbers``, where the tangent reads them."""
+@pass_of
+def change_step(rhs, tangent, tableau, quaternion, clock, numbers, columns, y, changes, scratch):
+    """A step of the state y (ny,) and its changes (parameters, ny), in place; ``columns`` (parameters, numbers) are
+    changes of the tables' ``numbers``, where the tangent reads them."""
     count, nq, nu = tableau.b.size, tangent.q.size, tangent.u.size
-    end = scratch.end
-    for n in range(first, last):
-        h = lengths[n]
-        for i in range(count):
-            time = times[n] + tableau.c[i] * h
-            combine(y, scratch.stages, tableau.a[i], i, h, end)
-            evaluate_rates(rhs, time, end, scratch.stages[i])
-            tangent.time[0] = time
-            copy_into(tangent.q, end[:nq])
-            copy_into(tangent.u, end[nq : nq + nu])
-            run(tangent.point)
-            for p in range(changes.shape[0]):
-                copy_into(numbers, columns[p])
-                combine(changes[p], scratch.changes[p], tableau.a[i], i, h, scratch.stage)
-                change_rates_at(tangent, scratch.stage, scratch.changes[p, i])
-        combine(y, scratch.stages, tableau.b, count, h, end)
+    end, h = scratch.end, clock[1]
+    for i in range(count):
+        time = clock[0] + tableau.c[i] * h
+        combine(y, scratch.stages, tableau.a[i], i, h, end)
+        evaluate_rates(rhs, time, end, scratch.stages[i])
+        tangent.time[0] = time
+        copy_into(tangent.q, end[:nq])
+        copy_into(tangent.u, end[nq : nq + nu])
+        run(tangent.point)
         for p in range(changes.shape[0]):
-            combine(changes[p], scratch.changes[p], tableau.b, count, h, scratch.stage)
-            copy_into(changes[p], scratch.stage)
-        copy_into(y, end)
-        for k in quaternion:
-            e = quaternion_at(y, k)
-            s = 1.0 / math.sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+            copy_into(numbers, columns[p])
+            combine(changes[p], scratch.changes[p], tableau.a[i], i, h, scratch.stage)
+            change_rates_at(tangent, scratch.stage, scratch.changes[p, i])
+    combine(y, scratch.stages, tableau.b, count, h, end)
+    for p in range(changes.shape[0]):
+        combine(changes[p], scratch.changes[p], tableau.b, count, h, scratch.stage)
+        copy_into(changes[p], scratch.stage)
+    copy_into(y, end)
+    for k in quaternion:
+        e = quaternion_at(y, k)
+        s = 1.0 / math.sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+        for m in range(4):
+            y[k + m] = s * e[m]
+        for p in range(changes.shape[0]):
+            along = 0.0
             for m in range(4):
-                y[k + m] = s * e[m]
-            for p in range(changes.shape[0]):
-                along = 0.0
-                for m in range(4):
-                    along += y[k + m] * changes[p, k + m]
-                for m in range(4):
-                    changes[p, k + m] = s * (changes[p, k + m] - y[k + m] * along)
+                along += y[k + m] * changes[p, k + m]
+            for m in range(4):
+                changes[p, k + m] = s * (changes[p, k + m] - y[k + m] * along)

@@ -1,0 +1,17 @@
+"""The rules whose derivatives are known, by the declarations of their integrators."""
+
+from typing import Any
+
+from articulon.integrate.integrators import Explicit, FrictionImplicit
+from articulon.sensitivities.differentiable_models import DifferentiableRun
+from articulon.sensitivities.explicit_stepping import ExplicitStepping
+from articulon.sensitivities.friction_implicit_stepping import FrictionImplicitStepping
+from articulon.sensitivities.stepping import Stepping
+
+STEPPINGS: dict[Any, Any] = {Explicit: ExplicitStepping, FrictionImplicit: FrictionImplicitStepping}
+
+
+def stepping_of(run: DifferentiableRun) -> Stepping:
+    """The steps of a run by its rule."""
+    found: Stepping = STEPPINGS[type(run.integrator)](run)
+    return found

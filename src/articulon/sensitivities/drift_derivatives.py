@@ -1,0 +1,133 @@
+"""Derivatives of the drift at steady speeds of a friction-implicit step (``integrate/steady_drift.py``).
+
+Over a time t the links of joints that leave all rotations free keep their angular velocities in the world, and turn by
+Q = exp(φ), φ = t ω. With primes at the end, turns θ and changes δω of the links (``turning_derivatives.py``) go to
+
+    θ' = Q θ + t J(φ) δω,   δω' = δω,   J(φ) = 1 + a [φ×] + b [φ×]²,   a = (1 − cos φ)/φ²,   b = (φ − sin φ)/φ³,
+
+and with Δ = ω' − ω'_p those of the joint are δq' = R'ᵀ (θ' − θ'_p) and δu' = R'ᵀ (δω' − δω'_p − θ' × Δ). All other
+coordinates go on by δq' = δq + t δu at steady speeds, and their links turn and change with them.
+
+Euler parameters are of unit length at the end of every drift, so that changes in the tangent space are all there are.
+"""
+
+import math
+
+from articulon.algebra.rotations import exponential, matrix
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    apply_t,
+    cross,
+    dot,
+    load_at,
+    load_from,
+    load_matrix,
+    scale,
+    store_at,
+    store_from,
+    sub,
+)
+from articulon.dynamics import joints
+from articulon.dynamics.derivatives.composites import add_from
+from articulon.kernels import jit
+from articulon.model.joints import FREE, SPHERICAL
+from articulon.passes import pass_of
+from articulon.sensitivities.turning_derivatives import SPEED, TURN, parent_row, turned_by_joint, weigh_joint
+
+
+@pass_of
+def keep_links(ws, rotation, twist):
+    """Keeps the orientations (links, 9) and velocities (links, 6) of links."""
+    for i in range(rotation.shape[0]):
+        for k in range(9):
+            rotation[i, k] = ws.rotation[i, k]
+        for k in range(6):
+            twist[i, k] = ws.twist[i, k]
+
+
+@jit
+def left_jacobian(phi, x):
+    """J(φ) x; of −φ it is the transposed map."""
+    y = dot(phi, phi)
+    a = 0.5 + y * (-1.0 / 24.0 + y * (1.0 / 720.0 + y * (-1.0 / 40320.0 + y / 3628800.0)))
+    b = 1.0 / 6.0 + y * (-1.0 / 120.0 + y * (1.0 / 5040.0 + y * (-1.0 / 362880.0 + y / 39916800.0)))
+    if y > 0.0625:
+        angle = math.sqrt(y)
+        half = math.sin(0.5 * angle)
+        a, b = 2.0 * half * half / y, (angle - math.sin(angle)) / (y * angle)
+    once = cross(phi, x)
+    return add(x, add(scale(a, once), scale(b, cross(phi, once))))
+
+
+@jit
+def turns_freely(kind):
+    """Whether a joint leaves all rotations free."""
+    return kind == SPHERICAL or kind == FREE
+
+
+@pass_of
+def drift_tangent(forest, u, time, before, after, turned, drifted, shift, u_change):
+    """Changes of a drift over a time (1,), in place: of the coordinates in their tangent space and of the speeds
+    (nu,). ``before`` and ``after`` are orientations (links, 9) and velocities (links, 6) of the links, u the speeds
+    before; ``turned`` and ``drifted`` (links, 6) are scratch."""
+    t = time[0]
+    for i in range(forest.kind.size):
+        turned_by_joint(forest, before[0], i, shift, u, u_change, turned)
+    for i in range(forest.kind.size):
+        kind, j = forest.kind[i], forest.u_start[i]
+        plain = joints.degrees_of_freedom(kind)
+        if turns_freely(kind):
+            plain -= 3
+        for k in range(j, j + plain):
+            shift[k] += t * u_change[k]
+        if turns_freely(kind):
+            phi, R = scale(t, load_from(before[1], i, 3)), load_matrix(after[0], i)
+            changed = load_from(turned, i, SPEED)
+            theta = apply(matrix(exponential(phi)), load_from(turned, i, TURN))
+            theta = add(theta, scale(t, left_jacobian(phi, changed)))
+            relative = sub(load_from(after[1], i, 3), parent_row(forest, after[1], i, 3))
+            on = sub(sub(changed, parent_row(forest, drifted, i, SPEED)), cross(theta, relative))
+            store_at(shift, j + plain, apply_t(R, sub(theta, parent_row(forest, drifted, i, TURN))))
+            store_at(u_change, j + plain, apply_t(R, on))
+            store_from(drifted, i, TURN, theta)
+            store_from(drifted, i, SPEED, changed)
+        else:
+            turned_by_joint(forest, after[0], i, shift, u, u_change, drifted)
+
+
+@pass_of
+def drift_adjoint(forest, u, time, before, after, weights, drifted, by_shift, by_speed):
+    """The weights of the changes at the end of a drift over a time (1,) to those at its beginning (nu,), in place;
+    ``weights`` and ``drifted`` (links, 6) are scratch."""
+    t = time[0]
+    for i in range(forest.kind.size):
+        store_from(weights, i, 0, ZERO)
+        store_from(weights, i, 3, ZERO)
+        store_from(drifted, i, 0, ZERO)
+        store_from(drifted, i, 3, ZERO)
+    for i in range(forest.kind.size - 1, -1, -1):
+        kind, j, p = forest.kind[i], forest.u_start[i], forest.parent[i]
+        plain = joints.degrees_of_freedom(kind)
+        if turns_freely(kind):
+            plain -= 3
+            phi, R, k = scale(t, load_from(before[1], i, 3)), load_matrix(after[0], i), j + plain
+            by_turn, by_speed_of = apply(R, load_at(by_shift, k)), apply(R, load_at(by_speed, k))
+            relative = sub(load_from(after[1], i, 3), parent_row(forest, after[1], i, 3))
+            theta = add(load_from(drifted, i, TURN), sub(by_turn, cross(relative, by_speed_of)))
+            changed = add(load_from(drifted, i, SPEED), by_speed_of)
+            changed = add(changed, scale(t, left_jacobian(scale(-1.0, phi), theta)))
+            store_from(weights, i, TURN, apply_t(matrix(exponential(phi)), theta))
+            store_from(weights, i, SPEED, changed)
+            store_at(by_shift, k, ZERO)
+            store_at(by_speed, k, ZERO)
+            if p >= 0:
+                add_from(drifted, p, TURN, scale(-1.0, by_turn))
+                add_from(drifted, p, SPEED, scale(-1.0, by_speed_of))
+        else:
+            weigh_joint(forest, after[0], i, u, drifted, by_shift, by_speed)
+        for k in range(j, j + plain):
+            by_speed[k] += t * by_shift[k]
+    for i in range(forest.kind.size - 1, -1, -1):
+        weigh_joint(forest, before[0], i, u, weights, by_shift, by_speed)

@@ -1,0 +1,122 @@
+"""Explicit Runge–Kutta rules, as what is differentiated knows them."""
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
+from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.status import DIVERGED
+from articulon.integrate.variables import blocks
+from articulon.model import kernel_tables
+from articulon.passes import Program
+from articulon.sensitivities.adjoint_program import adjoint_program
+from articulon.sensitivities.adjoint_steps import reverse, scratch, step
+from articulon.sensitivities.differentiable_models import DifferentiableRun
+from articulon.sensitivities.stepping import Stepper, Stepping, prepared, stepper
+from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.tangent_program import tangent_program
+from articulon.sensitivities.tangent_spaces import displacements, in_coordinates, in_tangent_space
+from articulon.sensitivities.tangent_steps import change_step, tangent_scratch
+from articulon.simulation.divergence import diagnosis
+
+
+class ExplicitStepping(Stepping):
+    """Steps of a given length that end on frames, or those that an error estimate chooses.
+
+    Weights and changes are those of coordinates, Euler parameters one by one, and of speeds, (nq + nu,).
+    """
+
+    def __init__(self, run: DifferentiableRun) -> None:
+        self.run, self.model, self.evaluator = run, run.model, Evaluator(run.model)
+        self.evaluator.rhs.factor[:] = run.acting.factor
+        self.start = np.concatenate([run.model.q0, run.model.u0])
+        self.tableau = EXPLICIT[run.integrator.rule]
+        self.quaternion = blocks(kernel_tables(run.model).forest, run.model.nq, run.model.nu).quaternion
+
+    @cached_property
+    def times(self) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override]
+        """See :class:`Stepping`."""
+        return self._chosen() if self.run.integrator.step is None else self._given()
+
+    def taking(self) -> tuple[Stepper, Sequence[Program]]:
+        """See :class:`Stepping`."""
+        arrays = scratch(self.start.size, self.tableau)
+        found = stepper(arrays.y, self.start.size)
+        rule = self.evaluator.rhs, self.tableau, self.quaternion, found.clock, arrays
+        return prepared(found, take=[step.bind(*rule)])
+
+    def reversing(self, gradients: Tables, bodies: bool) -> tuple[Stepper, Sequence[Program]]:
+        """See :class:`Stepping`."""
+        arrays = scratch(self.start.size, self.tableau)
+        found = stepper(arrays.y, self.start.size)
+        program, adjoint = adjoint_program(self.evaluator, gradients, bodies, self.run.acting)
+        rule = self.tableau, self.quaternion, found.clock, arrays
+        back = reverse.bind(self.evaluator.rhs, adjoint, *rule, found.weight)
+        found, programs = prepared(found, take=[step.bind(self.evaluator.rhs, *rule)], reverse=[back])
+        return found, [*programs, program]
+
+    def changing(
+        self, tables: Tables, numbers: np.ndarray, columns: np.ndarray, changes: np.ndarray
+    ) -> tuple[Stepper, Sequence[Program]]:
+        """See :class:`Stepping`."""
+        arrays = tangent_scratch(self.start.size, len(changes), self.tableau)
+        found = stepper(np.zeros(self.start.size), self.start.size)
+        own, tangent = tangent_program(self.evaluator, tables, self.run.acting)
+        rule = self.evaluator.rhs, tangent, self.tableau, self.quaternion, found.clock
+        found, programs = prepared(found, take=[change_step.bind(*rule, numbers, columns, found.y, changes, arrays)])
+        return found, [*programs, *own]
+
+    def changes(self, rows: int, of_q: bool, of_u: bool) -> np.ndarray:
+        """See :class:`Stepping`."""
+        nq, nu = self.model.nq, self.model.nu
+        found = np.zeros((rows, nq + nu))
+        if of_q:
+            found[:nu, :nq] = displacements(self.model, self.model.q0)
+        if of_u:
+            begin = nu * of_q
+            found[begin : begin + nu, nq:] = np.eye(nu)
+        return found
+
+    def weights(self, end: np.ndarray, by_q: np.ndarray, by_u: np.ndarray) -> np.ndarray:
+        """See :class:`Stepping`."""
+        return np.concatenate([in_coordinates(self.model, end[: self.model.nq], by_q), by_u])
+
+    def of_start(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See :class:`Stepping`."""
+        nq = self.model.nq
+        return in_tangent_space(self.model, self.model.q0, weights[:nq]), weights[nq:].copy()
+
+    def _given(self) -> tuple[np.ndarray, np.ndarray]:
+        """Those of a given length, as the driver takes them: they end on frames."""
+        step = float(self.run.integrator.step or 0.0)
+        longest = float(self.run.integrator.max_step or math.inf)
+        begins, lengths, time = [], [], 0.0
+        for k in range(1, len(self.run.times)):
+            until, lands = float(self.run.times[k]), False
+            while not lands:
+                left, h = until - time, min(step, longest)
+                lands = h * (1.0 + 1e-9) >= left
+                if lands:
+                    h = left
+                begins.append(time)
+                lengths.append(h)
+                time = until if lands else time + h
+        return np.array(begins), np.array(lengths)
+
+    def _chosen(self) -> tuple[np.ndarray, np.ndarray]:
+        """Those that the error estimate chooses."""
+        blank = self.evaluator.initial_state()
+        advancing = driver(Problem(self.evaluator, self.run.integrator, self.run.policy), blank)
+        state, begins = self.evaluator.initial_state(advancing.history), [0.0]
+        for k in range(1, len(self.run.times)):
+            until = float(self.run.times[k])
+            while state.time[0] < until:
+                if advancing.advance(state, until, 1) == DIVERGED:
+                    raise diagnosis(self.evaluator, None, state, "", advancing.failure, advancing.culprit)
+                begins.append(float(state.time[0]))
+        return np.array(begins[:-1]), np.diff(begins)

@@ -1,0 +1,345 @@
+"""Derivatives of the middle of a friction-implicit step: drag and noise by the midpoint rule.
+
+Over a step h the speeds change by h x, where with B the drag of the links as if it were an inertia, D = Jᵀ B J, and f
+the factor of the forces
+
+    A x = f Jᵀ (−B (J u − flow) + noise),   A = M + ½ h f D.
+
+That is the equation of motion of links with the inertias I + ½ h f B that are at rest, under the wrenches of drag and
+noise at u. With weights w of x and ν = A⁻¹ w, the derivative of w·x is that of −ν·(inverse dynamics at rest, with the
+accelerations x) and of the virtual power of the wrenches at ν, as in ``adjoint_program.py``; what inertias gain, drag
+gains ½ h f times. Noise is held: forces N(0, v/h) v = 2 β k T in the world's axes, so that F changes by F δv/2v.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import (
+    add,
+    apply,
+    apply_t,
+    cross,
+    dot,
+    load,
+    load_from,
+    load_matrix,
+    scale,
+    store,
+)
+from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
+from articulon.dynamics.derivatives.composites import WRENCH_WIDTH, add_from
+from articulon.dynamics.derivatives.derivative_definitions import (
+    Carried,
+    copy_row,
+    factorise,
+    find_motion_columns,
+    find_products,
+    find_transposed_products,
+    solve_rows,
+)
+from articulon.dynamics.derivatives.motion_columns import load_motion
+from articulon.dynamics.motion_passes import move_links, place_links, solve_and_keep
+from articulon.dynamics.newton_euler import project_on_joints
+from articulon.forces.base import At
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.filling import clear, fill_friction
+from articulon.forces.linear_flow import flow_adjoint, flow_tangent
+from articulon.forces.stokes_drag import drag_adjoint, drag_tangent
+from articulon.integrate.friction_implicit_resistance import add_friction, inertias_of
+from articulon.integrate.friction_implicit_scratch import Scratch
+from articulon.passes import Bound, pass_of
+from articulon.sensitivities.acting_forces import Acting
+from articulon.sensitivities.adjoint_program import (
+    begin,
+    factor_adjoint,
+    inertia_adjoint,
+    keep_wrenches,
+    multiply,
+    position_adjoint,
+    project_powers,
+)
+from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.tangent_program import (
+    change_twists,
+    clear_changes,
+    displace,
+    factor_tangent,
+    inertia_tangent,
+    position_tangent,
+)
+from articulon.sensitivities.turning_derivatives import spread_shift
+
+
+class Rubbed(NamedTuple):
+    """Where the friction of a step is found, and weights or changes of it."""
+
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds before it, shape (nu,)."""
+    weight: np.ndarray
+    """Weights of x, or its changes, shape (nu,)."""
+    by_coordinate: np.ndarray
+    """Derivatives by the coordinates in their tangent space, or their changes, shape (nu,)."""
+    by_speed: np.ndarray
+    """Derivatives by the speeds, or their changes, shape (nu,)."""
+
+
+def rubbed(e: Evaluator) -> Rubbed:
+    """Arrays for a model."""
+    return Rubbed(np.zeros(e.model.nq), *(np.zeros(e.model.nu) for _ in range(4)))
+
+
+class _Point(NamedTuple):
+    """The step's friction at a state."""
+
+    passes: list[Bound]
+    columns: np.ndarray
+    """Of the joints at the speeds that there are."""
+    carried: Carried
+    """Links at rest with their accelerations x."""
+    factors: np.ndarray
+    """Of A⁻¹."""
+    acceleration: np.ndarray
+
+
+def _point(e: Evaluator, arrays: Scratch, at: Rubbed) -> _Point:
+    forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
+    links, nu = forest.mass.size, e.model.nu
+    over, inertias = (arrays.clock[1:], arrays.factor), (arrays.mass, arrays.moment, arrays.inertia)
+    heavier = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
+    still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
+    acting = At(forest, ws, at.q, at.u, arrays.time, arrays.window, channels, *arrays.friction)
+    nothing, none, one = np.zeros(nu), np.zeros(3), np.ones(1)
+    x, articulated, factors = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED)), _factors(nu)
+    columns, moving = (np.zeros((nu, motion_columns.WIDTH)) for _ in range(2))
+    acceleration, loads = np.zeros((links, 6)), np.zeros((2, links, WRENCH_WIDTH))
+    passes = [
+        place_links.bind(forest, at.q, ws),
+        move_links.bind(forest, at.u, ws),
+        clear.bind(arrays.friction),
+        *fill_friction(e, acting),
+        add_friction.bind(inertias_of(forest, ws), forces.drag, *over, arrays.friction, inertias, arrays.total),
+        solve_and_keep.bind(heavier, nothing, arrays.total, none, one, still, x, articulated),
+        find_motion_columns.bind(forest, at.u, nothing, none, ws, moving, np.zeros((links, 6))),
+        find_motion_columns.bind(heavier, nothing, x, none, still, columns, acceleration),
+        factorise.bind(heavier, columns, articulated, factors),
+        keep_wrenches.bind(arrays.total, loads[1]),
+    ]
+    composite = np.zeros((links, composites.WIDTH))
+    carried = Carried(heavier, arrays.total, still, columns, acceleration, composite, loads[0], loads[1])
+    return _Point(passes, moving, carried, factors, acceleration)
+
+
+def _factors(nu: int) -> np.ndarray:
+    return np.zeros((nu, inverse_mass.FACTORS))
+
+
+def friction_adjoint(
+    e: Evaluator, arrays: Scratch, at: Rubbed, gradients: Tables, bodies: bool, acting: Acting
+) -> Iterator[Bound]:
+    """Passes that find what weights of x are to the state, and add what they are to the tables; ``arrays`` have the
+    step's length, factors, and the number of its noise."""
+    forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
+    links = forest.mass.size
+    point = _point(e, arrays, at)
+    carried, weight = point.carried, np.zeros(nu)
+    still, heavier = carried.ws, carried.forest
+    motion, rows, pushed, moved = (
+        np.zeros((links, 6)),
+        np.zeros((links, products.WIDTH)),
+        np.zeros(nu),
+        np.zeros((links, 6)),
+    )
+    by_q, by_u = np.zeros(nu), np.zeros(nu)
+    yield from point.passes
+    yield copy_row.bind(at.weight, weight)
+    yield solve_rows.bind(heavier, still, carried.columns, point.factors, weight[None], np.zeros((links, 6)))
+    yield find_transposed_products.bind(*carried, weight, motion, rows, by_q, by_u)
+    factor = acting.factor
+    yield multiply.bind(factor, weight, motion, pushed, moved)
+    by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
+    yield begin.bind(by_q, by_u, *by)
+    yield drag_adjoint.bind(forces.drag, gradients.drag, ws, moved, *by[:2])
+    if forces.flow is not None:
+        yield flow_adjoint.bind(forces.flow, gradients.flow, ws, moved, by[0])
+    if forces.noise.choice[0]:
+        held = forces.drag, forces.noise, ws, e.channels.held, moved
+        yield noise_adjoint.bind(*held, by[0], gradients.drag.centre, gradients.noise)
+    yield project_powers.bind(forest, ws, point.columns, *by)
+    own = np.zeros(links), np.zeros((links, 3)), np.zeros((links, 6))
+    yield clear_inertias.bind(own)
+    yield inertia_adjoint.bind(still, point.acceleration, motion, *own)
+    drag = gradients.drag.mass, gradients.drag.moment, gradients.drag.inertia
+    yield add_inertias.bind(own, arrays.clock[1:], 0.5 * factor, drag)
+    if acting.scaled:
+        nothing = np.zeros(nu)
+        yield factor_adjoint.bind(1.0 / factor, nothing, arrays.total, nothing, motion, gradients.factor)
+        yield heavier_adjoint.bind(own, forces.drag, arrays.clock[1:], gradients.factor)
+    if bodies:
+        yield add_inertias.bind(own, np.ones(1), 1.0, (gradients.mass, gradients.moment, gradients.inertia))
+        given = point.acceleration, carried.composite, motion, rows
+        yield slide_adjoint.bind(forest, ws, by[1], gradients.position)
+        yield position_adjoint.bind(heavier, still, *given, by[0], np.zeros((links, 6)), gradients.position)
+
+
+@pass_of
+def clear_inertias(own):
+    """Zeroes masses, first moments and inertias of links."""
+    mass, moment, inertia = own
+    mass[:] = 0.0
+    moment[:] = 0.0
+    inertia[:] = 0.0
+
+
+@pass_of
+def add_inertias(own, span, factor, total):
+    """Adds masses, first moments and inertias of links, times a factor and a time (1,)."""
+    s = factor * span[0]
+    for i in range(own[0].size):
+        total[0][i] += s * own[0][i]
+        for k in range(3):
+            total[1][i, k] += s * own[1][i, k]
+        for k in range(6):
+            total[2][i, k] += s * own[2][i, k]
+
+
+@pass_of
+def heavier_adjoint(own, drag, span, gradient):
+    """Adds what the factor of drag is to inertias of links: half of a time (1,) times their drag."""
+    s, mass, moment, inertia = 0.5 * span[0], own[0], own[1], own[2]
+    for i in range(mass.size):
+        gradient[0] += s * mass[i] * drag.mass[i]
+        for k in range(3):
+            gradient[0] += s * moment[i, k] * drag.moment[i, k]
+        for k in range(6):
+            gradient[0] += s * inertia[i, k] * drag.inertia[i, k]
+
+
+@pass_of
+def slide_adjoint(forest, ws, by_velocity, gradient):
+    """Adds what origins of joint frames in their parents' frames are to the velocities of all that joints carry, whose
+    weights (links, 6) have been summed: t' = ω × t."""
+    for i in range(forest.parent.size):
+        p = forest.parent[i]
+        if p >= 0:
+            found = cross(load_from(by_velocity, i, 0), load_from(ws.twist, p, 3))
+            found = apply_t(load_matrix(ws.rotation, p), found)
+            for k in range(3):
+                gradient[i, k] += found[k]
+
+
+@pass_of
+def noise_adjoint(drag, noise, ws, held, motion, by_place, by_centre, by_variance):
+    """Adds the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by turns of links
+    (links, 6), centres and variances (bodies, 2)."""
+    for k in range(drag.link.size):
+        i = drag.link[k]
+        R = load_matrix(ws.rotation, i)
+        c, (turning, way) = apply(R, load(drag.centre, k)), load_motion(motion, i, 0)
+        force, torque = load_from(held, k, 0), load_from(held, k, 3)
+        arm = cross(force, turning)
+        add_from(by_place, i, 3, cross(c, arm))
+        store(by_centre, k, add(load(by_centre, k), apply_t(R, arm)))
+        for m in range(2):
+            variance = noise.amplitude[k, m] * noise.amplitude[k, m]
+            power = dot(turning, torque) if m == 1 else dot(add(way, cross(turning, c)), force)
+            if variance > 0.0:
+                by_variance[k, m] += 0.5 * power / variance
+
+
+@pass_of
+def noise_tangent(drag, noise, ws, held, moved, by_centre, by_variance, wrench):
+    """Adds the changes of the noise to the wrenches (links, 6)."""
+    for k in range(drag.link.size):
+        i = drag.link[k]
+        R = load_matrix(ws.rotation, i)
+        c = apply(R, load(drag.centre, k))
+        dc = add(cross(load_from(moved, i, 3), c), apply(R, load(by_centre, k)))
+        force, torque, size = load_from(held, k, 0), load_from(held, k, 3), (0.0, 0.0)
+        first, second = noise.amplitude[k, 0] ** 2, noise.amplitude[k, 1] ** 2
+        size = (
+            0.5 * by_variance[k, 0] / first if first > 0.0 else 0.0,
+            0.5 * by_variance[k, 1] / second if second > 0.0 else 0.0,
+        )
+        moment = add(scale(size[1], torque), cross(dc, force))
+        force = scale(size[0], force)
+        add_from(wrench, i, 0, force)
+        add_from(wrench, i, 3, add(moment, cross(c, force)))
+
+
+class Rubbing(NamedTuple):
+    """Passes that find the friction of a step at a state, and then a change of it."""
+
+    point: list[Bound]
+    change: list[Bound]
+
+
+def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables, acting: Acting) -> Rubbing:
+    """What changes of the coordinates in their tangent space, ``at.by_coordinate``, speeds, ``at.by_speed``, and tables
+    are to x, into ``at.weight``."""
+    forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
+    links = forest.mass.size
+    point = _point(e, arrays, at)
+    carried, factor = point.carried, acting.factor
+    still, heavier = carried.ws, carried.forest
+    q_change, shift, joint, nothing = np.zeros(e.model.nq), *(np.zeros(nu) for _ in range(3))
+    moved, twist, wrench, field = (np.zeros((links, 6)) for _ in range(4))
+    of_mass = np.zeros(links), np.zeros((links, 3)), np.zeros((links, 6))
+    pushed = np.zeros((links, 3)), np.zeros((links, 3))
+    drag = changes.drag.mass, changes.drag.moment, changes.drag.inertia
+    found = [
+        spread_shift.bind(forest, at.q, at.by_coordinate, q_change),
+        displace.bind(forest, ws, point.columns, at.q, q_change, at.by_speed, changes.position, shift, moved, field),
+        change_twists.bind(ws, moved, field, twist),
+        clear_changes.bind(wrench, joint),
+        drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench),
+    ]
+    if forces.flow is not None:
+        found.append(flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench))
+    if forces.noise.choice[0]:
+        held = forces.drag, forces.noise, ws, e.channels.held, moved
+        found.append(noise_tangent.bind(*held, changes.drag.centre, changes.noise, wrench))
+    scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
+    found += [
+        multiply.bind(factor, joint, wrench, joint, wrench),
+        clear_inertias.bind(of_mass),
+        add_inertias.bind((changes.mass, changes.moment, changes.inertia), np.ones(1), 1.0, of_mass),
+        add_inertias.bind(drag, arrays.clock[1:], 0.5 * factor, of_mass),
+        *(_scaled(e, arrays, changes, joint, wrench, of_mass, factor) if acting.scaled else ()),
+        inertia_tangent.bind(still, point.acceleration, *of_mass, wrench),
+        position_tangent.bind(heavier, arrays.total, still, point.acceleration, changes.position, *pushed, wrench),
+        project_on_joints.bind(forest, ws, wrench, at.weight),
+        find_products.bind(*carried, shift, nothing, *scratch, at.weight),
+        solve_rows.bind(heavier, still, carried.columns, point.factors, at.weight[None], np.zeros((links, 6))),
+    ]
+    return Rubbing(point.passes, found)
+
+
+def _scaled(
+    e: Evaluator,
+    arrays: Scratch,
+    changes: Tables,
+    joint: np.ndarray,
+    wrench: np.ndarray,
+    of_mass: tuple[np.ndarray, np.ndarray, np.ndarray],
+    factor: float,
+) -> Iterator[Bound]:
+    """Passes that add what a change of the factor of the forces is to wrenches and inertias."""
+    drag = e.system.forces.drag
+    yield factor_tangent.bind(1.0 / factor, changes.factor, np.zeros(joint.size), arrays.total, joint, wrench)
+    yield heavier_tangent.bind((drag.mass, drag.moment, drag.inertia), arrays.clock[1:], changes.factor, of_mass)
+
+
+@pass_of
+def heavier_tangent(drag, span, change, of_mass):
+    """Adds half of a time (1,) times drag to inertias of links, times the change (1,) of its factor."""
+    s = 0.5 * span[0] * change[0]
+    for i in range(of_mass[0].size):
+        of_mass[0][i] += s * drag[0][i]
+        for k in range(3):
+            of_mass[1][i, k] += s * drag[1][i, k]
+        for k in range(6):
+            of_mass[2][i, k] += s * drag[2][i, k]

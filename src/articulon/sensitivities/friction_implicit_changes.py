@@ -1,0 +1,160 @@
+"""Steps of the friction-implicit rule with the changes of what they lead to, one for each parameter.
+
+A change (δq, δu, δa), coordinates in their tangent space, goes through the stages of ``friction_implicit_steps.py`` one
+after the other, each by its own tangent, which is written down without the adjoint.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate.friction_implicit_scratch import Scratch
+from articulon.kernels import jit
+from articulon.passes import Bound, Program, pass_of, run
+from articulon.sensitivities.acting_forces import Acting
+from articulon.sensitivities.adjoint_program import point_of
+from articulon.sensitivities.drift_derivatives import drift_tangent
+from articulon.sensitivities.friction_derivatives import Rubbed, friction_tangent, rubbed
+from articulon.sensitivities.friction_implicit_steps import Kept, keep_step
+from articulon.sensitivities.spin_derivatives import keeps_spins, spin_tangent
+from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.tangent_program import Tangent, changing, tangent_arrays
+from articulon.sensitivities.turning_derivatives import spread_shift
+
+
+class Changing(NamedTuple):
+    """The programs of a step of changes, and the arrays through which they are called."""
+
+    kick: Any
+    """A change of the accelerations of a kick, at the state that ``tangent.point`` has found."""
+    at: Any
+    """What is at a state for the friction; empty where there is none."""
+    friction: Any
+    """A change of it there."""
+    first: Any
+    """A change of the first drift."""
+    second: Any
+    """That of the second."""
+    tangent: Tangent
+    """Of a kick."""
+    shift: np.ndarray
+    """Change of the coordinates of a kick in their tangent space, shape (nu,)."""
+    rubbed: Rubbed
+    """Of the friction."""
+    drifted: np.ndarray
+    """Changes of coordinates, in their tangent space, and speeds in a drift, shape (2, nu)."""
+    rates: np.ndarray
+    """Changes of the accelerations that predict a kick, shape (parameters, nu)."""
+
+
+def changing_steps(
+    e: Evaluator, arrays: Scratch, held: Kept, changes: Tables, parameters: int, acting: Acting
+) -> tuple[Changing, list[Program]]:
+    """The programs of a model, which are to be kept."""
+    nu, links, forest = e.model.nu, e.system.forest.mass.size, e.system.forest
+    tangent, shift, middle, drifted = tangent_arrays(e), np.zeros(nu), rubbed(e), np.zeros((2, nu))
+    kicking = acting._replace(resistance=False)
+    _, factors, carried, passes = point_of(e, tangent.q, tangent.u, tangent.time, kicking)
+    kick = [
+        spread_shift.bind(forest, tangent.q, shift, tangent.q_change),
+        *changing(e, tangent, changes, factors, carried, kicking),
+        *_spinning(e, tangent, shift),
+    ]
+    rubs = bool(e.system.forces.drag.link.size)
+    rubbing = friction_tangent(e, arrays, middle, changes, acting) if rubs else ((), ())
+    programs = [Program(passes), Program(kick), Program(rubbing[0]), Program(rubbing[1])]
+    scratch = np.zeros((links, 6)), np.zeros((links, 6))
+    for n in range(2):
+        before, after = ((held.rotation[n + k], held.twist[2 * n + k]) for k in range(2))
+        drifting = forest, held.u[2 * n + 1], arrays.span, before, after, *scratch, drifted[0], drifted[1]
+        programs.append(Program([drift_tangent.bind(*drifting)]))
+    point, code, placed, friction, first, second = (program.code for program in programs)
+    tangent, rates = tangent._replace(point=point, code=code), np.zeros((parameters, nu))
+    return Changing(code, placed, friction, first, second, tangent, shift, middle, drifted, rates), programs
+
+
+def _spinning(e: Evaluator, tangent: Tangent, shift: np.ndarray) -> Iterator[Bound]:
+    forest = e.system.forest
+    if keeps_spins(forest):
+        links = forest.mass.size
+        scratch = np.zeros((links, 3)), np.zeros((links, 6)), np.zeros((links, 3))
+        yield spin_tangent.bind(forest, e.ws, tangent.u, shift, tangent.u_change, *scratch, tangent.u_rate)
+
+
+@jit
+def place_kick(changing, time, q, u):
+    """Finds what changes of the accelerations of a kick read."""
+    tangent = changing.tangent
+    tangent.time[0] = time
+    copy_into(tangent.q, q)
+    copy_into(tangent.u, u)
+    run(tangent.point)
+
+
+@jit
+def change_kick(changing, change, part, acceleration, rate):
+    """The change ``rate`` (nu,) of the accelerations of a kick at u + part · a, with changes (3 nu,) of which those of
+    a are ``acceleration`` (nu,)."""
+    tangent, nu = changing.tangent, rate.size
+    for k in range(nu):
+        changing.shift[k] = change[k]
+        tangent.u_change[k] = change[nu + k] + part * acceleration[k]
+    run(changing.kick)
+    copy_into(rate, tangent.u_rate)
+
+
+@jit
+def change_drift(changing, code, change):
+    """The change of a drift, in place."""
+    nu = changing.shift.size
+    copy_into(changing.drifted[0], change[:nu])
+    copy_into(changing.drifted[1], change[nu : 2 * nu])
+    run(code)
+    copy_into(change[:nu], changing.drifted[0])
+    copy_into(change[nu : 2 * nu], changing.drifted[1])
+
+
+@pass_of
+def change_step(passes, changing, clock, number, arrays, ws, kept, numbers, columns, changes):
+    """A step of the state and its ``changes`` (parameters, 3 nu), in place; ``columns`` (parameters, numbers) are
+    changes of the tables' ``numbers``, where the tangents read them."""
+    first, h, nu = keep_step(passes, clock, number, arrays, ws, kept), clock[1], changing.shift.size
+    count, rates, middle = changes.shape[0], changing.rates, changing.rubbed
+    if first:
+        place_kick(changing, clock[0], kept.q[0], kept.u[0])
+        for p in range(count):
+            copy_into(numbers, columns[p])
+            change_kick(changing, changes[p], 0.0, rates[p], changes[p, 2 * nu :])
+    place_kick(changing, clock[0], kept.q[0], kept.middle[0])
+    for p in range(count):
+        copy_into(numbers, columns[p])
+        change_kick(changing, changes[p], 0.25 * h, changes[p, 2 * nu :], rates[p])
+        for k in range(nu):
+            changes[p, nu + k] += 0.5 * h * rates[p, k]
+        change_drift(changing, changing.first, changes[p])
+    if changing.at.shape[0] > 0:
+        copy_into(middle.q, kept.q[1])
+        copy_into(middle.u, kept.u[2])
+        run(changing.at)
+        for p in range(count):
+            copy_into(numbers, columns[p])
+            copy_into(middle.by_coordinate, changes[p, :nu])
+            copy_into(middle.by_speed, changes[p, nu : 2 * nu])
+            run(changing.friction)
+            for k in range(nu):
+                changes[p, nu + k] += h * middle.weight[k]
+    for p in range(count):
+        change_drift(changing, changing.second, changes[p])
+    place_kick(changing, kept.end[0], kept.q[2], kept.u[4])
+    for p in range(count):
+        copy_into(numbers, columns[p])
+        change_kick(changing, changes[p], 0.0, rates[p], rates[p])
+    place_kick(changing, kept.end[0], kept.q[2], kept.middle[1])
+    for p in range(count):
+        copy_into(numbers, columns[p])
+        change_kick(changing, changes[p], 0.25 * h, rates[p], changes[p, 2 * nu :])
+        for k in range(nu):
+            changes[p, nu + k] += 0.5 * h * changes[p, 2 * nu + k]

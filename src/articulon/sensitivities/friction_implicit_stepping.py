@@ -1,0 +1,105 @@
+"""The friction-implicit rule, as what is differentiated knows it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate import friction_implicit_passes, friction_implicit_scratch
+from articulon.integrate.friction_implicit_scratch import Scratch
+from articulon.passes import Program
+from articulon.sensitivities.differentiable_models import DifferentiableRun
+from articulon.sensitivities.friction_implicit_changes import change_step, changing_steps
+from articulon.sensitivities.friction_implicit_steps import (
+    fill_forces,
+    kept,
+    reverse_step,
+    reversing,
+    step_arguments,
+    take_step,
+)
+from articulon.sensitivities.stepping import Stepper, Stepping, prepared, stepper
+from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.tangent_spaces import in_tangent_space
+
+
+class FrictionImplicitStepping(Stepping):
+    """Equal steps with the friction taken implicitly, of which the last may be cut short.
+
+    A state is coordinates, speeds and the accelerations of the latest kick; weights and changes are those of all three,
+    coordinates in their tangent space, (3 nu,).
+    """
+
+    def __init__(self, run: DifferentiableRun) -> None:
+        self.run, self.model = run, run.model
+        windows = run.windows
+        self.evaluator = Evaluator(run.model, run.seed, windows.window, windows.average)
+        self.start = np.concatenate([run.model.q0, run.model.u0, np.zeros(run.model.nu)])
+        length = float(windows.step or 0.0)
+        steps = np.arange(round(float(run.times[-1]) / length))
+        self.times = length * steps, np.full(steps.size, length)
+
+    def taking(self) -> tuple[Stepper, Sequence[Program]]:
+        """See :class:`Stepping`."""
+        found, _, arguments, programs = self._made()
+        found, own = prepared(found, begin=[fill_forces.bind(*arguments)], take=[take_step.bind(*arguments)])
+        return found, [*own, *programs]
+
+    def reversing(self, gradients: Tables, bodies: bool) -> tuple[Stepper, Sequence[Program]]:
+        """See :class:`Stepping`."""
+        found, arrays, arguments, programs = self._made()
+        held = kept(self.evaluator)
+        weight = found.weight
+        back, more = reversing(self.evaluator, arrays, held, weight, gradients, bodies, self.run.acting)
+        passes, *others = arguments
+        found, own = prepared(
+            found,
+            begin=[fill_forces.bind(*arguments)],
+            take=[take_step.bind(*arguments)],
+            reverse=[reverse_step.bind(passes, back, *others, self.evaluator.ws, held, weight)],
+        )
+        return found, [*own, *more, *programs]
+
+    def changing(
+        self, tables: Tables, numbers: np.ndarray, columns: np.ndarray, changes: np.ndarray
+    ) -> tuple[Stepper, Sequence[Program]]:
+        """See :class:`Stepping`."""
+        found, arrays, arguments, programs = self._made()
+        held = kept(self.evaluator)
+        stages, more = changing_steps(self.evaluator, arrays, held, tables, len(changes), self.run.acting)
+        passes, *others = arguments
+        on = self.evaluator.ws, held, numbers, columns, changes
+        found, own = prepared(found, take=[change_step.bind(passes, stages, *others, *on)])
+        return found, [*own, *more, *programs]
+
+    def _made(self) -> tuple[Stepper, Scratch, tuple[object, ...], list[Program]]:
+        """Arrays, those of the rule, which are the state's, what the passes of a step are bound to, and programs."""
+        nq, nu, y = self.model.nq, self.model.nu, self.start.copy()
+        found = stepper(y, 3 * nu)
+        arrays = friction_implicit_scratch.scratch(self.evaluator)
+        arrays = arrays._replace(q=y[:nq], u=y[nq : nq + nu], acceleration=y[nq + nu :])
+        arrays.factor[:] = self.run.acting.factor
+        passes, programs = friction_implicit_passes.passes(self.evaluator, arrays, flight=False)
+        return found, arrays, step_arguments(passes, found.clock, found.number, arrays), programs
+
+    def changes(self, rows: int, of_q: bool, of_u: bool) -> np.ndarray:
+        """See :class:`Stepping`."""
+        nu = self.model.nu
+        found = np.zeros((rows, 3 * nu))
+        if of_q:
+            found[:nu, :nu] = np.eye(nu)
+        if of_u:
+            begin = nu * of_q
+            found[begin : begin + nu, nu : 2 * nu] = np.eye(nu)
+        return found
+
+    def weights(self, end: np.ndarray, by_q: np.ndarray, by_u: np.ndarray) -> np.ndarray:
+        """See :class:`Stepping`."""
+        if by_q.size == self.model.nq:
+            by_q = in_tangent_space(self.model, end[: self.model.nq], by_q)
+        return np.concatenate([by_q, by_u, np.zeros(self.model.nu)])
+
+    def of_start(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See :class:`Stepping`."""
+        nu = self.model.nu
+        return weights[:nu].copy(), weights[nu : 2 * nu].copy()

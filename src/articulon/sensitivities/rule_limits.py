@@ -1,0 +1,55 @@
+"""What of a model has no derivatives with a rule."""
+
+from typing import Any
+
+from articulon.errors import CaseError
+from articulon.forces.base import Force
+from articulon.forces.brownian import Brownian
+from articulon.forces.point_springs import PointSpring
+from articulon.integrate.integrators import Explicit, FrictionImplicit
+from articulon.integrate.rules import EXPLICIT
+from articulon.model import Model
+
+RULES = ", ".join(["friction-implicit", *EXPLICIT])
+
+
+def check_rule(model: Model, integrator: Any, where: str) -> None:
+    """Raises CaseError for a rule whose derivatives are not known, and for what its derivatives do not take, with what
+    to choose in its place."""
+    rule = getattr(integrator, "rule", "")
+    if not isinstance(integrator, Explicit | FrictionImplicit):
+        raise CaseError(f"{where}: integrator.rule: '{rule}' has no derivatives; choose one of {RULES}")
+    check = _check_friction_implicit if isinstance(integrator, FrictionImplicit) else _check_explicit
+    check(model, integrator, where)
+
+
+def _check_explicit(model: Model, integrator: Any, where: str) -> None:
+    for k, force in enumerate(model.forces):
+        if isinstance(force, Brownian):
+            raise CaseError(
+                f"{where}: forces[{k}]: derivatives of runs with Brownian forces are those of the rule "
+                f"'friction-implicit', which holds the noise for a step, and not of '{integrator.rule}'; choose it"
+            )
+
+
+def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
+    if integrator.drift != "steady":
+        raise CaseError(f"{where}: integrator.drift: derivatives are those of 'steady' drifts; leave it out")
+    if int(integrator.long_range_every) != 1:
+        raise CaseError(
+            f"{where}: integrator.long_range_every: derivatives are those of steps that all have the slow forces; "
+            "leave it out"
+        )
+    for k, force in enumerate(model.forces):
+        if isinstance(force, Brownian) and force.amplitude_from != "bath":
+            raise CaseError(
+                f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
+                f"'{force.amplitude_from}'"
+            )
+        resists = isinstance(force, Force) and type(force).resistance == "joints"
+        if resists or (isinstance(force, PointSpring) and float(force.damping) > 0.0):
+            what = "damping and friction of joints" if resists else "damped point springs"
+            raise CaseError(
+                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for {what} with the drag, and the "
+                "derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
+            )

@@ -1,0 +1,114 @@
+"""Turns of links and changes of their angular velocities, by those of their joints, and the adjoint of that.
+
+A link turns by θ_i = θ_p + Σ c δq, of the columns c of its joint and of changes δq in the tangent space of the
+coordinates. A column turns with what it is fixed in, the link or its joint frame, which is fixed in the parent; so
+
+    δω_i = δω_p + Σ (θ × c u + c δu).
+"""
+
+from articulon.algebra.rotations import load_quaternion, matrix, quaternion_at, rate
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    cross,
+    dot,
+    load,
+    load_at,
+    load_from,
+    load_matrix,
+    scale,
+    store_from,
+)
+from articulon.dynamics import joints
+from articulon.dynamics.derivatives.composites import add_from
+from articulon.kernels import jit
+from articulon.passes import pass_of
+
+TURN, SPEED = 0, 3
+"""Where in a row of a link (links, 6) the turn, or what weighs it, and the change of the angular velocity begin."""
+
+
+@jit
+def joint_frame_of(forest, rotation, i):
+    """The matrix of link i's joint frame, of links with these matrices (links, 9); that of the link where it is not
+    told apart."""
+    if not joints.framed(forest.kind[i]):
+        return load_matrix(rotation, i)
+    frame, p = matrix(load_quaternion(forest.rotation, i)), forest.parent[i]
+    if p < 0:
+        return frame
+    R = load_matrix(rotation, p)
+    x = apply(R, (frame[0][0], frame[1][0], frame[2][0]))
+    y = apply(R, (frame[0][1], frame[1][1], frame[2][1]))
+    z = apply(R, (frame[0][2], frame[1][2], frame[2][2]))
+    return ((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2]))
+
+
+@jit
+def parent_row(forest, rows, i, k):
+    """Three numbers of the parent of link i, zeros on the ground."""
+    p = forest.parent[i]
+    if p < 0:
+        return ZERO
+    return load_from(rows, p, k)
+
+
+@jit
+def turned_by_joint(forest, rotation, i, shift, u, u_change, turned):
+    """θ and δω of link i into its row, by those of its parent and of its joint: changes ``shift`` and ``u_change``
+    (nu,) at speeds u, of links with the matrices ``rotation`` (links, 9)."""
+    kind, j = forest.kind[i], forest.u_start[i]
+    frame, body = joint_frame_of(forest, rotation, i), load_matrix(rotation, i)
+    theta, w = parent_row(forest, turned, i, TURN), parent_row(forest, turned, i, SPEED)
+    carrying = theta
+    for k in range(joints.degrees_of_freedom(kind)):
+        c = joints.column(kind, load(forest.axis, i), k, frame, body)[0]
+        theta, w = add(theta, scale(shift[j + k], c)), add(w, scale(u_change[j + k], c))
+    for k in range(joints.degrees_of_freedom(kind)):
+        c = scale(u[j + k], joints.column(kind, load(forest.axis, i), k, frame, body)[0])
+        if joints.fixed_in_body(kind, k):
+            w = add(w, cross(theta, c))
+        else:
+            w = add(w, cross(carrying, c))
+    store_from(turned, i, TURN, theta)
+    store_from(turned, i, SPEED, w)
+
+
+@jit
+def weigh_joint(forest, rotation, i, u, weights, by_shift, by_speed):
+    """The adjoint: what weighs θ and δω of link i (links, 6), its outer links' among them, is added to what weighs the
+    changes of its joint (nu,) and to the row of its parent."""
+    kind, j, p = forest.kind[i], forest.u_start[i], forest.parent[i]
+    frame, body = joint_frame_of(forest, rotation, i), load_matrix(rotation, i)
+    by_theta, by_w, carrying = load_from(weights, i, TURN), load_from(weights, i, SPEED), ZERO
+    for k in range(joints.degrees_of_freedom(kind)):
+        c = joints.column(kind, load(forest.axis, i), k, frame, body)[0]
+        by_speed[j + k] += dot(c, by_w)
+        turning = cross(scale(u[j + k], c), by_w)
+        if joints.fixed_in_body(kind, k):
+            by_theta = add(by_theta, turning)
+        else:
+            carrying = add(carrying, turning)
+    for k in range(joints.degrees_of_freedom(kind)):
+        c = joints.column(kind, load(forest.axis, i), k, frame, body)[0]
+        by_shift[j + k] += dot(c, by_theta)
+    if p >= 0:
+        add_from(weights, p, TURN, add(by_theta, carrying))
+        add_from(weights, p, SPEED, by_w)
+
+
+@pass_of
+def spread_shift(forest, q, shift, q_change):
+    """Changes of coordinates (nq,), Euler parameters one by one, by those in their tangent space (nu,): δe = ½ e δ."""
+    for i in range(forest.kind.size):
+        kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
+        count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
+        if plain < 0:
+            plain = count
+        for m in range(plain):
+            q_change[k + m] = shift[j + m]
+        if plain < count:
+            e = rate(quaternion_at(q, k + plain), load_at(shift, j + plain))
+            for m in range(4):
+                q_change[k + plain + m] = e[m]
