@@ -85,8 +85,9 @@ def resisted_model(seed: int, n: int = 5) -> ar.Model:
     return builder.build()
 
 
-def add_sites(builder: Any, seed: int) -> None:
-    """A site of two kinds each on every body, and on the ground, none nearer than 1.2 to one of another body."""
+def add_sites(builder: Any, seed: int, charge: float = 0.0) -> None:
+    """A site of two kinds each on every body, and on the ground, none nearer than 1.2 to one of another body; charges
+    are ``charge`` times a number from −1 to 1."""
     rng, model = np.random.default_rng([seed, 13]), builder.build()
     positions, rotations = ar.body_poses(model, model.q0)
     found: list[np.ndarray] = []
@@ -103,7 +104,9 @@ def add_sites(builder: Any, seed: int) -> None:
                     break
             found.append(place)
             owners.append(body)
-            builder.add_site(None if body < 0 else body, tuple(local.tolist()), kind=kind)
+            builder.add_site(
+                None if body < 0 else body, tuple(local.tolist()), kind=kind, charge=charge * rng.uniform(-1, 1)
+            )
 
 
 def dragged_model(seed: int, n: int = 6, temperature: float = 1e22) -> ar.Model:

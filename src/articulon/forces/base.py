@@ -260,6 +260,8 @@ class Force(Declaration):
     with ``adjoint``."""
     not_differentiated: ClassVar[tuple[str, ...]] = ()
     """Fields of the declaration by which ``adjoint`` has no derivatives, although they are numbers."""
+    curved: ClassVar[tuple[str, ...]] = ()
+    """Fields of which the numbers of the table are no polynomials of a degree of four at most."""
 
     def check_adjoint(self, where: str) -> None:
         """Raises ModelError where this one has no derivatives, although its kind has."""

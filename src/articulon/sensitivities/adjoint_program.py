@@ -54,6 +54,7 @@ from articulon.forces.stokes_drag import drag_adjoint
 from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
+from articulon.sensitivities.site_derivatives import sites_adjoint
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -105,6 +106,7 @@ class Point(NamedTuple):
 
 def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, acting: Acting = ALL) -> Point:
     """Links under their forces, their accelerations, columns, and factors of M⁻¹."""
+    e.list_always()
     forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
     links, nu, factor, ones = forest.mass.size, e.model.nu, np.full(8, acting.factor), np.ones(1)
     gravity = acting.factor * forces.gravity
@@ -181,6 +183,7 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
     for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
         if acting.resistance or kind.resistance != "joints":
             yield from kind.adjoint(table, gradient, power)
+    yield from sites_adjoint(e, gradients.sites, power)
     if acting.resistance and forces.drag.link.size:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, pushed[1], *by[:2])
     if acting.resistance and forces.flow is not None:

@@ -46,6 +46,7 @@ from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.adjoint_program import multiply, point_of
+from articulon.sensitivities.site_derivatives import sites_tangent
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -107,6 +108,7 @@ def changing(
     for (kind, table), change in zip(forces.terms, changes.terms, strict=True):
         if acting.resistance or kind.resistance != "joints":
             yield from kind.tangent(table, change, at)
+    yield from sites_tangent(e, changes.sites, at)
     if acting.resistance and forces.drag.link.size:
         yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
     if acting.resistance and forces.flow is not None:
