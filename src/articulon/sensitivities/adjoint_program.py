@@ -180,10 +180,7 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
     by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
     power = AdjointAt(forest, ws, at.q, at.u, at.time, *pushed, *by)
     yield begin.bind(by_q, by_u, *by)
-    for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
-        if acting.resistance or kind.resistance != "joints":
-            yield from kind.adjoint(table, gradient, power)
-    yield from sites_adjoint(e, gradients.sites, power)
+    yield from forces_adjoint(e, gradients, power, acting)
     if acting.resistance and forces.drag.link.size:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, pushed[1], *by[:2])
     if acting.resistance and forces.flow is not None:
@@ -196,6 +193,15 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
         yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
         held = acceleration, carried.composite, motion, rows
         yield position_adjoint.bind(forest, ws, *held, *by[:2], gradients.position)
+
+
+def forces_adjoint(e: Evaluator, gradients: Tables, power: AdjointAt, acting: Acting) -> Iterator[Bound]:
+    """Passes that add what the virtual power of forces changes by, but for drag and gravity, where they have been
+    filled."""
+    for (kind, table), gradient in zip(e.system.forces.terms, gradients.terms, strict=True):
+        if acting.resistance or kind.resistance != "joints":
+            yield from kind.adjoint(table, gradient, power)
+    yield from sites_adjoint(e, gradients.sites, power)
 
 
 @pass_of
