@@ -78,6 +78,26 @@ CASES: dict[str, tuple[list[Any], list[str]]] = {
             "forces.harmonic-dihedrals.angle",
         ],
     ),
+    "scaled": (
+        [
+            f.LennardJones(parameters=KINDS, cutoff=4.0),
+            f.Coulomb(relative_permittivity=2.0),
+            f.HarmonicBonds(bonds=((0, 2), (2, 4), (4, 6)), stiffness=1.0, length=1.0),
+            f.Exclusions(scaled_14={"lennard_jones": 0.5, "coulomb": 0.8}),
+        ],
+        [f"{LJ}.A.sigma", "forces.coulomb.relative_permittivity", "sites[0].charge", "sites[3].charge"],
+    ),
+    "restraints": (
+        [
+            f.DistanceRestraint(sites=(2, 5), stiffness=2.0, distance=1.0, tolerance=0.1),
+            f.DihedralRestraint(sites=(1, 3, 4, 11), stiffness=1.5, angle=0.3, tolerance=0.2),
+        ],
+        ["forces[0].stiffness", "forces[0].distance", "forces[1].stiffness", "forces[1].angle"],
+    ),
+    "initial": (
+        [f.DistanceRestraint(sites=(2, 5), stiffness=2.0), f.DihedralRestraint(sites=(2, 3, 4, 6), stiffness=1.5)],
+        ["forces[0].stiffness", "forces[1].stiffness"],
+    ),
 }
 
 
@@ -97,7 +117,8 @@ def test_derivatives_through_forces_between_sites(case: str) -> None:
     """The adjoint is the forward method, a difference of runs, and the same for few checkpoints."""
     forces, numbers = CASES[case]
     model = model_of(forces)
-    names = [*numbers, "sites[2].position", "sites[11].position", "q", "u"]
+    places = ["sites[2].position"] if case == "initial" else ["sites[2].position", "sites[11].position", "q"]
+    names = [*numbers, *places, "u"]
     w = np.random.default_rng(8).normal(size=model.nu)
 
     def objective(q: np.ndarray, u: np.ndarray) -> Any:

@@ -92,3 +92,33 @@ def test_a_model_that_is_not_differentiated_binds_no_adjoint() -> None:
     evaluator = Evaluator(resisted_model(2))
     names = [one.which.leaf.__name__ for one in evaluator._right_hand_side[0].passes]
     assert not [name for name in names if name.endswith(("adjoint", "tangent"))]
+
+
+def test_the_decay_of_speed_by_drag_has_the_derivative_of_the_midpoint_rule() -> None:
+    """u after n steps is u₀ ((1 − x)/(1 + x))ⁿ with x = h β/2m, so that d ln u/dβ = −n (h/m)/(1 − x²) exactly, far from
+    the −t/m of the motion where steps are long against m/β."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("ball", mass=2.0, inertia=0.5, joint=ar.Free(), u=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    builder.add_force(ar.forces.StokesDrag(translational=30.0, rotational=1.0))
+    run: dict[str, Any] = {"duration": 0.5, "rule": "friction-implicit", "step": 0.1}
+    found = ar.sensitivity(builder.build(), "ball.vx", ["forces.stokes-drag.translational", "bodies.ball.mass"], **run)
+    n, h, m, beta = 5, 0.1, 2.0, 30.0
+    x = 0.5 * h * beta / m
+    assert found.value == pytest.approx(((1.0 - x) / (1.0 + x)) ** n, rel=1e-13)
+    by_drag = -n * h / m / (1.0 - x * x) * found.value
+    assert found.gradient["forces.stokes-drag.translational"] == pytest.approx(by_drag, rel=1e-12)
+    assert found.gradient["bodies.ball.mass"] == pytest.approx(-by_drag * beta / m, rel=1e-12)
+
+
+def test_noise_moves_a_body_with_the_root_of_its_temperature() -> None:
+    """From rest in a still medium a free body is where noise takes it, x ∝ √T, so that T dx/dT = x/2 on every path."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("ball", mass=2.0, inertia=0.5, joint=ar.Xyz())
+    builder.add_body("rod", parent="ball", mass=1.0, inertia=0.1, com=(0, 0, -0.5), joint=ar.Prismatic(axis=(1, 0, 0)))
+    builder.add_force(ar.forces.StokesDrag(translational=3.0, rotational=1.0))
+    builder.add_force(ar.forces.Brownian(temperature=1e22))
+    run: dict[str, Any] = {"duration": 0.5, "rule": "friction-implicit", "step": 0.01, "seed": 3}
+    found = ar.sensitivity(builder.build(), "position.rod.x", "forces.brownian.temperature", **run)
+    from_rest = found.value
+    assert abs(from_rest) > 1e-3
+    assert 1e22 * found.gradient["forces.brownian.temperature"] == pytest.approx(0.5 * from_rest, rel=1e-11)

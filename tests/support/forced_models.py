@@ -107,3 +107,23 @@ def add_sites(builder: Any, seed: int, charge: float = 0.0) -> None:
             builder.add_site(
                 None if body < 0 else body, tuple(local.tolist()), kind=kind, charge=charge * rng.uniform(-1, 1)
             )
+
+
+def dragged_model(seed: int, n: int = 6, temperature: float = 1e22) -> ar.Model:
+    """A random forest with drag and noise, under forces that depend on places alone."""
+    description, rng = description_of(seed, n)
+    state = random_situation(description, rng)
+    builder = builder_of(description, state.q, 0.5 * state.u)
+    builder.add_force(ar.forces.Gravity(acceleration=tuple(rng.normal(size=3).tolist())))
+    builder.add_force(springs(description, rng))
+    drag = {body.name: float(rng.uniform(0.2, 1.0)) for body in description.bodies}
+    flow = tuple(rng.normal(size=3).tolist())
+    gradient = ((0.3, -0.5, 0.2), (0.1, 0.4, -0.6), (0.7, 0.2, -0.7)) if seed % 2 else None
+    builder.add_force(ar.forces.StokesDrag(translational=drag, rotational=0.3, flow=flow, velocity_gradient=gradient))
+    builder.add_force(ar.forces.Brownian(temperature=temperature))
+    moving = [body.name for body in description.bodies if body.kind != "weld"]
+    held = {"point": (0.1, 0.2, 0.3), "to": (0.5, 0.0, -0.5), "stiffness": (1.0, 2.0, 0.5)}
+    builder.add_force(ar.forces.PositionRestraint(bodies=(moving[-1],), **held))
+    ends = {"points": tuple(tuple(rng.normal(size=3).tolist()) for _ in range(2)), "rest_length": 0.4}
+    builder.add_force(ar.forces.PointSpring(name="tie", bodies=(moving[0], "ground"), stiffness=2.0, **ends))
+    return builder.build()

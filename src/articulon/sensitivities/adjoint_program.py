@@ -54,6 +54,7 @@ from articulon.forces.stokes_drag import drag_adjoint
 from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
+from articulon.sensitivities.noise_derivatives import noise_adjoint
 from articulon.sensitivities.site_derivatives import sites_adjoint
 from articulon.sensitivities.table_gradients import Tables
 
@@ -111,7 +112,9 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, actin
     links, nu, factor, ones = forest.mass.size, e.model.nu, np.full(8, acting.factor), np.ones(1)
     gravity = acting.factor * forces.gravity
     friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
-    at = At(forest, ws, q, u, time, np.zeros(1, dtype=np.int64), channels, *friction)
+    # Noise is that of the window in which the right-hand side is; without resistance there is none.
+    window = e.rhs.window if acting.resistance else np.zeros(1, dtype=np.int64)
+    at = At(forest, ws, q, u, time, window, channels, *friction)
     udot, articulated = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED))
     columns, acceleration = np.zeros((nu, motion_columns.WIDTH)), np.zeros((links, 6))
     composite, factors = np.zeros((links, composites.WIDTH)), np.zeros((nu, inverse_mass.FACTORS))
@@ -188,6 +191,9 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, pushed[1], *by[:2])
     if acting.resistance and forces.flow is not None:
         yield flow_adjoint.bind(forces.flow, gradients.flow, ws, pushed[1], by[0])
+    if acting.resistance and forces.noise.choice[0]:
+        noisy = forces.drag, forces.noise, ws, e.channels.held, pushed[1]
+        yield noise_adjoint.bind(*noisy, by[0], gradients.drag.centre, gradients.noise)
     yield gravity_adjoint.bind(forest, ws, pushed[1], gradients.gravity)
     yield project_powers.bind(forest, ws, carried.columns, *by)
     if bodies:

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from articulon.cases.overrides import parts
 from articulon.errors import CaseError
+from articulon.forces.brownian import Brownian
 from articulon.inputs import words
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.parameters import Parameter, flat_tables, parameters_of
@@ -40,7 +42,23 @@ def all_parameters(run: DifferentiableRun, names: Any, where: str) -> list[Param
     wanted = list(dict.fromkeys(words(names, f"{where}: parameters", CaseError)))
     if not wanted:
         return parameters_of(run.model, names, where)
+    for name in wanted:
+        _check_noise(run, name, where)
     return [one for name in wanted for one in _named(run, name, where)]
+
+
+def _check_noise(run: DifferentiableRun, name: str, where: str) -> None:
+    """Raises CaseError for a temperature that brings noise into a run without any: noise grows with its square root,
+    which has no derivative at zero."""
+    for k, force in enumerate(run.model.forces):
+        if not isinstance(force, Brownian) or float(force.temperature) > 0.0:
+            continue
+        path = parts(name)
+        if path[0] == "forces" and path[1:] in ((k, "temperature"), (force.kind, "temperature")):
+            raise CaseError(
+                f"{where}: parameters: {name}: it is 0, and noise grows with its square root, which has no derivative "
+                "there; give a temperature above zero, or leave it out"
+            )
 
 
 def _named(run: DifferentiableRun, name: str, where: str) -> list[Parameter]:
