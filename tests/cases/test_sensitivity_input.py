@@ -157,6 +157,11 @@ def dragged(temperature: float = 300.0, **brownian: Any) -> list[Any]:
             {},
             r"forces\[0\]: .* solves for damped point springs",
         ),
+        (
+            [ar.forces.PointSpring(bodies=("rod", "ground"), stiffness=1.0)],
+            {"parameters": "forces.point-spring.damping"},
+            r"forces.point-spring.damping: .* solves for damped point springs",
+        ),
         ([], {"drift": "geodesic"}, "integrator.drift: derivatives are those of 'steady' drifts"),
         ([], {"scaling": ar.scaling.ErrorControlled(tolerance=0.02)}, "choose 'constant' with a2, or 'none'"),
         ([], {"parameters": "scaling.a2"}, "scaling.a2: the forces of this run are not scaled; give it the policy"),

@@ -7,7 +7,9 @@ import numpy as np
 from articulon.cases.overrides import parts
 from articulon.errors import CaseError
 from articulon.forces.brownian import Brownian
+from articulon.forces.point_springs import PointSpring
 from articulon.inputs import words
+from articulon.integrate.integrators import FrictionImplicit
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.parameters import Parameter, flat_tables, parameters_of
 
@@ -44,6 +46,7 @@ def all_parameters(run: DifferentiableRun, names: Any, where: str) -> list[Param
         return parameters_of(run.model, names, where)
     for name in wanted:
         _check_noise(run, name, where)
+        _check_damping(run, name, where)
     return [one for name in wanted for one in _named(run, name, where)]
 
 
@@ -58,6 +61,20 @@ def _check_noise(run: DifferentiableRun, name: str, where: str) -> None:
             raise CaseError(
                 f"{where}: parameters: {name}: it is 0, and noise grows with its square root, which has no derivative "
                 "there; give a temperature above zero, or leave it out"
+            )
+
+
+def _check_damping(run: DifferentiableRun, name: str, where: str) -> None:
+    """Raises CaseError for the damping of springs where a rule solves for it: there is none, and its derivative is not
+    built."""
+    for k, force in enumerate(run.model.forces):
+        if not isinstance(force, PointSpring) or not isinstance(run.integrator, FrictionImplicit):
+            continue
+        path = parts(name)
+        if path[0] == "forces" and path[1:2] in ((k,), (force.kind,), (force.name,)) and path[2:3] == ("damping",):
+            raise CaseError(
+                f"{where}: parameters: {name}: the rule 'friction-implicit' solves for damped point springs with the "
+                "drag, and the derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
             )
 
 

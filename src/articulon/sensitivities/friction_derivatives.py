@@ -99,7 +99,9 @@ class _Point(NamedTuple):
     acceleration: np.ndarray
 
 
-def _point(e: Evaluator, arrays: Scratch, at: Rubbed) -> _Point:
+def _point(e: Evaluator, arrays: Scratch, at: Rubbed, solved: np.ndarray | None = None) -> _Point:
+    """What derivatives at a state read; with articulated inertias that a solution has left there, ``solved``
+    (links, 21), it is not found again."""
     forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
     links, nu = forest.mass.size, e.model.nu
     over, inertias = (arrays.clock[1:], arrays.factor), (arrays.mass, arrays.moment, arrays.inertia)
@@ -107,19 +109,22 @@ def _point(e: Evaluator, arrays: Scratch, at: Rubbed) -> _Point:
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
     acting = At(forest, ws, at.q, at.u, arrays.time, arrays.window, channels, *arrays.friction)
     nothing, none, one = np.zeros(nu), np.zeros(3), np.ones(1)
-    x, articulated, factors = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED)), _factors(nu)
     columns, moving = (np.zeros((nu, motion_columns.WIDTH)) for _ in range(2))
-    acceleration, loads = np.zeros((links, 6)), np.zeros((2, links, WRENCH_WIDTH))
-    passes = [
-        place_links.bind(forest, at.q, ws),
-        move_links.bind(forest, at.u, ws),
-        clear.bind(arrays.friction),
-        *fill_friction(e, acting),
-        add_friction.bind(inertias_of(forest, ws), forces.drag, *over, arrays.friction, inertias, arrays.total),
-        solve_and_keep.bind(heavier, nothing, arrays.total, none, one, still, x, articulated),
+    factors, acceleration = np.zeros((nu, inverse_mass.FACTORS)), np.zeros((links, 6))
+    loads = np.zeros((2, links, WRENCH_WIDTH))
+    passes = [place_links.bind(forest, at.q, ws), move_links.bind(forest, at.u, ws)]
+    if solved is None:
+        solved = np.zeros((links, inverse_mass.ARTICULATED))
+        passes += [
+            clear.bind(arrays.friction),
+            *fill_friction(e, acting),
+            add_friction.bind(inertias_of(forest, ws), forces.drag, *over, arrays.friction, inertias, arrays.total),
+            solve_and_keep.bind(heavier, nothing, arrays.total, none, one, still, arrays.udot, solved),
+        ]
+    passes += [
         find_motion_columns.bind(forest, at.u, nothing, none, ws, moving, np.zeros((links, 6))),
-        find_motion_columns.bind(heavier, nothing, x, none, still, columns, acceleration),
-        factorise.bind(heavier, columns, articulated, factors),
+        find_motion_columns.bind(heavier, nothing, arrays.udot, none, still, columns, acceleration),
+        factorise.bind(heavier, columns, solved, factors),
         keep_wrenches.bind(arrays.total, loads[1]),
     ]
     composite = np.zeros((links, composites.WIDTH))
@@ -127,18 +132,20 @@ def _point(e: Evaluator, arrays: Scratch, at: Rubbed) -> _Point:
     return _Point(passes, moving, carried, factors, acceleration)
 
 
-def _factors(nu: int) -> np.ndarray:
-    return np.zeros((nu, inverse_mass.FACTORS))
-
-
 def friction_adjoint(
-    e: Evaluator, arrays: Scratch, at: Rubbed, gradients: Tables, bodies: bool, acting: Acting
+    e: Evaluator,
+    arrays: Scratch,
+    at: Rubbed,
+    solved: np.ndarray,
+    gradients: Tables,
+    bodies: bool,
+    acting: Acting,
 ) -> Iterator[Bound]:
-    """Passes that find what weights of x are to the state, and add what they are to the tables; ``arrays`` have the
-    step's length, factors, and the number of its noise."""
+    """Passes that find what weights of x are to the state, and add what they are to the tables; ``arrays`` are as the
+    step has left them, and ``solved`` (links, 21) its articulated inertias."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
-    point = _point(e, arrays, at)
+    point = _point(e, arrays, at, solved)
     carried, weight = point.carried, np.zeros(nu)
     still, heavier = carried.ws, carried.forest
     motion, rows, pushed, moved = (
