@@ -190,3 +190,33 @@ def test_derivatives_in_a_periodic_box_are_differences_of_runs() -> None:
     ):
         expected = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
         assert abs(by - expected) <= 1e-8 * (1.0 + abs(expected))
+
+
+def test_friction_implicit_steps_have_derivatives_through_forces_between_sites() -> None:
+    drag = f.StokesDrag(translational=0.8, rotational=0.5, flow=(0.5, -0.2, 0.3))
+    laws, numbers = CASES["switched"]
+    model = model_of([*laws, drag, f.Brownian(temperature=1e22)])
+    w = np.random.default_rng(9).normal(size=model.nu)
+
+    def objective(q: np.ndarray, u: np.ndarray) -> Any:
+        return w @ u, np.zeros(model.nu), w
+
+    names = [*numbers, "sites[2].position", "forces.stokes-drag.translational", "q", "u"]
+    run: dict[str, Any] = {"rule": "friction-implicit", "step": 0.02, "frames": 1, "duration": 0.2, "seed": 4}
+    adjoint = ar.sensitivity(model, objective, names, **run)
+    forward = ar.sensitivity(model, objective, names, "forward", **run)
+    few = ar.sensitivity(model, objective, names, checkpoints=2, **run)
+    for name in names:
+        found, size = adjoint.gradient[name], np.abs(forward.gradient[name]).max()
+        assert np.abs(np.subtract(found, forward.gradient[name])).max() <= 1e-11 * size, name
+        assert np.array_equal(few.gradient[name], found), name
+
+    def value(h: float) -> float:
+        force = laws[0].model_copy(
+            update={"parameters": {**laws[0].parameters, "B": {"epsilon": 0.8, "sigma": 1.1 + h}}}
+        )
+        changed = model_of([force.model_validate(force.model_dump()), *laws[1:], drag, f.Brownian(temperature=1e22)])
+        return float(w @ ar.simulate(changed, **run).u[-1])
+
+    expected = (8.0 * (value(STEP) - value(-STEP)) - (value(2.0 * STEP) - value(-2.0 * STEP))) / (12.0 * STEP)
+    assert abs(adjoint.gradient[f"{LJ}.B.sigma"] - expected) <= 1e-8 * (1.0 + abs(expected))

@@ -186,7 +186,7 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
     for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
         if acting.resistance or kind.resistance != "joints":
             yield from kind.adjoint(table, gradient, power)
-    yield from sites_adjoint(e, gradients.sites, power)
+    yield from sites_adjoint(e, gradients.sites, power, found=True)
     if acting.resistance and forces.drag.link.size:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, pushed[1], *by[:2])
     if acting.resistance and forces.flow is not None:

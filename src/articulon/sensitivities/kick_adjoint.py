@@ -40,6 +40,7 @@ from articulon.sensitivities.adjoint_program import (
     weight_adjoint,
 )
 from articulon.sensitivities.drift_derivatives import turns_freely
+from articulon.sensitivities.site_derivatives import sites_adjoint
 from articulon.sensitivities.spin_derivatives import find_turning, keeps_spins, kept_spin, spin_adjoint
 from articulon.sensitivities.table_gradients import Tables
 
@@ -102,6 +103,7 @@ class KickPasses(NamedTuple):
 
 def kick_passes(e: Evaluator, at: Kicks, gradients: Tables, bodies: bool, acting: Acting) -> KickPasses:
     """The passes of a model; derivatives by the numbers of its links are found only where ``bodies`` are parameters."""
+    e.list_always()
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
     fall, factors, weight = acting.factor * forces.gravity, np.zeros((nu, inverse_mass.FACTORS)), np.zeros(nu)
@@ -160,6 +162,7 @@ def _pushing(
     for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
         if kind.resistance != "joints":
             yield from kind.adjoint(table, gradient, power)
+    yield from sites_adjoint(e, gradients.sites, power)
     yield gravity_adjoint.bind(forest, ws, moved, gradients.gravity)
     yield project_powers.bind(forest, ws, columns, *by)
     if bodies:
