@@ -212,10 +212,9 @@ def test_friction_implicit_steps_have_derivatives_through_forces_between_sites()
         assert np.array_equal(few.gradient[name], found), name
 
     def value(h: float) -> float:
-        force = laws[0].model_copy(
-            update={"parameters": {**laws[0].parameters, "B": {"epsilon": 0.8, "sigma": 1.1 + h}}}
-        )
-        changed = model_of([force.model_validate(force.model_dump()), *laws[1:], drag, f.Brownian(temperature=1e22)])
+        kinds = {**KINDS, "B": {"epsilon": 0.8, "sigma": 1.1 + h}}
+        force = f.LennardJones(parameters=kinds, cutoff=4.0, truncation="switched", switch_start=2.0)
+        changed = model_of([force, *laws[1:], drag, f.Brownian(temperature=1e22)])
         return float(w @ ar.simulate(changed, **run).u[-1])
 
     expected = (8.0 * (value(STEP) - value(-STEP)) - (value(2.0 * STEP) - value(-2.0 * STEP))) / (12.0 * STEP)
