@@ -85,7 +85,10 @@ def test_steps_chosen_by_their_error_are_refused_by_the_adjoint() -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"rule": "velocity-verlet"}, "'velocity-verlet' has no derivatives; choose one of friction-implicit, dorm"),
+        (
+            {"rule": "velocity-verlet"},
+            "'velocity-verlet' has no derivatives; choose one of friction-implicit, overdamped",
+        ),
         ({"duration": None}, "duration: say how long the model is simulated"),
         ({"checkpoints": 0}, "checkpoints"),
         ({"method": "backward"}, "unknown method: expected one of 'adjoint', 'forward'"),
@@ -162,6 +165,13 @@ def dragged(temperature: float = 300.0, **brownian: Any) -> list[Any]:
             {"parameters": "forces.point-spring.damping"},
             r"forces.point-spring.damping: .* solves for damped point springs",
         ),
+        (dragged(), {"rule": "overdamped"}, r"forces\[1\]: with noise and joints .* choose 'friction-implicit'"),
+        (
+            [dragged()[0], ar.forces.JointDamping(rotational=1.0)],
+            {"rule": "overdamped"},
+            "'overdamped' does not take 'joint-damping', which resists speeds",
+        ),
+        ([], {"rule": "overdamped"}, "body 'rod' has no translational drag"),
         ([], {"drift": "geodesic"}, "integrator.drift: derivatives are those of 'steady' drifts"),
         ([], {"scaling": ar.scaling.ErrorControlled(tolerance=0.02)}, "choose 'constant' with a2, or 'none'"),
         ([], {"parameters": "scaling.a2"}, "scaling.a2: the forces of this run are not scaled; give it the policy"),

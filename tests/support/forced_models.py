@@ -79,10 +79,14 @@ def resisted_model(seed: int, n: int = 5) -> ar.Model:
         pair = first, names[moving[-1]]
         builder.add_force(ar.forces.PointSpring(name="pair", bodies=pair, stiffness=1.5, damping=0.2, **ends))
     add_sites(builder, seed)
-    laws = [{"kinds": kinds, "A": 0.4, "B": 0.9, "C": c} for kinds, c in ((("A", "A"), 0.4), (("A", "B"), -0.5))]
-    laws.append({"kinds": ("B", "B"), "A": 0.2, "B": 0.0, "C": 0.1})
-    builder.add_force(ar.forces.SitePairs(table=tuple(laws)))
+    builder.add_force(ar.forces.SitePairs(table=pair_laws()))
     return builder.build()
+
+
+def pair_laws() -> tuple[dict[str, Any], ...]:
+    """Forces between sites of the kinds A and B."""
+    laws = [{"kinds": kinds, "A": 0.4, "B": 0.9, "C": c} for kinds, c in ((("A", "A"), 0.4), (("A", "B"), -0.5))]
+    return (*laws, {"kinds": ("B", "B"), "A": 0.2, "B": 0.0, "C": 0.1})
 
 
 def add_sites(builder: Any, seed: int, charge: float = 0.0) -> None:
@@ -126,4 +130,7 @@ def dragged_model(seed: int, n: int = 6, temperature: float = 1e22) -> ar.Model:
     builder.add_force(ar.forces.PositionRestraint(bodies=(moving[-1],), **held))
     ends = {"points": tuple(tuple(rng.normal(size=3).tolist()) for _ in range(2)), "rest_length": 0.4}
     builder.add_force(ar.forces.PointSpring(name="tie", bodies=(moving[0], "ground"), stiffness=2.0, **ends))
+    if seed % 2:
+        add_sites(builder, seed)
+        builder.add_force(ar.forces.SitePairs(table=pair_laws()))
     return builder.build()

@@ -107,7 +107,6 @@ class Point(NamedTuple):
 
 def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, acting: Acting = ALL) -> Point:
     """Links under their forces, their accelerations, columns, and factors of M⁻¹."""
-    e.list_always()
     forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
     links, nu, factor, ones = forest.mass.size, e.model.nu, np.full(8, acting.factor), np.ones(1)
     gravity = acting.factor * forces.gravity
@@ -183,10 +182,7 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
     by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
     power = AdjointAt(forest, ws, at.q, at.u, at.time, *pushed, *by)
     yield begin.bind(by_q, by_u, *by)
-    for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
-        if acting.resistance or kind.resistance != "joints":
-            yield from kind.adjoint(table, gradient, power)
-    yield from sites_adjoint(e, gradients.sites, power, found=True)
+    yield from forces_adjoint(e, gradients, power, acting, found=True)
     if acting.resistance and forces.drag.link.size:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, pushed[1], *by[:2])
     if acting.resistance and forces.flow is not None:
@@ -202,6 +198,17 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
         yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
         held = acceleration, carried.composite, motion, rows
         yield position_adjoint.bind(forest, ws, *held, *by[:2], gradients.position)
+
+
+def forces_adjoint(
+    e: Evaluator, gradients: Tables, power: AdjointAt, acting: Acting, found: bool = False
+) -> Iterator[Bound]:
+    """Passes that add what the virtual power of forces changes by, but for drag and gravity; where these have been
+    ``found`` at the same links last, those between sites are not found anew."""
+    for (kind, table), gradient in zip(e.system.forces.terms, gradients.terms, strict=True):
+        if acting.resistance or kind.resistance != "joints":
+            yield from kind.adjoint(table, gradient, power)
+    yield from sites_adjoint(e, gradients.sites, power, found)
 
 
 @pass_of

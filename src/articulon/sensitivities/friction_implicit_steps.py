@@ -198,7 +198,7 @@ class Reversing(NamedTuple):
     """The programs of an adjoint step, and the arrays through which they are called."""
 
     place: Any
-    """Places the links for kicks."""
+    """Places the links for kicks and fills the forces there."""
     kick: Any
     """Weights of the accelerations of a kick, the first at its place, to those of the state."""
     another: Any
@@ -237,14 +237,13 @@ def reversing(
 
 @jit
 def go_to(reversing, time, q, articulated, joint, wrench):
-    """Places kicks."""
+    """Makes a place that of kicks."""
     at = reversing.at
     at.time[0] = time
     copy_into(at.q, q)
     copy_into(at.articulated.reshape(-1), articulated.reshape(-1))
     copy_into(at.joint, joint)
     copy_into(at.wrench.reshape(-1), wrench.reshape(-1))
-    run(reversing.place)
 
 
 @jit
@@ -294,6 +293,7 @@ def reverse_step(passes, reversing, clock, number, arrays, ws, channels, kept, w
     for k in range(nu):
         at.weight[k] = 0.5 * h * weight[nu + k]
     go_to(reversing, clock[0], kept.q[0], kept.articulated, kept.joint[0], kept.wrench[0])
+    run(reversing.place)
     weigh_kick(at, reversing.kick, kept.middle[0], kept.rate[1], weight)
     for k in range(nu):
         weight[2 * nu + k] = 0.25 * h * at.by_speed[k]

@@ -24,13 +24,15 @@ from articulon.dynamics.derivatives.derivative_definitions import (
     solve_rows,
 )
 from articulon.dynamics.motion_passes import move_links, place_links
-from articulon.forces.base import AdjointAt
+from articulon.forces.base import AdjointAt, At
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.filling import filling
 from articulon.passes import Bound, pass_of
 from articulon.sensitivities.acting_forces import Acting
 from articulon.sensitivities.adjoint_program import (
     begin,
     factor_adjoint,
+    forces_adjoint,
     gravity_adjoint,
     inertia_adjoint,
     keep_wrenches,
@@ -40,7 +42,6 @@ from articulon.sensitivities.adjoint_program import (
     weight_adjoint,
 )
 from articulon.sensitivities.drift_derivatives import turns_freely
-from articulon.sensitivities.site_derivatives import sites_adjoint
 from articulon.sensitivities.spin_derivatives import find_turning, keeps_spins, kept_spin, spin_adjoint
 from articulon.sensitivities.table_gradients import Tables
 
@@ -92,7 +93,7 @@ class KickPasses(NamedTuple):
     """What is done at a place, one after the other."""
 
     place: list[Bound]
-    """Places the links."""
+    """Places the links and fills the forces, which those at a place have left otherwise."""
     first: list[Bound]
     """Weights of the first kick there, without those of forces."""
     next: list[Bound]
@@ -103,7 +104,6 @@ class KickPasses(NamedTuple):
 
 def kick_passes(e: Evaluator, at: Kicks, gradients: Tables, bodies: bool, acting: Acting) -> KickPasses:
     """The passes of a model; derivatives by the numbers of its links are found only where ``bodies`` are parameters."""
-    e.list_always()
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
     fall, factors, weight = acting.factor * forces.gravity, np.zeros((nu, inverse_mass.FACTORS)), np.zeros(nu)
@@ -135,7 +135,10 @@ def kick_passes(e: Evaluator, at: Kicks, gradients: Tables, bodies: bool, acting
         scratch = turning, np.zeros((links, 6)), np.zeros((links, 3))
         weighing.append(spin_adjoint.bind(forest, ws, at.u, at.weight, *scratch, at.by_coordinate, at.by_speed))
     pushing = list(_pushing(e, at, gradients, bodies, acting, columns, (pushed, moved)))
-    place = [place_links.bind(forest, at.q, ws)]
+    # Adjoints of forces read what these have left of the place, as that of sites.
+    friction, window = np.zeros((2, links, 6)), np.zeros(1, dtype=np.int64)
+    filled = At(forest, ws, at.q, at.u, at.time, window, e.channels, *friction)
+    place = [place_links.bind(forest, at.q, ws), *filling(e, filled, resistance=False)]
     return KickPasses(place, [*moving, *placed, *weighing], [*moving, *weighing], pushing)
 
 
@@ -159,10 +162,7 @@ def _pushing(
     by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
     power = AdjointAt(forest, ws, at.q, at.u, at.time, pushed, moved, *by)
     yield begin.bind(np.zeros(nu), np.zeros(nu), *by)
-    for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
-        if kind.resistance != "joints":
-            yield from kind.adjoint(table, gradient, power)
-    yield from sites_adjoint(e, gradients.sites, power)
+    yield from forces_adjoint(e, gradients, power, acting._replace(resistance=False))
     yield gravity_adjoint.bind(forest, ws, moved, gradients.gravity)
     yield project_powers.bind(forest, ws, columns, *by)
     if bodies:

@@ -6,18 +6,20 @@ from articulon.errors import CaseError
 from articulon.forces.base import Force
 from articulon.forces.brownian import Brownian
 from articulon.forces.point_springs import PointSpring
-from articulon.integrate.integrators import Explicit, FrictionImplicit
+from articulon.integrate.combination import resists
+from articulon.integrate.integrators import BrownianDynamics, Explicit, FrictionImplicit
+from articulon.integrate.overdamped_driver import is_jointed
 from articulon.integrate.rules import EXPLICIT
 from articulon.model import Model
 
-RULES = ", ".join(["friction-implicit", *EXPLICIT])
+RULES = ", ".join(["friction-implicit", "overdamped", *EXPLICIT])
 
 
 def check_rule(model: Model, integrator: Any, where: str) -> None:
     """Raises CaseError for a rule whose derivatives are not known, and for what its derivatives do not take, with what
     to choose in its place."""
     rule = getattr(integrator, "rule", "")
-    if not isinstance(integrator, Explicit | FrictionImplicit):
+    if not isinstance(integrator, Explicit | FrictionImplicit | BrownianDynamics):
         raise CaseError(f"{where}: integrator.rule: '{rule}' has no derivatives; choose one of {RULES}")
     for k, force in enumerate(model.forces):
         if isinstance(force, Brownian) and force.amplitude_from != "bath":
@@ -25,7 +27,9 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
                 f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
                 f"'{force.amplitude_from}'"
             )
-    if isinstance(integrator, FrictionImplicit):
+    if isinstance(integrator, BrownianDynamics):
+        _check_overdamped(model, where)
+    elif isinstance(integrator, FrictionImplicit):
         _check_friction_implicit(model, integrator, where)
 
 
@@ -45,3 +49,16 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
                 f"{where}: forces[{k}]: the rule 'friction-implicit' solves for {what} with the drag, and the "
                 "derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
             )
+
+
+def _check_overdamped(model: Model, where: str) -> None:
+    noisy = next((k for k, force in enumerate(model.forces) if isinstance(force, Brownian)), None)
+    if noisy is not None and is_jointed(model):
+        raise CaseError(
+            f"{where}: forces[{noisy}]: with noise and joints the rule 'overdamped' has the mean force of thermal "
+            "speeds, whose derivatives are not built; choose 'friction-implicit', or leave the noise out"
+        )
+    kinds = resists(model)
+    if kinds:
+        kind = min(str(one.model_fields["kind"].default) for one in kinds)
+        raise CaseError(f"{where}: integrator.rule: 'overdamped' does not take '{kind}', which resists speeds")

@@ -31,6 +31,7 @@ def sites_adjoint(e: Evaluator, gradients: SiteNumbers, at: AdjointAt, found: bo
     count = e.sites.sites
     if not count or not e.sites.tables:
         return
+    e.list_always()
     moved, changed = np.zeros((3, count)), np.zeros((3, count))
     if not found:
         yield e.bind_sites(find_forces, at.ws)
@@ -45,6 +46,7 @@ def sites_tangent(e: Evaluator, changes: SiteNumbers, at: TangentAt) -> Iterator
     count = e.sites.sites
     if not count or not e.sites.tables:
         return
+    e.list_always()
     moved, found = np.zeros((3, count)), np.zeros((3, count))
     yield e.bind_sites(displacements, at.ws, changes.local, at.moved, at.twist, moved, found)
     for k, (passes, ends) in enumerate(_passes(e)):

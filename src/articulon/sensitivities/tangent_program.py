@@ -106,10 +106,7 @@ def changing(
     yield change_twists.bind(ws, moved, field, twist)
     yield clear_changes.bind(wrench, joint)
     at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
-    for (kind, table), change in zip(forces.terms, changes.terms, strict=True):
-        if acting.resistance or kind.resistance != "joints":
-            yield from kind.tangent(table, change, at)
-    yield from sites_tangent(e, changes.sites, at)
+    yield from forces_tangent(e, changes, at, acting)
     if acting.resistance and forces.drag.link.size:
         yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
     if acting.resistance and forces.flow is not None:
@@ -132,6 +129,14 @@ def changing(
     yield find_products.bind(*carried, shift, found.u_change, *scratch, found.u_rate)
     yield solve_rows.bind(forest, ws, carried.columns, factors, found.u_rate[None], np.zeros((links, 6)))
     yield change_rates.bind(forest, found.q, found.u, found.q_change, found.u_change, found.q_rate)
+
+
+def forces_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Acting) -> Iterator[Bound]:
+    """Passes that add what forces change by, but for drag and gravity, where they have been filled."""
+    for (kind, table), change in zip(e.system.forces.terms, changes.terms, strict=True):
+        if acting.resistance or kind.resistance != "joints":
+            yield from kind.tangent(table, change, at)
+    yield from sites_tangent(e, changes.sites, at)
 
 
 @pass_of
