@@ -78,6 +78,26 @@ CASES: dict[str, tuple[list[Any], list[str]]] = {
             "forces.harmonic-dihedrals.angle",
         ],
     ),
+    "scaled": (
+        [
+            f.LennardJones(parameters=KINDS, cutoff=4.0),
+            f.Coulomb(relative_permittivity=2.0),
+            f.HarmonicBonds(bonds=((0, 2), (2, 4), (4, 6)), stiffness=1.0, length=1.0),
+            f.Exclusions(scaled_14={"lennard_jones": 0.5, "coulomb": 0.8}),
+        ],
+        [f"{LJ}.A.sigma", "forces.coulomb.relative_permittivity", "sites[0].charge", "sites[3].charge"],
+    ),
+    "restraints": (
+        [
+            f.DistanceRestraint(sites=(2, 5), stiffness=2.0, distance=1.0, tolerance=0.1),
+            f.DihedralRestraint(sites=(1, 3, 4, 11), stiffness=1.5, angle=0.3, tolerance=0.2),
+        ],
+        ["forces[0].stiffness", "forces[0].distance", "forces[1].stiffness", "forces[1].angle"],
+    ),
+    "initial": (
+        [f.DistanceRestraint(sites=(2, 5), stiffness=2.0), f.DihedralRestraint(sites=(2, 3, 4, 6), stiffness=1.5)],
+        ["forces[0].stiffness", "forces[1].stiffness"],
+    ),
 }
 
 
@@ -97,7 +117,8 @@ def test_derivatives_through_forces_between_sites(case: str) -> None:
     """The adjoint is the forward method, a difference of runs, and the same for few checkpoints."""
     forces, numbers = CASES[case]
     model = model_of(forces)
-    names = [*numbers, "sites[2].position", "sites[11].position", "q", "u"]
+    places = ["sites[2].position"] if case == "initial" else ["sites[2].position", "sites[11].position", "q"]
+    names = [*numbers, *places, "u"]
     w = np.random.default_rng(8).normal(size=model.nu)
 
     def objective(q: np.ndarray, u: np.ndarray) -> Any:
@@ -169,3 +190,32 @@ def test_derivatives_in_a_periodic_box_are_differences_of_runs() -> None:
     ):
         expected = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
         assert abs(by - expected) <= 1e-8 * (1.0 + abs(expected))
+
+
+def test_friction_implicit_steps_have_derivatives_through_forces_between_sites() -> None:
+    drag = f.StokesDrag(translational=0.8, rotational=0.5, flow=(0.5, -0.2, 0.3))
+    laws, numbers = CASES["switched"]
+    model = model_of([*laws, drag, f.Brownian(temperature=1e22)])
+    w = np.random.default_rng(9).normal(size=model.nu)
+
+    def objective(q: np.ndarray, u: np.ndarray) -> Any:
+        return w @ u, np.zeros(model.nu), w
+
+    names = [*numbers, "sites[2].position", "forces.stokes-drag.translational", "q", "u"]
+    run: dict[str, Any] = {"rule": "friction-implicit", "step": 0.02, "frames": 1, "duration": 0.2, "seed": 4}
+    adjoint = ar.sensitivity(model, objective, names, **run)
+    forward = ar.sensitivity(model, objective, names, "forward", **run)
+    few = ar.sensitivity(model, objective, names, checkpoints=2, **run)
+    for name in names:
+        found, size = adjoint.gradient[name], np.abs(forward.gradient[name]).max()
+        assert np.abs(np.subtract(found, forward.gradient[name])).max() <= 1e-11 * size, name
+        assert np.array_equal(few.gradient[name], found), name
+
+    def value(h: float) -> float:
+        kinds = {**KINDS, "B": {"epsilon": 0.8, "sigma": 1.1 + h}}
+        force = f.LennardJones(parameters=kinds, cutoff=4.0, truncation="switched", switch_start=2.0)
+        changed = model_of([force, *laws[1:], drag, f.Brownian(temperature=1e22)])
+        return float(w @ ar.simulate(changed, **run).u[-1])
+
+    expected = (8.0 * (value(STEP) - value(-STEP)) - (value(2.0 * STEP) - value(-2.0 * STEP))) / (12.0 * STEP)
+    assert abs(adjoint.gradient[f"{LJ}.B.sigma"] - expected) <= 1e-8 * (1.0 + abs(expected))

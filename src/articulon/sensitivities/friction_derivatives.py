@@ -17,19 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import (
-    add,
-    apply,
     apply_t,
     cross,
-    dot,
-    load,
     load_from,
     load_matrix,
-    scale,
-    store,
 )
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
-from articulon.dynamics.derivatives.composites import WRENCH_WIDTH, add_from
+from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.derivative_definitions import (
     Carried,
     copy_row,
@@ -39,7 +33,6 @@ from articulon.dynamics.derivatives.derivative_definitions import (
     find_transposed_products,
     solve_rows,
 )
-from articulon.dynamics.derivatives.motion_columns import load_motion
 from articulon.dynamics.motion_passes import move_links, place_links, solve_and_keep
 from articulon.dynamics.newton_euler import project_on_joints
 from articulon.forces.base import At
@@ -60,6 +53,7 @@ from articulon.sensitivities.adjoint_program import (
     position_adjoint,
     project_powers,
 )
+from articulon.sensitivities.noise_derivatives import noise_adjoint, noise_tangent
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import (
     change_twists,
@@ -236,45 +230,6 @@ def slide_adjoint(forest, ws, by_velocity, gradient):
             found = apply_t(load_matrix(ws.rotation, p), found)
             for k in range(3):
                 gradient[i, k] += found[k]
-
-
-@pass_of
-def noise_adjoint(drag, noise, ws, held, motion, by_place, by_centre, by_variance):
-    """Adds the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by turns of links
-    (links, 6), centres and variances (bodies, 2)."""
-    for k in range(drag.link.size):
-        i = drag.link[k]
-        R = load_matrix(ws.rotation, i)
-        c, (turning, way) = apply(R, load(drag.centre, k)), load_motion(motion, i, 0)
-        force, torque = load_from(held, k, 0), load_from(held, k, 3)
-        arm = cross(force, turning)
-        add_from(by_place, i, 3, cross(c, arm))
-        store(by_centre, k, add(load(by_centre, k), apply_t(R, arm)))
-        for m in range(2):
-            variance = noise.amplitude[k, m] * noise.amplitude[k, m]
-            power = dot(turning, torque) if m == 1 else dot(add(way, cross(turning, c)), force)
-            if variance > 0.0:
-                by_variance[k, m] += 0.5 * power / variance
-
-
-@pass_of
-def noise_tangent(drag, noise, ws, held, moved, by_centre, by_variance, wrench):
-    """Adds the changes of the noise to the wrenches (links, 6)."""
-    for k in range(drag.link.size):
-        i = drag.link[k]
-        R = load_matrix(ws.rotation, i)
-        c = apply(R, load(drag.centre, k))
-        dc = add(cross(load_from(moved, i, 3), c), apply(R, load(by_centre, k)))
-        force, torque, size = load_from(held, k, 0), load_from(held, k, 3), (0.0, 0.0)
-        first, second = noise.amplitude[k, 0] ** 2, noise.amplitude[k, 1] ** 2
-        size = (
-            0.5 * by_variance[k, 0] / first if first > 0.0 else 0.0,
-            0.5 * by_variance[k, 1] / second if second > 0.0 else 0.0,
-        )
-        moment = add(scale(size[1], torque), cross(dc, force))
-        force = scale(size[0], force)
-        add_from(wrench, i, 0, force)
-        add_from(wrench, i, 3, add(moment, cross(c, force)))
 
 
 class Rubbing(NamedTuple):

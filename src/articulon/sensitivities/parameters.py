@@ -110,10 +110,12 @@ def _parameter(model: Model, name: str, where: str) -> Parameter:
         return Parameter(name, np.zeros(model.nu), None)
     path = parts(name)
     path = path[1:] if path[:2] in (("model", "bodies"), ("model", "sites")) else path
+    # What is held at the distance or angle that it has at the start depends on places as these do.
+    curved = any(_from_the_start(force) is not None for force in model.forces)
     if path[0] == "bodies" and len(path) == 3:
-        return Parameter(name, *body_parameter(model, str(path[1]), str(path[2]), f"{where}: {name}"))
+        return Parameter(name, *body_parameter(model, str(path[1]), str(path[2]), f"{where}: {name}"), curved)
     if path[0] == "sites" and len(path) == 3:
-        return Parameter(name, *site_parameter(model, _number(path[1]), str(path[2]), f"{where}: {name}"))
+        return Parameter(name, *site_parameter(model, _number(path[1]), str(path[2]), f"{where}: {name}"), curved)
     if path[0] != "forces" or len(path) < 3:
         raise CaseError(
             f"{where}: there is no parameter {shown(name)}; there are 'q' and 'u', the initial state, numbers of "

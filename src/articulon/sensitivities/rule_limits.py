@@ -21,21 +21,16 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
     rule = getattr(integrator, "rule", "")
     if not isinstance(integrator, Explicit | FrictionImplicit | BrownianDynamics):
         raise CaseError(f"{where}: integrator.rule: '{rule}' has no derivatives; choose one of {RULES}")
+    for k, force in enumerate(model.forces):
+        if isinstance(force, Brownian) and force.amplitude_from != "bath":
+            raise CaseError(
+                f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
+                f"'{force.amplitude_from}'"
+            )
     if isinstance(integrator, BrownianDynamics):
         _check_overdamped(model, where)
     elif isinstance(integrator, FrictionImplicit):
         _check_friction_implicit(model, integrator, where)
-    else:
-        _check_explicit(model, integrator, where)
-
-
-def _check_explicit(model: Model, integrator: Any, where: str) -> None:
-    for k, force in enumerate(model.forces):
-        if isinstance(force, Brownian):
-            raise CaseError(
-                f"{where}: forces[{k}]: derivatives of runs with Brownian forces are those of the rule "
-                f"'friction-implicit', which holds the noise for a step, and not of '{integrator.rule}'; choose it"
-            )
 
 
 def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
@@ -47,11 +42,6 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
             "leave it out"
         )
     for k, force in enumerate(model.forces):
-        if isinstance(force, Brownian) and force.amplitude_from != "bath":
-            raise CaseError(
-                f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
-                f"'{force.amplitude_from}'"
-            )
         resists = isinstance(force, Force) and type(force).resistance == "joints"
         if resists or (isinstance(force, PointSpring) and float(force.damping) > 0.0):
             what = "damping and friction of joints" if resists else "damped point springs"

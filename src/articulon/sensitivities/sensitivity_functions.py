@@ -84,8 +84,9 @@ def sensitivity(
     parameters
         Dotted names: ``"q"``, the initial coordinates in their tangent space (see :func:`articulon.derivatives`),
         ``"u"``, the initial speeds, numbers of forces as in a case, ``"forces[0].stiffness.rod"`` or
-        ``"forces.gravity.acceleration"``, and of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about it (xx, xy,
-        xz, yy, yz, zz) and ``position``, the place of its joint in its parent.
+        ``"forces.gravity.acceleration"``, of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about it (xx, xy, xz,
+        yy, yz, zz) and ``position``, the place of its joint in its parent, and of sites: ``"sites[0].position"`` in
+        the body's frame, and ``charge``.
     method
         ``"adjoint"``, or ``"forward"`` for few parameters.
     checkpoints

@@ -18,29 +18,35 @@ from articulon.forces.sites.list_sizes import terms_of
 from articulon.forces.sites.pair_derivatives import pair_passes
 from articulon.forces.sites.pair_sums import Combination
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
+from articulon.forces.sites.site_wrenches import place_particles
 from articulon.forces.sites.term_derivatives import Ends, TermPasses, column_of, ends_of
 from articulon.kernels import jit
 from articulon.passes import Bound, pass_of
 from articulon.sensitivities.table_gradients import SiteNumbers
 
 
-def sites_adjoint(e: Evaluator, gradients: SiteNumbers, at: AdjointAt) -> Iterator[Bound]:
-    """Passes that add what the virtual power of the forces between sites changes by."""
+def sites_adjoint(e: Evaluator, gradients: SiteNumbers, at: AdjointAt, found: bool = False) -> Iterator[Bound]:
+    """Passes that add what the virtual power of the forces between sites changes by. Where these have been ``found`` at
+    the same links, they are not found anew."""
     count = e.sites.sites
     if not count or not e.sites.tables:
         return
-    moved, found = np.zeros((3, count)), np.zeros((3, count))
-    yield e.bind_sites(virtual_velocities, at.ws, at.motion, moved, found)
+    e.list_always()
+    moved, changed = np.zeros((3, count)), np.zeros((3, count))
+    if not found:
+        yield e.bind_sites(find_forces, at.ws)
+    yield e.bind_sites(virtual_velocities, at.ws, at.motion, moved, changed)
     for k, (passes, ends) in enumerate(_passes(e)):
-        yield e.bind_sites(passes.adjoint, k, ends, moved, gradients.rows[k], gradients.charge, found)
-    yield e.bind_sites(fold_adjoint, at.ws, at.motion, found, gradients.local, at.by_place)
+        yield e.bind_sites(passes.adjoint, k, ends, moved, gradients.rows[k], gradients.charge, changed)
+    yield e.bind_sites(fold_adjoint, at.ws, at.motion, changed, gradients.local, at.by_place)
 
 
 def sites_tangent(e: Evaluator, changes: SiteNumbers, at: TangentAt) -> Iterator[Bound]:
-    """Passes that add what the forces between sites change by to the wrenches."""
+    """Passes that add what the forces between sites, which have been found, change by to the wrenches."""
     count = e.sites.sites
     if not count or not e.sites.tables:
         return
+    e.list_always()
     moved, found = np.zeros((3, count)), np.zeros((3, count))
     yield e.bind_sites(displacements, at.ws, changes.local, at.moved, at.twist, moved, found)
     for k, (passes, ends) in enumerate(_passes(e)):
@@ -85,6 +91,13 @@ def site_force(sites, s):
 @jit
 def put_column(array, s, a):
     array[0, s], array[1, s], array[2, s] = a[0], a[1], a[2]
+
+
+@pass_of
+def find_forces(sites, total, terms, refresh, ws):
+    """The forces on the sites."""
+    place_particles(sites, ws)
+    total(sites, terms, refresh)
 
 
 @pass_of

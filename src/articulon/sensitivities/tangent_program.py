@@ -46,6 +46,7 @@ from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.adjoint_program import multiply, point_of
+from articulon.sensitivities.noise_derivatives import noise_tangent
 from articulon.sensitivities.site_derivatives import sites_tangent
 from articulon.sensitivities.table_gradients import Tables
 
@@ -110,6 +111,9 @@ def changing(
         yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
     if acting.resistance and forces.flow is not None:
         yield flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench)
+    if acting.resistance and forces.noise.choice[0]:
+        held = forces.drag, forces.noise, ws, e.channels.held, moved
+        yield noise_tangent.bind(*held, changes.drag.centre, changes.noise, wrench)
     yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     if acting.scaled:
         yield multiply.bind(acting.factor, joint, wrench, joint, wrench)

@@ -77,6 +77,61 @@ def bond_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges
 
 
 @jit
+def no_pair_law(r2, rows, k, charges):
+    """Nothing."""
+    return 0.0, 0.0, 0.0
+
+
+LAW = no_pair_law
+"""Stands for the law of pairs that are listed and scaled (``exclusions.py``)."""
+
+
+@jit
+def scaled_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
+    """The adjoint of pairs that are listed and scaled."""
+    table, of_law = sites.tables[which], ends[0]
+    factor, coulomb = table.constants[0], table.constants[table.constants.size - 1]
+    for m in range(table.members.shape[0]):
+        s, o, d = bond_at(sites, table, m)
+        r2, change, t, qq = dot(d, d), between_columns(moved, s, o), table.members[m, 2], table.constants[m + 1]
+        if r2 >= table.rows[t, 0]:
+            continue
+        _, g, L = LAW(r2, table.rows, t, qq)
+        by_x, power = scale(factor, pair_change(g, L, d, change)), factor * dot(d, change)
+        add_column(found, s, by_x)
+        take_column(found, o, by_x)
+        for c in range(of_law.columns.size):
+            at = 2 * (t * of_law.columns.size + c)
+            rise = LAW(r2, of_law.rows[at:], 0, qq)[1] - LAW(r2, of_law.rows[at + 1 :], 0, qq)[1]
+            rows[t, of_law.columns[c]] += rise / of_law.size[t, c] * power
+        unit = coulomb * (LAW(r2, table.rows, t, 1.0)[1] - LAW(r2, table.rows, t, 0.0)[1]) * power
+        charges[s] += sites.charges[o] * unit
+        charges[o] += sites.charges[s] * unit
+
+
+@jit
+def scaled_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
+    """The tangent of pairs that are listed and scaled."""
+    table, of_law = sites.tables[which], ends[0]
+    factor, coulomb = table.constants[0], table.constants[table.constants.size - 1]
+    for m in range(table.members.shape[0]):
+        s, o, d = bond_at(sites, table, m)
+        r2, t, qq = dot(d, d), table.members[m, 2], table.constants[m + 1]
+        if r2 >= table.rows[t, 0]:
+            continue
+        _, g, L = LAW(r2, table.rows, t, qq)
+        more = coulomb * (LAW(r2, table.rows, t, 1.0)[1] - LAW(r2, table.rows, t, 0.0)[1])
+        more *= sites.charges[o] * charges[s] + sites.charges[s] * charges[o]
+        for c in range(of_law.columns.size):
+            at = 2 * (t * of_law.columns.size + c)
+            rise = LAW(r2, of_law.rows[at:], 0, qq)[1] - LAW(r2, of_law.rows[at + 1 :], 0, qq)[1]
+            more += rise / of_law.size[t, c] * rows[t, of_law.columns[c]]
+        changed = add(pair_change(g, L, d, between_columns(moved, s, o)), scale(more, d))
+        add_column(found, s, scale(factor, changed))
+        take_column(found, o, scale(factor, changed))
+
+
+@jit
 def angle_at(sites, table, m):
     """The three sites of an angle, and the arms from the second to the others."""
     particles = sites.particles
@@ -262,6 +317,11 @@ def dihedral_tangent(sites, total, terms, refresh, which, ends, moved, rows, cha
 def bond_passes(name: str, law: Any, *columns: int) -> TermPasses:
     """Those of bonds with a law of r², of which U, −U'/r and U'' + 2U'/r are known."""
     return _passes(bond_adjoint, bond_tangent, name, columns, BOND=law)
+
+
+def scaled_passes(name: str, law: Any, *columns: int) -> TermPasses:
+    """Those of pairs that are listed and scaled, with a law of pairs."""
+    return _passes(scaled_adjoint, scaled_tangent, name, columns, LAW=law)
 
 
 def dihedral_passes(name: str, geometry: Any, law: Any, *columns: int) -> TermPasses:

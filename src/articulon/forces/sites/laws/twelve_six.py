@@ -79,7 +79,9 @@ class TwelveSix(BetweenGroups, CutPairs):
         found = [power_term(model, laws[:, :2], groups=groups)]
         if laws[:, 2].any():
             coulomb = cut_rows(laws * np.array([0.0, 0.0, 1.0]), np.inf, "truncated", None, 0.0, 0.0)
-            found.append(PairTerm(twelve_six, "twelve-six", coulomb, np.inf, charged=True, between=groups))
+            found.append(
+                PairTerm(twelve_six, "twelve-six", coulomb, np.inf, charged=True, between=groups, columns=(3,))
+            )
         return found
 
 
