@@ -154,7 +154,6 @@ def dragged(temperature: float = 300.0, **brownian: Any) -> list[Any]:
             r"forces\[1\].amplitude_from: .* noise of the 'bath'",
         ),
         (dragged(amplitude_from="instantaneous"), {}, r"forces\[1\].amplitude_from: .* noise of the 'bath'"),
-        ([ar.forces.JointDamping(rotational=1.0)], {}, r"forces\[0\]: .* solves for damping and friction of joints"),
         (
             [ar.forces.PointSpring(bodies=("rod", "ground"), stiffness=1.0, damping=1.0)],
             {},
@@ -188,6 +187,14 @@ def test_what_has_no_derivatives_with_a_rule_is_refused(forces: Any, keys: dict[
     given = {"parameters": "u", "rule": "friction-implicit", **RUN, **keys}
     with pytest.raises(ar.CaseError, match=message):
         ar.sensitivity(pendulum(forces=forces), "kinetic_energy", **given)
+
+
+def test_friction_of_speeds_that_share_one_is_refused_where_it_is_solved_for() -> None:
+    friction = ar.forces.JointFriction(rotational=1.0, rotational_speed=0.1)
+    shared, run = pendulum(forces=[friction], joint=ar.Spherical()), {"rule": "friction-implicit", **RUN}
+    with pytest.raises(ar.CaseError, match=r"forces\[0\]: .* solves for friction .* hinges and slides"):
+        ar.sensitivity(shared, "kinetic_energy", "u", **run)
+    assert ar.sensitivity(pendulum(forces=[friction]), "kinetic_energy", "u", **run).value == 0.0
 
 
 def test_forces_that_begin_where_the_run_does_are_refused_beside_the_initial_coordinates() -> None:

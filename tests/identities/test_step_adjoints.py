@@ -34,7 +34,8 @@ def state(steps: Any, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_adjoint_of_a_friction_implicit_step_is_the_transposed_tangent(seed: int, number: int) -> None:
-    steps = stepping(dragged_model(seed), rule="friction-implicit", scaling=ar.scaling.Constant(a2=0.7), **RUN)
+    model = dragged_model(seed, resists=seed > 2)
+    steps = stepping(model, rule="friction-implicit", scaling=ar.scaling.Constant(a2=0.7), **RUN)
     rng, nu = np.random.default_rng(seed), steps.model.nu
     y = steps.start if number == 0 else state(steps, seed)
     v, w = rng.normal(size=3 * nu), rng.normal(size=3 * nu)
@@ -54,7 +55,7 @@ def test_the_adjoint_of_a_friction_implicit_step_is_the_transposed_tangent(seed:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_tangent_of_a_friction_implicit_step_is_its_difference(seed: int) -> None:
     """By all that a state holds, the acceleration of the latest kick among it."""
-    steps = stepping(dragged_model(seed), rule="friction-implicit", **RUN)
+    steps = stepping(dragged_model(seed, resists=seed > 2), rule="friction-implicit", **RUN)
     model, y, h = steps.model, state(steps, seed), 3e-4
     nq, nu = model.nq, model.nu
     found = changed(steps, 1, y, np.eye(3 * nu), np.zeros((3 * nu, numbers_of(steps)[1].size)))

@@ -113,8 +113,8 @@ def add_sites(builder: Any, seed: int, charge: float = 0.0) -> None:
             )
 
 
-def dragged_model(seed: int, n: int = 6, temperature: float = 1e22) -> ar.Model:
-    """A random forest with drag and noise, under forces that depend on places alone."""
+def dragged_model(seed: int, n: int = 6, temperature: float = 1e22, resists: bool = False) -> ar.Model:
+    """A random forest with drag and noise, under forces that depend on places, and with joints that resist."""
     description, rng = description_of(seed, n)
     state = random_situation(description, rng)
     builder = builder_of(description, state.q, 0.5 * state.u)
@@ -125,6 +125,10 @@ def dragged_model(seed: int, n: int = 6, temperature: float = 1e22) -> ar.Model:
     gradient = ((0.3, -0.5, 0.2), (0.1, 0.4, -0.6), (0.7, 0.2, -0.7)) if seed % 2 else None
     builder.add_force(ar.forces.StokesDrag(translational=drag, rotational=0.3, flow=flow, velocity_gradient=gradient))
     builder.add_force(ar.forces.Brownian(temperature=temperature))
+    if resists:
+        hinge = next(body.name for body in description.bodies if body.kind == "revolute")
+        builder.add_force(ar.forces.JointDamping(rotational=0.3))
+        builder.add_force(ar.forces.JointFriction(rotational={hinge: 0.4}, rotational_speed=0.5))
     moving = [body.name for body in description.bodies if body.kind != "weld"]
     held = {"point": (0.1, 0.2, 0.3), "to": (0.5, 0.0, -0.5), "stiffness": (1.0, 2.0, 0.5)}
     builder.add_force(ar.forces.PositionRestraint(bodies=(moving[-1],), **held))

@@ -27,6 +27,7 @@ from articulon.algebra.vectors import copy_into
 from articulon.dynamics.derivatives.inverse_mass import ARTICULATED
 from articulon.dynamics.motion_passes import solve_and_keep
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.joint_friction import resistance_of
 from articulon.integrate.friction_implicit import predict_middle, push, rub
 from articulon.integrate.friction_implicit_passes import Passes, parts
 from articulon.integrate.friction_implicit_scratch import Scratch
@@ -35,7 +36,7 @@ from articulon.model.state import EXTERNAL
 from articulon.passes import Program, pass_of, run
 from articulon.sensitivities.acting_forces import Acting
 from articulon.sensitivities.drift_derivatives import drift_adjoint
-from articulon.sensitivities.friction_derivatives import Rubbed, friction_adjoint, rubbed
+from articulon.sensitivities.friction_derivatives import Rubbed, friction_adjoint, has_friction, rubbed
 from articulon.sensitivities.kick_adjoint import Kicks, kick_passes, kicks
 from articulon.sensitivities.table_gradients import Tables
 
@@ -87,7 +88,7 @@ def keeping(e: Evaluator, arrays: Scratch, passes: Passes, held: Kept) -> tuple[
     solving = solve_and_keep.bind(forest, *sums, fall, ws, arrays.acceleration, held.latest)
     programs = [Program([*found.solve[:-1], solving])]
     passes = passes._replace(solve=programs[0].code)
-    if found.friction:
+    if found.friction and resistance_of(e.system.forces.terms) is None:
         heavier = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
         still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
         loads = arrays.no_torque, arrays.total, np.zeros(3), fall
@@ -224,7 +225,7 @@ def reversing(
     nu, forest, at, middle = e.model.nu, e.system.forest, kicks(e), rubbed(e)
     scratch = (np.zeros((forest.mass.size, 6)), np.zeros((forest.mass.size, 6)))
     programs = [Program(one) for one in kick_passes(e, at, gradients, bodies, acting)]
-    rubs = bool(e.system.forces.drag.link.size)
+    rubs = has_friction(e)
     rubbing = friction_adjoint(e, arrays, middle, held.heavier, gradients, bodies, acting) if rubs else ()
     programs.append(Program(rubbing))
     for n in range(2):

@@ -3,8 +3,8 @@
 from typing import Any
 
 from articulon.errors import CaseError
-from articulon.forces.base import Force
 from articulon.forces.brownian import Brownian
+from articulon.forces.joint_friction import JointFriction
 from articulon.forces.point_springs import PointSpring
 from articulon.integrate.combination import resists
 from articulon.integrate.integrators import BrownianDynamics, Explicit, FrictionImplicit
@@ -42,12 +42,18 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
             "leave it out"
         )
     for k, force in enumerate(model.forces):
-        resists = isinstance(force, Force) and type(force).resistance == "joints"
-        if resists or (isinstance(force, PointSpring) and float(force.damping) > 0.0):
-            what = "damping and friction of joints" if resists else "damped point springs"
+        if isinstance(force, PointSpring) and float(force.damping) > 0.0:
             raise CaseError(
-                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for {what} with the drag, and the "
-                "derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
+                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for damped point springs with the drag, "
+                "and the derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
+            )
+        if isinstance(force, JointFriction) and any(
+            row.end - row.start > 1 for row in force.rows(model, f"{where}: forces[{k}]")
+        ):
+            raise CaseError(
+                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for friction with the drag, and the "
+                "derivatives of that are those of hinges and slides, and not of speeds that share one friction; "
+                "name the bodies of the former, or choose an explicit Runge-Kutta rule"
             )
 
 
