@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -84,7 +85,10 @@ def test_steps_chosen_by_their_error_are_refused_by_the_adjoint() -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"rule": "velocity-verlet"}, "'velocity-verlet' has no derivatives; choose one of friction-implicit, dorm"),
+        (
+            {"rule": "velocity-verlet"},
+            "'velocity-verlet' has no derivatives; choose one of friction-implicit, ",
+        ),
         ({"duration": None}, "duration: say how long the model is simulated"),
         ({"checkpoints": 0}, "checkpoints"),
         ({"method": "backward"}, "unknown method: expected one of 'adjoint', 'forward'"),
@@ -144,14 +148,29 @@ def dragged(temperature: float = 300.0, **brownian: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("forces", "keys", "message"),
     [
-        (dragged(), {"rule": "rk4"}, r"forces\[1\]: .* Brownian forces are those of the rule 'friction-implicit'"),
+        (
+            dragged(amplitude_from="instantaneous"),
+            {"rule": "rk4"},
+            r"forces\[1\].amplitude_from: .* noise of the 'bath'",
+        ),
         (dragged(amplitude_from="instantaneous"), {}, r"forces\[1\].amplitude_from: .* noise of the 'bath'"),
-        ([ar.forces.JointDamping(rotational=1.0)], {}, r"forces\[0\]: .* solves for damping and friction of joints"),
         (
             [ar.forces.PointSpring(bodies=("rod", "ground"), stiffness=1.0, damping=1.0)],
             {},
             r"forces\[0\]: .* solves for damped point springs",
         ),
+        (
+            [ar.forces.PointSpring(bodies=("rod", "ground"), stiffness=1.0)],
+            {"parameters": "forces.point-spring.damping"},
+            r"forces.point-spring.damping: .* solves for damped point springs",
+        ),
+        (dragged(), {"rule": "overdamped"}, r"forces\[1\]: with noise and joints .* choose 'friction-implicit'"),
+        (
+            [dragged()[0], ar.forces.JointDamping(rotational=1.0)],
+            {"rule": "overdamped"},
+            "'overdamped' does not take 'joint-damping', which resists speeds",
+        ),
+        ([], {"rule": "overdamped"}, "body 'rod' has no translational drag"),
         ([], {"drift": "geodesic"}, "integrator.drift: derivatives are those of 'steady' drifts"),
         ([], {"scaling": ar.scaling.ErrorControlled(tolerance=0.02)}, "choose 'constant' with a2, or 'none'"),
         ([], {"parameters": "scaling.a2"}, "scaling.a2: the forces of this run are not scaled; give it the policy"),
@@ -168,6 +187,14 @@ def test_what_has_no_derivatives_with_a_rule_is_refused(forces: Any, keys: dict[
     given = {"parameters": "u", "rule": "friction-implicit", **RUN, **keys}
     with pytest.raises(ar.CaseError, match=message):
         ar.sensitivity(pendulum(forces=forces), "kinetic_energy", **given)
+
+
+def test_friction_of_speeds_that_share_one_is_refused_where_it_is_solved_for() -> None:
+    friction = ar.forces.JointFriction(rotational=1.0, rotational_speed=0.1)
+    shared, run = pendulum(forces=[friction], joint=ar.Spherical()), {"rule": "friction-implicit", **RUN}
+    with pytest.raises(ar.CaseError, match=r"forces\[0\]: .* solves for friction .* hinges and slides"):
+        ar.sensitivity(shared, "kinetic_energy", "u", **run)
+    assert ar.sensitivity(pendulum(forces=[friction]), "kinetic_energy", "u", **run).value == 0.0
 
 
 def test_forces_that_begin_where_the_run_does_are_refused_beside_the_initial_coordinates() -> None:
@@ -194,3 +221,54 @@ def test_a_run_that_diverges_says_where() -> None:
     model = pendulum(forces=[stiff])
     with pytest.raises(ar.DivergenceError, match="body 'rod'"):
         ar.sensitivity(model, "kinetic_energy", "q", duration=30.0, step=0.1, q=[1.0])
+
+
+def charged(**keys: Any) -> ar.Model:
+    """Two bodies of different masses with a charged site each."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    for k in range(2):
+        builder.add_body(f"ion{k}", mass=1.0 + k, inertia=0.1, joint=ar.Free(), q=(2.0 * k, 0, 0, 1, 0, 0, 0))
+        builder.add_site(f"ion{k}", kind="A", charge=1.0 - 2.0 * k)
+    for force in keys["forces"]:
+        builder.add_force(force)
+    return builder.build()
+
+
+WELL = {"A": {"depth": 1.0, "width": 2.0, "distance": 1.0}}
+LAW = [{"kinds": ("A", "A"), "A": 1.0}]
+
+
+@pytest.mark.parametrize(
+    ("force", "name", "message"),
+    [
+        (ar.forces.Morse(parameters=WELL), "forces.morse.parameters.A.width", "derivatives by width of 'morse'"),
+        (ar.forces.Morse(parameters=WELL, cutoff=3.0), "forces[0].cutoff", "derivatives by cutoff of 'morse'"),
+        (ar.forces.SitePairs(table=LAW), "forces[0].table.1.A", "there is no 1 in it"),
+        (ar.forces.SitePairs(table=LAW), "forces[0].table[0].D", "there is no D in it; there are kinds, A, B, C"),
+        (ar.forces.SitePairs(table=LAW), "forces[0].table[0]", "name one, forces\\[0\\].table\\[0\\].kinds say"),
+        (ar.forces.SitePairs(table=LAW), "sites[2].position", "there is no site 2; the model has 2"),
+        (ar.forces.SitePairs(table=LAW), "sites.A.position", "there is no site 'A'; the model has 2"),
+        (ar.forces.SitePairs(table=LAW), "sites[0].kind", "by position and charge, and none by 'kind'"),
+        (ar.forces.SitePairs(table=LAW), "bodies.ion*.mass", "'ion0' and 'ion1' differ in it"),
+        (ar.forces.SitePairs(table=LAW), "bodies.ion*.position", "has a place of its own"),
+        (
+            ar.forces.SitePairs(parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}),
+            "sites[0].charge",
+            "no derivatives by charges; choose 'lennard-jones' and 'coulomb'",
+        ),
+    ],
+)
+def test_a_number_between_sites_without_derivatives_is_refused(force: Any, name: str, message: str) -> None:
+    with pytest.raises(ar.CaseError, match=message):
+        ar.sensitivity(charged(forces=[force]), "kinetic_energy", name, **RUN)
+
+
+@numba.njit
+def softly(r2: float, parameters: np.ndarray) -> tuple[float, float, float]:
+    return parameters[0] * r2, -2.0 * parameters[0], 6.0 * parameters[0]
+
+
+def test_a_force_between_sites_without_derivatives_is_refused() -> None:
+    held = ar.forces.UserPair(function=softly, parameters=(1.0,))
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]: the derivatives of '.*' are not known"):
+        ar.sensitivity(charged(forces=[held]), "kinetic_energy", "u", **RUN)

@@ -116,3 +116,21 @@ def test_the_adjoint_of_a_docking_is_the_forward_method(gap: str) -> None:
         assert size > 0.0, name
         assert np.abs(np.subtract(adjoint.gradient[name], forward.gradient[name])).max() <= 1e-9 * size, name
         assert np.array_equal(few.gradient[name], adjoint.gradient[name]), name
+
+
+def test_a_docking_in_noise_has_the_derivatives_of_its_path_with_friction_implicit_steps() -> None:
+    """Kicks, drifts and friction at other places than those where forces were found last."""
+    small = {"model.ligands": 2, "model.receptors": 4, "model.gap": "20 nm", "run.stop": None, "run.seed": 3}
+    small |= {"scaling": {"policy": "none"}, "run.duration": "40 ps", "run.frames": 1}
+    case = ar.load_case(
+        "nanoparticle-docking-published", {**small, "integrator": {"rule": "friction-implicit", "step": "2 ps"}}
+    )
+    names = [*NEAR, "forces.brownian.temperature", f"{LAWS}[2].C", "sites[9].position", "u"]
+    adjoint, forward = (ar.sensitivity(case, "position.A1.x", names, method) for method in ("adjoint", "forward"))
+    few = ar.sensitivity(case, "position.A1.x", names, checkpoints=2)
+    assert adjoint.steps == 20
+    for name in names:
+        size = np.abs(forward.gradient[name]).max()
+        assert size > 0.0, name
+        assert np.abs(np.subtract(adjoint.gradient[name], forward.gradient[name])).max() <= 1e-9 * size, name
+        assert np.array_equal(few.gradient[name], adjoint.gradient[name]), name

@@ -1,7 +1,7 @@
 """Derivatives of whole friction-implicit runs: the adjoint against runs again with differences, on held noise.
 
-Differences of fourth order with the step h err by h⁴ f⁽⁵⁾/30 and by rounding of f over h: with h = 1e-3 of numbers of
-about one both are below 1e-9 of the largest derivative.
+Differences of fourth order with the step h err by h⁴ f⁽⁵⁾/30, f⁽⁵⁾ some 1e5 for forces between sites, and by rounding
+of f over h: with h = 3e-4 both are below 1e-9 of the largest derivative.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import articulon as ar
 from articulon.dynamics.multibody_functions import moved
 from tests.support.forced_models import dragged_model
 
-STEP, BOUND = 1e-3, 1e-9
+STEP, BOUND = 3e-4, 1e-9
 RUN: dict[str, Any] = {"rule": "friction-implicit", "step": 0.02, "seed": 7}
 DURATION = 0.2
 NAMES = ["q", "u", "forces.gravity.acceleration", "forces.stokes-drag.rotational", "forces.stokes-drag.flow"]
@@ -87,10 +87,12 @@ def test_the_adjoint_of_a_run_with_noise_is_the_difference_of_that_path(seed: in
 @pytest.mark.parametrize("seed", range(2, 5))
 def test_the_adjoint_of_a_friction_implicit_run_is_the_forward_method(seed: int) -> None:
     """Both are derivatives of the same numbers, so that they differ by rounding alone."""
-    model = dragged_model(seed)
+    model = dragged_model(seed, resists=seed == 3)
     _, objective = weighed(model, seed)
     names = [*NAMES, *(f"bodies.{name}.{field}" for name in model.names for field in ("mass", "com", "inertia"))]
     names += [f"bodies.{name}.position" for name, kind in zip(model.names, model.kinds, strict=True) if kind]
+    if seed == 3:
+        names += ["forces.joint-damping.rotational", "forces.joint-friction.rotational_speed"]
     adjoint = ar.sensitivity(model, objective, names, duration=DURATION, **RUN)
     forward = ar.sensitivity(model, objective, names, "forward", duration=DURATION, **RUN)
     assert forward.value == adjoint.value
@@ -150,3 +152,28 @@ def test_a_friction_implicit_run_that_stops_has_the_derivatives_of_its_stopping(
     forward = ar.sensitivity(model, objective, NAMES, "forward", **given)
     for name, gradient in found.gradient.items():
         assert np.allclose(forward.gradient[name], gradient, rtol=1e-10, atol=1e-10), name
+
+
+def test_damping_and_friction_of_joints_have_the_derivatives_of_runs_again() -> None:
+    """Without drag too: the middle of a step is that of joints alone."""
+    model = dragged_model(4, resists=True)
+    model = replace(model, forces=tuple(f for f in model.forces if f.kind not in ("stokes-drag", "brownian")))
+    weights, objective = weighed(model, 4)
+
+    def value(model: ar.Model = model, **start: Any) -> float:
+        run = ar.simulate(model, DURATION, **RUN, **start)
+        return float(weights @ np.concatenate([run.q[-1], run.u[-1]]))
+
+    friction = next(force for force in model.forces if force.kind == "joint-friction")
+    ((hinge, size),) = friction.rotational.items()
+    names = ["u", "forces.joint-damping.rotational", f"forces.joint-friction.rotational.{hinge}"]
+    names.append("forces.joint-friction.rotational_speed")
+    found = ar.sensitivity(model, objective, names, duration=DURATION, **RUN)
+    assert found.value == pytest.approx(value(), rel=1e-13)
+    by_u = [difference(lambda h, e=e: value(u=model.u0 + h * e)) for e in np.eye(model.nu)]
+    assert close(found.gradient["u"], by_u)
+    by_size = difference(lambda h: value(changed(model, "joint-friction", rotational={hinge: size + h})))
+    by_width = difference(lambda h: value(changed(model, "joint-friction", rotational_speed=0.5 + h)))
+    by_damping = difference(lambda h: value(changed(model, "joint-damping", rotational=0.3 + h)))
+    for name, expected in zip(names[1:], (by_damping, by_size, by_width), strict=True):
+        assert close(found.gradient[name], expected), name

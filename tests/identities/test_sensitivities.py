@@ -15,7 +15,7 @@ import pytest
 
 import articulon as ar
 from articulon.dynamics.multibody_functions import moved
-from tests.support.forced_models import forced_model, resisted_model
+from tests.support.forced_models import dragged_model, forced_model, resisted_model
 
 STEP, BOUND = 1e-3, 1e-9
 RUN: dict[str, Any] = {"rule": "rk4", "step": 0.02}
@@ -240,3 +240,40 @@ def test_a_run_that_stops_has_the_derivatives_of_its_stopping(objective: str) ->
     forward = ar.sensitivity(model, objective, list(found.gradient), "forward", **run)
     for name, gradient in found.gradient.items():
         assert np.allclose(forward.gradient[name], gradient, rtol=1e-10, atol=1e-10), name
+
+
+def test_a_held_path_of_noise_has_derivatives_with_explicit_rules() -> None:
+    """By temperature, drag and where the centres of drag are, through steps that end on windows and frames."""
+    model = dragged_model(1)
+    noise, drag = (
+        next(k for k, one in enumerate(model.forces) if one.kind == kind) for kind in ("brownian", "stokes-drag")
+    )
+    model = changed(model, noise, window=0.05)
+    weights, objective = weighed(model, 1)
+    run = {**RUN, "frames": 2, "seed": 5}
+    T, beta = float(model.forces[noise].temperature), model.forces[drag].translational
+    first = next(iter(beta))
+
+    def value(changed: ar.Model) -> float:
+        last = ar.simulate(changed, DURATION, **run)
+        return float(weights @ np.concatenate([last.q[-1], last.u[-1]]))
+
+    def warmer(h: float) -> float:
+        return value(changed(model, noise, temperature=T * (1.0 + h)))
+
+    def rougher(h: float) -> float:
+        return value(changed(model, drag, translational={**beta, first: beta[first] + h}))
+
+    names = ["forces.brownian.temperature", f"forces.stokes-drag.translational.{first}", "q", "u"]
+    names += [f"bodies.{first}.com", "forces.stokes-drag.rotational"]
+    found = ar.sensitivity(model, objective, names, duration=DURATION, **run)
+    assert found.value == pytest.approx(value(model), rel=1e-12)
+    assert close(found.gradient[names[0]] * T, difference(warmer))
+    assert abs(found.gradient[names[0]] * T) > 1e-2
+    assert close(found.gradient[names[1]], difference(rougher))
+    forward = ar.sensitivity(model, objective, names, "forward", duration=DURATION, **run)
+    few = ar.sensitivity(model, objective, names, checkpoints=2, duration=DURATION, **run)
+    for name in names:
+        size = 1.0 + np.abs(forward.gradient[name]).max()
+        assert np.abs(np.subtract(found.gradient[name], forward.gradient[name])).max() <= 1e-12 * size, name
+        assert np.array_equal(few.gradient[name], found.gradient[name]), name

@@ -122,3 +122,48 @@ def test_noise_moves_a_body_with_the_root_of_its_temperature() -> None:
     from_rest = found.value
     assert abs(from_rest) > 1e-3
     assert 1e22 * found.gradient["forces.brownian.temperature"] == pytest.approx(0.5 * from_rest, rel=1e-11)
+
+
+def test_an_overdamped_spring_has_the_derivative_of_the_midpoint_rule() -> None:
+    """q after n steps is q₀ (1 − x + x²/2)ⁿ with x = h k/β_ω, and steps are those of ``ar.simulate``."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("rod", mass=1.0, inertia=2.0, joint=ar.Revolute(axis=(0, 1, 0)), q=0.3)
+    builder.add_force(ar.forces.TorsionalSprings(stiffness={"rod": 8.0}))
+    builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=4.0))
+    run: dict[str, Any] = {"duration": 0.5, "rule": "overdamped", "step": 0.1}
+    names = ["forces.torsional-springs.stiffness.rod", "forces.stokes-drag.rotational", "q", "u", "bodies.rod.mass"]
+    model = builder.build()
+    found = ar.sensitivity(model, "rod.angle", names, **run)
+    n, x = 5, 0.1 * 8.0 / 4.0
+    shrinks = 1.0 - x + 0.5 * x * x
+    assert found.value == pytest.approx(0.3 * shrinks**n, rel=1e-13)
+    assert found.value == pytest.approx(ar.simulate(model, **run).q[-1, 0], rel=1e-14)
+    by_x = 0.3 * n * shrinks ** (n - 1) * (x - 1.0)
+    assert found.gradient[names[0]] == pytest.approx(by_x * x / 8.0, rel=1e-12)
+    assert found.gradient[names[1]] == pytest.approx(-by_x * x / 4.0, rel=1e-12)
+    assert found.gradient["q"] == pytest.approx([shrinks**n], rel=1e-12)
+    assert found.gradient["u"] == [0.0]
+    assert found.gradient["bodies.rod.mass"] == pytest.approx(0.0, abs=1e-14)
+
+
+def test_overdamped_noise_moves_a_body_with_the_root_of_its_temperature() -> None:
+    """A free body is where noise takes it, x ∝ √(T/β), so that T dx/dT = −β dx/dβ = x/2 on every path; with a tie to
+    the ground both methods find the same."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("ball", mass=2.0, inertia=0.5, joint=ar.Free())
+    builder.add_force(ar.forces.StokesDrag(translational=3.0, rotational=1.0))
+    builder.add_force(ar.forces.Brownian(temperature=1e22))
+    run: dict[str, Any] = {"duration": 0.5, "rule": "overdamped", "step": 0.01, "seed": 3}
+    names = ["forces.brownian.temperature", "forces.stokes-drag.translational", "bodies.ball.com"]
+    found = ar.sensitivity(builder.build(), "ball.x", names, **run)
+    assert abs(found.value) > 1e-3
+    assert found.value == pytest.approx(ar.simulate(builder.build(), **run).q[-1, 0], rel=1e-13)
+    assert 1e22 * found.gradient[names[0]] == pytest.approx(0.5 * found.value, rel=1e-11)
+    assert 3.0 * found.gradient[names[1]] == pytest.approx(-0.5 * found.value, rel=1e-11)
+    tie = {"points": ((0.2, 0.1, 0.3), (0.4, 0.5, 0.0)), "rest_length": 0.4}
+    builder.add_force(ar.forces.PointSpring(bodies=("ball", "ground"), stiffness=2.0, **tie))
+    names += ["q", "forces.point-spring.stiffness", "forces.stokes-drag.rotational"]
+    every = ar.sensitivity(builder.build(), "position.ball.x", names, checkpoints=4, **run)
+    forward = ar.sensitivity(builder.build(), "position.ball.x", names, "forward", **run)
+    for name, gradient in every.gradient.items():
+        assert np.allclose(forward.gradient[name], gradient, rtol=1e-12, atol=1e-12), name

@@ -79,14 +79,19 @@ def resisted_model(seed: int, n: int = 5) -> ar.Model:
         pair = first, names[moving[-1]]
         builder.add_force(ar.forces.PointSpring(name="pair", bodies=pair, stiffness=1.5, damping=0.2, **ends))
     add_sites(builder, seed)
-    laws = [{"kinds": kinds, "A": 0.4, "B": 0.9, "C": c} for kinds, c in ((("A", "A"), 0.4), (("A", "B"), -0.5))]
-    laws.append({"kinds": ("B", "B"), "A": 0.2, "B": 0.0, "C": 0.1})
-    builder.add_force(ar.forces.SitePairs(table=tuple(laws)))
+    builder.add_force(ar.forces.SitePairs(table=pair_laws()))
     return builder.build()
 
 
-def add_sites(builder: Any, seed: int) -> None:
-    """A site of two kinds each on every body, and on the ground, none nearer than 1.2 to one of another body."""
+def pair_laws() -> tuple[dict[str, Any], ...]:
+    """Forces between sites of the kinds A and B."""
+    laws = [{"kinds": kinds, "A": 0.4, "B": 0.9, "C": c} for kinds, c in ((("A", "A"), 0.4), (("A", "B"), -0.5))]
+    return (*laws, {"kinds": ("B", "B"), "A": 0.2, "B": 0.0, "C": 0.1})
+
+
+def add_sites(builder: Any, seed: int, charge: float = 0.0) -> None:
+    """A site of two kinds each on every body, and on the ground, none nearer than 1.2 to one of another body; charges
+    are ``charge`` times a number from −1 to 1."""
     rng, model = np.random.default_rng([seed, 13]), builder.build()
     positions, rotations = ar.body_poses(model, model.q0)
     found: list[np.ndarray] = []
@@ -103,11 +108,13 @@ def add_sites(builder: Any, seed: int) -> None:
                     break
             found.append(place)
             owners.append(body)
-            builder.add_site(None if body < 0 else body, tuple(local.tolist()), kind=kind)
+            builder.add_site(
+                None if body < 0 else body, tuple(local.tolist()), kind=kind, charge=charge * rng.uniform(-1, 1)
+            )
 
 
-def dragged_model(seed: int, n: int = 6, temperature: float = 1e22) -> ar.Model:
-    """A random forest with drag and noise, under forces that depend on places alone."""
+def dragged_model(seed: int, n: int = 6, temperature: float = 1e22, resists: bool = False) -> ar.Model:
+    """A random forest with drag and noise, under forces that depend on places, and with joints that resist."""
     description, rng = description_of(seed, n)
     state = random_situation(description, rng)
     builder = builder_of(description, state.q, 0.5 * state.u)
@@ -118,9 +125,16 @@ def dragged_model(seed: int, n: int = 6, temperature: float = 1e22) -> ar.Model:
     gradient = ((0.3, -0.5, 0.2), (0.1, 0.4, -0.6), (0.7, 0.2, -0.7)) if seed % 2 else None
     builder.add_force(ar.forces.StokesDrag(translational=drag, rotational=0.3, flow=flow, velocity_gradient=gradient))
     builder.add_force(ar.forces.Brownian(temperature=temperature))
+    if resists:
+        hinge = next(body.name for body in description.bodies if body.kind == "revolute")
+        builder.add_force(ar.forces.JointDamping(rotational=0.3))
+        builder.add_force(ar.forces.JointFriction(rotational={hinge: 0.4}, rotational_speed=0.5))
     moving = [body.name for body in description.bodies if body.kind != "weld"]
     held = {"point": (0.1, 0.2, 0.3), "to": (0.5, 0.0, -0.5), "stiffness": (1.0, 2.0, 0.5)}
     builder.add_force(ar.forces.PositionRestraint(bodies=(moving[-1],), **held))
     ends = {"points": tuple(tuple(rng.normal(size=3).tolist()) for _ in range(2)), "rest_length": 0.4}
     builder.add_force(ar.forces.PointSpring(name="tie", bodies=(moving[0], "ground"), stiffness=2.0, **ends))
+    if seed % 2:
+        add_sites(builder, seed)
+        builder.add_force(ar.forces.SitePairs(table=pair_laws()))
     return builder.build()

@@ -251,8 +251,8 @@ class Force(Declaration):
 
     adjoint: ClassVar[Any] = None
     """``adjoint(table, gradient, at)``, a class method: passes that add what the virtual power of its forces changes by
-    with the state, see ``AdjointAt``, and with the numbers of its table, to ``gradient``, a table like it. None for a
-    force whose derivatives are not known."""
+    with the state, see ``AdjointAt``, and with the numbers of its table, to ``gradient``, a table like it. What
+    ``fill`` has left in scratch may be of another state. None for a force whose derivatives are not known."""
 
     tangent: ClassVar[Any] = None
     """``tangent(table, change, at)``, a class method: passes that add what its forces change by with the state, see
@@ -260,6 +260,8 @@ class Force(Declaration):
     with ``adjoint``."""
     not_differentiated: ClassVar[tuple[str, ...]] = ()
     """Fields of the declaration by which ``adjoint`` has no derivatives, although they are numbers."""
+    curved: ClassVar[tuple[str, ...]] = ()
+    """Fields of which the numbers of the table are no polynomials of a degree of four at most."""
 
     def check_adjoint(self, where: str) -> None:
         """Raises ModelError where this one has no derivatives, although its kind has."""

@@ -147,6 +147,12 @@ class ModelTables:
         self.sites.grow()
         self._take_lists()
 
+    def list_always(self) -> None:
+        """Have neighbours listed anew wherever sites move: steps that are taken once more then give the same bits."""
+        if self.sites.listed and self.sites.listing.skin > 0.0:
+            self.sites.list_always()
+            self._take_lists()
+
     def _take_lists(self) -> None:
         """Hands lists that are others than before to all that reads them."""
         if self.system.forces.sites is self.sites.system:

@@ -18,7 +18,7 @@ from articulon.algebra.vectors import (
     store_from,
     sub,
 )
-from articulon.forces.point_springs import arm_of, end_changes, motion_of, pull_change
+from articulon.forces.point_springs import arm_of, end_changes, motion_of, place_of, pull_change
 from articulon.forces.site_pair_law import pair_change, site_law, site_law_by_parameters
 from articulon.kernels import jit
 from articulon.passes import pass_of
@@ -36,11 +36,12 @@ def store_column(array, s, a):
 
 @pass_of
 def pair_adjoint(pairs, gradient, ws, motion, velocity, by_place):
-    """Adds the derivatives of Σ F·V by places of links (links, 6) and by the table, at sites that have been placed;
-    ``velocity`` (3, sites) is scratch for V, zero where sites stand."""
+    """Adds the derivatives of Σ F·V by places of links (links, 6) and by the table; ``velocity`` (3, sites) is scratch
+    for V, zero where sites stand."""
     links, place, moving = pairs.link, pairs.place, pairs.link.size
     for s in range(moving):
         i = links[s]
+        store_column(place, s, place_of(i, arm_of(i, load(pairs.local, s), ws), ws))
         store_column(velocity, s, motion_of(i, sub(column(place, s), load(ws.position, i)), motion)[0])
     for s in range(moving):
         x, V, force, by_x = column(place, s), column(velocity, s), ZERO, ZERO
@@ -72,13 +73,14 @@ def pair_adjoint(pairs, gradient, ws, motion, velocity, by_place):
 
 @pass_of
 def pair_tangent(pairs, change, ws, moved, twist, shift, wrench):
-    """Adds the changes of the forces to the wrenches (links, 6), at sites that have been placed; ``shift`` (3, sites)
-    is scratch for what places change by."""
+    """Adds the changes of the forces to the wrenches (links, 6); ``shift`` (3, sites) is scratch for what places change
+    by."""
     links, place, moving = pairs.link, pairs.place, pairs.link.size
     for s in range(place.shape[1]):
         if s < moving:
             i = links[s]
             arm = arm_of(i, load(pairs.local, s), ws)
+            store_column(place, s, place_of(i, arm, ws))
             store_column(shift, s, end_changes(i, arm, load(change.local, s), ws, moved, twist)[1])
         else:
             store_column(shift, s, column(change.place, s))

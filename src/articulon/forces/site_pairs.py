@@ -70,6 +70,7 @@ class SitePairs(Force):
 
     energy_channel = POTENTIAL
     side_by_side: ClassVar[bool] = True
+    curved = ("parameters", "relative_permittivity")
 
     kind: Literal["site-pairs"] = "site-pairs"
     table: tuple[PairLaw, ...] = ()

@@ -23,10 +23,10 @@ class OverdampedDriver(FixedStepDriver):
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
         evaluator = problem.evaluator
-        _refuse_bodies_without_drag(evaluator)
+        check_drag(evaluator)
         evaluator.overdamped = True
         model, noise = evaluator.model, brownian_of(evaluator.model)
-        kT = model.units.boltzmann * float(noise.temperature) if noise is not None and _jointed(model) else 0.0
+        kT = model.units.boltzmann * float(noise.temperature) if noise is not None and is_jointed(model) else 0.0
         self.scratch = overdamped_steps.scratch(evaluator, kT)
         self.bind_law()
         self.passes, self.kept = overdamped_steps.passes(evaluator, self.scratch)
@@ -63,13 +63,13 @@ class OverdampedDriver(FixedStepDriver):
         return DIVERGED
 
 
-def _jointed(model: Model) -> bool:
+def is_jointed(model: Model) -> bool:
     """Whether det M can change: where all bodies are single and free it cannot."""
     forest = model.forest
     return bool((forest.parent >= 0).any() or not np.isin(forest.kind, UNBOUND).all())
 
 
-def _refuse_bodies_without_drag(evaluator: Evaluator) -> None:
+def check_drag(evaluator: Evaluator) -> None:
     """Raises CaseError, naming a body, where no drag balances the forces or the torques on it."""
     model, drag = evaluator.model, evaluator.system.forces.drag
 

@@ -25,10 +25,10 @@ from articulon.parameter_studies.fit_page import write_fit
 from articulon.parameter_studies.fit_result import FitResult
 from articulon.parameter_studies.measurements import Measurements, errors_of, measurements_of
 from articulon.parameter_studies.sought_parameters import SoughtParameters, sought_parameters
-from articulon.sensitivities.all_parameters import all_parameters
 from articulon.sensitivities.differentiable_models import run_of_case
 from articulon.sensitivities.objectives import objective_of
 from articulon.sensitivities.observed_paths import ObservedPath, observed_path
+from articulon.sensitivities.run_parameters import all_parameters
 
 WHERE = "fit"
 TOLERANCE = 1e-10

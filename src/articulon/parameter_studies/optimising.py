@@ -23,10 +23,10 @@ from articulon.parameter_studies.least_change import approach
 from articulon.parameter_studies.optimum import Optimum
 from articulon.parameter_studies.optimum_page import write_optimum
 from articulon.parameter_studies.sought_parameters import SoughtParameters, sought_parameters
-from articulon.sensitivities.all_parameters import all_parameters
 from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of_case
 from articulon.sensitivities.objectives import objective_of
 from articulon.sensitivities.observed_paths import observed_path
+from articulon.sensitivities.run_parameters import all_parameters
 from articulon.sensitivities.sensitivity_functions import differentiated_run
 
 WHERE = "optimise"

@@ -19,11 +19,11 @@ from articulon.errors import ArticulonError, CaseError
 from articulon.inputs import flag, word
 from articulon.parameter_studies.influences import Influence, Ranking
 from articulon.parameter_studies.ranking_page import write_ranking
-from articulon.sensitivities.all_parameters import all_parameters
 from articulon.sensitivities.case_parameters import keys_of_numbers
 from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of_case
 from articulon.sensitivities.objectives import STOP_TIME
 from articulon.sensitivities.parameters import Parameter
+from articulon.sensitivities.run_parameters import all_parameters
 from articulon.sensitivities.sensitivity_functions import differentiated_run
 
 WHERE = "sensitivities"

@@ -54,6 +54,8 @@ from articulon.forces.stokes_drag import drag_adjoint
 from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
+from articulon.sensitivities.noise_derivatives import noise_adjoint
+from articulon.sensitivities.site_derivatives import sites_adjoint
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -109,7 +111,9 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, actin
     links, nu, factor, ones = forest.mass.size, e.model.nu, np.full(8, acting.factor), np.ones(1)
     gravity = acting.factor * forces.gravity
     friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
-    at = At(forest, ws, q, u, time, np.zeros(1, dtype=np.int64), channels, *friction)
+    # Noise is that of the window in which the right-hand side is; without resistance there is none.
+    window = e.rhs.window if acting.resistance else np.zeros(1, dtype=np.int64)
+    at = At(forest, ws, q, u, time, window, channels, *friction)
     udot, articulated = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED))
     columns, acceleration = np.zeros((nu, motion_columns.WIDTH)), np.zeros((links, 6))
     composite, factors = np.zeros((links, composites.WIDTH)), np.zeros((nu, inverse_mass.FACTORS))
@@ -178,13 +182,14 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
     by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
     power = AdjointAt(forest, ws, at.q, at.u, at.time, *pushed, *by)
     yield begin.bind(by_q, by_u, *by)
-    for (kind, table), gradient in zip(forces.terms, gradients.terms, strict=True):
-        if acting.resistance or kind.resistance != "joints":
-            yield from kind.adjoint(table, gradient, power)
+    yield from forces_adjoint(e, gradients, power, acting, found=True)
     if acting.resistance and forces.drag.link.size:
         yield drag_adjoint.bind(forces.drag, gradients.drag, ws, pushed[1], *by[:2])
     if acting.resistance and forces.flow is not None:
         yield flow_adjoint.bind(forces.flow, gradients.flow, ws, pushed[1], by[0])
+    if acting.resistance and forces.noise.choice[0]:
+        noisy = forces.drag, forces.noise, ws, e.channels.held, pushed[1]
+        yield noise_adjoint.bind(*noisy, by[0], gradients.drag.centre, gradients.noise)
     yield gravity_adjoint.bind(forest, ws, pushed[1], gradients.gravity)
     yield project_powers.bind(forest, ws, carried.columns, *by)
     if bodies:
@@ -193,6 +198,17 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
         yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
         held = acceleration, carried.composite, motion, rows
         yield position_adjoint.bind(forest, ws, *held, *by[:2], gradients.position)
+
+
+def forces_adjoint(
+    e: Evaluator, gradients: Tables, power: AdjointAt, acting: Acting, found: bool = False
+) -> Iterator[Bound]:
+    """Passes that add what the virtual power of forces changes by, but for drag and gravity; where these have been
+    ``found`` at the same links last, those between sites are not found anew."""
+    for (kind, table), gradient in zip(e.system.forces.terms, gradients.terms, strict=True):
+        if acting.resistance or kind.resistance != "joints":
+            yield from kind.adjoint(table, gradient, power)
+    yield from sites_adjoint(e, gradients.sites, power, found)
 
 
 @pass_of

@@ -62,7 +62,7 @@ def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Paramet
     def changed(numbers: np.ndarray) -> Model:
         return case.with_overrides({name: numbers.tolist()}).build_model()
 
-    found = Parameter(name, numbers, changed, PART, of_start=True)
+    found = Parameter(name, numbers, changed, of_builder=True)
     try:
         size, start = flat_tables(changed(numbers)).size, found.start(model)
         same = size == flat_tables(model).size and found.columns.shape[0] == size

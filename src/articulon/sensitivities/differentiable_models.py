@@ -24,6 +24,7 @@ from articulon.scaling import Constant, NoScaling
 from articulon.scaling.base import ScalingPolicy
 from articulon.sensitivities.acting_forces import Acting
 from articulon.sensitivities.rule_limits import check_rule
+from articulon.sensitivities.site_derivatives import known
 from articulon.simulation.frame_times import frame_times
 from articulon.time_scales.noise_windows import Windows, windows_of
 from articulon.units import UnitSystem
@@ -198,7 +199,11 @@ def check_differentiable(model: Model, where: str) -> None:
     for k, force in enumerate(model.forces):
         if isinstance(force, Gravity | StokesDrag | Brownian):
             continue
-        if not isinstance(force, Force) or type(force).adjoint is None:
+        if hasattr(force, "site_terms"):
+            there = all(known(term) for term in force.site_terms(model))
+        else:
+            there = isinstance(force, Force) and type(force).adjoint is not None
+        if not there:
             name = getattr(force, "kind", type(force).__name__)
             raise ModelError(
                 f"{where}: forces[{k}]: the derivatives of '{name}' are not known; leave it out, or take differences "

@@ -2,13 +2,18 @@
 
 from typing import Any
 
-from articulon.integrate.integrators import Explicit, FrictionImplicit
+from articulon.integrate.integrators import BrownianDynamics, Explicit, FrictionImplicit
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.explicit_stepping import ExplicitStepping
 from articulon.sensitivities.friction_implicit_stepping import FrictionImplicitStepping
+from articulon.sensitivities.overdamped_stepping import OverdampedStepping
 from articulon.sensitivities.stepping import Stepping
 
-STEPPINGS: dict[Any, Any] = {Explicit: ExplicitStepping, FrictionImplicit: FrictionImplicitStepping}
+STEPPINGS: dict[Any, Any] = {
+    Explicit: ExplicitStepping,
+    FrictionImplicit: FrictionImplicitStepping,
+    BrownianDynamics: OverdampedStepping,
+}
 
 
 def stepping_of(run: DifferentiableRun) -> Stepping:

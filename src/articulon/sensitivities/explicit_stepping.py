@@ -1,7 +1,7 @@
 """Explicit Runge–Kutta rules, as what is differentiated knows them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.status import DIVERGED
 from articulon.integrate.variables import blocks
 from articulon.model import kernel_tables
-from articulon.passes import Program
+from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.adjoint_program import adjoint_program
 from articulon.sensitivities.adjoint_steps import reverse, scratch, step
 from articulon.sensitivities.differentiable_models import DifferentiableRun
@@ -24,6 +24,9 @@ from articulon.sensitivities.tangent_spaces import displacements, in_coordinates
 from articulon.sensitivities.tangent_steps import change_step, tangent_scratch
 from articulon.simulation.divergence import diagnosis
 
+SAME = 1e-9
+"""Relative difference of times that are the same but for rounding, as the driver has it."""
+
 
 class ExplicitStepping(Stepping):
     """Steps of a given length that end on frames, or those that an error estimate chooses.
@@ -32,7 +35,10 @@ class ExplicitStepping(Stepping):
     """
 
     def __init__(self, run: DifferentiableRun) -> None:
-        self.run, self.model, self.evaluator = run, run.model, Evaluator(run.model)
+        self.run, self.model, windows = run, run.model, run.windows
+        self.evaluator = Evaluator(run.model, run.seed, windows.window, windows.average)
+        self.held = windows.held if self.evaluator.system.forces.noise.choice[0] else math.inf
+        """For how long noise is held, infinity where there is none [time]."""
         self.evaluator.rhs.factor[:] = run.acting.factor
         self.start = np.concatenate([run.model.q0, run.model.u0])
         self.tableau = EXPLICIT[run.integrator.rule]
@@ -48,7 +54,7 @@ class ExplicitStepping(Stepping):
         arrays = scratch(self.start.size, self.tableau)
         found = stepper(arrays.y, self.start.size)
         rule = self.evaluator.rhs, self.tableau, self.quaternion, found.clock, arrays
-        return prepared(found, take=[step.bind(*rule)])
+        return prepared(found, take=[*self._holding(found), step.bind(*rule)])
 
     def reversing(self, gradients: Tables, bodies: bool) -> tuple[Stepper, Sequence[Program]]:
         """See :class:`Stepping`."""
@@ -57,7 +63,8 @@ class ExplicitStepping(Stepping):
         program, adjoint = adjoint_program(self.evaluator, gradients, bodies, self.run.acting)
         rule = self.tableau, self.quaternion, found.clock, arrays
         back = reverse.bind(self.evaluator.rhs, adjoint, *rule, found.weight)
-        found, programs = prepared(found, take=[step.bind(self.evaluator.rhs, *rule)], reverse=[back])
+        take, hold = step.bind(self.evaluator.rhs, *rule), tuple(self._holding(found))
+        found, programs = prepared(found, take=[*hold, take], reverse=[*hold, back])
         return found, [*programs, program]
 
     def changing(
@@ -68,7 +75,8 @@ class ExplicitStepping(Stepping):
         found = stepper(np.zeros(self.start.size), self.start.size)
         own, tangent = tangent_program(self.evaluator, tables, self.run.acting)
         rule = self.evaluator.rhs, tangent, self.tableau, self.quaternion, found.clock
-        found, programs = prepared(found, take=[change_step.bind(*rule, numbers, columns, found.y, changes, arrays)])
+        take = change_step.bind(*rule, numbers, columns, found.y, changes, arrays)
+        found, programs = prepared(found, take=[*self._holding(found), take])
         return found, [*programs, *own]
 
     def changes(self, starts: np.ndarray) -> np.ndarray:
@@ -85,21 +93,30 @@ class ExplicitStepping(Stepping):
         nq = self.model.nq
         return in_tangent_space(self.model, self.model.q0, weights[:nq]), weights[nq:].copy()
 
+    def _holding(self, found: Stepper) -> Iterator[Bound]:
+        """The pass that says in which window of noise a step is, where there is noise."""
+        if math.isfinite(self.held):
+            windows = np.rint(np.floor(self.times[0] / self.held + SAME)).astype(np.int64)
+            yield enter_window.bind(windows, found.number, self.evaluator.rhs.window)
+
     def _given(self) -> tuple[np.ndarray, np.ndarray]:
-        """Those of a given length, as the driver takes them: they end on frames."""
+        """Those of a given length, as the driver takes them: they end on frames, and on windows of noise."""
         step = float(self.run.integrator.step or 0.0)
         longest = float(self.run.integrator.max_step or math.inf)
-        begins, lengths, time = [], [], 0.0
+        begins, lengths, time, window = [], [], 0.0, 0
         for k in range(1, len(self.run.times)):
-            until, lands = float(self.run.times[k]), False
-            while not lands:
-                left, h = until - time, min(step, longest)
-                lands = h * (1.0 + 1e-9) >= left
+            until, there = float(self.run.times[k]), False
+            while not there:
+                boundary = (window + 1) * self.held
+                limit = boundary if boundary < until - SAME * self.held else until
+                left, h = limit - time, min(step, longest)
+                lands = h * (1.0 + SAME) >= left
                 if lands:
                     h = left
                 begins.append(time)
                 lengths.append(h)
-                time = until if lands else time + h
+                time, there = limit if lands else time + h, lands and limit == until
+                window += time >= boundary - SAME * self.held
         return np.array(begins), np.array(lengths)
 
     def _chosen(self) -> tuple[np.ndarray, np.ndarray]:
@@ -114,3 +131,9 @@ class ExplicitStepping(Stepping):
                     raise diagnosis(self.evaluator, None, state, "", advancing.failure, advancing.culprit)
                 begins.append(float(state.time[0]))
         return np.array(begins[:-1]), np.diff(begins)
+
+
+@pass_of
+def enter_window(windows, number, window):
+    """The window (1,) of the step of this number (1,)."""
+    window[0] = windows[number[0]]

@@ -17,19 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import (
-    add,
-    apply,
     apply_t,
     cross,
-    dot,
-    load,
     load_from,
     load_matrix,
-    scale,
-    store,
 )
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
-from articulon.dynamics.derivatives.composites import WRENCH_WIDTH, add_from
+from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.derivative_definitions import (
     Carried,
     copy_row,
@@ -39,15 +33,12 @@ from articulon.dynamics.derivatives.derivative_definitions import (
     find_transposed_products,
     solve_rows,
 )
-from articulon.dynamics.derivatives.motion_columns import load_motion
 from articulon.dynamics.motion_passes import move_links, place_links, solve_and_keep
 from articulon.dynamics.newton_euler import project_on_joints
-from articulon.forces.base import At
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.filling import clear, fill_friction
+from articulon.forces.joint_friction import resistance_of
 from articulon.forces.linear_flow import flow_adjoint, flow_tangent
 from articulon.forces.stokes_drag import drag_adjoint, drag_tangent
-from articulon.integrate.friction_implicit_resistance import add_friction, inertias_of
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.passes import Bound, pass_of
 from articulon.sensitivities.acting_forces import Acting
@@ -60,6 +51,8 @@ from articulon.sensitivities.adjoint_program import (
     position_adjoint,
     project_powers,
 )
+from articulon.sensitivities.noise_derivatives import noise_adjoint, noise_tangent
+from articulon.sensitivities.rubbing_derivatives import Resistance
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import (
     change_twists,
@@ -68,6 +61,7 @@ from articulon.sensitivities.tangent_program import (
     factor_tangent,
     inertia_tangent,
     position_tangent,
+    sum_forces,
 )
 from articulon.sensitivities.turning_derivatives import spread_shift
 
@@ -92,6 +86,11 @@ def rubbed(e: Evaluator) -> Rubbed:
     return Rubbed(np.zeros(e.model.nq), *(np.zeros(e.model.nu) for _ in range(4)))
 
 
+def has_friction(e: Evaluator) -> bool:
+    """Whether a model has drag, or joints that resist."""
+    return bool(e.system.forces.drag.link.size) or resistance_of(e.system.forces.terms) is not None
+
+
 class _Point(NamedTuple):
     """The step's friction at a state."""
 
@@ -105,46 +104,52 @@ class _Point(NamedTuple):
     acceleration: np.ndarray
 
 
-def _point(e: Evaluator, arrays: Scratch, at: Rubbed) -> _Point:
-    forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
-    links, nu = forest.mass.size, e.model.nu
-    over, inertias = (arrays.clock[1:], arrays.factor), (arrays.mass, arrays.moment, arrays.inertia)
+def _point(
+    e: Evaluator, arrays: Scratch, at: Rubbed, resistance: Resistance, solved: np.ndarray | None = None
+) -> _Point:
+    """What derivatives at a state read, of ``arrays`` as the step has left them, with its articulated inertias,
+    ``solved`` (links, 21), where no joint resists; without these they are found."""
+    forest, ws, links, nu = e.system.forest, e.ws, e.system.forest.mass.size, e.model.nu
     heavier = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
-    acting = At(forest, ws, at.q, at.u, arrays.time, arrays.window, channels, *arrays.friction)
-    nothing, none, one = np.zeros(nu), np.zeros(3), np.ones(1)
-    x, articulated, factors = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED)), _factors(nu)
+    nothing, none = np.zeros(nu), np.zeros(3)
     columns, moving = (np.zeros((nu, motion_columns.WIDTH)) for _ in range(2))
-    acceleration, loads = np.zeros((links, 6)), np.zeros((2, links, WRENCH_WIDTH))
+    factors, acceleration = np.zeros((nu, inverse_mass.FACTORS)), np.zeros((links, 6))
+    loads = np.zeros((2, links, WRENCH_WIDTH))
     passes = [
         place_links.bind(forest, at.q, ws),
         move_links.bind(forest, at.u, ws),
-        clear.bind(arrays.friction),
-        *fill_friction(e, acting),
-        add_friction.bind(inertias_of(forest, ws), forces.drag, *over, arrays.friction, inertias, arrays.total),
-        solve_and_keep.bind(heavier, nothing, arrays.total, none, one, still, x, articulated),
         find_motion_columns.bind(forest, at.u, nothing, none, ws, moving, np.zeros((links, 6))),
-        find_motion_columns.bind(heavier, nothing, x, none, still, columns, acceleration),
-        factorise.bind(heavier, columns, articulated, factors),
-        keep_wrenches.bind(arrays.total, loads[1]),
+        find_motion_columns.bind(heavier, nothing, arrays.udot, none, still, columns, acceleration),
     ]
+    if solved is None:
+        solved, acting = np.zeros((links, inverse_mass.ARTICULATED)), (nothing, arrays.total, none, np.ones(1))
+        passes.append(solve_and_keep.bind(heavier, *acting, still, np.zeros(nu), solved))
+    if resistance.rows is None:
+        passes.append(factorise.bind(heavier, columns, solved, factors))
+    else:
+        passes += resistance.factoring((heavier, still), columns, factors)
+    passes.append(keep_wrenches.bind(arrays.total, loads[1]))
     composite = np.zeros((links, composites.WIDTH))
     carried = Carried(heavier, arrays.total, still, columns, acceleration, composite, loads[0], loads[1])
     return _Point(passes, moving, carried, factors, acceleration)
 
 
-def _factors(nu: int) -> np.ndarray:
-    return np.zeros((nu, inverse_mass.FACTORS))
-
-
 def friction_adjoint(
-    e: Evaluator, arrays: Scratch, at: Rubbed, gradients: Tables, bodies: bool, acting: Acting
+    e: Evaluator,
+    arrays: Scratch,
+    at: Rubbed,
+    solved: np.ndarray,
+    gradients: Tables,
+    bodies: bool,
+    acting: Acting,
 ) -> Iterator[Bound]:
-    """Passes that find what weights of x are to the state, and add what they are to the tables; ``arrays`` have the
-    step's length, factors, and the number of its noise."""
+    """Passes that find what weights of x are to the state, and add what they are to the tables; ``arrays`` are as the
+    step has left them, and ``solved`` (links, 21) its articulated inertias."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
-    point = _point(e, arrays, at)
+    resistance = Resistance(e, arrays, at.u)
+    point = _point(e, arrays, at, resistance, solved)
     carried, weight = point.carried, np.zeros(nu)
     still, heavier = carried.ws, carried.forest
     motion, rows, pushed, moved = (
@@ -169,6 +174,7 @@ def friction_adjoint(
         held = forces.drag, forces.noise, ws, e.channels.held, moved
         yield noise_adjoint.bind(*held, by[0], gradients.drag.centre, gradients.noise)
     yield project_powers.bind(forest, ws, point.columns, *by)
+    yield from resistance.adjoint(gradients, pushed, at.by_speed)
     own = np.zeros(links), np.zeros((links, 3)), np.zeros((links, 6))
     yield clear_inertias.bind(own)
     yield inertia_adjoint.bind(still, point.acceleration, motion, *own)
@@ -178,6 +184,8 @@ def friction_adjoint(
         nothing = np.zeros(nu)
         yield factor_adjoint.bind(1.0 / factor, nothing, arrays.total, nothing, motion, gradients.factor)
         yield heavier_adjoint.bind(own, forces.drag, arrays.clock[1:], gradients.factor)
+        if resistance.rows is not None:
+            yield resistance.factor_adjoint(weight, gradients.factor)
     if bodies:
         yield add_inertias.bind(own, np.ones(1), 1.0, (gradients.mass, gradients.moment, gradients.inertia))
         given = point.acceleration, carried.composite, motion, rows
@@ -231,45 +239,6 @@ def slide_adjoint(forest, ws, by_velocity, gradient):
                 gradient[i, k] += found[k]
 
 
-@pass_of
-def noise_adjoint(drag, noise, ws, held, motion, by_place, by_centre, by_variance):
-    """Adds the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by turns of links
-    (links, 6), centres and variances (bodies, 2)."""
-    for k in range(drag.link.size):
-        i = drag.link[k]
-        R = load_matrix(ws.rotation, i)
-        c, (turning, way) = apply(R, load(drag.centre, k)), load_motion(motion, i, 0)
-        force, torque = load_from(held, k, 0), load_from(held, k, 3)
-        arm = cross(force, turning)
-        add_from(by_place, i, 3, cross(c, arm))
-        store(by_centre, k, add(load(by_centre, k), apply_t(R, arm)))
-        for m in range(2):
-            variance = noise.amplitude[k, m] * noise.amplitude[k, m]
-            power = dot(turning, torque) if m == 1 else dot(add(way, cross(turning, c)), force)
-            if variance > 0.0:
-                by_variance[k, m] += 0.5 * power / variance
-
-
-@pass_of
-def noise_tangent(drag, noise, ws, held, moved, by_centre, by_variance, wrench):
-    """Adds the changes of the noise to the wrenches (links, 6)."""
-    for k in range(drag.link.size):
-        i = drag.link[k]
-        R = load_matrix(ws.rotation, i)
-        c = apply(R, load(drag.centre, k))
-        dc = add(cross(load_from(moved, i, 3), c), apply(R, load(by_centre, k)))
-        force, torque, size = load_from(held, k, 0), load_from(held, k, 3), (0.0, 0.0)
-        first, second = noise.amplitude[k, 0] ** 2, noise.amplitude[k, 1] ** 2
-        size = (
-            0.5 * by_variance[k, 0] / first if first > 0.0 else 0.0,
-            0.5 * by_variance[k, 1] / second if second > 0.0 else 0.0,
-        )
-        moment = add(scale(size[1], torque), cross(dc, force))
-        force = scale(size[0], force)
-        add_from(wrench, i, 0, force)
-        add_from(wrench, i, 3, add(moment, cross(c, force)))
-
-
 class Rubbing(NamedTuple):
     """Passes that find the friction of a step at a state, and then a change of it."""
 
@@ -282,10 +251,11 @@ def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables,
     are to x, into ``at.weight``."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
-    point = _point(e, arrays, at)
+    resistance = Resistance(e, arrays, at.u)
+    point = _point(e, arrays, at, resistance)
     carried, factor = point.carried, acting.factor
     still, heavier = carried.ws, carried.forest
-    q_change, shift, joint, nothing = np.zeros(e.model.nq), *(np.zeros(nu) for _ in range(3))
+    q_change, shift, joint, nothing, projected = np.zeros(e.model.nq), *(np.zeros(nu) for _ in range(4))
     moved, twist, wrench, field = (np.zeros((links, 6)) for _ in range(4))
     of_mass = np.zeros(links), np.zeros((links, 3)), np.zeros((links, 6))
     pushed = np.zeros((links, 3)), np.zeros((links, 3))
@@ -302,6 +272,7 @@ def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables,
     if forces.noise.choice[0]:
         held = forces.drag, forces.noise, ws, e.channels.held, moved
         found.append(noise_tangent.bind(*held, changes.drag.centre, changes.noise, wrench))
+    found += resistance.tangent(changes, at.by_speed, joint)
     scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
     found += [
         multiply.bind(factor, joint, wrench, joint, wrench),
@@ -311,7 +282,9 @@ def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables,
         *(_scaled(e, arrays, changes, joint, wrench, of_mass, factor) if acting.scaled else ()),
         inertia_tangent.bind(still, point.acceleration, *of_mass, wrench),
         position_tangent.bind(heavier, arrays.total, still, point.acceleration, changes.position, *pushed, wrench),
-        project_on_joints.bind(forest, ws, wrench, at.weight),
+        *((resistance.factor_tangent(changes.factor, joint),) if acting.scaled and resistance.rows is not None else ()),
+        project_on_joints.bind(forest, ws, wrench, projected),
+        sum_forces.bind(joint, projected, at.weight),
         find_products.bind(*carried, shift, nothing, *scratch, at.weight),
         solve_rows.bind(heavier, still, carried.columns, point.factors, at.weight[None], np.zeros((links, 6))),
     ]

@@ -17,7 +17,7 @@ from articulon.passes import Bound, Program, pass_of, run
 from articulon.sensitivities.acting_forces import Acting
 from articulon.sensitivities.adjoint_program import point_of
 from articulon.sensitivities.drift_derivatives import drift_tangent
-from articulon.sensitivities.friction_derivatives import Rubbed, friction_tangent, rubbed
+from articulon.sensitivities.friction_derivatives import Rubbed, friction_tangent, has_friction, rubbed
 from articulon.sensitivities.friction_implicit_steps import Kept, keep_step
 from articulon.sensitivities.spin_derivatives import keeps_spins, spin_tangent
 from articulon.sensitivities.table_gradients import Tables
@@ -63,7 +63,7 @@ def changing_steps(
         *changing(e, tangent, changes, factors, carried, kicking),
         *_spinning(e, tangent, shift),
     ]
-    rubs = bool(e.system.forces.drag.link.size)
+    rubs = has_friction(e)
     rubbing = friction_tangent(e, arrays, middle, changes, acting) if rubs else ((), ())
     programs = [Program(passes), Program(kick), Program(rubbing[0]), Program(rubbing[1])]
     scratch = np.zeros((links, 6)), np.zeros((links, 6))
@@ -118,10 +118,10 @@ def change_drift(changing, code, change):
 
 
 @pass_of
-def change_step(passes, changing, clock, number, arrays, ws, kept, numbers, columns, changes):
+def change_step(passes, changing, clock, number, arrays, ws, channels, kept, numbers, columns, changes):
     """A step of the state and its ``changes`` (parameters, 3 nu), in place; ``columns`` (parameters, numbers) are
     changes of the tables' ``numbers``, where the tangents read them."""
-    first, h, nu = keep_step(passes, clock, number, arrays, ws, kept), clock[1], changing.shift.size
+    first, h, nu = keep_step(passes, clock, number, arrays, ws, channels, kept), clock[1], changing.shift.size
     count, rates, middle = changes.shape[0], changing.rates, changing.rubbed
     if first:
         place_kick(changing, clock[0], kept.q[0], kept.u[0])

@@ -1,6 +1,7 @@
 """The friction-implicit rule, as what is differentiated knows it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.friction_implicit_changes import change_step, changing_steps
 from articulon.sensitivities.friction_implicit_steps import (
     fill_forces,
+    keeping,
     kept,
     reverse_step,
     reversing,
@@ -52,13 +54,15 @@ class FrictionImplicitStepping(Stepping):
         weight = found.weight
         back, more = reversing(self.evaluator, arrays, held, weight, gradients, bodies, self.run.acting)
         passes, *others = arguments
+        passes, kept_programs = keeping(self.evaluator, arrays, passes, held)
+        on = self.evaluator.ws, self.evaluator.channels, held, weight
         found, own = prepared(
             found,
             begin=[fill_forces.bind(*arguments)],
             take=[take_step.bind(*arguments)],
-            reverse=[reverse_step.bind(passes, back, *others, self.evaluator.ws, held, weight)],
+            reverse=[reverse_step.bind(passes, back, *others, *on)],
         )
-        return found, [*own, *more, *programs]
+        return found, [*own, *more, *kept_programs, *programs]
 
     def changing(
         self, tables: Tables, numbers: np.ndarray, columns: np.ndarray, changes: np.ndarray
@@ -68,11 +72,11 @@ class FrictionImplicitStepping(Stepping):
         held = kept(self.evaluator)
         stages, more = changing_steps(self.evaluator, arrays, held, tables, len(changes), self.run.acting)
         passes, *others = arguments
-        on = self.evaluator.ws, held, numbers, columns, changes
+        on = self.evaluator.ws, self.evaluator.channels, held, numbers, columns, changes
         found, own = prepared(found, take=[change_step.bind(passes, stages, *others, *on)])
         return found, [*own, *more, *programs]
 
-    def _made(self) -> tuple[Stepper, Scratch, tuple[object, ...], list[Program]]:
+    def _made(self) -> tuple[Stepper, Scratch, tuple[Any, ...], list[Program]]:
         """Arrays, those of the rule, which are the state's, what the passes of a step are bound to, and programs."""
         nq, nu, y = self.model.nq, self.model.nu, self.start.copy()
         found = stepper(y, 3 * nu)

@@ -15,27 +15,29 @@ g = kᵀ μ those of q and of the speeds that k is found at,
     μ = ½ h λ_u at (q, v), which adds g_q and g_u too, and leaves λ_a = ¼ h g_u.
 
 Weights of coordinates are those in their tangent space, as Euler parameters have unit length at the end of every drift.
-k is found as in ``adjoint_program.py``, with what ``spin_derivatives.py`` adds, the drift in ``drift_derivatives.py``
+k is found as in ``kick_adjoint.py``, the drift in ``drift_derivatives.py``
 and x in ``friction_derivatives.py``.
 """
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from articulon.algebra.vectors import copy_into
+from articulon.dynamics.derivatives.inverse_mass import ARTICULATED
+from articulon.dynamics.motion_passes import solve_and_keep
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.joint_friction import resistance_of
 from articulon.integrate.friction_implicit import predict_middle, push, rub
-from articulon.integrate.friction_implicit_passes import Passes
+from articulon.integrate.friction_implicit_passes import Passes, parts
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.kernels import jit
-from articulon.passes import Bound, Program, pass_of, run
+from articulon.model.state import EXTERNAL
+from articulon.passes import Program, pass_of, run
 from articulon.sensitivities.acting_forces import Acting
-from articulon.sensitivities.adjoint_program import Weighed, weighing
 from articulon.sensitivities.drift_derivatives import drift_adjoint
-from articulon.sensitivities.friction_derivatives import Rubbed, friction_adjoint, rubbed
-from articulon.sensitivities.spin_derivatives import keeps_spins, spin_adjoint
+from articulon.sensitivities.friction_derivatives import Rubbed, friction_adjoint, has_friction, rubbed
+from articulon.sensitivities.kick_adjoint import Kicks, kick_passes, kicks
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -54,13 +56,53 @@ class Kept(NamedTuple):
     """Their velocities before and after the two drifts, shape (4, links, 6)."""
     end: np.ndarray
     """When the step ends [time], shape (1,)."""
+    rate: np.ndarray
+    """Accelerations: in the first step those at the first speeds, then of the first kick, of the prediction of the
+    second, and of the second, shape (4, nu)."""
+    latest: np.ndarray
+    """Articulated inertias of the links where their accelerations have been found last, shape (links, 21)."""
+    heavier: np.ndarray
+    """The same with drag added, in the middle of the step."""
+    articulated: np.ndarray
+    """Those at the beginning, shape (links, 21)."""
+    joint: np.ndarray
+    """Scaled forces of the joints at the beginning and at the end, shape (2, nu)."""
+    wrench: np.ndarray
+    """Scaled wrenches on the links, likewise, shape (2, links, 6)."""
 
 
 def kept(e: Evaluator) -> Kept:
     """Arrays for a model."""
     nq, nu, links = e.model.nq, e.model.nu, e.system.forest.mass.size
-    shapes = (3, nq), (5, nu), (2, nu), (3, links, 9), (4, links, 6), (1,)
-    return Kept(*(np.zeros(shape) for shape in shapes))
+    shapes = (3, nq), (5, nu), (2, nu), (3, links, 9), (4, links, 6), (1,), (4, nu)
+    inertias = (links, ARTICULATED), (links, ARTICULATED), (links, ARTICULATED)
+    return Kept(*(np.zeros(shape) for shape in (*shapes, *inertias, (2, nu), (2, links, 6))))
+
+
+def keeping(e: Evaluator, arrays: Scratch, passes: Passes, held: Kept) -> tuple[Passes, list[Program]]:
+    """The programs of a step whose solutions for accelerations leave their articulated inertias in ``held``, and those
+    that are to be kept; works are not booked."""
+    forest, ws, channels = e.system.forest, e.ws, e.channels
+    sums, fall = (channels.total_joint, channels.total_wrench, e.system.forces.gravity), arrays.factor[EXTERNAL:]
+    found = parts(e, arrays, flight=False)
+    solving = solve_and_keep.bind(forest, *sums, fall, ws, arrays.acceleration, held.latest)
+    programs = [Program([*found.solve[:-1], solving])]
+    passes = passes._replace(solve=programs[0].code)
+    if found.friction and resistance_of(e.system.forces.terms) is None:
+        heavier = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
+        still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
+        loads = arrays.no_torque, arrays.total, np.zeros(3), fall
+        rubbing = solve_and_keep.bind(heavier, *loads, still, arrays.udot, held.heavier)
+        programs.append(Program([*found.friction[:-1], rubbing]))
+        passes = passes._replace(friction=programs[1].code)
+    return passes, programs
+
+
+@jit
+def keep_forces(channels, place, kept):
+    """Keeps the scaled forces."""
+    copy_into(kept.joint[place], channels.total_joint)
+    copy_into(kept.wrench[place].reshape(-1), channels.total_wrench.reshape(-1))
 
 
 @jit
@@ -110,7 +152,7 @@ def take_step(passes, clock, number, arrays):
 
 
 @jit
-def keep_step(passes, clock, number, arrays, ws, kept):
+def keep_step(passes, clock, number, arrays, ws, channels, kept):
     """The same step with what its derivatives read; whether it is the first of a run."""
     first, h = start_step(clock, number, arrays), clock[1]
     run(passes.locate)
@@ -118,8 +160,12 @@ def keep_step(passes, clock, number, arrays, ws, kept):
     copy_into(kept.q[0], arrays.q)
     copy_into(kept.u[0], arrays.u)
     predict_middle(passes, 0.5 * h, first, arrays)
+    keep_forces(channels, 0, kept)
+    copy_into(kept.rate[0], arrays.acceleration)
     copy_into(kept.middle[0], arrays.middle)
     push(passes, 0.5 * h, arrays)
+    copy_into(kept.rate[1], arrays.acceleration)
+    copy_into(kept.articulated.reshape(-1), kept.latest.reshape(-1))
     copy_into(kept.u[1], arrays.u)
     run(passes.move)
     keep_turned(ws, 0, 0, kept)
@@ -141,24 +187,33 @@ def keep_step(passes, clock, number, arrays, ws, kept):
     run(passes.locate)
     run(passes.fill)
     predict_middle(passes, 0.5 * h, True, arrays)
+    keep_forces(channels, 1, kept)
+    copy_into(kept.rate[2], arrays.acceleration)
     copy_into(kept.middle[1], arrays.middle)
     push(passes, 0.5 * h, arrays)
+    copy_into(kept.rate[3], arrays.acceleration)
     return first
 
 
 class Reversing(NamedTuple):
     """The programs of an adjoint step, and the arrays through which they are called."""
 
+    place: Any
+    """Places the links for kicks and fills the forces there."""
     kick: Any
-    """Weights of the accelerations of a kick to those of the state, and to the tables."""
+    """Weights of the accelerations of a kick, the first at its place, to those of the state."""
+    another: Any
+    """Those of another one there."""
+    forces: Any
+    """Those of the forces of all of them."""
     friction: Any
     """The same of the friction; empty where there is none."""
     first: Any
     """The adjoint of the first drift."""
     second: Any
     """That of the second."""
-    at: Weighed
-    """Of a kick."""
+    at: Kicks
+    """Of kicks."""
     rubbed: Rubbed
     """Of the friction."""
 
@@ -167,56 +222,64 @@ def reversing(
     e: Evaluator, arrays: Scratch, held: Kept, weight: np.ndarray, gradients: Tables, bodies: bool, acting: Acting
 ) -> tuple[Reversing, list[Program]]:
     """The programs of a model, which are to be kept; ``weight`` are those of a state, in place."""
-    nq, nu, forest = e.model.nq, e.model.nu, e.system.forest
-    at = Weighed(np.zeros(1), np.zeros(nq), *(np.zeros(nu) for _ in range(4)))
-    middle = rubbed(e)
-    rubs = bool(e.system.forces.drag.link.size)
+    nu, forest, at, middle = e.model.nu, e.system.forest, kicks(e), rubbed(e)
     scratch = (np.zeros((forest.mass.size, 6)), np.zeros((forest.mass.size, 6)))
-    programs = [
-        Program(_kicking(e, at, gradients, bodies, acting)),
-        Program(friction_adjoint(e, arrays, middle, gradients, bodies, acting) if rubs else ()),
-    ]
+    programs = [Program(one) for one in kick_passes(e, at, gradients, bodies, acting)]
+    rubs = has_friction(e)
+    rubbing = friction_adjoint(e, arrays, middle, held.heavier, gradients, bodies, acting) if rubs else ()
+    programs.append(Program(rubbing))
     for n in range(2):
         before, after = ((held.rotation[n + k], held.twist[2 * n + k]) for k in range(2))
         drifting = forest, held.u[2 * n + 1], arrays.span, before, after, *scratch, weight[:nu], weight[nu : 2 * nu]
         programs.append(Program([drift_adjoint.bind(*drifting)]))
-    kick, friction, first, second = (program.code for program in programs)
-    return Reversing(kick, friction, first, second, at, middle), programs
-
-
-def _kicking(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting: Acting) -> Iterator[Bound]:
-    yield from weighing(e, at, gradients, bodies, acting._replace(resistance=False))
-    forest = e.system.forest
-    if keeps_spins(forest):
-        links = forest.mass.size
-        turning = np.zeros((links, 3)), np.zeros((links, 6)), np.zeros((links, 3))
-        yield spin_adjoint.bind(forest, e.ws, at.u, at.u_weight, *turning, at.by_coordinate, at.by_speed)
+    place, kick, another, forces, friction, first, second = (program.code for program in programs)
+    return Reversing(place, kick, another, forces, friction, first, second, at, middle), programs
 
 
 @jit
-def weigh_kick(reversing, time, q, u, weight):
-    """What weights (3 nu,) gain by those of the accelerations of a kick, ``reversing.at.u_weight``."""
-    at, nu = reversing.at, u.size
+def go_to(reversing, time, q, articulated, joint, wrench):
+    """Makes a place that of kicks."""
+    at = reversing.at
     at.time[0] = time
     copy_into(at.q, q)
+    copy_into(at.articulated.reshape(-1), articulated.reshape(-1))
+    copy_into(at.joint, joint)
+    copy_into(at.wrench.reshape(-1), wrench.reshape(-1))
+
+
+@jit
+def weigh_kick(at, program, u, rate, weight):
+    """What weights (3 nu,) gain by those of the accelerations of a kick, ``at.weight``, but for those of forces."""
+    nu = u.size
     copy_into(at.u, u)
-    run(reversing.kick)
+    copy_into(at.rate, rate)
+    run(program)
     for k in range(nu):
         weight[k] += at.by_coordinate[k]
         weight[nu + k] += at.by_speed[k]
 
 
+@jit
+def weigh_forces(reversing, weight):
+    """What weights (3 nu,) gain by the forces of the kicks at a place."""
+    run(reversing.forces)
+    for k in range(reversing.at.weight.size):
+        weight[k] += reversing.at.by_coordinate[k]
+
+
 @pass_of
-def reverse_step(passes, reversing, clock, number, arrays, ws, kept, weight):
+def reverse_step(passes, reversing, clock, number, arrays, ws, channels, kept, weight):
     """Weights (3 nu,) of the state at the end of a step, in place, to those of the state that it begins with."""
-    first, h = keep_step(passes, clock, number, arrays, ws, kept), clock[1]
+    first, h = keep_step(passes, clock, number, arrays, ws, channels, kept), clock[1]
     at, middle, nu = reversing.at, reversing.rubbed, arrays.u.size
     for k in range(nu):
-        at.u_weight[k] = weight[2 * nu + k] + 0.5 * h * weight[nu + k]
-    weigh_kick(reversing, kept.end[0], kept.q[2], kept.middle[1], weight)
+        at.weight[k] = weight[2 * nu + k] + 0.5 * h * weight[nu + k]
+    go_to(reversing, kept.end[0], kept.q[2], kept.latest, kept.joint[1], kept.wrench[1])
+    weigh_kick(at, reversing.kick, kept.middle[1], kept.rate[3], weight)
     for k in range(nu):
-        at.u_weight[k] = 0.25 * h * at.by_speed[k]
-    weigh_kick(reversing, kept.end[0], kept.q[2], kept.u[4], weight)
+        at.weight[k] = 0.25 * h * at.by_speed[k]
+    weigh_kick(at, reversing.another, kept.u[4], kept.rate[2], weight)
+    weigh_forces(reversing, weight)
     run(reversing.second)
     if reversing.friction.shape[0] > 0:
         copy_into(middle.q, kept.q[1])
@@ -229,15 +292,18 @@ def reverse_step(passes, reversing, clock, number, arrays, ws, kept, weight):
             weight[nu + k] += middle.by_speed[k]
     run(reversing.first)
     for k in range(nu):
-        at.u_weight[k] = 0.5 * h * weight[nu + k]
-    weigh_kick(reversing, clock[0], kept.q[0], kept.middle[0], weight)
+        at.weight[k] = 0.5 * h * weight[nu + k]
+    go_to(reversing, clock[0], kept.q[0], kept.articulated, kept.joint[0], kept.wrench[0])
+    run(reversing.place)
+    weigh_kick(at, reversing.kick, kept.middle[0], kept.rate[1], weight)
     for k in range(nu):
         weight[2 * nu + k] = 0.25 * h * at.by_speed[k]
     if first:
         for k in range(nu):
-            at.u_weight[k] = weight[2 * nu + k]
+            at.weight[k] = weight[2 * nu + k]
             weight[2 * nu + k] = 0.0
-        weigh_kick(reversing, clock[0], kept.q[0], kept.u[0], weight)
+        weigh_kick(at, reversing.another, kept.u[0], kept.rate[0], weight)
+    weigh_forces(reversing, weight)
 
 
 def step_arguments(passes: Passes, clock: np.ndarray, number: np.ndarray, arrays: Scratch) -> tuple[Any, ...]:

@@ -3,33 +3,34 @@
 from typing import Any
 
 from articulon.errors import CaseError
-from articulon.forces.base import Force
 from articulon.forces.brownian import Brownian
+from articulon.forces.joint_friction import JointFriction
 from articulon.forces.point_springs import PointSpring
-from articulon.integrate.integrators import Explicit, FrictionImplicit
+from articulon.integrate.combination import resists
+from articulon.integrate.integrators import BrownianDynamics, Explicit, FrictionImplicit
+from articulon.integrate.overdamped_driver import is_jointed
 from articulon.integrate.rules import EXPLICIT
 from articulon.model import Model
 
-RULES = ", ".join(["friction-implicit", *EXPLICIT])
+RULES = ", ".join(["friction-implicit", "overdamped", *EXPLICIT])
 
 
 def check_rule(model: Model, integrator: Any, where: str) -> None:
     """Raises CaseError for a rule whose derivatives are not known, and for what its derivatives do not take, with what
     to choose in its place."""
     rule = getattr(integrator, "rule", "")
-    if not isinstance(integrator, Explicit | FrictionImplicit):
+    if not isinstance(integrator, Explicit | FrictionImplicit | BrownianDynamics):
         raise CaseError(f"{where}: integrator.rule: '{rule}' has no derivatives; choose one of {RULES}")
-    check = _check_friction_implicit if isinstance(integrator, FrictionImplicit) else _check_explicit
-    check(model, integrator, where)
-
-
-def _check_explicit(model: Model, integrator: Any, where: str) -> None:
     for k, force in enumerate(model.forces):
-        if isinstance(force, Brownian):
+        if isinstance(force, Brownian) and force.amplitude_from != "bath":
             raise CaseError(
-                f"{where}: forces[{k}]: derivatives of runs with Brownian forces are those of the rule "
-                f"'friction-implicit', which holds the noise for a step, and not of '{integrator.rule}'; choose it"
+                f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
+                f"'{force.amplitude_from}'"
             )
+    if isinstance(integrator, BrownianDynamics):
+        _check_overdamped(model, where)
+    elif isinstance(integrator, FrictionImplicit):
+        _check_friction_implicit(model, integrator, where)
 
 
 def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
@@ -41,15 +42,29 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
             "leave it out"
         )
     for k, force in enumerate(model.forces):
-        if isinstance(force, Brownian) and force.amplitude_from != "bath":
+        if isinstance(force, PointSpring) and float(force.damping) > 0.0:
             raise CaseError(
-                f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
-                f"'{force.amplitude_from}'"
+                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for damped point springs with the drag, "
+                "and the derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
             )
-        resists = isinstance(force, Force) and type(force).resistance == "joints"
-        if resists or (isinstance(force, PointSpring) and float(force.damping) > 0.0):
-            what = "damping and friction of joints" if resists else "damped point springs"
+        if isinstance(force, JointFriction) and any(
+            row.end - row.start > 1 for row in force.rows(model, f"{where}: forces[{k}]")
+        ):
             raise CaseError(
-                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for {what} with the drag, and the "
-                "derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
+                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for friction with the drag, and the "
+                "derivatives of that are those of hinges and slides, and not of speeds that share one friction; "
+                "name the bodies of the former, or choose an explicit Runge-Kutta rule"
             )
+
+
+def _check_overdamped(model: Model, where: str) -> None:
+    noisy = next((k for k, force in enumerate(model.forces) if isinstance(force, Brownian)), None)
+    if noisy is not None and is_jointed(model):
+        raise CaseError(
+            f"{where}: forces[{noisy}]: with noise and joints the rule 'overdamped' has the mean force of thermal "
+            "speeds, whose derivatives are not built; choose 'friction-implicit', or leave the noise out"
+        )
+    kinds = resists(model)
+    if kinds:
+        kind = min(str(one.model_fields["kind"].default) for one in kinds)
+        raise CaseError(f"{where}: integrator.rule: 'overdamped' does not take '{kind}', which resists speeds")

@@ -16,11 +16,11 @@ from articulon.inputs import whole, word
 from articulon.integrate.rules import ESTIMATING
 from articulon.model import Model
 from articulon.sensitivities.adjoint_run import by_adjoint
-from articulon.sensitivities.all_parameters import all_parameters
 from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of
 from articulon.sensitivities.end_of_run import Derivatives, Steps
 from articulon.sensitivities.objectives import objective_of
 from articulon.sensitivities.parameters import Parameter, changes_by
+from articulon.sensitivities.run_parameters import all_parameters
 from articulon.sensitivities.tangent_run import by_tangent
 
 WHERE = "sensitivity"
@@ -85,8 +85,9 @@ def sensitivity(
         Dotted names: keys of a case's model, such as ``"model.core.mass"``, whatever its builder makes of them; and
         of models ``"q"``, the initial coordinates in their tangent space (see :func:`articulon.derivatives`),
         ``"u"``, the initial speeds, numbers of forces as in a case, ``"forces[0].stiffness.rod"`` or
-        ``"forces.gravity.acceleration"``, and of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about it (xx, xy,
-        xz, yy, yz, zz) and ``position``, the place of its joint in its parent.
+        ``"forces.gravity.acceleration"``, of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about it (xx, xy, xz,
+        yy, yz, zz) and ``position``, the place of its joint in its parent, and of sites: ``"sites[0].position"`` in
+        the body's frame, and ``charge``.
     method
         ``"adjoint"``, or ``"forward"`` for few parameters.
     checkpoints

@@ -1,4 +1,4 @@
-"""Places of sites as parameters: the model with a site elsewhere on its body, or on the ground."""
+"""Places and charges of sites as parameters: the model with a site elsewhere on its body, or on the ground."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,27 +7,36 @@ import numpy as np
 
 from articulon.cases.overrides import Part
 from articulon.errors import CaseError
+from articulon.forces.site_pairs import SitePairs
 from articulon.inputs import shown
 from articulon.model import Model
+
+FIELDS = ("position", "charge")
 
 
 def site_parameter(
     model: Model, label: Part, field: str, where: str
 ) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
-    """The position of a site, by its number, in the frame of its body, or of the world [length], and the model with it
-    elsewhere; raises CaseError for a site or key that does not exist."""
+    """The position of a site, by its number, in the frame of its body, or of the world [length], or its charge, and the
+    model with another one; raises CaseError for a site or key that does not exist."""
     count = model.sites.body.size
     if not isinstance(label, int) or not -count <= label < count:
         raise CaseError(
             f"{where}: there is no site {shown(label)}; the model has {count}, numbered from 0, as in sites[0].position"
         )
-    if field != "position":
-        raise CaseError(f"{where}: of a site there are derivatives by its position, and none by '{field}'")
-    site = label % count
+    if field not in FIELDS:
+        raise CaseError(f"{where}: of a site there are derivatives by {' and '.join(FIELDS)}, and none by '{field}'")
+    by_kind = next((k for k, one in enumerate(model.forces) if isinstance(one, SitePairs) and one.parameters), None)
+    if field == "charge" and by_kind is not None:
+        raise CaseError(
+            f"{where}: forces[{by_kind}]: 'site-pairs' with parameters of kinds has no derivatives by charges; choose "
+            "'lennard-jones' and 'coulomb' in its place"
+        )
+    site, declared = label % count, getattr(model.sites, field)
 
     def changed(numbers: np.ndarray) -> Model:
-        positions = model.sites.position.copy()
-        positions[site] = numbers
-        return replace(model, sites=model.sites._replace(position=positions))
+        made = declared.copy()
+        made[site] = numbers
+        return replace(model, sites=model.sites._replace(**{field: made}))
 
-    return np.array(model.sites.position[site]), changed
+    return np.array(declared[site]), changed

@@ -1,12 +1,29 @@
 """Derivatives by the numbers of a model's tables: tables like these."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon.forces.sites.between import class_rows, classes_of
+from articulon.forces.sites.list_sizes import has_site_forces, terms_of
+from articulon.forces.sites.pair_sums import no_rows, pair_table
+from articulon.forces.sites.site_positions import site_places
+from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.forces.solver_tables import Drag, Forces, LinearFlow
-from articulon.model import Forest
+from articulon.model import Forest, Model
+
+
+class SiteNumbers(NamedTuple):
+    """Numbers of forces between sites, but for those of ``site-pairs``."""
+
+    rows: tuple[np.ndarray, ...]
+    """Of every term, as its table has them."""
+    local: np.ndarray
+    """Places of the sites in the frames of their links, or in the world [length], shape (sites, 3)."""
+    charge: np.ndarray
+    """[charge], shape (sites,)."""
 
 
 class Tables(NamedTuple):
@@ -24,6 +41,8 @@ class Tables(NamedTuple):
     """Variances 2 β k T of the noise of translation and rotation, the squares of its amplitudes, shape (bodies, 2)."""
     terms: tuple[Any, ...]
     """Those of all other forces."""
+    sites: SiteNumbers
+    """Of other forces between sites."""
     mass: np.ndarray
     """Of the links [mass], shape (links,)."""
     moment: np.ndarray
@@ -37,9 +56,24 @@ class Tables(NamedTuple):
 def differentiated(forest: Forest, forces: Forces) -> Tables:
     """Those among the tables of a model's links and forces."""
     terms = tuple(term.table for term in forces.terms)
+    sites = SiteNumbers(tuple(one.rows for one in forces.sites.tables), forces.sites.local, forces.sites.charges)
     variances = forces.noise.amplitude * forces.noise.amplitude
     of_links = forest.mass, forest.moment, forest.inertia, forest.position
-    return Tables(np.ones(1), forces.gravity, forces.drag, forces.flow, variances, terms, *of_links)
+    return Tables(np.ones(1), forces.gravity, forces.drag, forces.flow, variances, terms, sites, *of_links)
+
+
+def site_numbers(model: Model) -> SiteNumbers:
+    """Those of a model's forces between sites, before anything is compiled for them; what has no end is zero."""
+    terms = terms_of(model)
+    classes, some = classes_of(model, terms), slice(None) if has_site_forces(model) else slice(0, 0)
+    pairs = [[term for term in terms if isinstance(term, PairTerm) and term.charged is kind] for kind in (False, True)]
+    rows = []
+    for both in zip_longest(*pairs):
+        one, two = (no_rows(classes.kind.size) if term is None else class_rows(model, term, classes) for term in both)
+        rows.append(pair_table(one, two, model.units.coulomb).rows)
+    rows += [term.table.rows for term in terms if isinstance(term, SumTerm)]
+    finite = tuple(np.where(np.isfinite(one), one, 0.0) for one in rows)
+    return SiteNumbers(finite, site_places(model, some)[1], model.sites.charge[some].copy())
 
 
 def arrays_of(table: Any) -> Iterator[np.ndarray]:

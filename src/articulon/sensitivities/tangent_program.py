@@ -46,6 +46,8 @@ from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.adjoint_program import multiply, point_of
+from articulon.sensitivities.noise_derivatives import noise_tangent
+from articulon.sensitivities.site_derivatives import sites_tangent
 from articulon.sensitivities.table_gradients import Tables
 
 
@@ -104,13 +106,14 @@ def changing(
     yield change_twists.bind(ws, moved, field, twist)
     yield clear_changes.bind(wrench, joint)
     at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
-    for (kind, table), change in zip(forces.terms, changes.terms, strict=True):
-        if acting.resistance or kind.resistance != "joints":
-            yield from kind.tangent(table, change, at)
+    yield from forces_tangent(e, changes, at, acting)
     if acting.resistance and forces.drag.link.size:
         yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
     if acting.resistance and forces.flow is not None:
         yield flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench)
+    if acting.resistance and forces.noise.choice[0]:
+        held = forces.drag, forces.noise, ws, e.channels.held, moved
+        yield noise_tangent.bind(*held, changes.drag.centre, changes.noise, wrench)
     yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     if acting.scaled:
         yield multiply.bind(acting.factor, joint, wrench, joint, wrench)
@@ -126,6 +129,14 @@ def changing(
     yield find_products.bind(*carried, shift, found.u_change, *scratch, found.u_rate)
     yield solve_rows.bind(forest, ws, carried.columns, factors, found.u_rate[None], np.zeros((links, 6)))
     yield change_rates.bind(forest, found.q, found.u, found.q_change, found.u_change, found.q_rate)
+
+
+def forces_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Acting) -> Iterator[Bound]:
+    """Passes that add what forces change by, but for drag and gravity, where they have been filled."""
+    for (kind, table), change in zip(e.system.forces.terms, changes.terms, strict=True):
+        if acting.resistance or kind.resistance != "joints":
+            yield from kind.tangent(table, change, at)
+    yield from sites_tangent(e, changes.sites, at)
 
 
 @pass_of

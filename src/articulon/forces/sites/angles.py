@@ -7,6 +7,7 @@ from pydantic import Field
 
 from articulon.algebra.vectors import cross, dot
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.forces.sites.bonded_derivatives import COSINE_ANGLES, HARMONIC_ANGLES
 from articulon.forces.sites.listed_members import add_virial, member_table, refuse_twins
 from articulon.forces.sites.nearest_images import minimum_image
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
@@ -39,7 +40,8 @@ class HarmonicAngles(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The angles as they are summed."""
-        return [SumTerm(harmonic_forces, harmonic_measure, self.table(model, self.kind))]
+        table = self.table(model, self.kind)
+        return [SumTerm(harmonic_forces, harmonic_measure, table, derivatives=HARMONIC_ANGLES)]
 
 
 class CosineAngles(Declaration):
@@ -64,7 +66,7 @@ class CosineAngles(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The angles as they are summed."""
-        return [SumTerm(cosine_forces, cosine_measure, self.table(model, self.kind))]
+        return [SumTerm(cosine_forces, cosine_measure, self.table(model, self.kind), derivatives=COSINE_ANGLES)]
 
 
 @jit

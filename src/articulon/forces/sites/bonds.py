@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
+from articulon.forces.sites.bonded_derivatives import bond_passes
 from articulon.forces.sites.listed_members import add_virial, member_table, refuse_twins, separations
 from articulon.forces.sites.nearest_images import minimum_image
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
@@ -41,7 +42,7 @@ class HarmonicBonds(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The bonds as they are summed."""
-        return [SumTerm(harmonic_forces, harmonic_measure, self.table(model, self.kind))]
+        return [SumTerm(harmonic_forces, harmonic_measure, self.table(model, self.kind), derivatives=HARMONIC)]
 
 
 class FeneBonds(Declaration):
@@ -54,6 +55,8 @@ class FeneBonds(Declaration):
 
     positional: ClassVar[tuple[str, ...]] = ("bonds",)
     kind: Literal["fene-bonds"] = "fene-bonds"
+    not_differentiated: ClassVar[tuple[str, ...]] = ("extent",)
+    curved: ClassVar[tuple[str, ...]] = ("sigma",)
     bonds: Bonds
     """Pairs of sites, by index."""
     stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("stiffness", minimum=0)]
@@ -96,7 +99,7 @@ class FeneBonds(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The bonds as they are summed."""
-        return [SumTerm(fene_forces, fene_measure, self.table(model, self.kind))]
+        return [SumTerm(fene_forces, fene_measure, self.table(model, self.kind), derivatives=FENE)]
 
 
 @jit
@@ -161,3 +164,5 @@ harmonic_forces = specialised(bond_forces, "harmonic_bond_forces", called="value
 harmonic_measure = specialised(bond_measure, "harmonic_bond_measure", called="value", BOND=harmonic)
 fene_forces = specialised(bond_forces, "fene_bond_forces", called="value", BOND=fene)
 fene_measure = specialised(bond_measure, "fene_bond_measure", called="value", BOND=fene)
+HARMONIC = bond_passes("harmonic", harmonic, 0, 1)
+FENE = bond_passes("fene", fene, 0, 2, 3)

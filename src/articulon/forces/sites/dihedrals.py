@@ -7,6 +7,7 @@ from pydantic import Field
 
 from articulon.algebra.vectors import add, cross, dot, scale, sub
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.forces.sites.bonded_derivatives import dihedral_passes
 from articulon.forces.sites.listed_members import add_virial, member_table, refuse_twins
 from articulon.forces.sites.nearest_images import minimum_image
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
@@ -25,6 +26,7 @@ class PeriodicDihedrals(Declaration):
 
     positional: ClassVar[tuple[str, ...]] = ("dihedrals",)
     kind: Literal["periodic-dihedrals"] = "periodic-dihedrals"
+    not_differentiated: ClassVar[tuple[str, ...]] = ("phase",)
     dihedrals: Dihedrals
     """Four sites each, by index, the axis between the middle ones."""
     stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("energy")]
@@ -46,7 +48,7 @@ class PeriodicDihedrals(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The dihedrals as they are summed."""
-        return [SumTerm(periodic_forces, periodic_measure, self.table(model, self.kind))]
+        return [SumTerm(periodic_forces, periodic_measure, self.table(model, self.kind), derivatives=PERIODIC)]
 
 
 class HarmonicDihedrals(Declaration):
@@ -72,7 +74,7 @@ class HarmonicDihedrals(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The dihedrals as they are summed."""
-        return [SumTerm(harmonic_forces, harmonic_measure, self.table(model, self.kind))]
+        return [SumTerm(harmonic_forces, harmonic_measure, self.table(model, self.kind), derivatives=HARMONIC)]
 
 
 @jit
@@ -148,3 +150,5 @@ periodic_forces = specialised(dihedral_forces, "periodic_dihedral_forces", calle
 periodic_measure = specialised(dihedral_measure, "periodic_dihedral_measure", called="value", TORSION=periodic)
 harmonic_forces = specialised(dihedral_forces, "harmonic_dihedral_forces", called="value", TORSION=harmonic)
 harmonic_measure = specialised(dihedral_measure, "harmonic_dihedral_measure", called="value", TORSION=harmonic)
+PERIODIC = dihedral_passes("periodic", dihedral, periodic, 0)
+HARMONIC = dihedral_passes("harmonic", dihedral, harmonic, 0, 1)

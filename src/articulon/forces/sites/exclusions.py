@@ -9,12 +9,14 @@ from pydantic import Field, model_validator
 from articulon.declaration import Declaration, Number, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.between import chosen_pairs
+from articulon.forces.sites.bonded_derivatives import scaled_passes
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
 from articulon.forces.sites.laws.lennard_jones import lennard_jones
 from articulon.forces.sites.listed_members import add_virial, member_table
 from articulon.forces.sites.nearest_images import minimum_image
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
 from articulon.forces.sites.site_terms import Level, PairTerm, SumTerm
+from articulon.forces.sites.term_derivatives import TermPasses
 from articulon.kernel_variants import specialised
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
@@ -40,6 +42,7 @@ class Exclusions(Declaration):
 
     laplacian: ClassVar[str] = "known"
     kind: Literal["exclusions"] = "exclusions"
+    not_differentiated: ClassVar[tuple[str, ...]] = ("scaled_14", "lennard_jones", "coulomb")
     bonds: tuple[tuple[Whole, Whole], ...] | None = None
     """Pairs of sites that count as bonded, by index; by default those of all bonds that are declared as forces."""
     bonds_apart: Annotated[Whole, Field(ge=0, le=3)] = 2
@@ -232,7 +235,9 @@ def listed_pairs(model: Model, term: PairTerm, pairs: np.ndarray, factor: float,
     members[:, 2] = sites.kind[pairs[:, 0]] * kinds + sites.kind[pairs[:, 1]]
     charges = model.units.coulomb * sites.charge[pairs[:, 0]] * sites.charge[pairs[:, 1]]
     forces, measure = _kernels(term.law, term.name)
-    return SumTerm(forces, measure, SiteTable(term.rows, members, np.array([factor, *charges])), level)
+    table = SiteTable(term.rows, members, np.array([factor, *charges, model.units.coulomb]))
+    passes = None if term.columns is None else _passes(term.law, term.name, term.columns)
+    return SumTerm(forces, measure, table, level, derivatives=passes)
 
 
 LAW = lennard_jones
@@ -289,3 +294,8 @@ def _kernels(law: Any, name: str) -> tuple[Any, Any]:
         specialised(scaled_forces, f"scaled_forces_{name}", called="value", cached=cached, LAW=law),
         specialised(scaled_measure, f"scaled_measure_{name}", called="value", cached=cached, LAW=law),
     )
+
+
+@cache
+def _passes(law: Any, name: str, columns: tuple[int, ...]) -> TermPasses:
+    return scaled_passes(name, law, *columns)

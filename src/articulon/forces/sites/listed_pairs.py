@@ -7,6 +7,7 @@ from pydantic import Field
 
 from articulon.declaration import Declaration, Dimension, Number, Quantity, Whole
 from articulon.forces.sites import bonds
+from articulon.forces.sites.bonded_derivatives import bond_passes
 from articulon.forces.sites.laws.lennard_jones import lennard_jones
 from articulon.forces.sites.listed_members import member_table, refuse_twins
 from articulon.forces.sites.site_tables import SiteTable
@@ -25,6 +26,7 @@ class ListedPairs(Declaration):
 
     positional: ClassVar[tuple[str, ...]] = ("pairs",)
     kind: Literal["listed-pairs"] = "listed-pairs"
+    curved: ClassVar[tuple[str, ...]] = ("sigma",)
     pairs: Annotated[tuple[tuple[Whole, Whole], ...], Field(min_length=1)]
     """Pairs of sites, by index."""
     epsilon: Annotated[Quantity | tuple[Quantity, ...], Dimension("energy", minimum=0)] = 0.0
@@ -57,7 +59,7 @@ class ListedPairs(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The pairs as they are summed."""
-        return [SumTerm(pair_forces, pair_measure, self.table(model, self.kind))]
+        return [SumTerm(pair_forces, pair_measure, self.table(model, self.kind), derivatives=LISTED)]
 
 
 @jit
@@ -70,3 +72,4 @@ def pair(r2, rows, m):
 
 pair_forces = specialised(bonds.bond_forces, "listed_pair_forces", called="value", BOND=pair)
 pair_measure = specialised(bonds.bond_measure, "listed_pair_measure", called="value", BOND=pair)
+LISTED = bond_passes("listed", pair, 1, 2, 4)

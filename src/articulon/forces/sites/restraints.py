@@ -8,8 +8,9 @@ from pydantic import model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.forces.atom_names import sites_of_atoms, sites_of_torsion
+from articulon.forces.sites.bonded_derivatives import bond_passes, dihedral_passes
 from articulon.forces.sites.bonds import bond_forces, bond_measure
-from articulon.forces.sites.dihedrals import dihedral_forces, dihedral_measure
+from articulon.forces.sites.dihedrals import dihedral, dihedral_forces, dihedral_measure
 from articulon.forces.sites.listed_members import member_table, nearest_image
 from articulon.forces.sites.nearest_images import cell_of
 from articulon.forces.sites.site_positions import site_positions
@@ -31,6 +32,7 @@ class DihedralRestraint(Declaration):
 
     positional: ClassVar[tuple[str, ...]] = ("torsion",)
     kind: Literal["dihedral-restraint"] = "dihedral-restraint"
+    not_differentiated: ClassVar[tuple[str, ...]] = ("tolerance",)
     torsion: str | tuple[str, ...] = ()
     """Torsions that are joint coordinates, by name: ``"phi:A:TRP2"``, or a list of them."""
     atoms: tuple[str, str, str, str] | None = None
@@ -72,7 +74,8 @@ class DihedralRestraint(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The restraints as they are summed."""
-        return [SumTerm(flat_dihedral_forces, flat_dihedral_measure, self.table(model, self.kind))]
+        table = self.table(model, self.kind)
+        return [SumTerm(flat_dihedral_forces, flat_dihedral_measure, table, derivatives=FLAT_DIHEDRAL)]
 
 
 class DistanceRestraint(Declaration):
@@ -82,6 +85,7 @@ class DistanceRestraint(Declaration):
     """
 
     kind: Literal["distance-restraint"] = "distance-restraint"
+    not_differentiated: ClassVar[tuple[str, ...]] = ("tolerance",)
     atoms: tuple[str, str] | None = None
     """Two atoms by chain, residue and name: ``("A:TRP2:CA", "A:TRP11:CA")``."""
     sites: tuple[Whole, Whole] | None = None
@@ -114,7 +118,8 @@ class DistanceRestraint(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The restraint as it is summed."""
-        return [SumTerm(flat_distance_forces, flat_distance_measure, self.table(model, self.kind))]
+        table = self.table(model, self.kind)
+        return [SumTerm(flat_distance_forces, flat_distance_measure, table, derivatives=FLAT_DISTANCE)]
 
 
 def separation(model: Model, pair: tuple[int, int]) -> float:
@@ -163,3 +168,5 @@ flat_dihedral_forces = specialised(dihedral_forces, "flat_dihedral_forces", call
 flat_dihedral_measure = specialised(dihedral_measure, "flat_dihedral_measure", called="value", TORSION=flat_dihedral)
 flat_distance_forces = specialised(bond_forces, "flat_distance_forces", called="value", BOND=flat_distance)
 flat_distance_measure = specialised(bond_measure, "flat_distance_measure", called="value", BOND=flat_distance)
+FLAT_DIHEDRAL = dihedral_passes("flat", dihedral, flat_dihedral, 0, 1)
+FLAT_DISTANCE = bond_passes("flat", flat_distance, 0, 1)

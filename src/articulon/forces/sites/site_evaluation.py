@@ -300,6 +300,12 @@ class SiteForces:
         more = min(neighbours + neighbours // 2, most) // VECTOR * VECTOR + 3 * VECTOR
         self._make_room(images + images // 2 + 64, more)
 
+    def list_always(self) -> None:
+        """From here on list anew wherever sites move, so that the order of sums follows from where they are."""
+        self.listing = self.listing._replace(skin=0.0)
+        images, neighbours = self._room
+        self._make_room(images, 2 * neighbours)  # none can be made while compiled code takes steps
+
     def _refresh(self) -> None:
         site = self.system.particles.site.copy()
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from articulon.forces.sites.site_tables import SiteTable
+from articulon.forces.sites.term_derivatives import TermPasses
 from articulon.forces.user_functions import UserFunctions
 
 InBox = Callable[[np.ndarray], tuple[SiteTable | None, tuple[float, float]]]
@@ -57,6 +58,9 @@ class PairTerm:
     side_by_side: bool = False
     """Whether the law takes the distances of several pairs in lanes (``lanes.py``): it has sums, products, quotients,
     roots and ``choose``, and no branch."""
+    columns: tuple[int, ...] | None = None
+    """Columns of its rows in each of which U is a straight line while the others stay, and by which it has derivatives;
+    None for a law that has none, because its second derivative is not known."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,8 @@ class SumTerm:
     """How far it looks for partners in the list of neighbours; 0 where it needs none [length]."""
     skin: float | None = None
     """As for a pair term."""
+    derivatives: TermPasses | None = None
+    """Passes of the derivatives of its forces, where these are known."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import BeforeValidator, model_validator
@@ -49,6 +49,8 @@ class Coulomb(BetweenGroups):
     """
 
     kind: Literal["coulomb"] = "coulomb"
+    not_differentiated: ClassVar[tuple[str, ...]] = ("cutoff", "damping", "skin")
+    curved: ClassVar[tuple[str, ...]] = ("relative_permittivity", "reaction_permittivity")
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """r_c, at most half of the smallest width of a periodic box; none lets all pairs interact [length]."""
     truncation: Literal["truncated", "shifted", "reaction-field", "force-shifted", "wolf"] = "truncated"
@@ -124,6 +126,7 @@ class Coulomb(BetweenGroups):
                 skin=skin,
                 between=groups,
                 side_by_side=alpha == 0.0,
+                columns=(1,) if alpha > 0.0 else (1, 2),
             )
         ]
 
@@ -144,7 +147,7 @@ def bare_coulomb(model: Model, relative_permittivity: float) -> list[PairTerm]:
     """q₁q₂/(4πε₀ε_r r) without a cutoff."""
     parameters = np.tile([1.0 / relative_permittivity, 0.0, 0.0], (len(model.sites.kinds) ** 2, 1))
     rows = cut_rows(parameters, np.inf, "truncated", None, 0.0, 0.0)
-    return [PairTerm(coulomb, "coulomb", rows, np.inf, charged=True, side_by_side=True)]
+    return [PairTerm(coulomb, "coulomb", rows, np.inf, charged=True, side_by_side=True, columns=(1,))]
 
 
 def check_charges(model: Model, where: str) -> None:

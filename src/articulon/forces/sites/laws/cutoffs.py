@@ -1,6 +1,6 @@
 """Where the law of a pair ends: cutoffs, what they are checked against, and how a law goes to zero there."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -24,6 +24,8 @@ class CutPairs(Declaration):
     (r_c − r_s) from r_s on, so that the second derivative is continuous too (OpenMM User Guide, 19.7.3).
     """
 
+    not_differentiated: ClassVar[tuple[str, ...]] = ("cutoff", "switch_start", "skin")
+    """See :class:`~articulon.forces.base.Force`."""
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """r_c, at most half of the smallest width of a periodic box; none lets all pairs interact [length]."""
     truncation: Truncation = "truncated"

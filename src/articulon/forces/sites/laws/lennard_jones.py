@@ -31,6 +31,7 @@ class LennardJones(BetweenGroups, CutPairs):
 
     positional: ClassVar[tuple[str, ...]] = ("parameters",)
     kind: Literal["lennard-jones"] = "lennard-jones"
+    curved: ClassVar[tuple[str, ...]] = ("parameters", "pairs")
     parameters: dict[str, LennardJonesKind] = {}
     """By kind."""
     pairs: tuple[LennardJonesPair, ...] = ()
@@ -117,7 +118,16 @@ def power_term(
     rows[~powers.any(axis=1), 0] = NEVER
     in_box = tails_in_box(model, constant) if tails else None
     return PairTerm(
-        leaf, name, rows, rc, constant=constant, skin=skin, between=groups, in_box=in_box, side_by_side=True
+        leaf,
+        name,
+        rows,
+        rc,
+        constant=constant,
+        skin=skin,
+        between=groups,
+        in_box=in_box,
+        side_by_side=True,
+        columns=(1, 2, 4) if truncation == "force-shifted" else (1, 2),
     )
 
 

@@ -44,6 +44,8 @@ class Morse(BetweenGroups, CutPairs):
 
     positional: ClassVar[tuple[str, ...]] = ("parameters",)
     kind: Literal["morse"] = "morse"
+    not_differentiated: ClassVar[tuple[str, ...]] = (*CutPairs.not_differentiated, "width", "distance")
+    curved: ClassVar[tuple[str, ...]] = ("parameters",)
     parameters: dict[str, MorseKind] = {}
     """By kind."""
     pairs: tuple[MorsePair, ...] = ()
@@ -76,7 +78,9 @@ class Morse(BetweenGroups, CutPairs):
         E = np.exp(-a * (rc - r0)) if math.isfinite(rc) else np.zeros(len(wells))
         leaf, name = LEAVES[truncation]
         rows = cut_rows(wells, rc, truncation, start, D * E * (E - 2.0), -2.0 * a * D * E * (E - 1.0))
-        return PairTerm(leaf, name, rows, rc, skin=skin, between=self.group_pairs(model, self.kind))
+        columns = (1, 5) if truncation == "force-shifted" else (1,)
+        groups = self.group_pairs(model, self.kind)
+        return PairTerm(leaf, name, rows, rc, skin=skin, between=groups, columns=columns)
 
     def _wells(self, model: Model, where: str) -> np.ndarray:
         """D, a and r₀ of every ordered pair of kinds, shape (kinds², 3)."""

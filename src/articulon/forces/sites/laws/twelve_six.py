@@ -70,7 +70,8 @@ class TwelveSix(BetweenGroups, CutPairs):
         slope = -12.0 * A / rc**13 + 6.0 * B / rc**7 - C / rc**2
         leaf, name = LEAVES[truncation]
         rows = cut_rows(laws, rc, truncation, start, energy, slope)
-        return [PairTerm(leaf, name, rows, rc, skin=skin, between=groups, side_by_side=True)]
+        columns = (1, 2, 3, 5) if truncation == "force-shifted" else (1, 2, 3)
+        return [PairTerm(leaf, name, rows, rc, skin=skin, between=groups, side_by_side=True, columns=columns)]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
         """The law without a cutoff, for pairs that are scaled: A/r¹² − B/r⁶, and C/r as one of charges."""
@@ -78,7 +79,9 @@ class TwelveSix(BetweenGroups, CutPairs):
         found = [power_term(model, laws[:, :2], groups=groups)]
         if laws[:, 2].any():
             coulomb = cut_rows(laws * np.array([0.0, 0.0, 1.0]), np.inf, "truncated", None, 0.0, 0.0)
-            found.append(PairTerm(twelve_six, "twelve-six", coulomb, np.inf, charged=True, between=groups))
+            found.append(
+                PairTerm(twelve_six, "twelve-six", coulomb, np.inf, charged=True, between=groups, columns=(3,))
+            )
         return found
 
 

@@ -21,6 +21,8 @@ class WeeksChandlerAndersen(BetweenGroups):
 
     positional: ClassVar[tuple[str, ...]] = ("parameters",)
     kind: Literal["weeks-chandler-andersen"] = "weeks-chandler-andersen"
+    not_differentiated: ClassVar[tuple[str, ...]] = ("skin",)
+    curved: ClassVar[tuple[str, ...]] = ("parameters", "pairs")
     parameters: dict[str, LennardJonesKind] = {}
     """By kind."""
     pairs: tuple[LennardJonesPair, ...] = ()
@@ -48,7 +50,18 @@ class WeeksChandlerAndersen(BetweenGroups):
         rows = self._rows(model, self.kind)
         skin = None if self.skin is None else float(self.skin)
         longest, groups = float(np.sqrt(rows[:, 0].max())), self.group_pairs(model, self.kind)
-        return [PairTerm(lennard_jones, "lennard-jones", rows, longest, skin=skin, between=groups, side_by_side=True)]
+        return [
+            PairTerm(
+                lennard_jones,
+                "lennard-jones",
+                rows,
+                longest,
+                skin=skin,
+                between=groups,
+                side_by_side=True,
+                columns=(1, 2),
+            )
+        ]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
         """The same, for pairs that are scaled: its end belongs to it."""

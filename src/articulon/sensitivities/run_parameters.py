@@ -1,4 +1,4 @@
-"""All parameters of a run by their names: of its model, of its case, and the factor of all forces."""
+"""The parameters of a run: those of its model and of its case, and the factor of all forces."""
 
 from typing import Any
 
@@ -7,6 +7,8 @@ import numpy as np
 from articulon.cases.overrides import parts
 from articulon.errors import CaseError
 from articulon.forces.brownian import Brownian
+from articulon.forces.point_springs import PointSpring
+from articulon.integrate.integrators import FrictionImplicit
 from articulon.sensitivities.case_parameters import MODEL, parameter_of_key
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.parameters import Parameter, flat_tables, names_of, parameter_of
@@ -42,6 +44,7 @@ def all_parameters(run: DifferentiableRun, names: Any, where: str) -> list[Param
     wanted = names_of(names, where)
     for name in wanted:
         _check_noise(run, name, where)
+        _check_damping(run, name, where)
     return [_named(run, name, where) for name in wanted]
 
 
@@ -56,6 +59,20 @@ def _check_noise(run: DifferentiableRun, name: str, where: str) -> None:
             raise CaseError(
                 f"{where}: parameters: {name}: it is 0, and noise grows with its square root, which has no derivative "
                 "there; give a temperature above zero, or leave it out"
+            )
+
+
+def _check_damping(run: DifferentiableRun, name: str, where: str) -> None:
+    """Raises CaseError for the damping of springs where a rule solves for it: there is none, and its derivative is not
+    built."""
+    for k, force in enumerate(run.model.forces):
+        if not isinstance(force, PointSpring) or not isinstance(run.integrator, FrictionImplicit):
+            continue
+        path = parts(name)
+        if path[0] == "forces" and path[1:2] in ((k,), (force.kind,), (force.name,)) and path[2:3] == ("damping",):
+            raise CaseError(
+                f"{where}: parameters: {name}: the rule 'friction-implicit' solves for damped point springs with the "
+                "drag, and the derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
             )
 
 

@@ -1,0 +1,298 @@
+"""Derivatives of motion without inertia, ζ(q) u = Γ(q, t) + F (``integrate/overdamped_steps.py``).
+
+With the drag B of the links as if it were an inertia, ζ = Jᵀ B J, that is the equation of motion of links with the
+inertias B that are at rest and accelerate by u, under the wrenches of all forces at rest. With weights w of u and
+ν = ζ⁻¹ w, the derivative of w·u is that of −ν·(inverse dynamics of them), and of the virtual power of the forces at ν,
+as in ``adjoint_program.py``; what weighs F is ν. F = Jᵀ f is that of held noise f at the beginning of a step: the
+joints' forces of links without inertia under wrenches.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.algebra.rotations import exponential, matrix
+from articulon.algebra.vectors import add, apply, apply_t, cross, load, load_at, load_matrix, scale, store_at
+from articulon.dynamics import joints
+from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
+from articulon.dynamics.derivatives.composites import WRENCH_WIDTH, add_from
+from articulon.dynamics.derivatives.derivative_definitions import (
+    Carried,
+    copy_row,
+    factorise,
+    find_motion_columns,
+    find_products,
+    find_transposed_products,
+    solve_rows,
+)
+from articulon.dynamics.derivatives.motion_columns import load_motion
+from articulon.dynamics.motion_passes import solve_and_keep
+from articulon.dynamics.newton_euler import project_on_joints
+from articulon.forces.base import AdjointAt, TangentAt
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.linear_flow import flow_adjoint, flow_tangent
+from articulon.forces.stokes_drag import drag_adjoint, drag_tangent
+from articulon.integrate.overdamped_steps import Scratch
+from articulon.passes import Bound, Program, pass_of
+from articulon.sensitivities.acting_forces import ALL
+from articulon.sensitivities.adjoint_program import (
+    begin,
+    forces_adjoint,
+    gravity_adjoint,
+    inertia_adjoint,
+    keep_wrenches,
+    position_adjoint,
+    project_powers,
+)
+from articulon.sensitivities.drift_derivatives import left_jacobian
+from articulon.sensitivities.noise_derivatives import noise_adjoint, noise_tangent
+from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.tangent_program import (
+    clear_changes,
+    displace,
+    forces_tangent,
+    gravity_tangent,
+    inertia_tangent,
+    position_tangent,
+)
+from articulon.sensitivities.turning_derivatives import spread_shift
+
+
+class Balanced(NamedTuple):
+    """Weights or changes of speeds without inertia, at the coordinates ``Scratch.middle``."""
+
+    weight: np.ndarray
+    """Weights of u, or its changes, shape (nu,)."""
+    by_coordinate: np.ndarray
+    """Derivatives by the coordinates in their tangent space, or their changes, shape (nu,)."""
+    by_noise: np.ndarray
+    """Derivatives by F, or its changes, shape (nu,)."""
+
+
+class Balance(NamedTuple):
+    """Links at rest that accelerate by u, and how they are found."""
+
+    passes: list[Bound]
+    carried: Carried
+    factors: np.ndarray
+    """Of ζ⁻¹."""
+    noise: Carried
+    """The links without inertia under the wrenches of noise."""
+
+
+def balanced(e: Evaluator) -> Balanced:
+    """Arrays for a model."""
+    return Balanced(*np.zeros((3, e.model.nu)))
+
+
+def balance(e: Evaluator, arrays: Scratch, programs: list[Program]) -> Balance:
+    """What derivatives read at the middle of a step, by the programs of its passes."""
+    forest, ws, nu = e.system.forest, e.ws, e.model.nu
+    links, nothing, none = forest.mass.size, np.zeros(nu), np.zeros(3)
+    still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
+    dragged = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
+    bare = {name: np.zeros_like(getattr(forest, name)) for name in ("mass", "moment", "inertia")}
+    loads = e.channels.total_joint, e.channels.total_wrench
+    kept, factors = np.zeros((links, inverse_mass.ARTICULATED)), np.zeros((nu, inverse_mass.FACTORS))
+    found = [
+        _carried(one, wrench, still, nu)
+        for one, wrench in ((dragged, loads[1]), (forest._replace(**bare), arrays.friction[1]))
+    ]
+    carried, noise = found
+    passes = [
+        *programs[1].passes,  # places the links in the middle of the step, and fills the forces there
+        *programs[3].passes[:-1],  # sums them, with drag as inertias, and solves
+        solve_and_keep.bind(dragged, *loads, none, np.ones(1), still, arrays.u, kept),
+        find_motion_columns.bind(dragged, nothing, arrays.u, none, still, carried.columns, carried.acceleration),
+        find_motion_columns.bind(dragged, nothing, nothing, none, still, noise.columns, noise.acceleration),
+        factorise.bind(dragged, carried.columns, kept, factors),
+        keep_wrenches.bind(loads[1], carried.given),
+        keep_wrenches.bind(arrays.friction[1], noise.given),
+    ]
+    return Balance(passes, carried, factors, noise)
+
+
+def _carried(forest: Any, wrench: np.ndarray, still: Any, nu: int) -> Carried:
+    links = forest.mass.size
+    columns, acceleration = np.zeros((nu, motion_columns.WIDTH)), np.zeros((links, 6))
+    loads = np.zeros((2, links, WRENCH_WIDTH))
+    return Carried(forest, wrench, still, columns, acceleration, np.zeros((links, composites.WIDTH)), *loads)
+
+
+def balance_adjoint(
+    e: Evaluator, arrays: Scratch, there: Balance, at: Balanced, gradients: Tables, bodies: bool
+) -> Iterator[Bound]:
+    """Passes that find what weights of u are to the coordinates and to F, and add what they are to the tables."""
+    forest, forces, nu = e.system.forest, e.system.forces, e.model.nu
+    links, carried, weight = forest.mass.size, there.carried, at.by_noise
+    still, motion, rows = carried.ws, np.zeros((links, 6)), np.zeros((links, products.WIDTH))
+    by_q, by_u, by_speed = np.zeros((3, nu))
+    yield from there.passes
+    yield copy_row.bind(at.weight, weight)
+    yield solve_rows.bind(carried.forest, still, carried.columns, there.factors, weight[None], np.zeros((links, 6)))
+    yield find_transposed_products.bind(*carried, weight, motion, rows, by_q, by_u)
+    by = np.zeros((links, 6)), np.zeros((links, 6)), at.by_coordinate, by_speed
+    power = AdjointAt(forest, still, arrays.middle, arrays.no_speeds, arrays.time, weight, motion, *by)
+    yield begin.bind(by_q, by_u, *by)
+    yield from forces_adjoint(e, gradients, power, ALL)
+    at_rest = np.zeros((links, 6))  # drag that forces balance is that of the flow on bodies at rest
+    yield drag_adjoint.bind(forces.drag, gradients.drag, still, motion, by[0], at_rest)
+    if forces.flow is not None:
+        yield flow_adjoint.bind(forces.flow, gradients.flow, still, motion, by[0])
+    yield gravity_adjoint.bind(forest, still, motion, gradients.gravity)
+    yield weight_adjoint.bind(forest, still, forces.gravity, motion, by[0], gradients.mass, gradients.moment)
+    yield project_powers.bind(forest, still, carried.columns, *by)
+    drag = gradients.drag.mass, gradients.drag.moment, gradients.drag.inertia
+    yield inertia_adjoint.bind(still, carried.acceleration, motion, *drag)
+    if bodies:
+        held = carried.acceleration, carried.composite, motion, rows, by[0], np.zeros((links, 6))
+        yield position_adjoint.bind(forest, still, *held, gradients.position)
+
+
+def held_noise_adjoint(e: Evaluator, there: Balance, at: Balanced, gradients: Tables, bodies: bool) -> Iterator[Bound]:
+    """Passes that find what weights of F, ``at.by_noise``, are to the coordinates where it is drawn, and add what they
+    are to the tables."""
+    forest, forces, nu = e.system.forest, e.system.forces, e.model.nu
+    links, noise = forest.mass.size, there.noise
+    motion, rows = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
+    by_q, by_u, by_speed = np.zeros((3, nu))
+    by = np.zeros((links, 6)), np.zeros((links, 6)), at.by_coordinate, by_speed
+    yield find_transposed_products.bind(*noise, at.by_noise, motion, rows, by_q, by_u)
+    yield begin.bind(by_q, by_u, *by)
+    held = forces.drag, forces.noise, noise.ws, e.channels.held, motion
+    yield noise_adjoint.bind(*held, by[0], gradients.drag.centre, gradients.noise)
+    yield project_powers.bind(forest, noise.ws, noise.columns, *by)
+    if bodies:
+        held_there = noise.acceleration, noise.composite, motion, rows, by[0], np.zeros((links, 6))
+        yield position_adjoint.bind(forest, noise.ws, *held_there, gradients.position)
+
+
+@pass_of
+def weight_adjoint(forest, ws, gravity, motion, by_place, by_mass, by_moment):
+    """Adds the derivatives of the virtual power of weights, m g at the centres of mass, by turns of links (links, 6),
+    masses and first moments."""
+    g = load_at(gravity, 0)
+    for i in range(forest.mass.size):
+        R = load_matrix(ws.rotation, i)
+        turning, way = load_motion(motion, i, 0)
+        h, arm = apply(R, load(forest.moment, i)), cross(g, turning)
+        add_from(by_place, i, 3, cross(h, arm))
+        by_mass[i] += g[0] * way[0] + g[1] * way[1] + g[2] * way[2]
+        arm = apply_t(R, arm)
+        for k in range(3):
+            by_moment[i, k] += arm[k]
+
+
+@pass_of
+def weight_tangent(forest, ws, gravity, mass, moment, moved, wrench):
+    """Adds the changes of weights to the wrenches (links, 6)."""
+    g = load_at(gravity, 0)
+    for i in range(forest.mass.size):
+        R = load_matrix(ws.rotation, i)
+        h = apply(R, load(forest.moment, i))
+        changed = add(cross((moved[i, 3], moved[i, 4], moved[i, 5]), h), apply(R, load(moment, i)))
+        add_from(wrench, i, 0, scale(mass[i], g))
+        add_from(wrench, i, 3, cross(changed, g))
+
+
+class BalanceChange(NamedTuple):
+    """Passes that find changes at a state."""
+
+    speeds: list[Bound]
+    """Of u."""
+    noise: list[Bound]
+    """Of F, where it is drawn."""
+
+
+def balance_tangent(e: Evaluator, arrays: Scratch, there: Balance, at: Balanced, changes: Tables) -> BalanceChange:
+    """What changes of the coordinates, ``at.by_coordinate``, of F and of tables are to u, into ``at.weight``; and those
+    of coordinates and tables to F, into ``at.by_noise``."""
+    forest, forces, nu = e.system.forest, e.system.forces, e.model.nu
+    links, carried, noise = forest.mass.size, there.carried, there.noise
+    still, nothing, shift, q_change = carried.ws, np.zeros(nu), np.zeros(nu), np.zeros(e.model.nq)
+    joint, projected = np.zeros(nu), np.zeros(nu)
+    moved, field, wrench, no_twist = (np.zeros((links, 6)) for _ in range(4))
+    pushed = np.zeros((links, 3)), np.zeros((links, 3))
+    moving = [
+        spread_shift.bind(forest, arrays.middle, at.by_coordinate, q_change),
+        displace.bind(
+            forest, still, carried.columns, arrays.middle, q_change, nothing, changes.position, shift, moved, field
+        ),
+        clear_changes.bind(wrench, joint),
+    ]
+    acting = TangentAt(
+        forest, still, arrays.middle, arrays.no_speeds, arrays.time, shift, nothing, moved, no_twist, wrench, joint
+    )
+    found = [*moving, *forces_tangent(e, changes, acting, ALL)]
+    found.append(drag_tangent.bind(forces.drag, changes.drag, still, moved, no_twist, wrench))
+    if forces.flow is not None:
+        found.append(flow_tangent.bind(forces.flow, changes.flow, still, moved, wrench))
+    drag = changes.drag.mass, changes.drag.moment, changes.drag.inertia
+    scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
+    found += [
+        gravity_tangent.bind(forest, changes.gravity, still, wrench),
+        weight_tangent.bind(forest, still, forces.gravity, changes.mass, changes.moment, moved, wrench),
+        inertia_tangent.bind(still, carried.acceleration, *drag, wrench),
+        position_tangent.bind(
+            carried.forest, carried.wrench, still, carried.acceleration, changes.position, *pushed, wrench
+        ),
+        project_on_joints.bind(forest, still, wrench, projected),
+        sum_three.bind(joint, projected, at.by_noise, at.weight),
+        find_products.bind(*carried, shift, nothing, *scratch, at.weight),
+        solve_rows.bind(carried.forest, still, carried.columns, there.factors, at.weight[None], np.zeros((links, 6))),
+    ]
+    held = forces.drag, forces.noise, still, e.channels.held, moved
+    shaken = [
+        *moving,
+        noise_tangent.bind(*held, changes.drag.centre, changes.noise, wrench),
+        position_tangent.bind(noise.forest, noise.wrench, still, noise.acceleration, changes.position, *pushed, wrench),
+        project_on_joints.bind(forest, still, wrench, at.by_noise),
+        find_products.bind(*noise, shift, nothing, *scratch, at.by_noise),
+    ]
+    return BalanceChange(found, shaken)
+
+
+@pass_of
+def sum_three(first, second, third, total):
+    """The sum of forces of joints (nu,)."""
+    for k in range(total.size):
+        total[k] = first[k] + second[k] + third[k]
+
+
+@pass_of
+def joint_drift_tangent(forest, u, time, shift, u_change):
+    """Changes of coordinates (nu,) where joints move for a time (1,) at constant speeds, in place: of the rotation of a
+    body that turns by exp(φ), φ = t ω, they are exp(−φ) δ + t J(−φ) δω in its frame."""
+    t = time[0]
+    for i in range(forest.kind.size):
+        kind, j = forest.kind[i], forest.u_start[i]
+        count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
+        if plain < 0:
+            plain = count
+        for k in range(j, j + plain):
+            shift[k] += t * u_change[k]
+        if plain < count:
+            k = j + plain
+            phi = scale(t, load_at(u, k))
+            turned = apply_t(matrix(exponential(phi)), load_at(shift, k))
+            store_at(shift, k, add(turned, scale(t, left_jacobian(scale(-1.0, phi), load_at(u_change, k)))))
+
+
+@pass_of
+def joint_drift_adjoint(forest, u, time, by_shift, by_speed):
+    """The adjoint: weights of the coordinates (nu,) at the end, in place, to those at the beginning, and those of the
+    speeds (nu,)."""
+    t = time[0]
+    for i in range(forest.kind.size):
+        kind, j = forest.kind[i], forest.u_start[i]
+        count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
+        if plain < 0:
+            plain = count
+        for k in range(j, j + plain):
+            by_speed[k] = t * by_shift[k]
+        if plain < count:
+            k = j + plain
+            phi, w = scale(t, load_at(u, k)), load_at(by_shift, k)
+            store_at(by_speed, k, scale(t, left_jacobian(phi, w)))
+            store_at(by_shift, k, apply(matrix(exponential(phi)), w))

@@ -1,0 +1,217 @@
+"""The adjoint of the accelerations of kicks, several at one place.
+
+Those of a kick are k = M⁻¹ (f Γ(q) − C(q, v)), with what ``spin_derivatives.py`` adds. Of weights w and λ = M⁻¹ w the
+derivative of w·k is that of ``adjoint_program.py``. Forces depend on the place alone, so that those of all kicks there
+have one virtual power, at the sum of their λ; M⁻¹ is factorised once for all, by the articulated inertias that the step
+has left, and the accelerations are those that it has found.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import apply_t, load_at, load_from, load_matrix, store_at, sub
+from articulon.dynamics import joints
+from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
+from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
+from articulon.dynamics.derivatives.derivative_definitions import (
+    Carried,
+    copy_row,
+    factorise,
+    find_motion_columns,
+    find_transposed_products,
+    solve_rows,
+)
+from articulon.dynamics.motion_passes import move_links, place_links
+from articulon.forces.base import AdjointAt, At
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.filling import filling
+from articulon.passes import Bound, pass_of
+from articulon.sensitivities.acting_forces import Acting
+from articulon.sensitivities.adjoint_program import (
+    begin,
+    factor_adjoint,
+    forces_adjoint,
+    gravity_adjoint,
+    inertia_adjoint,
+    keep_wrenches,
+    multiply,
+    position_adjoint,
+    project_powers,
+    weight_adjoint,
+)
+from articulon.sensitivities.drift_derivatives import turns_freely
+from articulon.sensitivities.spin_derivatives import find_turning, keeps_spins, kept_spin, spin_adjoint
+from articulon.sensitivities.table_gradients import Tables
+
+
+class Kicks(NamedTuple):
+    """Kicks at a place, weights of their accelerations, and what these are to the state."""
+
+    time: np.ndarray
+    """[time], shape (1,)."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds at which the accelerations of one are found, shape (nu,)."""
+    rate: np.ndarray
+    """These accelerations, shape (nu,)."""
+    weight: np.ndarray
+    """Weights of them, shape (nu,)."""
+    articulated: np.ndarray
+    """Articulated inertias of the links, shape (links, 21)."""
+    joint: np.ndarray
+    """Scaled forces of the joints there, shape (nu,)."""
+    wrench: np.ndarray
+    """Scaled wrenches on the links, shape (links, 6)."""
+    by_coordinate: np.ndarray
+    """Derivatives by the coordinates in their tangent space, shape (nu,)."""
+    by_speed: np.ndarray
+    """Derivatives by the speeds, shape (nu,)."""
+
+
+def kicks(e: Evaluator) -> Kicks:
+    """Arrays for a model."""
+    nu, links = e.model.nu, e.system.forest.mass.size
+    shapes = (
+        (1,),
+        (e.model.nq,),
+        (nu,),
+        (nu,),
+        (nu,),
+        (links, inverse_mass.ARTICULATED),
+        (nu,),
+        (links, 6),
+        (nu,),
+        (nu,),
+    )
+    return Kicks(*(np.zeros(shape) for shape in shapes))
+
+
+class KickPasses(NamedTuple):
+    """What is done at a place, one after the other."""
+
+    place: list[Bound]
+    """Places the links and fills the forces, which those at a place have left otherwise."""
+    first: list[Bound]
+    """Weights of the first kick there, without those of forces."""
+    next: list[Bound]
+    """Those of another."""
+    forces: list[Bound]
+    """Weights of the forces of all that have been there since the last time."""
+
+
+def kick_passes(e: Evaluator, at: Kicks, gradients: Tables, bodies: bool, acting: Acting) -> KickPasses:
+    """The passes of a model; derivatives by the numbers of its links are found only where ``bodies`` are parameters."""
+    forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
+    links = forest.mass.size
+    fall, factors, weight = acting.factor * forces.gravity, np.zeros((nu, inverse_mass.FACTORS)), np.zeros(nu)
+    columns, acceleration = np.zeros((nu, motion_columns.WIDTH)), np.zeros((links, 6))
+    given = np.zeros((links if forces.wrench_channels.size else 0, WRENCH_WIDTH))
+    composite, motion, rows = (np.zeros((links, n)) for n in (composites.WIDTH, 6, products.WIDTH))
+    carried = Carried(forest, at.wrench, ws, columns, acceleration, composite, np.zeros_like(given), given)
+    pushed, moved, own = np.zeros(nu), np.zeros((links, 6)), np.zeros(nu)
+    spins, turning = keeps_spins(forest), np.zeros((links, 3))
+    moving = [move_links.bind(forest, at.u, ws), copy_row.bind(at.rate, own)]
+    if spins:
+        moving.append(take_spins.bind(forest, ws, at.u, turning, own))
+    moving.append(find_motion_columns.bind(forest, at.u, own, fall, ws, columns, acceleration))
+    placed = [factorise.bind(forest, columns, at.articulated, factors)]
+    if given.size:
+        placed.append(keep_wrenches.bind(at.wrench, given))
+    by_q, by_u, nothing = np.zeros(nu), np.zeros(nu), np.zeros((2, links, 6))
+    weighing = [
+        copy_row.bind(at.weight, weight),
+        solve_rows.bind(forest, ws, columns, factors, weight[None], np.zeros((links, 6))),
+        find_transposed_products.bind(*carried, weight, motion, rows, by_q, by_u),
+        add_power.bind(weight, motion, by_q, by_u, pushed, moved, at.by_coordinate, at.by_speed),
+    ]
+    if bodies:
+        weighing.append(inertia_adjoint.bind(ws, acceleration, motion, *gradients[-4:-1]))
+        held = acceleration, composite, motion, rows, nothing[0], nothing[1]
+        weighing.append(position_adjoint.bind(forest, ws, *held, gradients.position))
+    if spins:
+        scratch = turning, np.zeros((links, 6)), np.zeros((links, 3))
+        weighing.append(spin_adjoint.bind(forest, ws, at.u, at.weight, *scratch, at.by_coordinate, at.by_speed))
+    pushing = list(_pushing(e, at, gradients, bodies, acting, columns, (pushed, moved)))
+    # Adjoints of forces read what these have left of the place, as that of sites.
+    friction, window = np.zeros((2, links, 6)), np.zeros(1, dtype=np.int64)
+    filled = At(forest, ws, at.q, at.u, at.time, window, e.channels, *friction)
+    place = [place_links.bind(forest, at.q, ws), *filling(e, filled, resistance=False)]
+    return KickPasses(place, [*moving, *placed, *weighing], [*moving, *weighing], pushing)
+
+
+def _pushing(
+    e: Evaluator,
+    at: Kicks,
+    gradients: Tables,
+    bodies: bool,
+    acting: Acting,
+    columns: np.ndarray,
+    summed: tuple[np.ndarray, np.ndarray],
+) -> Iterator[Bound]:
+    """Passes that find the virtual power of forces at joint speeds λ and the motion of the links by them."""
+    forest, forces, ws = e.system.forest, e.system.forces, e.ws
+    links, nu = forest.mass.size, e.model.nu
+    pushed, moved = summed
+    if acting.scaled:
+        yield factor_adjoint.bind(1.0 / acting.factor, at.joint, at.wrench, pushed, moved, gradients.factor)
+        yield weight_adjoint.bind(forest, ws, forces.gravity, moved, gradients.factor)
+        yield multiply.bind(acting.factor, pushed, moved, pushed, moved)
+    by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
+    power = AdjointAt(forest, ws, at.q, at.u, at.time, pushed, moved, *by)
+    yield begin.bind(np.zeros(nu), np.zeros(nu), *by)
+    yield from forces_adjoint(e, gradients, power, acting._replace(resistance=False))
+    yield gravity_adjoint.bind(forest, ws, moved, gradients.gravity)
+    yield project_powers.bind(forest, ws, columns, *by)
+    if bodies:
+        yield slide_places.bind(forest, ws, by[0], gradients.position)
+    yield clear_power.bind(pushed, moved)
+
+
+@pass_of
+def take_spins(forest, ws, u, turning, rate):
+    """Takes off the accelerations of a kick (nu,) what it has beside those of the equations of motion; ``turning``
+    (links, 3) is scratch."""
+    find_turning(forest, ws, u, turning)
+    for i in range(forest.kind.size):
+        kind = forest.kind[i]
+        if turns_freely(kind):
+            k = forest.u_start[i] + joints.degrees_of_freedom(kind) - 3
+            d = apply_t(load_matrix(ws.rotation, i), kept_spin(forest, ws, turning, i))
+            store_at(rate, k, sub(load_at(rate, k), d))
+
+
+@pass_of
+def add_power(weight, motion, by_q, by_u, pushed, moved, by_coordinate, by_speed):
+    """Adds λ (nu,) and the motion of the links by it (links, 6) to those of the other kicks, and begins the derivatives
+    with those of −λ·τ of inverse dynamics."""
+    for k in range(weight.size):
+        pushed[k] += weight[k]
+        by_coordinate[k], by_speed[k] = -by_q[k], -by_u[k]
+    for i in range(motion.shape[0]):
+        for k in range(6):
+            moved[i, k] += motion[i, k]
+
+
+@pass_of
+def clear_power(pushed, moved):
+    """Begins sums of λ (nu,) and of the motions by it (links, 6)."""
+    for k in range(pushed.size):
+        pushed[k] = 0.0
+    for i in range(moved.shape[0]):
+        for k in range(6):
+            moved[i, k] = 0.0
+
+
+@pass_of
+def slide_places(forest, ws, by_place, gradient):
+    """Adds what origins of joint frames in their parents' frames are to the places of all that joints carry, whose
+    weights (links, 6) have been summed."""
+    for i in range(forest.parent.size):
+        p, found = forest.parent[i], load_from(by_place, i, 0)
+        if p >= 0:
+            found = apply_t(load_matrix(ws.rotation, p), found)
+        for k in range(3):
+            gradient[i, k] += found[k]

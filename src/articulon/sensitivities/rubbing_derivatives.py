@@ -1,0 +1,128 @@
+"""Derivatives of damping and friction of joints in the middle of a friction-implicit step.
+
+With S = c + μ tanh(|ū|/u_s)/|ū| at ū = u + ½ h x the middle of a step is (``integrate/friction_implicit_joints.py``)
+
+    A x = f Jᵀ (…) − f S(ū) ū.
+
+What S ū changes by with x is added to A: ½ h f ∂(S ū)/∂ū, a diagonal where friction is that of single speeds, which is
+eliminated column by column; what it changes by with u and with c, μ and u_s is that of the force −f S ū at ū.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from articulon.algebra.inertia import force_of, moment_of
+from articulon.algebra.vectors import dot, matrix_add, store_from, symmetric_less_outer
+from articulon.dynamics import joints
+from articulon.dynamics.damped_articulated import joint_dampings, solve_damped
+from articulon.dynamics.derivatives.composites import matrix_scale, outer
+from articulon.dynamics.derivatives.inverse_mass import load_inertia
+from articulon.dynamics.derivatives.motion_columns import SHIFT, load_motion
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.joint_friction import (
+    friction_rates,
+    joint_friction_adjoint,
+    joint_friction_tangent,
+    resistance_of,
+)
+from articulon.integrate.friction_implicit_scratch import Scratch
+from articulon.model.state import DAMPING
+from articulon.passes import Bound, pass_of
+from articulon.sensitivities.table_gradients import Tables
+
+
+class Resistance:
+    """Damping and friction of the joints of a model, and the speeds in the middle of a step."""
+
+    def __init__(self, e: Evaluator, arrays: Scratch, u: np.ndarray) -> None:
+        self.evaluator, self.arrays, self.u = e, arrays, u
+        self.rows = resistance_of(e.system.forces.terms)
+        self.middle, self.damping = np.zeros(e.model.nu), joint_dampings(e.model.nu)
+
+    def factoring(self, links: Any, columns: np.ndarray, factors: np.ndarray) -> Iterator[Bound]:
+        """Passes that find the speeds in the middle, and the factors of A⁻¹ of ``links`` at rest."""
+        e, arrays = self.evaluator, self.arrays
+        over = self.u, arrays.clock[1:], arrays.factor, arrays.udot
+        yield find_rubbing.bind(self.rows, *over, self.middle, self.damping.diagonal)
+        forest, still = links
+        kept = np.zeros((forest.mass.size, 21))
+        spare = arrays.no_torque, np.zeros((forest.mass.size, 6))
+        yield damp_links.bind(forest, *spare, still, self.damping, np.zeros(e.model.nu), kept)
+        yield factorise_damped.bind(forest, columns, kept, self.damping.diagonal, factors)
+
+    def adjoint(self, gradients: Tables, weight: np.ndarray, by_speed: np.ndarray) -> Iterator[Bound]:
+        """Passes that add the derivatives of weight·(−S ū) by speeds and tables."""
+        for (kind, table), gradient in zip(self.evaluator.system.forces.terms, gradients.terms, strict=True):
+            if kind.resistance == "joints":
+                yield joint_friction_adjoint.bind(table, gradient, self.middle, weight, by_speed)
+
+    def factor_adjoint(self, weight: np.ndarray, gradient: np.ndarray) -> Bound:
+        """The pass that adds weight·(−S ū)."""
+        return rubbing_power.bind(self.rows, self.middle, weight, gradient)
+
+    def tangent(self, changes: Tables, u_change: np.ndarray, joint: np.ndarray) -> Iterator[Bound]:
+        """Passes that add the changes of −S ū with speeds and tables to the forces of joints."""
+        for (kind, table), change in zip(self.evaluator.system.forces.terms, changes.terms, strict=True):
+            if kind.resistance == "joints":
+                yield joint_friction_tangent.bind(table, change, self.middle, u_change, joint)
+
+    def factor_tangent(self, change: np.ndarray, joint: np.ndarray) -> Bound:
+        """The pass that adds −S ū, times the change (1,) of the factor of all forces."""
+        return rubbing_change.bind(self.rows, self.middle, change, joint)
+
+
+@pass_of
+def find_rubbing(rows, u, span, factor, x, middle, diagonal):
+    """ū (nu,), and what S ū changes by with x over a time ``span`` (1,), the diagonal of A (nu,)."""
+    half = 0.5 * span[0]
+    for k in range(u.size):
+        middle[k], diagonal[k] = u[k] + half * x[k], 0.0
+    for r in range(rows.start.size):
+        s, _, bend, _ = friction_rates(rows, r, middle)
+        for k in range(rows.start[r], rows.end[r]):
+            diagonal[k] += half * factor[DAMPING] * (s + bend * middle[k] * middle[k])
+
+
+@pass_of
+def damp_links(forest, tau, wrench, ws, damping, udot, kept):
+    """Articulated inertias (links, 21) of links with damped joints."""
+    solve_damped(forest, tau, wrench, (0.0, 0.0, 0.0), ws, damping, udot, kept)
+
+
+@pass_of
+def factorise_damped(forest, columns, articulated, diagonal, factors):
+    """The factors of ``inverse_mass.py`` (nu, 7) with a diagonal of joint space (nu,) added to M."""
+    kinds, u_start = forest.kind, forest.u_start
+    for i in range(kinds.size):
+        first = u_start[i]
+        A, H, M = load_inertia(articulated, i)
+        for k in range(first + joints.degrees_of_freedom(kinds[i]) - 1, first - 1, -1):
+            sw, sv = load_motion(columns, k, SHIFT)
+            n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
+            d = 1.0 / (dot(sw, n) + dot(sv, f) + diagonal[k])
+            store_from(factors, k, 0, n)
+            store_from(factors, k, 3, f)
+            factors[k, 6] = d
+            if k > first:
+                A, M = symmetric_less_outer(A, d, n), symmetric_less_outer(M, d, f)
+                H = matrix_add(H, matrix_scale(-d, outer(n, f)))
+
+
+@pass_of
+def rubbing_power(rows, middle, weight, gradient):
+    """Adds weight·(−S ū)."""
+    for r in range(rows.start.size):
+        s = friction_rates(rows, r, middle)[0]
+        for k in range(rows.start[r], rows.end[r]):
+            gradient[0] -= s * weight[k] * middle[k]
+
+
+@pass_of
+def rubbing_change(rows, middle, change, joint):
+    """Adds −S ū, times a change (1,)."""
+    for r in range(rows.start.size):
+        s = change[0] * friction_rates(rows, r, middle)[0]
+        for k in range(rows.start[r], rows.end[r]):
+            joint[k] -= s * middle[k]
