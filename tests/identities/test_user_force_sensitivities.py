@@ -31,7 +31,7 @@ def swirl(time: float, x: np.ndarray, e: np.ndarray, v: np.ndarray, p: np.ndarra
 
 
 def model_of(function: Any, p: float = 0.7) -> ar.Model:
-    description, rng = description_of(4, 4)
+    description, rng = description_of(28, 4)  # with a body that is welded to a moving one
     state = random_situation(description, rng)
     builder = builder_of(description, state.q, 0.5 * state.u)
     builder.add_force(ar.forces.UserForce(function=function, parameters=(p, 0.3)))
