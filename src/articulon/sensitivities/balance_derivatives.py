@@ -46,7 +46,7 @@ from articulon.sensitivities.adjoint_program import (
     project_powers,
 )
 from articulon.sensitivities.drift_derivatives import left_jacobian
-from articulon.sensitivities.friction_derivatives import noise_adjoint, noise_tangent
+from articulon.sensitivities.noise_derivatives import noise_adjoint, noise_tangent
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import (
     clear_changes,

@@ -6,7 +6,7 @@ from articulon.integrate.integrators import BrownianDynamics, Explicit, Friction
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.explicit_stepping import ExplicitStepping
 from articulon.sensitivities.friction_implicit_stepping import FrictionImplicitStepping
-from articulon.sensitivities.overdamped_differentiation import OverdampedStepping
+from articulon.sensitivities.overdamped_stepping import OverdampedStepping
 from articulon.sensitivities.stepping import Stepping
 
 STEPPINGS: dict[Any, Any] = {

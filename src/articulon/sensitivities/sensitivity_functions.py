@@ -18,9 +18,9 @@ from articulon.model import Model
 from articulon.sensitivities.adjoint_run import by_adjoint
 from articulon.sensitivities.differentiable_models import run_of
 from articulon.sensitivities.end_of_run import Derivatives, Steps
-from articulon.sensitivities.factor_parameter import all_parameters
 from articulon.sensitivities.objectives import objective_of
 from articulon.sensitivities.parameters import Parameter
+from articulon.sensitivities.run_parameters import all_parameters
 from articulon.sensitivities.tangent_run import by_tangent
 
 WHERE = "sensitivity"

@@ -1,4 +1,4 @@
-"""The factor of all forces as a parameter, beside those of the model."""
+"""The parameters of a run: those of its model, and the factor of all forces."""
 
 from typing import Any
 
