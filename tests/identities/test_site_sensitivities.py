@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.sensitivities.parameters import parameters_of
+from articulon.sensitivities.parameters import parameter_of
 from tests.support.forced_models import add_sites, description_of
 from tests.support.random_models import builder_of, random_situation
 
@@ -131,7 +131,7 @@ def test_derivatives_through_forces_between_sites(case: str) -> None:
     forward = ar.sensitivity(model, objective, names, "forward", duration=DURATION, **RUN)
     few = ar.sensitivity(model, objective, names, checkpoints=1, duration=DURATION, **RUN)
     assert adjoint.value == pytest.approx(value(model), rel=1e-12)
-    for parameter in parameters_of(model, names, ""):
+    for parameter in (parameter_of(model, name, "") for name in names):
         name, number = parameter.name, parameter.numbers
         found, size = adjoint.gradient[name], np.abs(forward.gradient[name]).max()
         assert np.abs(np.subtract(found, forward.gradient[name])).max() <= 1e-11 * size, name

@@ -104,7 +104,8 @@ class Steps:
         return passage.rate(lambda y: self.objective.of(*self.stepping.split(y))[0])
 
     def weigh(self, end: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The objective at the end and its derivatives; raises DivergenceError where there is none."""
+        """The objective at the end and its derivatives; raises DivergenceError where there is none, and what a function
+        of the user's has raised."""
         self.check_finite(end)
         nq = self.run.model.nq
         value, by_q, by_u = self.objective.of(*self.stepping.split(end))
@@ -117,7 +118,10 @@ class Steps:
         return value, in_coordinates(model, end[:nq], by_q) - sooner * by_stop, by_u
 
     def check_finite(self, state: np.ndarray) -> None:
-        """Raises DivergenceError for a state (nq + nu,) that is none."""
+        """Raises DivergenceError for a state (nq + nu,) that is none, and what a function of the user's has raised."""
+        error = self.stepping.evaluator.users.error
+        if error is not None:
+            raise error
         if not np.isfinite(state).all():
             raise self._divergence()
 
