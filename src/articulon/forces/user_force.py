@@ -10,12 +10,12 @@ import numpy as np
 from numba import types
 from pydantic import ConfigDict
 
-from articulon.algebra.rotations import load_quaternion, normalised, product, store_quaternion
-from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store, store_from
+from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.declaration import Number
-from articulon.forces.base import At, Force, Merging
+from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt
+from articulon.forces.user_bodies import body_states
+from articulon.forces.user_force_derivatives import user_adjoint, user_tangent
 from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
-from articulon.kernels import jit
 from articulon.model import CHANNELS, Model
 from articulon.passes import Bound, Function, functions, pass_of
 
@@ -125,6 +125,19 @@ class UserForce(Force):
         yield user_wrenches.bind(table, at.time, at.ws, at.channels.wrench)
 
     @classmethod
+    def adjoint(cls, table: Bodies, gradient: Bodies, at: AdjointAt) -> Iterator[Bound]:
+        """See :class:`Force`. By differences."""
+        scratch = np.zeros((table.link.size, 6)), np.zeros((table.link.size, 12))
+        yield user_adjoint.bind(table, gradient, at.time, at.ws, at.motion, *scratch, at.by_place, at.by_velocity)
+
+    @classmethod
+    def tangent(cls, table: Bodies, change: Bodies, at: TangentAt) -> Iterator[Bound]:
+        """See :class:`Force`. By differences."""
+        bodies = table.link.size
+        scratch = np.zeros((bodies, 12)), np.zeros((bodies, 6)), np.zeros(table.parameters.size)
+        yield user_tangent.bind(table, change, at.time, at.ws, at.moved, at.twist, *scratch, at.wrench)
+
+    @classmethod
     def coarsen(cls, table: Bodies, merging: Merging, links: int, speeds: int) -> Bodies:
         """See :class:`Force`."""
         return table._replace(
@@ -157,25 +170,6 @@ def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
         )
 
     return bridge, address
-
-
-@jit
-def body_states(bodies, ws, positions, rotations, velocities):
-    """Positions, Euler parameters and velocities of the bodies in the world."""
-    links, offset_position, offset_rotation = bodies.link, bodies.offset_position, bodies.offset_rotation
-    matrices, position, quaternion = ws.rotation, ws.position, ws.quaternion
-    twist = ws.twist
-    for k in range(links.size):
-        i, r, e = links[k], load(offset_position, k), load_quaternion(offset_rotation, k)
-        if i < 0:
-            store(positions, k, r)
-            store_quaternion(rotations, k, e)
-            continue
-        r, w = apply(load_matrix(matrices, i), r), load_from(twist, i, 3)
-        store(positions, k, add(load(position, i), r))
-        store_quaternion(rotations, k, normalised(product(load_quaternion(quaternion, i), e)))
-        store_from(velocities, k, 0, add(load_from(twist, i, 0), cross(w, r)))
-        store_from(velocities, k, 3, w)
 
 
 @pass_of

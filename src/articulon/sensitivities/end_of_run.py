@@ -90,7 +90,11 @@ class Steps:
         return passage.rate(lambda y: self.objective.of(*self.stepping.split(y))[0])
 
     def weigh(self, end: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The objective at the end and its derivatives; raises DivergenceError where there is none."""
+        """The objective at the end and its derivatives; raises DivergenceError where there is none, and what a function
+        of the user's has raised."""
+        error = self.stepping.evaluator.users.error
+        if error is not None:
+            raise error
         if not np.isfinite(end).all():
             raise self._divergence()
         nq = self.run.model.nq

@@ -6,6 +6,7 @@ from articulon.errors import CaseError
 from articulon.forces.brownian import Brownian
 from articulon.forces.joint_friction import JointFriction
 from articulon.forces.point_springs import PointSpring
+from articulon.forces.user_force import UserForce
 from articulon.integrate.combination import resists
 from articulon.integrate.integrators import BrownianDynamics, Explicit, FrictionImplicit
 from articulon.integrate.overdamped_driver import is_jointed
@@ -26,6 +27,11 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
             raise CaseError(
                 f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
                 f"'{force.amplitude_from}'"
+            )
+        if isinstance(force, UserForce) and not isinstance(integrator, Explicit):
+            raise CaseError(
+                f"{where}: forces[{k}]: a function of the user's may read speeds, and of such forces there are "
+                f"derivatives with explicit Runge-Kutta rules alone, and none with '{rule}'; choose 'rk4' say"
             )
     if isinstance(integrator, BrownianDynamics):
         _check_overdamped(model, where)
