@@ -10,6 +10,7 @@ import pytest
 import articulon as ar
 from articulon.dynamics.momenta import momentum
 from articulon.forces.impacts.hard_cores import core_size
+from articulon.gpu.tree_force_tables import check_forces
 
 FLOOR = {"shape": "plane", "kind": "floor", "point": (0, 0, 0), "normal": (0, 0, 1)}
 STEPS = (1.0 / 64, 1.0 / 128, 1.0 / 256)
@@ -188,3 +189,13 @@ def test_damped_joints_are_refused_by_friction_implicit_steps() -> None:
     b.add_force(ar.forces.JointDamping(rotational={"arm": 0.1}))
     with pytest.raises(ar.CaseError, match=r"'joint-damping' resists speeds too; leave it out"):
         ar.simulate(b.build(), 1.0, rule="friction-implicit", step=0.01)
+
+
+def test_what_knows_no_impacts_refuses_hard_cores() -> None:
+    model = docking()
+    with pytest.raises(ar.ModelError, match=r"site-pairs is not found for several states side by side"):
+        ar.Ensemble(model, model.q0[None], model.u0[None])
+    with pytest.raises(ar.ModelError, match=r"repulsion: derivatives of runs with impacts are not known"):
+        model.forces[0].check_adjoint("forces[0]")
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: there are no impacts on a device"):
+        check_forces(model, "GpuEnsemble")

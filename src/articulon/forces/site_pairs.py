@@ -171,6 +171,18 @@ class SitePairs(Force):
         laws = ((order[i], order[j], law) for i in range(moving) for lo, hi, law in soft.of(i) for j in range(lo, hi))
         return gather_cores(model, laws, self, where)
 
+    def goes_side_by_side(self) -> bool:
+        """See :class:`Force`. Each state has impacts of its own."""
+        return self.repulsion == "soft"
+
+    def check_adjoint(self, where: str) -> None:
+        """See :class:`Force`. Speeds jump in the impacts of hard cores."""
+        if self.repulsion == "impact":
+            raise ModelError(
+                f"{where}.repulsion: derivatives of runs with impacts are not known; set it to 'soft', or take "
+                "differences of runs"
+            )
+
     def momentum_changes(self, model: Model) -> str | None:
         """See :class:`Force`. It keeps the momentum where no site is on the ground."""
         return OUTSIDE if sites_on_ground(model) else None
