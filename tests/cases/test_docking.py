@@ -98,3 +98,17 @@ def test_constant_scaling_is_late_by_what_the_path_beside_it_says(tmp_path, a2):
     # A fiftieth of any error is left unknown; what remains is how well the unscaled path is known.
     assert 0.0 < paired["half_width"] - LEAST_KNOWN * paired["relative_error"] < 0.005
     assert run.summary["fidelity"]["verdict"] == {0.01: "violated", 0.03: "suspect"}[a2]
+
+
+def test_with_hard_cores_the_particle_docks_where_soft_repulsion_ends(tmp_path):
+    """It begins 24 nm nearer. The tips fall onto their receptors, stay there and draw the chains after them, in steps
+    that are halved; with A/r^12 the bodies are thrown about before that."""
+    near = CASE.with_overrides({"model.gap": "20 nm", "run.stop.advance": "25 nm", "run.duration": "0.04 us"})
+    with pytest.raises(DivergenceError):
+        ar.run(near, tmp_path / "soft", report=False)
+    done = ar.run(near.variant("hard-cores"), tmp_path / "hard", report=False).summary
+    assert done["stop_time"] is not None
+    assert done["impacts"]["impacts"] >= 4
+    assert len(done["impacts"]["resting"]) >= 4
+    # Half a step turns a body by 0.05, whose square is the order of a drift's error.
+    assert done["energy_balance_error_relative"] < 0.05**2 * 10

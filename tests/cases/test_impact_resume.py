@@ -144,6 +144,86 @@ def test_impacts_have_the_same_bits_on_one_thread_and_on_two(tmp_path: Path) -> 
     assert np.array_equal(one.state.rule.history, two.state.rule.history)
 
 
+DOCKING = """
+[case]
+title = "A jointed pair that docks on a hard core"
+units = "kg-m-s"
+
+[[model.bodies]]
+name = "tip"
+joint = "free"
+mass = 1
+inertia = 0.1
+q = [1.4, 0.3, 0.1, 1, 0, 0, 0]
+
+[[model.bodies]]
+name = "tail"
+parent = "tip"
+joint = "spherical"
+position = [0, 1, 0]
+mass = 0.5
+inertia = 0.05
+com = [0, 0.3, 0]
+
+[[model.sites]]
+body = "tip"
+kind = "ligand"
+group = "moves"
+
+[[model.sites]]
+body = "tail"
+position = [0, 0.3, 0]
+kind = "ligand"
+group = "moves"
+
+[[model.sites]]
+body = "ground"
+kind = "receptor"
+group = "stands"
+position = [0, 0, 0]
+
+[[forces]]
+kind = "site-pairs"
+between = [["moves", "stands"]]
+repulsion = "impact"
+table = [{ kinds = ["ligand", "receptor"], A = 10, B = 10 }]
+
+[[forces]]
+kind = "stokes-drag"
+viscosity = 0.3
+radius = { tip = 0.3, tail = 0.3 }
+
+[integrator]
+rule = "friction-implicit"
+step = 0.02
+
+[run]
+duration = 1.4
+frames = 7
+checkpoint_interval = 0.1
+"""
+
+
+def test_friction_implicit_steps_are_stopped_and_go_on_to_the_same_bits(tmp_path: Path, monkeypatch) -> None:
+    """Stopped before, amid and after impacts, with steps that are halved; on one thread and on two."""
+    case = case_of(tmp_path, DOCKING)
+    whole = ar.run(case, tmp_path / "unbroken", report=False)
+    assert whole.summary["impacts"]["resting"] == ["'tip' and site 2 on the ground"]
+    assert whole.summary["evaluations"] > whole.summary["steps"]
+    monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
+    folder = tmp_path / "broken"
+    for part, at in enumerate((18, 6, 12)):
+        with pytest.raises(KeyboardInterrupt, match="resume"):
+            ar.run(case, folder, resume=part > 0, progress=Shown(at, interrupt), report=False)
+    monkeypatch.undo()
+    ar.run(case, folder, resume=True, report=False)
+    assert bits(folder) == bits(tmp_path / "unbroken")
+    settings = {"rule": "friction-implicit", "step": 0.0175, "frames": 4}
+    one, two = on_one_and_two(lambda: ar.simulate(case.build_model(), 1.4, **settings))
+    assert np.array_equal(one.q, two.q)
+    assert np.array_equal(one.u, two.u)
+
+
 @pytest.mark.slow
 def test_killed_runs_with_impacts_go_on_to_the_same_bits(tmp_path: Path) -> None:
     goes_on_after_kills(tmp_path, TUMBLING, np.random.default_rng(4).uniform(0.05, 0.4, 5))

@@ -217,8 +217,11 @@ def _add_bodies(builder: Any, features: set[str]) -> None:
     if "impacts" in features:
         if not features & {"grains", "touching"}:  # whose spheres have contacts
             builder.add_site("core", kind="ball", radius=0.2)
-            floor = {"shape": "plane", "kind": "floor", "point": (6.0, 6.0, 5.0), "normal": z}
-            builder.add_force(ar.forces.Impacts(walls=[floor]))
+            walls = [{"shape": "plane", "kind": "floor", "point": (6.0, 6.0, 5.0), "normal": z}]
+            if features & set(BAROSTATS):  # whose boxes repeat along every axis, and no plane does
+                builder.add_site("arm", kind="ball", radius=0.1)
+                walls = []
+            builder.add_force(ar.forces.Impacts(walls=walls))
         builder.add_force(ar.forces.JointLimits(lower={"arm": -1.0}, upper={"arm": 1.0}))
     if "noise" in features:
         options = {}

@@ -14,6 +14,7 @@ from articulon.algebra.vectors import add, apply, cross, load, load_from, load_m
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging, TangentAt
+from articulon.forces.impacts.hard_cores import HardCores, check_core_keys, gather_cores
 from articulon.forces.selection import on_link
 from articulon.forces.site_pair_derivatives import pair_adjoint, pair_tangent
 from articulon.forces.site_pair_law import site_law
@@ -85,6 +86,14 @@ class SitePairs(Force):
     """Pairs of groups that interact; all by default, except that sites on the ground never do among themselves."""
     excluded_joints: Whole = 0
     """Sites whose bodies are this many joints apart, or fewer, do not interact; those on one body never do."""
+    repulsion: Literal["soft", "impact"] = "soft"
+    """What keeps sites apart: A/r¹², or hard cores of the same size, which meet in impacts while −B/r⁶ + C/r stays.
+    The size is where U is zero; with ``parameters`` it is σ."""
+    core_restitution: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.0
+    """Coefficient of restitution of hard cores, in [0, 1]."""
+    core_resting_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
+    """Approach speed below which hard cores meet without restitution and rest [length/time]; None never does, but for
+    cores without restitution."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -92,6 +101,7 @@ class SitePairs(Force):
             raise ValueError("give either table or parameters")
         if self.excluded_joints < 0:
             raise ValueError("excluded_joints must be at least 0")
+        check_core_keys(self)
         return self
 
     def check(self, model: Model, where: str) -> None:
@@ -99,6 +109,8 @@ class SitePairs(Force):
         self.laws(model, where)
         if sum(isinstance(force, SitePairs) for force in model.forces) > 1:
             raise ModelError(f"{where}: site pairs are declared twice; one declaration holds every pair")
+        if self.repulsion == "impact":
+            self.hard_cores(model, where)
 
     def laws(self, model: Model, where: str) -> dict[tuple[int, int], tuple[float, float, float]]:
         """(A, B, without charges C) of each pair of kinds that meets, by indices, smaller first."""
@@ -155,6 +167,25 @@ class SitePairs(Force):
             return list(combinations_with_replacement(range(len(names)), 2))
         return [(names.index(g), names.index(h)) for g, h in self.between]
 
+    def hard_cores(self, model: Model, where: str = "site-pairs") -> HardCores:
+        """The hard cores in place of A/r¹²; raises ModelError where a law gives none or a number is out of bounds."""
+        order, moving = _order(model)
+        soft = _Runs(model, self.model_copy(update={"repulsion": "soft"}), where, order)
+        laws = ((order[i], order[j], law) for i in range(moving) for lo, hi, law in soft.of(i) for j in range(lo, hi))
+        return gather_cores(model, laws, self, where)
+
+    def goes_side_by_side(self) -> bool:
+        """See :class:`Force`. Each state has impacts of its own."""
+        return self.repulsion == "soft"
+
+    def check_adjoint(self, where: str) -> None:
+        """See :class:`Force`. Speeds jump in the impacts of hard cores."""
+        if self.repulsion == "impact":
+            raise ModelError(
+                f"{where}.repulsion: derivatives of runs with impacts are not known; set it to 'soft', or take "
+                "differences of runs"
+            )
+
     def momentum_changes(self, model: Model) -> str | None:
         """See :class:`Force`. It keeps the momentum where no site is on the ground."""
         return OUTSIDE if sites_on_ground(model) else None
@@ -162,11 +193,9 @@ class SitePairs(Force):
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> Pairs:
         """See :class:`Force`. All pairs as runs of partners with one law."""
-        sites, link = model.sites, model.site_links
+        link = model.site_links
         local = np.array([_place(model, s) for s in range(link.size)]).reshape(-1, 3)
-        # Moving sites first; within each part by group, kind and charge, so that partners of one law are contiguous.
-        order = np.lexsort((sites.charge, sites.kind, sites.group, link < 0))
-        moving = int((link >= 0).sum())
+        order, moving = _order(model)
         start, low, high, law = [0], [], [], []
         runs = _Runs(model, declared[0][1], declared[0][0], order)
         for i in range(moving):
@@ -262,6 +291,13 @@ class SitePairs(Force):
         return self
 
 
+def _order(model: Model) -> tuple[np.ndarray, int]:
+    """Sites in the order of the tables, and how many of them move: these first; within each part by group, kind and
+    charge, so that partners of one law are contiguous."""
+    sites, link = model.sites, model.site_links
+    return np.lexsort((sites.charge, sites.kind, sites.group, link < 0)), int((link >= 0).sum())
+
+
 def _place(model: Model, site: int) -> np.ndarray:
     body, position = int(model.sites.body[site]), model.sites.position[site]
     return position if body < 0 or model.sites_on_nodes[site] else on_link(model, body, position)
@@ -275,7 +311,7 @@ class _Runs:
         self.body, self.group = sites.body[order], sites.group[order]
         self.kind, self.charge = sites.kind[order], sites.charge[order]
         self.laws = force.laws(model, where)
-        self.table = bool(force.table)
+        self.table, self.hard = bool(force.table), force.repulsion == "impact"
         self.coulomb = model.units.coulomb / float(force.relative_permittivity)
         self.allowed = {pair for g, h in force.groups(model) for pair in ((g, h), (h, g))}
         self.joints, self.model = force.excluded_joints, model
@@ -301,6 +337,8 @@ class _Runs:
             A, B, C = self.laws[a, b]
             if not self.table:
                 C += self.coulomb * self.charge[i] * self.charge[first]
+            if self.hard:
+                A = 0.0
             inside = excluded[(excluded >= first) & (excluded < last)].tolist()
             edges = [first - 1, *inside, last]
             found.extend((lo + 1, hi, (A, B, C)) for lo, hi in pairwise(edges) if hi > lo + 1)

@@ -93,6 +93,11 @@ def check_forces(model: Model, where: str) -> None:
                 f"{where}: forces[{k}]: there are no kernels for {getattr(force, 'kind', type(force).__name__)} on a "
                 f"device, but for {kinds}; leave it out, or compute on the CPU"
             )
+        if isinstance(force, SitePairs) and force.repulsion == "impact":
+            raise ModelError(
+                f"{where}: forces[{k}].repulsion: there are no impacts on a device; set it to 'soft', or compute "
+                "on the CPU"
+            )
 
 
 def tables_of(model: Model, held: float, real: Any, device: Any) -> ForceTables:

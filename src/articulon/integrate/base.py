@@ -117,11 +117,15 @@ class Driver:
             return DIVERGED
         if status != STOPPED:
             return status
-        reason = thrown(self.evaluator.model, self.stop, state.u, self.step)
+        reason = thrown(self.evaluator.model, self.stop, state.u, self.latest_step(state))
         if reason is None:
             return status
         self.failure = f"{reason}, so shorten integrator.step; the acceleration is largest"
         return DIVERGED
+
+    def latest_step(self, state: State) -> float:
+        """The length of the latest step, where all are equal but for parts of one [time]."""
+        return self.step
 
     def _on_lists(self, state: State, until: float, steps: int) -> int:
         """The same, with lists of neighbours that are long enough."""

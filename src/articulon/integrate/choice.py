@@ -8,6 +8,7 @@ from articulon.integrate.event_driver import EventDrivenDriver
 from articulon.integrate.explicit_driver import ExplicitDriver
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
 from articulon.integrate.friction_implicit_driver import FrictionImplicitDriver
+from articulon.integrate.friction_implicit_impact_driver import FrictionImplicitImpactDriver
 from articulon.integrate.grain_driver import GrainDriver
 from articulon.integrate.impact_driver import ImpactDriver
 from articulon.integrate.overdamped_driver import OverdampedDriver
@@ -34,6 +35,8 @@ DRIVERS: dict[str, type[Driver]] = {
     "event-driven": EventDrivenDriver,
 }
 """By the name of the integrator in the table of what goes with what."""
+BETWEEN_IMPACTS: dict[str, type[Driver]] = {"explicit": ImpactDriver, "friction-implicit": FrictionImplicitImpactDriver}
+"""Those that take steps from impact to impact."""
 
 
 def driver(problem: Problem, state: State) -> Driver:
@@ -50,6 +53,6 @@ def driver(problem: Problem, state: State) -> Driver:
     if name == "flights" and moves_beads(problem):
         ranks = ranks_of_model(problem.evaluator.model)
         return BeadDriver(problem, state) if ranks.size == 1 else SharedBeadDriver(problem, state, ranks)
-    if name == "explicit" and FEATURES["impacts"].has(combination):
-        return ImpactDriver(problem, state)
+    if FEATURES["impacts"].has(combination) and name in BETWEEN_IMPACTS:
+        return BETWEEN_IMPACTS[name](problem, state)
     return DRIVERS[name](problem, state)

@@ -154,6 +154,15 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
             "leave out the thermostat or the noise, or the impacts",
         ),
     ),
+    **_each(
+        VOLUMES,
+        "impacts",
+        Refusal(
+            "barostat",
+            "a smaller box lets spheres overlap, and impacts know no overlap",
+            "leave out [barostat], or the impacts",
+        ),
+    ),
     ("drives", "following"): Refusal(
         "scaling.policy",
         "{policy} follows the forces on bodies, and a drive, or a loop between trees or to the ground, binds them by "

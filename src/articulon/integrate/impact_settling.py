@@ -36,7 +36,7 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
     rested = resting(memory)
     if not len(touching):
         if len(rested.contact):
-            _rest(engine, memory, rested, no_rests())
+            set_rests(engine, memory, rested, no_rests())
         return None
     free = _free_accelerations(engine, evaluator, state)
     at = engine.at(state.q, state.u)
@@ -44,7 +44,7 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
     moved = np.abs(state.u) + step * np.abs(free)
     found = engine.collide(at, touching, moved, step)
     if found is not None:
-        failure = _book(engine, state, touching, *found)
+        failure = book_impacts(engine, state, touching, *found)
         if failure is not None:
             return failure
         at = engine.at(state.q, state.u)
@@ -53,7 +53,11 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
     return _settle_rests(engine, state, at, touching, rested, free, moved)
 
 
-def _book(engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome) -> str | None:
+def book_impacts(
+    engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome
+) -> str | None:
+    """Gives a state the speeds after impacts of what touches, and books what these have done; why a run cannot go on,
+    if so."""
     memory, time = state.rule.history, float(state.time[0])
     memory[MEMORY.impacts] += outcome.impacts
     memory[MEMORY.energy] += outcome.energy
@@ -115,7 +119,7 @@ def _settle_rests(
     still = ((e == 0.0) | (slow >= 0.0)) & (speed >= -STILL * size) & (speed <= np.maximum(STILL * size, captured))
     contacts = touching[still]
     if not len(contacts):
-        _rest(engine, state.rule.history, rested, no_rests())
+        set_rests(engine, state.rule.history, rested, no_rests())
         return None
     if len(contacts) > len(engine.pressed.contact):
         return f"{len(contacts)} contacts rest, and there is room for {len(engine.pressed.contact)}"
@@ -125,7 +129,7 @@ def _settle_rests(
     if found is None:
         return paradox(engine.name(contacts[0]))
     rests, stilled = found
-    _rest(engine, state.rule.history, rested, rests)
+    set_rests(engine, state.rule.history, rested, rests)
     if len(rests.contact):  # what is too slow to have left, or to slip
         keep_closed(engine, state, stilled)
     return None
@@ -149,7 +153,7 @@ def _turn_round(engine: ImpactEngine, rested: Rests, contacts: np.ndarray) -> np
     return found
 
 
-def _rest(engine: ImpactEngine, memory: np.ndarray, before: Rests, after: Rests) -> None:
+def set_rests(engine: ImpactEngine, memory: np.ndarray, before: Rests, after: Rests) -> None:
     """Has contacts rest, and counts those that have begun and ended."""
     was, now = ({(int(a), int(b)) for a, b in rests.contact} for rests in (before, after))
     memory[MEMORY.rests] += len(now - was)

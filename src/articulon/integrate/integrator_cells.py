@@ -201,7 +201,7 @@ for _name, _cells in CELLS.items():
         _cells.update(of_all(("hard spheres", "impacts"), BROKEN_OFF))
     elif _name in ("overdamped", "ermak-mccammon"):
         _cells.update(of_all(("hard spheres", "impacts"), NO_SPEEDS_TO_HIT))
-    elif _name in ("canonical", "friction-implicit", "flights", "particles", "r-respa", "grains", "touching"):
+    elif _name in ("canonical", "flights", "particles", "r-respa", "grains", "touching"):
         _cells.update(of_all(("hard spheres", "impacts"), EQUAL_STEPS))
     if _name in ("explicit", "predictor-corrector", "scipy", "canonical"):
         _cells.update(of_all(VOLUMES, JUMPING_VOLUMES))

@@ -105,6 +105,7 @@ class ImpactEngine:
         t = self.table
         return bool(
             (t.restitution == 0.0).any()
+            or (t.core_size.any() and (t.core_constants[0] == 0.0 or t.core_constants[1] >= 0.0))
             or t.resting[0] >= 0.0
             or (t.stop[:, 2] == 0.0).any()
             or (t.stop[:, 3] >= 0.0).any()
@@ -185,6 +186,9 @@ class ImpactEngine:
         for k, (a, b) in enumerate(contacts.tolist()):
             if a == STOP:
                 result[:, k] = table.stop[b, 2], 0.0, table.stop[b, 3]
+                continue
+            if b < spheres and table.core_size[table.core[a], table.core[b]] > 0.0:
+                result[:, k] = table.core_constants[0], 0.0, table.core_constants[1]
                 continue
             one = table.kind[a]
             two = table.kind[b] if b < spheres else table.walls.material[table.wall_of[b - spheres]]

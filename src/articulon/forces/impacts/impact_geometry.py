@@ -67,11 +67,24 @@ def wall_gap(table, feature, x):
 
 
 @jit
+def reach_of(table, a, b):
+    """Distance of the centres of two spheres that touch: the sum of their radii, or the size of the pair's core."""
+    core = table.core_size[table.core[a], table.core[b]]
+    return core if core > 0.0 else table.radius[a] + table.radius[b]
+
+
+@jit
 def spheres_apart(table, a, b, d):
     """Gap of two spheres whose centres are d apart, and the unit vector along d."""
     r = norm(d)
     n = scale(1.0 / r, d) if r > 0.0 else (0.0, 0.0, 1.0)
-    return r - (table.radius[a] + table.radius[b]), n
+    return r - reach_of(table, a, b), n
+
+
+@jit
+def all_contacts(table):
+    """How many can meet, see :func:`contact_number`."""
+    return table.pair.shape[0] + table.walled[0] * table.wall_of.size + table.stop_speed.size
 
 
 @routine
@@ -84,7 +97,7 @@ def contact_gap(table, x, q, a, b):
     size = table.radius[a] + abs(xa[0]) + abs(xa[1]) + abs(xa[2])
     if b < spheres:
         gap, n = spheres_apart(table, a, b, between(table, xa, load(x, b)))
-        return gap, n, size + table.radius[b]
+        return gap, n, size + reach_of(table, a, b) - table.radius[a]
     gap, n = wall_gap(table, b - spheres, xa)
     return gap - table.radius[a], n, size
 
@@ -93,8 +106,8 @@ def contact_gap(table, x, q, a, b):
 def touching(table, x, q, found):
     """Writes the contacts whose gap is closed, but for rounding, into ``found`` (room, 2); returns how many there are,
     which may be more than there is room for."""
-    count, spheres = 0, table.link.size
-    for k in range(table.pair.shape[0] + spheres * table.wall_of.size + table.stop_speed.size):
+    count = 0
+    for k in range(all_contacts(table)):
         a, b = contact_number(table, k)
         gap, _, size = contact_gap(table, x, q, a, b)
         if gap <= TOUCH * size:
@@ -112,9 +125,9 @@ def contact_number(table, k):
     if k < pairs:
         return table.pair[k, 0], table.pair[k, 1]
     k -= pairs
-    if k < spheres * features:
+    if k < table.walled[0] * features:
         return k // features, spheres + k % features
-    return STOP, k - spheres * features
+    return STOP, k - table.walled[0] * features
 
 
 @kernel
@@ -128,8 +141,8 @@ def gaps_of(table, x, q, contacts, gaps):
 def deepest_overlap(table, x, q, skipped, found):
     """The largest overlap of all contacts but some (n, 2), over the size that rounding of a gap is measured by; whose
     it is goes into ``found`` (2,)."""
-    worst, spheres = 0.0, table.link.size
-    for k in range(table.pair.shape[0] + spheres * table.wall_of.size + table.stop_speed.size):
+    worst = 0.0
+    for k in range(all_contacts(table)):
         a, b = contact_number(table, k)
         gap, _, size = contact_gap(table, x, q, a, b)
         if -gap > worst * size and not is_among(skipped, a, b):
@@ -172,7 +185,7 @@ def path_bounds(table, a, b, path):
     if a == STOP:
         return fastest, bend
     if b < spheres:  # the centres stay beyond the sum of the radii until the two meet
-        return fastest, bend + fastest * fastest / (table.radius[a] + table.radius[b])
+        return fastest, bend + fastest * fastest / reach_of(table, a, b)
     w = table.wall_of[b - spheres]
     if table.walls.shape[w] == PLANE or table.walls.shape[w] == INSIDE:
         return fastest, bend
@@ -221,6 +234,12 @@ def control_points(x0, v0, x1, v1, h):
 
 @kernel
 def first_event(table, skipped, start, end, h, ways, found):
+    """:func:`find_first_event` for Python."""
+    return find_first_event(table, skipped, start, end, h, ways, found)
+
+
+@routine
+def find_first_event(table, skipped, start, end, h, ways, found):
     """The first of all contacts to close in a step of length h, into ``found`` (2,); returns the part of the step at
     which it does, about, or 2 where none does.
 
@@ -233,7 +252,7 @@ def first_event(table, skipped, start, end, h, ways, found):
     for s in range(spheres):
         p = control_points(load(x0, s), load(v0, s), load(x1, s), load(v1, s), h)
         ways[s] = max(norm(sub(p[1], p[0])), norm(sub(p[2], p[0])), norm(sub(p[3], p[0])))
-    for k in range(table.pair.shape[0] + spheres * table.wall_of.size + table.stop_speed.size):
+    for k in range(all_contacts(table)):
         a, b = contact_number(table, k)
         if a == STOP:
             i, j = table.stop_coordinate[b], table.stop_speed[b]
@@ -242,7 +261,7 @@ def first_event(table, skipped, start, end, h, ways, found):
         elif b < spheres:
             xa, xb = load(x0, a), load(x0, b)
             d = between(table, xa, xb)
-            reach = table.radius[a] + table.radius[b]
+            reach = reach_of(table, a, b)
             if dot(d, d) > (reach * (1.0 + 2.0 * TOUCH) + ways[a] + ways[b]) ** 2:
                 continue
             gone = add(d, sub(sub(load(x1, a), xa), sub(load(x1, b), xb)))

@@ -36,9 +36,11 @@ class MemoryPlaces(Columns):
     """What impacts have done to the kinetic energy, at most 0 [energy]."""
     longest: int = 11
     """The longest step that has been taken [time]."""
-    resting: int = 12
+    level: int = 12
+    """Of steps of one length: how often the latest has been halved."""
+    resting: int = 13
     """How many contacts rest, and behind it who they are."""
-    contacts: int = 13
+    contacts: int = 14
     """Where these begin."""
 
 

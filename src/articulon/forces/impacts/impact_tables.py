@@ -7,6 +7,7 @@ import numpy as np
 from articulon.errors import ModelError
 from articulon.forces.contact.wall_tables import Walls, wall_tables
 from articulon.forces.contact.walls import parts_of
+from articulon.forces.impacts.hard_cores import HardCores, core_classes, cores_of
 from articulon.forces.impacts.impacts import impacts_of
 from articulon.forces.impacts.joint_limits import Limit, limits_of
 from articulon.forces.selection import on_link
@@ -39,7 +40,15 @@ class ImpactTable(NamedTuple):
     radius: np.ndarray
     """[length], shape (spheres,)."""
     kind: np.ndarray
-    """Number of its kind, shape (spheres,)."""
+    """Number of its kind, −1 for one that only has a hard core, shape (spheres,)."""
+    walled: np.ndarray
+    """How many spheres, the first ones, have a radius of their own and meet walls, shape (1,)."""
+    core: np.ndarray
+    """Class of each sphere by which sizes of hard cores differ, shape (spheres,)."""
+    core_size: np.ndarray
+    """Distance at which the cores of two classes touch; 0 where there are none [length], shape (classes, classes)."""
+    core_constants: np.ndarray
+    """Restitution of hard cores, and the approach speed below which they rest, −1 for none, shape (2,)."""
     pair: np.ndarray
     """Pairs of spheres that can meet, the lower first, shape (pairs, 2)."""
     cell: Cell
@@ -84,8 +93,10 @@ def impact_table(model: Model) -> tuple[ImpactTable, Named]:
     ModelError
         Where there are too many spheres.
     """
-    law, sites = impacts_of(model), model.sites
+    law, sites, cores = impacts_of(model), model.sites, cores_of(model)
     spheres = np.flatnonzero(sites.radius > 0.0) if law is not None else np.zeros(0, dtype=np.int64)
+    walled = spheres.size
+    spheres = np.concatenate([spheres, np.setdiff1d(cores.pair, spheres)])
     if spheres.size > MOST_SPHERES:
         raise ModelError(
             f"impacts: {spheres.size} spheres are more than the {MOST_SPHERES} of which every pair can be looked at in "
@@ -105,12 +116,20 @@ def impact_table(model: Model) -> tuple[ImpactTable, Named]:
         walls, e, mu, materials = wall_tables(parts, pairs.names, reach), pairs.restitution, pairs.friction, pairs.names
         names = tuple(part.name.rstrip(",") for part in parts)
     stops = limits_of(model)
+    core, core_size = core_classes(model, spheres, cores)
     table = ImpactTable(
         link=link,
         local=local,
         radius=sites.radius[spheres].astype(np.float64),
-        kind=np.array([materials.index(sites.kinds[k]) for k in sites.kind[spheres].tolist()], dtype=np.int64),
-        pair=_pairs(model, spheres, 0 if law is None else law.excluded_joints),
+        kind=np.array(
+            [materials.index(sites.kinds[k]) if s < walled else -1 for s, k in enumerate(sites.kind[spheres].tolist())],
+            dtype=np.int64,
+        ),
+        walled=np.array([walled], dtype=np.int64),
+        core=core,
+        core_size=core_size,
+        core_constants=np.array([cores.restitution, cores.resting_speed]),
+        pair=_pairs(model, spheres[:walled], 0 if law is None else law.excluded_joints, spheres, cores),
         cell=cell_of(model),
         walls=walls,
         wall_of=np.repeat(np.arange(walls.shape.size), np.diff(walls.feature)).astype(np.int64),
@@ -136,8 +155,8 @@ def _stop_row(model: Model, stop: Limit) -> tuple[float, ...]:
     return stop.bound, stop.side, stop.restitution, stop.resting_speed, size
 
 
-def _pairs(model: Model, spheres: np.ndarray, joints: int) -> np.ndarray:
-    """Pairs of spheres that can meet: on bodies more joints apart, and not both on the ground."""
+def _pairs(model: Model, spheres: np.ndarray, joints: int, every: np.ndarray, cores: HardCores) -> np.ndarray:
+    """Pairs of spheres that can meet: on bodies more joints apart, and not both on the ground; and hard cores."""
     first, second = np.triu_indices(spheres.size, 1)
     link = model.site_links[spheres]
     meets = link[first] != link[second]
@@ -146,11 +165,16 @@ def _pairs(model: Model, spheres: np.ndarray, joints: int) -> np.ndarray:
         apart = np.ones((spheres.size, spheres.size), dtype=bool)
         apart[np.repeat(np.arange(spheres.size), np.diff(start)), near] = False
         meets &= apart[first, second]
-    return np.stack([first[meets], second[meets]], axis=1).astype(np.int64)
+    found = np.stack([first[meets], second[meets]], axis=1)
+    if cores.size.size:
+        place = np.zeros(model.sites.radius.size, dtype=np.int64)
+        place[every] = np.arange(every.size)
+        found = np.unique(np.concatenate([found, np.sort(place[cores.pair], axis=1)]), axis=0)
+    return found.astype(np.int64)
 
 
 def most_resting(table: ImpactTable) -> int:
     """Contacts that may rest at a time: as many as equal spheres can have, and every stop."""
     spheres = table.link.size
-    every = len(table.pair) + spheres * table.wall_of.size
+    every = len(table.pair) + int(table.walled[0]) * table.wall_of.size
     return min(every, 9 * spheres) + table.stop_speed.size

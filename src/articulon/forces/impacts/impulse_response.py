@@ -46,8 +46,11 @@ class Response(NamedTuple):
     """Scratch, shape (links, 6)."""
 
 
-def response(model: Model) -> tuple[Response, tuple[Program, ...]]:
-    """The response of a model, and its programs, which are to be kept."""
+def response(
+    model: Model, inertias: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+) -> tuple[Response, tuple[Program, ...]]:
+    """The response of a model, and its programs, which are to be kept; ``inertias`` are those of its links, mass, first
+    moment and inertia, where they are not the model's own."""
     forest, loops, motions = kernel_tables(model)
     links, nu = forest.mass.size, model.nu
     q, u, tau, jump = np.zeros(model.nq), np.zeros(nu), np.zeros(nu), np.zeros(nu)
@@ -59,7 +62,7 @@ def response(model: Model) -> tuple[Response, tuple[Program, ...]]:
         arrays = loop_scratch(forest, loops, motions, nu)
         solve = Program(solving_with_loops(forest, loops, loads, still, arrays, jump))
     else:
-        inertias = forest.mass, forest.moment, forest.inertia
+        inertias = (forest.mass, forest.moment, forest.inertia) if inertias is None else inertias
         solve = Program([motion_passes.solve.bind(forest, *inertias, *loads, still, jump)])
     found = Response(place.code, solve.code, forest, q, u, ws, tau, wrench, jump, np.zeros((links, 6)))
     return found, (place, solve)

@@ -8,6 +8,7 @@ from pydantic import model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
+from articulon.forces.impacts.hard_cores import has_cores
 from articulon.forces.impacts.impacts import check_restitution, impacts_of, within_one
 from articulon.forces.selection import matching
 from articulon.model import Model
@@ -118,5 +119,9 @@ def limits_of(model: Model) -> list[Limit]:
 
 
 def has_impacts(model: Model) -> bool:
-    """Whether anything of a model meets something in an instant: spheres, or joints their stops."""
-    return impacts_of(model) is not None or any(isinstance(force, JointLimits) for force in model.forces)
+    """Whether anything of a model meets something in an instant: spheres, hard cores, or joints their stops."""
+    return (
+        impacts_of(model) is not None
+        or has_cores(model)
+        or any(isinstance(force, JointLimits) for force in model.forces)
+    )

@@ -1,0 +1,375 @@
+"""Friction-implicit steps with impacts as events.
+
+A step in which something meets is taken again from its start, shorter, until it ends where the gap is zero to rounding;
+impulses change the speeds there, and the rest of the step follows. So the steps of a run stay on their times. Contacts
+without restitution, or slower than the resting speed, rest: constraints within the parts of a step
+(``held_contacts.py``), which end with a step over which one would have to pull. A step in which hard cores change their
+distance by more than a fifth is halved, and so are the next ones for as long as that is needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from articulon.dynamics.motion_passes import move_links, place_links
+from articulon.errors import CaseError
+from articulon.forces.impacts.impact_engine import ImpactEngine, Spheres
+from articulon.forces.impacts.impact_memory import MEMORY, Rests, memory_size, resting
+from articulon.forces.impacts.impulse_response import response
+from articulon.forces.impacts.pressing import SLIDES
+from articulon.forces.impacts.resting_contacts import keep_closed
+from articulon.integrate import friction_implicit_impacts as steps_between
+from articulon.integrate.fixed_steps import FixedStepDriver
+from articulon.integrate.friction_implicit_impacts import CLEAR, ENDED, MEETS, PULL, PULLS
+from articulon.integrate.friction_implicit_passes import Passes, parts
+from articulon.integrate.friction_implicit_scratch import scratch
+from articulon.integrate.held_contacts import CLOSED, drift_held, find_held_rows, hold
+from articulon.integrate.impact_settling import STILL, book_impacts, endless, set_rests
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED, REACHED, STOPPED
+from articulon.kernels import one_blas_thread, prepare_for
+from articulon.model import State
+from articulon.model.state import REJECTED, STEPS, WINDOW
+from articulon.passes import Program, compile_passes
+
+MOST_TRIES = 100
+"""Shorter steps that are tried, at most, to find when two meet."""
+DEEPEST = 40
+"""How often a step may be halved."""
+MOST_EVENTS = 2000
+"""Impacts and changes of what rests in one step that are impacts without end."""
+MOST_DOUBTS = 8
+"""How often a step is halved to tell whether a contact presses."""
+IN_A_ROW = 8
+"""Halved steps that go well before longer ones are tried."""
+
+
+class FrictionImplicitImpactDriver(FixedStepDriver):
+    """Fixed steps with the friction taken implicitly, between impacts."""
+
+    books_unscaled_work = True
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        e = problem.evaluator
+        self.impacts: ImpactEngine = e.impacts
+        engine, model = self.impacts, e.model
+        self.history = memory_size(engine.table)
+        check_impacts(problem, engine)
+        self.scratch = scratch(e)
+        self.passes, self.kept = self._passes()
+        self.ends = steps_between.ends_of(engine.table.link.size, model.nq, model.nu, e.ws.twist)
+        self.between = engine.response, engine.table, engine.pressed
+        self.advance_kernel = prepare_for(steps_between.advance, self._arguments(state, 0.0, 1.0, 0, True))
+        self.try_kernel = prepare_for(steps_between.try_step, self._trial(state, 0.0, 1.0))
+        self.events = 0
+
+    def _passes(self) -> tuple[Passes, Any]:
+        """The programs of a step, with what holds contacts that rest in each of them."""
+        e, arrays, engine = self.evaluator, self.scratch, self.impacts
+        found = parts(e, arrays, False)
+        kept: list[Any] = []
+        if engine.may_rest:
+            forest, q, u, ws = e.system.forest, arrays.q, arrays.u, e.ws
+            laden, programs = response(e.model, (arrays.mass, arrays.moment, arrays.inertia))
+            own, table, p = engine.response, engine.table, engine.pressed
+            start, uncounted = np.zeros((2, q.size + u.size)), np.zeros(1)
+            placing = Program([place_links.bind(forest, q, ws)])
+            moving = Program([move_links.bind(forest, u, ws)])
+            kept = [laden, programs, placing, moving]
+
+            def held(travelling: list[Any]) -> list[Any]:
+                on = start, arrays.span, arrays.work, arrays.status, placing, moving, Program(travelling)
+                return [drift_held.bind(own, table, p, q, u, *on)]
+
+            by_friction = [find_held_rows.bind(laden, table, p, q), hold.bind(p, arrays.udot, arrays.clock[1:])]
+            found = found._replace(
+                locate=[*found.locate, find_held_rows.bind(own, table, p, q)],
+                predict=[*found.predict, hold.bind(p, arrays.acceleration, uncounted)],
+                solve=[*found.solve, hold.bind(p, arrays.acceleration, arrays.span)],
+                drift=held(found.drift),
+                arrive=held(found.arrive),
+                friction=[*found.friction, *by_friction] if found.friction else [],
+            )
+        made = [Program(one) for one in found]
+        compile_passes(one for program in made for one in program.passes)
+        return Passes(*(program.code for program in made)), [made, kept]
+
+    def _arguments(self, state: State, begin: float, h: float, steps: int, whole: bool) -> tuple[Any, ...]:
+        return self.passes, begin, h, steps, whole, self.between, self.ends, self.stop, state, self.scratch
+
+    def _trial(self, state: State, begin: float, h: float) -> tuple[Any, ...]:
+        return self.passes, begin, h, self.between, self.ends, state, self.scratch
+
+    def take(self, state: State, steps: int) -> int:
+        """See :class:`FixedStepDriver`."""
+        memory = state.rule.history
+        self.impacts.press(resting(memory))
+        if memory[MEMORY.settled] == 0.0:  # at the start of a run
+            memory[MEMORY.settled] = 1.0
+            with one_blas_thread():
+                settled = self._settle(state, self.step, None)
+            if not settled:
+                return DIVERGED
+        while steps > 0:
+            # Where steps are halved none is taken here, and it is only asked whether the run ends.
+            some = steps if memory[MEMORY.level] == 0.0 else 0
+            done = int(self.advance_kernel(*self._arguments(state, 0.0, self.step, some, True)))
+            self._count(state, done)
+            steps -= done
+            if self.ends.outcome[0] == ENDED:
+                return STOPPED
+            if some and self.ends.outcome[0] == CLEAR:
+                return REACHED
+            if not self._whole(state):
+                return DIVERGED
+            self._count(state, 1)
+            steps -= 1
+        self.advance_kernel(*self._arguments(state, 0.0, self.step, 0, True))
+        return STOPPED if self.ends.outcome[0] == ENDED else REACHED
+
+    def latest_step(self, state: State) -> float:
+        """See :class:`Driver`."""
+        return self.step * 0.5 ** int(state.rule.history[MEMORY.level])
+
+    def _count(self, state: State, done: int) -> None:
+        state.counters[STEPS] += done
+        state.counters[WINDOW] += done
+        state.time[0] = self.step * int(state.counters[STEPS])
+
+    def _whole(self, state: State) -> bool:
+        """Takes one step of the rule in parts; False where it fails."""
+        memory, begin = state.rule.history, float(state.time[0])
+        level, at, total, well = int(memory[MEMORY.level]), 0, 1 << DEEPEST, 0
+        self.events = 0
+        while at < total:
+            size = total >> level
+            until = min(total, at + IN_A_ROW * size)
+            h = self.step * (size / total)
+            count = (until - at) // size
+            time = begin + self.step * (at / total)
+            done = int(self.advance_kernel(*self._arguments(state, time, h, count, False)))
+            at, well = at + done * size, well + done
+            if done < count:
+                state.counters[REJECTED] += 1
+                deeper = self._cover(state, begin + self.step * (at / total), h, 0)
+                self.ends.pull[0] = PULL
+                if deeper is None:
+                    return False
+                at, level, well = at + size, min(level + deeper, DEEPEST), 0
+            while level > 0 and well >= IN_A_ROW and at % (total >> (level - 1)) == 0:
+                level, well = level - 1, 0
+        # Less than a row of short steps fits in: a whole step of them that went well will do.
+        memory[MEMORY.level] = level - 1 if level > 0 and well == 1 << level else level
+        return True
+
+    def _cover(self, state: State, time: float, h: float, depth: int, doubts: int = 0) -> int | None:
+        """Takes a part of a step, in shorter ones where that has to be; how often it has been halved for its length,
+        None where it fails.
+
+        A contact that pulls over a step that would close without it presses in a part of the step: shorter ones tell
+        which. ``doubts`` says how often they have been asked; in the end it is held.
+        """
+        if depth > DEEPEST or not time + h > time:
+            self.failure = (
+                "steps have been halved too often: forces between hard cores, or their impacts, vary too fast; the "
+                "acceleration is largest"
+            )
+            return None
+        memory, released = state.rule.history, set[tuple[int, int]]()
+        self.ends.pull[0] = PULL if doubts < MOST_DOUBTS else np.inf
+        while h > 0.0 and time + h > time:
+            rests = without(resting(memory), released)
+            self.impacts.press(rests)
+            self.advance_kernel(*self._arguments(state, time, h, 1, False))
+            why = int(self.ends.outcome[0])
+            if why == CLEAR:
+                set_rests(self.impacts, memory, resting(memory), rests)
+                return 0
+            state.counters[REJECTED] += 1
+            self.events += why in (MEETS, PULLS)
+            if self.events > MOST_EVENTS:
+                self.failure = endless(self.impacts.name(self.ends.found))
+                return None
+            if why == PULLS:
+                with one_blas_thread():
+                    released.update(self._pulling())
+                continue
+            length = None
+            doubtful = why == MEETS and tuple(self.ends.found.tolist()) in released
+            if why == MEETS and not doubtful:
+                set_rests(self.impacts, memory, resting(memory), rests)
+                with one_blas_thread():
+                    length = self._meeting(state, time, h)
+                if self.failure is not None:
+                    return None
+            if length is None:
+                return self._halves(state, time, h, depth, doubts + doubtful)
+            time, h = time + length, h - length
+            released.clear()
+        return 0
+
+    def _halves(self, state: State, time: float, h: float, depth: int, doubts: int) -> int | None:
+        """Takes the two halves of a part of a step."""
+        deepest = 0
+        for half in range(2):
+            found = self._cover(state, time + 0.5 * h * half, 0.5 * h, depth + 1, doubts)
+            if found is None:
+                return None
+            deepest = max(deepest, 1 + found)
+        return deepest
+
+    def _pulling(self) -> list[tuple[int, int]]:
+        """Contacts without which the others press: where more rest than are needed their impulses are not determined,
+        and those are taken away that no impulses that push alone would make up for."""
+        from scipy.optimize import nnls
+
+        p = self.impacts.pressed
+        n = int(p.total[0])
+        force, rows = p.force[:n, 0].copy(), 3 * np.arange(n)
+        A = p.row[rows] @ p.jump[rows].T
+        pushes = nnls(A, A @ force)[0]
+        found = np.flatnonzero((pushes <= 0.0) & (force < 0.0))
+        if not found.size:
+            found = np.array([int(np.argmin(force))])
+        return [(int(a), int(b)) for a, b in p.contact[found]]
+
+    def _gap(self, state: State, contact: np.ndarray) -> tuple[float, float]:
+        """A gap and the size of the numbers that it is the difference of."""
+        gap, size = self.impacts.gaps(self.impacts.at(state.q, state.u), contact)[0]
+        return float(gap), float(size)
+
+    def _meeting(self, state: State, time: float, h: float) -> float | None:
+        """Takes a step to where the two that have been found meet, and resolves that; its length, or None where the
+        step's end does not have them overlap, or has others that do so before."""
+        contact, kept = self.ends.found.reshape(1, 2).copy(), state.copy()
+        low, high, left = 0.0, h, None
+        tried, below = h, None
+        for _ in range(MOST_TRIES):
+            self._retake(state, kept)
+            if not self.try_kernel(*self._trial(state, time, tried)):
+                break
+            gap, size = self._gap(state, contact)
+            if abs(gap) <= CLOSED * size:
+                return self._resolved(state, kept, tried, contact)
+            if gap > 0.0:
+                low, left = tried, gap
+            else:
+                high, below = tried, gap
+            if below is None:
+                break
+            middle = 0.5 * (low + high)
+            if left is not None:
+                secant = low + (high - low) * left / (left - below)
+                # A point beyond the secant's keeps it from creeping up from one side.
+                middle = min(max(secant, low + 1e-3 * (high - low)), high - 1e-3 * (high - low))
+                if _ % 3 == 2:
+                    middle = 0.5 * (low + high)
+            if not low < middle < high or high - low <= 2e-16 * h:
+                self._retake(state, kept)
+                if self.try_kernel(*self._trial(state, time, high)):
+                    return self._resolved(state, kept, high, contact)
+                break
+            tried = middle
+        self._retake(state, kept)
+        return None
+
+    def _retake(self, state: State, kept: State) -> None:
+        """Goes back to a state; what has been counted stays."""
+        counters = state.counters.copy()
+        state.take(kept)
+        state.counters[:] = counters
+
+    def _resolved(self, state: State, kept: State, length: float, contact: np.ndarray) -> float | None:
+        at = self.impacts.at(state.q, state.u)
+        before = self.impacts.at(kept.q, kept.u)
+        skipped = np.concatenate([resting(state.rule.history).contact, contact])
+        while (found := self.impacts.deepest(before, skipped)) is not None:
+            skipped = np.concatenate([skipped, found])
+        at = self.impacts.at(state.q, state.u)
+        if self.impacts.deepest(at, skipped) is not None:
+            self._retake(state, kept)
+            return None
+        return length if self._settle(state, length, contact) else None
+
+    def _settle(self, state: State, length: float, met: np.ndarray | None) -> bool:
+        """Resolves the impacts of what touches, and has rest what may; False where impacts do not end."""
+        engine, memory = self.impacts, state.rule.history
+        at = engine.at(state.q, state.u)
+        touching, rested = engine.touching(at), resting(memory)
+        if met is not None and not (touching == met).all(axis=1).any():
+            touching = np.concatenate([touching, met])
+        if not len(touching):
+            set_rests(engine, memory, rested, Rests(touching, np.zeros(0, dtype=np.int64), np.zeros((0, 3))))
+            return True
+        moved = np.abs(state.u)
+        found = engine.collide(at, touching, moved, length)
+        if found is not None:
+            self.failure = book_impacts(engine, state, touching, *found)
+            if self.failure is not None:
+                return False
+            at = engine.at(state.q, state.u)
+        if not engine.may_rest:
+            return True
+        rests = self._resting(at, touching, rested, met, moved)
+        if len(rests.contact) > len(engine.pressed.contact):
+            self.failure = f"{len(rests.contact)} contacts rest, and there is room for {len(engine.pressed.contact)}"
+            return False
+        set_rests(engine, memory, rested, rests)
+        if len(rests.contact):
+            keep_closed(engine, state, rests)
+        return True
+
+    def _resting(
+        self, at: Spheres, touching: np.ndarray, rested: Rests, met: np.ndarray | None, moved: np.ndarray
+    ) -> Rests:
+        """Contacts that rest: those that did and touch, and those that may and do not open."""
+        engine = self.impacts
+        rows = engine.rows(at, touching)
+        speed, size = rows.row @ at.u, np.abs(rows.row) @ moved
+        e, _, slow = engine.constants(touching)
+        before = {tuple(c) for c in rested.contact.tolist()}
+        stays = np.array([tuple(c) in before for c in touching.tolist()], dtype=bool)
+        here = np.zeros(len(touching), dtype=bool) if met is None else (touching == met).all(axis=1)
+        # Of one that has just closed it is the length of the step, not its speed, that says so.
+        still = (e == 0.0) & (here | (speed <= STILL * size)) | (slow >= 0.0) & (np.abs(speed) <= STILL * size)
+        held = touching[stays | still]
+        n = len(held)
+        return Rests(held, np.full(n, SLIDES, dtype=np.int64), np.zeros((n, 3)))
+
+
+def check_impacts(problem: Problem, engine: ImpactEngine) -> None:
+    """Raises CaseError for what impacts do not go with in friction-implicit steps."""
+    e = problem.evaluator
+    instead = "or choose an explicit rule"
+    if e.model.loops.kind.size or e.model.drives:
+        raise CaseError(
+            "integrator.rule: 'friction-implicit' holds loops and driven joints within the same parts of a step as "
+            f"contacts, and cannot do both; leave out the impacts, {instead}"
+        )
+    if int(problem.integrator.long_range_every) != 1:
+        raise CaseError(
+            "integrator.long_range_every: slow forces act in impulses at steps of one length, and impacts end steps at "
+            "times of their own; leave it out"
+        )
+    if not engine.may_rest:
+        return
+    if engine.rubs:
+        raise CaseError(
+            "integrator.rule: contacts that rest slide without friction under 'friction-implicit', and these have "
+            f"some; set friction to 0, {instead}"
+        )
+    resisting = sorted(str(kind.model_fields["kind"].default) for kind, t in e.system.forces.terms if kind.resists(t))
+    if resisting:
+        raise CaseError(
+            "integrator.rule: contacts that rest under 'friction-implicit' push against the drag of bodies, and "
+            f"'{resisting[0]}' resists speeds too; leave it out, {instead}"
+        )
+
+
+def without(rests: Rests, released: set[tuple[int, int]]) -> Rests:
+    """Contacts that rest, but for some."""
+    kept = np.array([tuple(c) not in released for c in rests.contact.tolist()], dtype=bool)
+    return Rests(*(one[kept] for one in rests)) if released else rests

@@ -1,0 +1,299 @@
+"""Friction-implicit steps between impacts: taken as long as nothing meets, pulls or goes too far in one.
+
+The path of a sphere in such a step is the straight line between its two ends: speeds at the ends of a step that is long
+against relaxation times say nothing of the way between. A step in which something meets, or hard cores change their
+distance too much, is taken back, and whoever asked for it takes shorter ones.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import add, copy_into, dot, load, load_from, scale, store, sub
+from articulon.forces.impacts.impact_geometry import (
+    all_contacts,
+    between,
+    contact_gap,
+    contact_number,
+    find_first_event,
+    norm,
+    sphere_states,
+)
+from articulon.forces.impacts.impact_tables import STOP
+from articulon.integrate.friction_implicit import kick, rub
+from articulon.integrate.law_inputs import book_unscaled_works
+from articulon.integrate.status import REACHED, stop_reached
+from articulon.kernels import jit, kernel, routine
+from articulon.model.state import EVALUATIONS, STEPS
+from articulon.passes import run
+
+CLEAR, FAR, MEETS, PULLS, ENDED, BROKEN = range(6)
+"""What ends a call: nothing; a step that is too long; one in which two meet; one in which a contact that rests pulls;
+the condition that ends the run; a step that fails by itself."""
+FRACTION = 0.2
+"""Part of the distance of two hard cores by which it may change in a step."""
+TURN = 0.05
+"""Angle by which a body may turn in half a step where there are hard cores."""
+PULL = 1e-9
+"""Part of the largest impulse by which a contact may pull before that is more than rounding."""
+
+
+class Ends(NamedTuple):
+    """Where the spheres are at the two ends of a step, and other scratch."""
+
+    x0: np.ndarray
+    """Centres, shape (spheres, 3)."""
+    x1: np.ndarray
+    v: np.ndarray
+    """Mean velocities, shape (spheres, 3)."""
+    w: np.ndarray
+    """Velocities at an end, shape (spheres, 3)."""
+    q: np.ndarray
+    """Coordinates that a step sets out from, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    rate: np.ndarray
+    """Mean speeds of the coordinates of stops, shape (nu,)."""
+    work: np.ndarray
+    """Works, shape (8,)."""
+    ways: np.ndarray
+    """Scratch, shape (spheres,)."""
+    found: np.ndarray
+    """The two that meet, shape (2,)."""
+    part: np.ndarray
+    """Part of the step at which they do, about, shape (1,)."""
+    twist: np.ndarray
+    """Velocities of the links as a step moves them, shape (links, 6)."""
+    fastest: np.ndarray
+    """The largest angular speed of a link in the drifts of a step, where it bounds the step, shape (1,)."""
+    bounds: np.ndarray
+    """``FRACTION`` and ``TURN``, shape (2,)."""
+    pull: np.ndarray
+    """Part of the largest impulse by which a contact may pull, shape (1,)."""
+    outcome: np.ndarray
+    """What has ended the latest call, and the step's own status, shape (2,)."""
+
+
+def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray) -> Ends:
+    """Zeroed arrays for a model whose links move with ``twist`` (links, 6) in a step."""
+    return Ends(
+        np.zeros((spheres, 3)),
+        np.zeros((spheres, 3)),
+        np.zeros((spheres, 3)),
+        np.zeros((spheres, 3)),
+        np.zeros(nq),
+        np.zeros(nu),
+        np.zeros(nu),
+        np.zeros(8),
+        np.zeros(spheres),
+        np.zeros(2, dtype=np.int64),
+        np.zeros(1),
+        twist,
+        np.zeros(1),
+        np.array([FRACTION, TURN]),
+        np.full(1, PULL),
+        np.zeros(2, dtype=np.int64),
+    )
+
+
+@jit
+def watch_spins(table, ends):
+    """Has ``fastest`` be no less than the angular speed of any link, where there are hard cores."""
+    if table.core_size[0, 0] > 0.0 or table.core_size.size > 1:
+        fastest2 = ends.fastest[0] ** 2
+        for i in range(ends.twist.shape[0]):
+            w = load_from(ends.twist, i, 3)
+            fastest2 = max(fastest2, dot(w, w))
+        ends.fastest[0] = fastest2**0.5
+
+
+@jit
+def take_step(passes, time, h, table, ends, arrays):
+    """One step from links that have been placed and forces that have been filled, to such ones."""
+    half = 0.5 * h
+    arrays.span[0], arrays.clock[0], arrays.clock[1], arrays.time[0] = half, time, h, time
+    kick(passes, half, True, arrays)
+    run(passes.move)
+    ends.fastest[0] = 0.0
+    watch_spins(table, ends)
+    run(passes.drift)
+    if passes.friction.shape[0] > 0:
+        run(passes.move)
+        rub(passes, h, arrays)
+    run(passes.move)
+    watch_spins(table, ends)
+    run(passes.arrive)
+    arrays.time[0] = time + h
+    run(passes.locate)
+    run(passes.fill)
+    kick(passes, half, True, arrays)
+
+
+@jit
+def centres(r, table, q, u, x, v):
+    """Centres of the spheres and their velocities at coordinates and speeds."""
+    copy_into(r.q, q)
+    copy_into(r.u, u)
+    run(r.place)
+    sphere_states(table, r.ws, x, v)
+
+
+@routine
+def goes_far(table, ends):
+    """Whether two hard cores change their distance by too much of it in a step."""
+    for k in range(table.pair.shape[0]):
+        a, b = table.pair[k, 0], table.pair[k, 1]
+        if table.core_size[table.core[a], table.core[b]] > 0.0:
+            d = between(table, load(ends.x0, a), load(ends.x0, b))
+            gone = sub(sub(load(ends.x1, a), load(ends.x0, a)), sub(load(ends.x1, b), load(ends.x0, b)))
+            # The distance may also come to nothing.
+            if not norm(gone) <= ends.bounds[0] * min(norm(d), norm(add(d, gone))):
+                return True
+    return False
+
+
+@jit
+def meets(table, p, ends, q, h):
+    """Whether any two that do not rest on each other meet on straight ways."""
+    for s in range(table.link.size):
+        store(ends.v, s, scale(1.0 / h, sub(load(ends.x1, s), load(ends.x0, s))))
+    for k in range(table.stop_speed.size):
+        i = table.stop_coordinate[k]
+        ends.rate[table.stop_speed[k]] = (q[i] - ends.q[i]) / h
+    start, end = (ends.x0, ends.v, ends.q, ends.rate), (ends.x1, ends.v, q, ends.rate)
+    held = p.contact[: p.total[0]]
+    ends.part[0] = find_first_event(table, held, start, end, h, ends.ways, ends.found)
+    return ends.part[0] <= 1.0
+
+
+@jit
+def pulls(p, part):
+    """Whether the impulses of a step hold a contact that rests."""
+    least, most = 0.0, 0.0
+    for k in range(p.total[0]):
+        least, most = min(least, p.force[k, 0]), max(most, abs(p.force[k, 0]))
+    return least < -part * most
+
+
+@routine
+def room(table, x, q):
+    """The smallest gap of all that can meet, and the smallest distance of hard cores."""
+    gap_left, apart = np.inf, np.inf
+    for k in range(all_contacts(table)):
+        a, b = contact_number(table, k)
+        gap, _, _ = contact_gap(table, x, q, a, b)
+        gap_left = min(gap_left, gap)
+        if a != STOP and b < table.link.size:
+            core = table.core_size[table.core[a], table.core[b]]
+            if core > 0.0:
+                apart = min(apart, gap + core)
+    return gap_left, apart
+
+
+@routine
+def widest(table, ends, q):
+    """The farthest that a sphere, or the coordinate of a stop, has gone in a step."""
+    way2, most = 0.0, 0.0
+    for s in range(table.link.size):
+        d = sub(load(ends.x1, s), load(ends.x0, s))
+        way2 = max(way2, dot(d, d))
+    for k in range(table.stop_speed.size):
+        i = table.stop_coordinate[k]
+        most = max(most, abs(q[i] - ends.q[i]))
+    return max(way2**0.5, most)
+
+
+@kernel
+def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
+    """Takes steps of a length from a time on, at most some, for as long as they are clear; how many it has taken.
+
+    Where ``whole`` is set each is a step of the rule, before which the condition that ends the run is asked for, and
+    the time is a multiple of its length. ``impacts`` are the response of the model, its tables and what rests.
+    """
+    r, table, p = impacts
+    q, u, work = arrays.q, arrays.u, arrays.work
+    copy_into(q, state.q)
+    copy_into(u, state.u)
+    copy_into(work, state.work)
+    copy_into(arrays.factor, state.factor)
+    arrays.status[0], ends.outcome[0], ends.outcome[1] = REACHED, CLEAR, REACHED
+    run(passes.locate)
+    run(passes.fill)
+    centres(r, table, q, u, ends.x0, ends.w)
+    left, apart = room(table, ends.x0, q)
+    taken, done = 0.0, 0
+    for _ in range(steps):
+        if whole and stop_reached(stop, arrays):
+            ends.outcome[0] = ENDED
+            return done
+        copy_into(ends.q, q)
+        copy_into(ends.u, u)
+        copy_into(ends.work, work)
+        for k in range(p.total[0]):
+            p.force[k, 0] = 0.0
+        # A whole step begins at a time that does not depend on how many a call takes.
+        time = h * (state.counters[STEPS] + done) if whole else begin + h * done
+        take_step(passes, time, h, table, ends, arrays)
+        state.counters[EVALUATIONS] += 1
+        total = 0.0
+        for k in range(u.size):
+            total += u[k] * u[k]
+        for k in range(q.size):
+            total += q[k] * q[k]
+        if arrays.status[0] != REACHED or not total < np.inf:
+            ends.outcome[0], ends.outcome[1] = BROKEN, arrays.status[0]
+            return done
+        centres(r, table, q, u, ends.x1, ends.w)
+        if not 0.5 * h * ends.fastest[0] <= ends.bounds[1]:
+            ends.outcome[0] = FAR
+            return done
+        # Two come nearer by twice as much as each goes, at most: most steps need no look at pairs.
+        way = 2.0 * widest(table, ends, q)
+        if not (taken + way < left and way <= ends.bounds[0] * (apart - taken - way)):
+            if goes_far(table, ends):
+                ends.outcome[0] = FAR
+                return done
+            if meets(table, p, ends, q, h):
+                ends.outcome[0] = MEETS
+                return done
+            if pulls(p, ends.pull[0]):
+                ends.outcome[0] = PULLS
+                return done
+            if p.total[0] == 0:
+                left, apart = room(table, ends.x1, q)
+            taken = 0.0
+        else:
+            taken += way
+        done += 1
+        book_unscaled_works(state, state.work, work)
+        copy_into(state.q, q)
+        copy_into(state.u, u)
+        copy_into(state.work, work)
+        copy_into(ends.x0.reshape(-1), ends.x1.reshape(-1))
+    if whole and stop_reached(stop, arrays):
+        ends.outcome[0] = ENDED
+    return done
+
+
+@kernel
+def try_step(passes, begin, h, impacts, ends, state, arrays):
+    """Takes one step, whatever happens in it; whether it has gone well."""
+    _, table, p = impacts
+    copy_into(arrays.q, state.q)
+    copy_into(arrays.u, state.u)
+    copy_into(arrays.work, state.work)
+    copy_into(arrays.factor, state.factor)
+    arrays.status[0] = REACHED
+    for k in range(p.total[0]):
+        p.force[k, 0] = 0.0
+    run(passes.locate)
+    run(passes.fill)
+    take_step(passes, begin, h, table, ends, arrays)
+    state.counters[EVALUATIONS] += 1
+    if arrays.status[0] != REACHED:
+        return False
+    book_unscaled_works(state, state.work, arrays.work)
+    copy_into(state.q, arrays.q)
+    copy_into(state.u, arrays.u)
+    copy_into(state.work, arrays.work)
+    return True
