@@ -14,6 +14,9 @@ import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.passes import run_from_python
 from articulon.sensitivities.adjoint_program import adjoint_program
+from articulon.sensitivities.differentiable_models import run_of
+from articulon.sensitivities.friction_implicit_stepping import FrictionImplicitStepping
+from articulon.sensitivities.stepping import REVERSE, follow_schedule, take_steps
 from articulon.sensitivities.table_gradients import differentiated, in_one
 from benchmarks.chains import GRAVITY, chain, installed, our_model, pinocchio_model
 from benchmarks.tables import console, show_machine, show_table, show_targets, target
@@ -23,19 +26,28 @@ SIZES = (8, 32, 128, 512)
 """Bodies of the chains whose matrices are found."""
 LONG = (32, 128, 1024, 10_000, 100_000)
 """Bodies of those whose products are."""
+CHAINS = (32, 1000, 10_000)
+"""Bodies of those whose steps are reversed."""
+STEPS = 10
+"""Steps of one call, beside which it costs nothing."""
 SECONDS = 6.0
-"""Wall-clock time for each of the two [s]."""
+"""Wall-clock time for each of the four [s]."""
+
+
+NOTHING: dict[str, Any] = {"q": None, "u": None, "stop": None, "seed": None, "scaling": None, "allow_code": False}
+"""What is not asked of a run."""
 
 
 def measure(
     sizes: Sequence[int] = SIZES,
     long: Sequence[int] = LONG,
+    steps: Sequence[int] = CHAINS,
     seconds: float = SECONDS,
     say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """The figures: microseconds for the matrices by size and engine, and for products and the forward dynamics by size;
     how far the matrices lie apart; targets and the machine."""
-    figures: dict[str, Any] = {"machine": machine(), "n": list(sizes), "long": list(long)}
+    figures: dict[str, Any] = {"machine": machine(), "n": list(sizes), "long": list(long), "chains": list(steps)}
     say("dense derivatives of revolute chains")
     found = [_dense(n) for n in sizes]
     best = interleaved([call for calls, _ in found for call in calls], seconds)
@@ -52,6 +64,10 @@ def measure(
     best = interleaved([call for n in sizes for call in _adjoints(n)], seconds)
     for k, name in enumerate(("right-hand side", "adjoint")):
         figures[name] = [round(1e6 * best[2 * i + k], 2) for i in range(len(sizes))]
+    say("adjoints of friction-implicit steps")
+    best = interleaved([call for n in steps for call in _steps(n)], seconds)
+    for k, name in enumerate(("step", "adjoint step")):
+        figures[name] = [round(1e6 * best[2 * i + k] / STEPS, 2) for i in range(len(steps))]
     figures["targets"] = targets(figures)
     return figures
 
@@ -107,6 +123,36 @@ def _adjoints(bodies: int) -> list[Callable[[], Any]]:
     return [forward, backward]
 
 
+def _steps(bodies: int) -> list[Callable[[], Any]]:
+    """Friction-implicit steps of a chain in a viscous medium on torsional springs, and as many reversed."""
+    c = chain("revolute", bodies)
+    model = our_model(c)
+    springs = ar.forces.TorsionalSprings(stiffness=dict.fromkeys(model.names, 1.0))
+    drag = ar.forces.StokesDrag(viscosity=1.0, radius=dict.fromkeys(model.names, 0.01))
+    model = replace(model, forces=(springs, drag))
+    run = run_of(
+        model, "benchmark", duration=1e-3, rule="friction-implicit", frames=1, options={"step": 1e-4}, **NOTHING
+    )
+    stepping = FrictionImplicitStepping(run)
+    gradients, _ = in_one(differentiated(*stepping.evaluator.system[:2]))
+    (taking, *kept), (reversing, *more) = stepping.taking(), stepping.reversing(gradients, bodies=False)
+    times, lengths = np.zeros(STEPS), np.full(STEPS, 1e-6)
+    states = np.stack([stepping.start, stepping.start])
+    actions = np.array([(REVERSE, 0, 0, 0, 0)] * STEPS, dtype=np.int64)
+    reversing.weight[:] = np.random.default_rng(1).normal(size=reversing.weight.size)
+
+    def forward() -> Any:
+        taking.y[:] = stepping.start
+        take_steps(taking, times, lengths, 0, STEPS)
+        return kept
+
+    def backward() -> Any:
+        follow_schedule(reversing, times, lengths, actions, states)
+        return more
+
+    return [forward, backward]
+
+
 def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     """What the derivatives should reach."""
     dense = zip(figures["n"], figures["pinocchio"], figures["ours"], strict=True)
@@ -114,6 +160,7 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     products = [a / b for a, b in zip(figures["vector_jacobian"], figures["dynamics"], strict=True)]
     by_size = dict(zip(figures["long"], figures["vector_jacobian"], strict=True))
     adjoints = [a / b for a, b in zip(figures["adjoint"], figures["right-hand side"], strict=True)]
+    adjoint_steps = [a / b for a, b in zip(figures["adjoint step"], figures["step"], strict=True)]
     growth = None
     if 128 in by_size and 100_000 in by_size:
         growth = by_size[100_000] / 100_000 / (by_size[128] / 128) - 1.0
@@ -121,6 +168,7 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
         target("matrices, n ≥ 32: times as fast as Pinocchio, at least", min(ratios, default=None), 2.0, at_least=True),
         target("a product with a vector over the forward dynamics, at most", max(products), 4.0),
         target("the adjoint of a right-hand side over it, at most", max(adjoints), 5.0),
+        target("an adjoint friction-implicit step over the step, at most", max(adjoint_steps), 5.0),
         target("growth of a product's time per body from n = 128 to 100,000", growth, 0.2),
     ]
 
@@ -147,5 +195,11 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
         rows.append((n, one, back, back / one))
     columns = ("n", "f", "μᵀ ∂f", "μᵀ ∂f over f")
     show_table(out, "Right-hand side f with gravity and springs, and its adjoint: μs", columns, rows)
+    rows = []
+    for k, n in enumerate(figures["chains"]):
+        one, back = figures["step"][k], figures["adjoint step"][k]
+        rows.append((n, one, back, back / one))
+    columns = ("n", "step", "adjoint step", "adjoint step over step")
+    show_table(out, "Friction-implicit steps with drag and springs, and their adjoints: μs", columns, rows)
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])
