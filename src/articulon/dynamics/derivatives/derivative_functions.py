@@ -140,7 +140,7 @@ def derivatives(
         many = _of_many(model, (q, u, tau, wrenches), of_one, (3, model.nu, model.nu))
         return AccelerationDerivatives(*many.swapaxes(0, 1))
     forces = vector(tau, model.nu, "tau")
-    if model.loops.kind.size and model.forest.flexible is None:
+    if _looped(model):
         return _with_loops(model, q, u, forces, wrenches, gravity, time)
     return AccelerationDerivatives(
         *_of_state(model, OF_ACCELERATIONS, "derivatives", q, u, forces, wrenches, gravity)[0]
@@ -186,14 +186,16 @@ def vector_jacobian(
     tau: np.ndarray | None = None,
     wrenches: np.ndarray | None = None,
     gravity: np.ndarray | None = None,
+    time: float = 0.0,
 ) -> Products:
     """wᵀ times the derivatives of :func:`articulon.forward_dynamics`, in O(n) and without a matrix.
 
-    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`.
+    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`, by whose matrices it is
+    found where there are loops or driven joints.
 
     Parameters
     ----------
-    model, q, u, tau, wrenches, gravity
+    model, q, u, tau, wrenches, gravity, time
         As there.
     w
         What the accelerations are weighed with (nu,).
@@ -208,6 +210,8 @@ def vector_jacobian(
         return Products(*(_SIGNS * quick.reshape(3, model.nu)))
     check_model(model, "vector_jacobian")
     given = np.array([vector(tau, model.nu, "tau"), array(w, (model.nu,), "w")])
+    if _looped(model):
+        return Products(*(given[1] @ one for one in derivatives(model, q, u, given[0], wrenches, gravity, time)))
     dq, du, dtau = _of_state(model, TRANSPOSED, "vector_jacobian", q, u, given, wrenches, gravity)
     return Products(-dq, -du, dtau)
 
@@ -222,14 +226,16 @@ def jacobian_vector(
     tau: np.ndarray | None = None,
     wrenches: np.ndarray | None = None,
     gravity: np.ndarray | None = None,
+    time: float = 0.0,
 ) -> np.ndarray:
     """The change of :func:`articulon.forward_dynamics` with changes of its arguments, in O(n) and without a matrix.
 
-    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`.
+    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`, by whose matrices it is
+    found where there are loops or driven joints.
 
     Parameters
     ----------
-    model, q, u, tau, wrenches, gravity
+    model, q, u, tau, wrenches, gravity, time
         As there.
     dq, du, dtau
         Changes of the coordinates in their tangent space, of the speeds and of the forces, each (nu,); None is zero.
@@ -245,7 +251,15 @@ def jacobian_vector(
     check_model(model, "jacobian_vector")
     changes = ("tau", tau), ("dq", dq), ("du", du), ("dtau", dtau)
     given = np.array([vector(one, model.nu, name) for name, one in changes])
+    if _looped(model):
+        matrices = derivatives(model, q, u, given[0], wrenches, gravity, time)
+        return np.sum([one @ change for one, change in zip(matrices, given[1:], strict=True)], axis=0)
     return _of_state(model, TIMES, "jacobian_vector", q, u, given, wrenches, gravity)[0]
+
+
+def _looped(model: Model) -> bool:
+    """Whether loops or drives hold rigid bodies."""
+    return bool(model.loops.kind.size) and model.forest.flexible is None
 
 
 def _of_many(
