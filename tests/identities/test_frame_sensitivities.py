@@ -42,7 +42,7 @@ def turned(model: ar.Model, body: int, vector: np.ndarray) -> ar.Model:
 
 
 @pytest.mark.parametrize(
-    ("rule", "seed"), [("rk4", 0), ("rk4", 3), *(("friction-implicit", k) for k in (0, 1, 5)), ("overdamped", 1)]
+    ("rule", "seed"), [("rk4", 3), ("friction-implicit", 1), ("friction-implicit", 5), ("overdamped", 1)]
 )
 def test_derivatives_by_turns_of_joint_frames_are_differences_of_runs(rule: str, seed: int) -> None:
     model, step = model_for(rule, seed), 0.002 if rule == "overdamped" else 0.02
