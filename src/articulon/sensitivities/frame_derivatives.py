@@ -56,6 +56,24 @@ def arm_of(forest, ws, i):
 
 
 @jit
+def frame_changes(position, turn, i):
+    """Whether link i's joint frame slides or turns."""
+    size = 0.0
+    for k in range(3):
+        size += abs(position[i, k]) + abs(turn[i, k])
+    return size != 0.0
+
+
+@jit
+def some_change(position, turn):
+    """Whether a joint frame slides or turns."""
+    found = False
+    for i in range(position.shape[0]):
+        found = found or frame_changes(position, turn, i)
+    return found
+
+
+@jit
 def frame_motion(forest, ws, position, turn, i):
     """s of link i's joint frame, whose origin slides by ``position`` and which turns by ``turn`` (links, 3)."""
     p, slid, turned = forest.parent[i], load(position, i), load(turn, i)
@@ -102,6 +120,8 @@ def frame_tangent(forest, acting, ws, gravity, acceleration, position, turn, cha
     (links, 6) that stay as they are; ``changes`` (links, 12), ``own`` (links, 28) and ``force`` (links, 6) are
     scratch."""
     parent = forest.parent
+    if not some_change(position, turn):  # as with most parameters: those of forces and the initial state
+        return
     for i in range(parent.size):
         p = parent[i]
         aw, av, rate, turned = ZERO, ZERO, ZERO, ZERO

@@ -44,7 +44,13 @@ from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.adjoint_program import multiply, point_of
-from articulon.sensitivities.frame_derivatives import frame_motion, frame_scratch, frame_tangent, parent_velocity
+from articulon.sensitivities.frame_derivatives import (
+    frame_changes,
+    frame_motion,
+    frame_scratch,
+    frame_tangent,
+    parent_velocity,
+)
 from articulon.sensitivities.noise_derivatives import noise_tangent
 from articulon.sensitivities.site_derivatives import sites_tangent
 from articulon.sensitivities.table_gradients import Tables
@@ -162,10 +168,11 @@ def displace(forest, ws, columns, q, q_change, u_change, position, turned, shift
             r = load(ws.reach, i)
             turn, w = load_from(moved, p, 3), load_from(field, p, 0)
             way, v = add(load_from(moved, p, 0), cross(turn, r)), add(load_from(field, p, 3), cross(w, r))
-        sw, sv = frame_motion(forest, ws, position, turned, i)
-        pw, pv = parent_velocity(forest, ws, i)
-        fw, fv = motion_cross(pw, pv, sw, sv)
-        turn, way, w, v = add(turn, sw), add(way, sv), add(w, fw), add(v, fv)
+        if frame_changes(position, turned, i):
+            sw, sv = frame_motion(forest, ws, position, turned, i)
+            pw, pv = parent_velocity(forest, ws, i)
+            fw, fv = motion_cross(pw, pv, sw, sv)
+            turn, way, w, v = add(turn, sw), add(way, sv), add(w, fw), add(v, fv)
         for m in range(j, j + count):
             sw, sv = load_motion(columns, m, SHIFT)
             fw, fv = load_motion(columns, m, FIRST)
