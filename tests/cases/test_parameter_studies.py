@@ -98,12 +98,12 @@ def test_the_time_of_a_stop_is_ranked_by_default(tmp_path: Path) -> None:
 def test_what_a_builder_makes_of_a_key_is_differentiated() -> None:
     """Places, initial coordinates, masses and inertias of the particle that docks, beside runs with other keys."""
     short = {"run.duration": "0.8 ns", "run.frames": 2, "model.ligands": 2}
-    keys = ["model.gap", "model.spheres.A.mass", "model.core.radius"]
+    keys = ["model.gap", "model.spheres.A.mass", "model.core.radius", "model.ring_angle"]
     case = ar.load_case("nanoparticle-docking", short).with_overrides({"run.stop": None})
     by = ar.sensitivity(case, "position.A1.x", keys)
     forward = ar.sensitivity(case, "position.A1.x", keys, method="forward")
     for key in keys:
-        own = {"model.gap": 0.044, "model.spheres.A.mass": 3.91e-5}.get(key, 0.2)
+        own = {"model.gap": 0.044, "model.spheres.A.mass": 3.91e-5, "model.ring_angle": np.radians(30.0)}.get(key, 0.2)
 
         def end(x: float, key: str = key) -> float:
             return ar.sensitivity(case.with_overrides({key: x}), "position.A1.x", ["u"], method="adjoint").value

@@ -90,7 +90,8 @@ def test_the_adjoint_of_a_friction_implicit_run_is_the_forward_method(seed: int)
     model = dragged_model(seed, resists=seed == 3)
     _, objective = weighed(model, seed)
     names = [*NAMES, *(f"bodies.{name}.{field}" for name in model.names for field in ("mass", "com", "inertia"))]
-    names += [f"bodies.{name}.position" for name, kind in zip(model.names, model.kinds, strict=True) if kind]
+    jointed = [name for name, kind in zip(model.names, model.kinds, strict=True) if kind]
+    names += [f"bodies.{name}.{field}" for name in jointed for field in ("position", "rotation")]
     if seed == 3:
         names += ["forces.joint-damping.rotational", "forces.joint-friction.rotational_speed"]
     adjoint = ar.sensitivity(model, objective, names, duration=DURATION, **RUN)

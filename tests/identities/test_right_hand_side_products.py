@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from articulon.forces.evaluation import Evaluator
+from articulon.model.array_rotations import exponentials, quaternion_product
 from articulon.model.joints import SPHERICAL
 from articulon.sensitivities.adjoint_program import adjoint_program
 from articulon.sensitivities.table_gradients import arrays_of, differentiated, in_one
@@ -69,11 +70,12 @@ def test_the_tangent_is_a_difference(seed: int) -> None:
     forces between sites, and rounding is below."""
     e, changes, y, dy, forward, _, _ = products_at(seed)
     tables, h, ny = differentiated(*e.system[:2]), 3e-4, y.size
-    before = [one.copy() for one in arrays_of(tables)]
+    before, frames = [one.copy() for one in arrays_of(tables)], e.system.forest.rotation.copy()
 
     def rates(step: float) -> np.ndarray:
         for one, at, change in zip(arrays_of(tables), before, arrays_of(changes), strict=True):
             one[...] = at + step * change
+        e.system.forest.rotation[...] = quaternion_product(exponentials(step * changes.turn), frames)
         found = np.zeros(ny + 8)
         e.rates(np.ones(8), 0.3, 0, np.concatenate([y + step * dy[:ny], np.zeros(8)]), found)
         return found[:ny]

@@ -148,7 +148,9 @@ def test_steps_chosen_by_their_error_have_derivatives_forward() -> None:
         assert np.abs(np.subtract(chosen.gradient[name], given.gradient[name])).max() <= 1e-9 * size, name
 
 
-def chain(mass: float = 1.3, com: float = 0.4, inertia: float = 0.3, place: float = 0.8, k: float = 2.0) -> ar.Model:
+def chain(
+    mass: float = 1.3, com: float = 0.4, inertia: float = 0.3, place: float = 0.8, k: float = 2.0, turn: float = 0.0
+) -> ar.Model:
     """A bob on a free joint with a welded weight, and a rod on a hinge there, beside the ground."""
     builder = ar.ModelBuilder(units="kg-m-s")
     start = {"q": (0.1, 0.2, 0.3, 0.8, 0.0, 0.6, 0.0), "u": (0.4, -0.3, 0.2, 0.5, -0.4, 0.3)}
@@ -160,6 +162,7 @@ def chain(mass: float = 1.3, com: float = 0.4, inertia: float = 0.3, place: floa
         com=(0.0, com, 0.1),
         inertia=(inertia, 0.4, 0.35),
         position=(0.2, 0.1, 0.0),
+        rotation=(0.8, 0.0, 0.0, 0.6),
         joint=ar.Weld(),
     )
     hinge = ar.Revolute(axis=(0.0, 0.6, 0.8))
@@ -171,6 +174,7 @@ def chain(mass: float = 1.3, com: float = 0.4, inertia: float = 0.3, place: floa
         inertia=0.2,
         joint=hinge,
         position=(0.0, place, 0.1),
+        rotation=(np.cos(0.5 * turn), np.sin(0.5 * turn), 0.0, 0.0),
         q=0.4,
         u=1.1,
     )
@@ -186,6 +190,7 @@ PARAMETERS = {
     "bodies.weight.com": ("com", 0.4, (1,)),
     "bodies.weight.inertia": ("inertia", 0.3, (0,)),
     "bodies.last.position": ("place", 0.8, (1,)),
+    "bodies.last.rotation": ("turn", 0.0, (0,)),
     "forces.torsional-springs.stiffness.last": ("k", 2.0, ()),
 }
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from articulon.integrate.lag_groups import LEAST_ANGLE
 from articulon.model import Model
-from articulon.model.array_rotations import matrices, quaternion_product
+from articulon.model.array_rotations import matrices, quaternion_product, rotation_vectors
 from articulon.model.joints import BY_KIND, PRISMATIC, REVOLUTE
 
 BETWEEN = 8
@@ -132,16 +132,6 @@ def rough_path(groups: list[Group], times: np.ndarray, q: np.ndarray, width: int
 def _running_mean(values: np.ndarray, width: int) -> np.ndarray:
     sums = np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])
     return (sums[width:] - sums[:-width]) / width
-
-
-def rotation_vectors(e: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Rotation vectors [rad] that lead from the Euler parameters ``of`` to ``e``, in the frame that both lead to, of up
-    to half a turn, shape (..., 3)."""
-    d = quaternion_product(e, of * np.array([1.0, -1.0, -1.0, -1.0]))
-    d = np.where(d[..., :1] < 0.0, -d, d)
-    size = np.linalg.norm(d[..., 1:], axis=-1, keepdims=True)
-    angle = 2.0 * np.arctan2(size, d[..., :1])
-    return d[..., 1:] * np.where(size > 1e-150, angle / np.where(size > 1e-150, size, 1.0), 2.0)
 
 
 def unwrapped(vectors: np.ndarray, expected: np.ndarray) -> np.ndarray:

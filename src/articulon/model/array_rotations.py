@@ -21,6 +21,22 @@ def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.concatenate([scalar, aw * bv + bw * av + np.cross(av, bv)], axis=-1)
 
 
+def exponentials(vectors: np.ndarray) -> np.ndarray:
+    """Unit Euler parameters of rotation vectors [rad], (..., 3) to (..., 4)."""
+    half = 0.5 * np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vectors], axis=-1)
+
+
+def rotation_vectors(e: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Rotation vectors [rad] that lead from the Euler parameters ``of`` to ``e``, in the frame that both lead to, of up
+    to half a turn, shape (..., 3)."""
+    d = quaternion_product(e, of * np.array([1.0, -1.0, -1.0, -1.0]))
+    d = np.where(d[..., :1] < 0.0, -d, d)
+    size = np.linalg.norm(d[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(size, d[..., :1])
+    return np.asarray(d[..., 1:] * np.where(size > 1e-150, angle / np.where(size > 1e-150, size, 1.0), 2.0))
+
+
 def quaternions(turns: np.ndarray) -> np.ndarray:
     """Unit Euler parameters, scalar first, of rotation matrices, (n, 3, 3) to (n, 4); the sign is either."""
     from scipy.spatial.transform import Rotation

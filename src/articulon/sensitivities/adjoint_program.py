@@ -31,7 +31,6 @@ from articulon.algebra.vectors import (
     load_from,
     load_matrix,
     scale,
-    sub,
 )
 from articulon.dynamics import joints
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
@@ -54,6 +53,7 @@ from articulon.forces.stokes_drag import drag_adjoint
 from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
+from articulon.sensitivities.frame_derivatives import frame_adjoint, frame_power_adjoint
 from articulon.sensitivities.noise_derivatives import noise_adjoint
 from articulon.sensitivities.site_derivatives import sites_adjoint
 from articulon.sensitivities.table_gradients import Tables
@@ -196,8 +196,10 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
         acceleration = carried.acceleration
         of_mass = gradients.mass, gradients.moment, gradients.inertia
         yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
-        held = acceleration, carried.composite, motion, rows
-        yield position_adjoint.bind(forest, ws, *held, *by[:2], gradients.position)
+        frames = gradients.position, gradients.turn
+        held = acting.factor * forces.gravity, acceleration, carried.composite, carried.loads, motion, rows
+        yield frame_adjoint.bind(forest, ws, *held, *frames)
+        yield frame_power_adjoint.bind(forest, ws, *by[:2], *frames)
 
 
 def forces_adjoint(
@@ -320,32 +322,6 @@ def inertia_adjoint(ws, acceleration, motion, by_mass, by_moment, by_inertia):
         by_inertia[i, 3] -= a[1] * b[1] + c[1] * d[1]
         by_inertia[i, 4] -= a[1] * b[2] + a[2] * b[1] + c[1] * d[2] + c[2] * d[1]
         by_inertia[i, 5] -= a[2] * b[2] + c[2] * d[2]
-
-
-@pass_of
-def position_adjoint(forest, ws, acceleration, composite, motion, rows, by_place, by_velocity, gradient):
-    """Adds the derivatives by the origins of joint frames in their parents' frames: those by a slide t there, of which
-    t' = ω × t and t'' = ω' × t + ω × t' in the motion of the parent (``products.py``); ∂P by places and velocities is
-    summed over what the joint carries."""
-    parent = forest.parent
-    for i in range(parent.size):
-        p = parent[i]
-        found = load_from(by_place, i, 0)
-        if p >= 0:
-            w, rate_of_w, (turn, way) = (
-                load_from(ws.twist, p, 3),
-                load_from(acceleration, p, 0),
-                load_motion(motion, p, 0),
-            )
-            way = add(way, cross(turn, load(ws.reach, i)))
-            pull = add(load_from(rows, i, 3), cross(turn, load_from(composite, i, composites.FIRST_MOMENT)))
-            pull = add(pull, scale(composite[i, composites.MASS], way))
-            found = add(found, cross(load_from(by_velocity, i, 0), w))
-            found = sub(found, add(cross(pull, rate_of_w), cross(w, cross(w, pull))))
-            found = sub(found, cross(load_from(composite, i, composites.FORCE), turn))
-            found = apply_t(load_matrix(ws.rotation, p), found)
-        for k in range(3):
-            gradient[i, k] += found[k]
 
 
 @pass_of

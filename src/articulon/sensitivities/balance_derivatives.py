@@ -42,10 +42,15 @@ from articulon.sensitivities.adjoint_program import (
     gravity_adjoint,
     inertia_adjoint,
     keep_wrenches,
-    position_adjoint,
     project_powers,
 )
 from articulon.sensitivities.drift_derivatives import left_jacobian
+from articulon.sensitivities.frame_derivatives import (
+    frame_adjoint,
+    frame_power_adjoint,
+    frame_scratch,
+    frame_tangent,
+)
 from articulon.sensitivities.noise_derivatives import noise_adjoint, noise_tangent
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import (
@@ -54,7 +59,6 @@ from articulon.sensitivities.tangent_program import (
     forces_tangent,
     gravity_tangent,
     inertia_tangent,
-    position_tangent,
 )
 from articulon.sensitivities.turning_derivatives import spread_shift
 
@@ -146,8 +150,10 @@ def balance_adjoint(
     drag = gradients.drag.mass, gradients.drag.moment, gradients.drag.inertia
     yield inertia_adjoint.bind(still, carried.acceleration, motion, *drag)
     if bodies:
-        held = carried.acceleration, carried.composite, motion, rows, by[0], np.zeros((links, 6))
-        yield position_adjoint.bind(forest, still, *held, gradients.position)
+        frames = gradients.position, gradients.turn
+        held = np.zeros(3), carried.acceleration, carried.composite, carried.loads, motion, rows
+        yield frame_adjoint.bind(forest, still, *held, *frames)
+        yield frame_power_adjoint.bind(forest, still, *by[:2], *frames)
 
 
 def held_noise_adjoint(e: Evaluator, there: Balance, at: Balanced, gradients: Tables, bodies: bool) -> Iterator[Bound]:
@@ -164,8 +170,10 @@ def held_noise_adjoint(e: Evaluator, there: Balance, at: Balanced, gradients: Ta
     yield noise_adjoint.bind(*held, by[0], gradients.drag.centre, gradients.noise)
     yield project_powers.bind(forest, noise.ws, noise.columns, *by)
     if bodies:
-        held_there = noise.acceleration, noise.composite, motion, rows, by[0], np.zeros((links, 6))
-        yield position_adjoint.bind(forest, noise.ws, *held_there, gradients.position)
+        frames = gradients.position, gradients.turn
+        held_there = np.zeros(3), noise.acceleration, noise.composite, noise.loads, motion, rows
+        yield frame_adjoint.bind(forest, noise.ws, *held_there, *frames)
+        yield frame_power_adjoint.bind(forest, noise.ws, *by[:2], *frames)
 
 
 @pass_of
@@ -213,12 +221,10 @@ def balance_tangent(e: Evaluator, arrays: Scratch, there: Balance, at: Balanced,
     still, nothing, shift, q_change = carried.ws, np.zeros(nu), np.zeros(nu), np.zeros(e.model.nq)
     joint, projected = np.zeros(nu), np.zeros(nu)
     moved, field, wrench, no_twist = (np.zeros((links, 6)) for _ in range(4))
-    pushed = np.zeros((links, 3)), np.zeros((links, 3))
+    frames, none, scratches = (changes.position, changes.turn), np.zeros(3), frame_scratch(links)
     moving = [
         spread_shift.bind(forest, arrays.middle, at.by_coordinate, q_change),
-        displace.bind(
-            forest, still, carried.columns, arrays.middle, q_change, nothing, changes.position, shift, moved, field
-        ),
+        displace.bind(forest, still, carried.columns, arrays.middle, q_change, nothing, *frames, shift, moved, field),
         clear_changes.bind(wrench, joint),
     ]
     acting = TangentAt(
@@ -234,8 +240,8 @@ def balance_tangent(e: Evaluator, arrays: Scratch, there: Balance, at: Balanced,
         gravity_tangent.bind(forest, changes.gravity, still, wrench),
         weight_tangent.bind(forest, still, forces.gravity, changes.mass, changes.moment, moved, wrench),
         inertia_tangent.bind(still, carried.acceleration, *drag, wrench),
-        position_tangent.bind(
-            carried.forest, carried.wrench, still, carried.acceleration, changes.position, *pushed, wrench
+        frame_tangent.bind(
+            carried.forest, carried.wrench, still, none, carried.acceleration, *frames, *scratches, wrench
         ),
         project_on_joints.bind(forest, still, wrench, projected),
         sum_three.bind(joint, projected, at.by_noise, at.weight),
@@ -246,7 +252,7 @@ def balance_tangent(e: Evaluator, arrays: Scratch, there: Balance, at: Balanced,
     shaken = [
         *moving,
         noise_tangent.bind(*held, changes.drag.centre, changes.noise, wrench),
-        position_tangent.bind(noise.forest, noise.wrench, still, noise.acceleration, changes.position, *pushed, wrench),
+        frame_tangent.bind(noise.forest, noise.wrench, still, none, noise.acceleration, *frames, *scratches, wrench),
         project_on_joints.bind(forest, still, wrench, at.by_noise),
         find_products.bind(*noise, shift, nothing, *scratch, at.by_noise),
     ]

@@ -10,14 +10,15 @@ from articulon.errors import CaseError, ModelError
 from articulon.forces.selection import matching
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.model import Model, kernel_tables
-from articulon.model.array_rotations import matrices
+from articulon.model.array_rotations import exponentials, matrices, quaternion_product
 from articulon.model.joints import WELD
 
 FULL, HALF = [0, 1, 2, 1, 3, 4, 2, 4, 5], [0, 1, 2, 4, 5, 8]
 """A symmetric matrix of six numbers by rows, and these six of it."""
-FIELDS = ("mass", "com", "inertia", "position")
+FIELDS = ("mass", "com", "inertia", "position", "rotation")
 """Mass [mass], centre of mass in the body's frame [length], inertia about it, (xx, xy, xz, yy, yz, zz) in the body's
-frame [mass length²], and origin of the joint frame in the frame of the parent [length]."""
+frame [mass length²], origin of the joint frame in the frame of the parent [length], and a turn of the joint frame from
+where it is, a rotation vector in the frame of the parent [rad]."""
 
 
 class Part(NamedTuple):
@@ -38,10 +39,10 @@ def body_parameter(model: Model, name: str, field: str, where: str) -> tuple[np.
         raise CaseError(str(error)) from None
     if field not in FIELDS:
         raise CaseError(f"{where}: of a body there are derivatives by {', '.join(FIELDS)}, and none by '{field}'")
-    if field == "position":
+    if field in ("position", "rotation"):
         if len(bodies) > 1:
             raise CaseError(f"{where}: each of the bodies '{name}' has a place of its own; name one")
-        return _place(model, bodies[0], where)
+        return (_place if field == "position" else _turn)(model, bodies[0], where)
     if field == "mass" and any(isinstance(force, StokesDrag) and force.shared_by_mass for force in model.forces):
         raise CaseError(f"{where}: Stokes drag is shared by mass; give the drag of every body, or leave the mass out")
     of_all = {"mass": model.masses, "com": model.centres, "inertia": model.inertias}[field]
@@ -79,16 +80,31 @@ def _part(model: Model, body: int) -> Part:
     return Part(m, m * c, inertia.reshape(9)[HALF])
 
 
-def _place(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
-    """The origin of a joint frame in the frame of the parent."""
-    name = model.names[body]
+class Frame(NamedTuple):
+    """The frame in which the joint frame of a body is declared."""
+
+    link: int
+    """Of the body."""
+    origin: np.ndarray
+    """Origin of the parent body in the frame of its link [length], shape (3,)."""
+    rotation: np.ndarray
+    """The parent body's frame to that of its link, shape (3, 3)."""
+
+
+def _frame(model: Model, body: int, where: str) -> Frame:
+    """That of a body's joint; raises CaseError for a welded body."""
     if int(model.kinds[body]) == WELD:
+        name = model.names[body]
         raise CaseError(f"{where}: '{name}' is welded, and derivatives by the places of welds are not built")
     link, parent = int(model.link[body]), int(model.parents[body])
-    tables = kernel_tables(model)
-    origin, R = np.zeros(3), np.eye(3)
-    if parent >= 0:
-        origin, R = model.offset_position[parent], matrices(model.offset_rotation[parent])
+    if parent < 0:
+        return Frame(link, np.zeros(3), np.eye(3))
+    return Frame(link, model.offset_position[parent], matrices(model.offset_rotation[parent]))
+
+
+def _place(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
+    """The origin of a joint frame in the frame of the parent."""
+    (link, origin, R), tables = _frame(model, body, where), kernel_tables(model)
 
     def changed(numbers: np.ndarray) -> Model:
         position = tables.forest.position.copy()
@@ -96,3 +112,15 @@ def _place(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[n
         return replace(model, _tables=tables._replace(forest=tables.forest._replace(position=position)))
 
     return R.T @ (tables.forest.position[link] - origin), changed
+
+
+def _turn(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
+    """A turn of a joint frame from where it is, in the frame of the parent: zero, and the model with another one."""
+    (link, _, R), tables = _frame(model, body, where), kernel_tables(model)
+
+    def changed(numbers: np.ndarray) -> Model:
+        rotation = tables.forest.rotation.copy()
+        rotation[link] = quaternion_product(exponentials(R @ numbers), rotation[link])
+        return replace(model, _tables=tables._replace(forest=tables.forest._replace(rotation=rotation)))
+
+    return np.zeros(3), changed

@@ -14,9 +14,9 @@ from articulon.sensitivities.parameters import Parameter, flat_tables
 
 MODEL = "model"
 """What keys of a case that are parameters begin with."""
-KNOWN = ("mass", "moment", "inertia", "position")
+KNOWN = ("mass", "moment", "inertia", "position", "rotation")
 """Numbers of the links by which there are derivatives."""
-UNKNOWN = {"rotation": "the frames", "axis": "the axes"}
+UNKNOWN = {"axis": "the axes"}
 """Words for others."""
 PART = 1e-3
 """Of a number, over which what a builder makes of it is differenced."""

@@ -5,7 +5,8 @@ Q = exp(φ), φ = t ω. With primes at the end, turns θ and changes δω of the
 
     θ' = Q θ + t J(φ) δω,   δω' = δω,   J(φ) = 1 + a [φ×] + b [φ×]²,   a = (1 − cos φ)/φ²,   b = (φ − sin φ)/φ³,
 
-and with Δ = ω' − ω'_p those of the joint are δq' = R'ᵀ (θ' − θ'_p) and δu' = R'ᵀ (δω' − δω'_p − θ' × Δ). All other
+and with Δ = ω' − ω'_p those of the joint are δq' = R'ᵀ (θ' − θ'_f) and δu' = R'ᵀ (δω' − δω'_p − θ' × Δ), θ_f being the
+turn of the joint frame: the parent's, and where it is turned in the parent, that too. All other
 coordinates go on by δq' = δq + t δu at steady speeds, and their links turn and change with them.
 
 Euler parameters are of unit length at the end of every drift, so that changes in the tangent space are all there are.
@@ -34,7 +35,15 @@ from articulon.dynamics.derivatives.composites import add_from
 from articulon.kernels import jit
 from articulon.model.joints import FREE, SPHERICAL
 from articulon.passes import pass_of
-from articulon.sensitivities.turning_derivatives import SPEED, TURN, parent_row, turned_by_joint, weigh_joint
+from articulon.sensitivities.turning_derivatives import (
+    SPEED,
+    TURN,
+    add_frame_turn,
+    frame_turn,
+    parent_row,
+    turned_by_joint,
+    weigh_joint,
+)
 
 
 @pass_of
@@ -68,13 +77,13 @@ def turns_freely(kind):
 
 
 @pass_of
-def drift_tangent(forest, u, time, before, after, turned, drifted, shift, u_change):
+def drift_tangent(forest, u, time, before, after, turn, turned, drifted, shift, u_change):
     """Changes of a drift over a time (1,), in place: of the coordinates in their tangent space and of the speeds
-    (nu,). ``before`` and ``after`` are orientations (links, 9) and velocities (links, 6) of the links, u the speeds
-    before; ``turned`` and ``drifted`` (links, 6) are scratch."""
+    (nu,), with turns of joint frames (links, 3). ``before`` and ``after`` are orientations (links, 9) and velocities
+    (links, 6) of the links, u the speeds before; ``turned`` and ``drifted`` (links, 6) are scratch."""
     t = time[0]
     for i in range(forest.kind.size):
-        turned_by_joint(forest, before[0], i, shift, u, u_change, turned)
+        turned_by_joint(forest, before[0], turn, i, shift, u, u_change, turned)
     for i in range(forest.kind.size):
         kind, j = forest.kind[i], forest.u_start[i]
         plain = joints.degrees_of_freedom(kind)
@@ -89,18 +98,19 @@ def drift_tangent(forest, u, time, before, after, turned, drifted, shift, u_chan
             theta = add(theta, scale(t, left_jacobian(phi, changed)))
             relative = sub(load_from(after[1], i, 3), parent_row(forest, after[1], i, 3))
             on = sub(sub(changed, parent_row(forest, drifted, i, SPEED)), cross(theta, relative))
-            store_at(shift, j + plain, apply_t(R, sub(theta, parent_row(forest, drifted, i, TURN))))
+            frame = add(parent_row(forest, drifted, i, TURN), frame_turn(forest, after[0], turn, i))
+            store_at(shift, j + plain, apply_t(R, sub(theta, frame)))
             store_at(u_change, j + plain, apply_t(R, on))
             store_from(drifted, i, TURN, theta)
             store_from(drifted, i, SPEED, changed)
         else:
-            turned_by_joint(forest, after[0], i, shift, u, u_change, drifted)
+            turned_by_joint(forest, after[0], turn, i, shift, u, u_change, drifted)
 
 
 @pass_of
-def drift_adjoint(forest, u, time, before, after, weights, drifted, by_shift, by_speed):
-    """The weights of the changes at the end of a drift over a time (1,) to those at its beginning (nu,), in place;
-    ``weights`` and ``drifted`` (links, 6) are scratch."""
+def drift_adjoint(forest, u, time, before, after, weights, drifted, by_shift, by_speed, by_frame):
+    """The weights of the changes at the end of a drift over a time (1,) to those at its beginning (nu,), in place; what
+    weighs turns of joint frames (links, 3) is added to; ``weights`` and ``drifted`` (links, 6) are scratch."""
     t = time[0]
     for i in range(forest.kind.size):
         store_from(weights, i, 0, ZERO)
@@ -122,12 +132,13 @@ def drift_adjoint(forest, u, time, before, after, weights, drifted, by_shift, by
             store_from(weights, i, SPEED, changed)
             store_at(by_shift, k, ZERO)
             store_at(by_speed, k, ZERO)
+            add_frame_turn(forest, after[0], i, scale(-1.0, by_turn), by_frame)
             if p >= 0:
                 add_from(drifted, p, TURN, scale(-1.0, by_turn))
                 add_from(drifted, p, SPEED, scale(-1.0, by_speed_of))
         else:
-            weigh_joint(forest, after[0], i, u, drifted, by_shift, by_speed)
+            weigh_joint(forest, after[0], i, u, drifted, by_shift, by_speed, by_frame)
         for k in range(j, j + plain):
             by_speed[k] += t * by_shift[k]
     for i in range(forest.kind.size - 1, -1, -1):
-        weigh_joint(forest, before[0], i, u, weights, by_shift, by_speed)
+        weigh_joint(forest, before[0], i, u, weights, by_shift, by_speed, by_frame)

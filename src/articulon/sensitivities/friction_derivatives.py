@@ -16,12 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.algebra.vectors import (
-    apply_t,
-    cross,
-    load_from,
-    load_matrix,
-)
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.derivative_definitions import (
@@ -48,8 +42,13 @@ from articulon.sensitivities.adjoint_program import (
     inertia_adjoint,
     keep_wrenches,
     multiply,
-    position_adjoint,
     project_powers,
+)
+from articulon.sensitivities.frame_derivatives import (
+    frame_adjoint,
+    frame_power_adjoint,
+    frame_scratch,
+    frame_tangent,
 )
 from articulon.sensitivities.noise_derivatives import noise_adjoint, noise_tangent
 from articulon.sensitivities.rubbing_derivatives import Resistance
@@ -60,7 +59,6 @@ from articulon.sensitivities.tangent_program import (
     displace,
     factor_tangent,
     inertia_tangent,
-    position_tangent,
     sum_forces,
 )
 from articulon.sensitivities.turning_derivatives import spread_shift
@@ -188,9 +186,10 @@ def friction_adjoint(
             yield resistance.factor_adjoint(weight, gradients.factor)
     if bodies:
         yield add_inertias.bind(own, np.ones(1), 1.0, (gradients.mass, gradients.moment, gradients.inertia))
-        given = point.acceleration, carried.composite, motion, rows
-        yield slide_adjoint.bind(forest, ws, by[1], gradients.position)
-        yield position_adjoint.bind(heavier, still, *given, by[0], np.zeros((links, 6)), gradients.position)
+        frames = gradients.position, gradients.turn
+        given = np.zeros(3), point.acceleration, carried.composite, carried.loads, motion, rows
+        yield frame_power_adjoint.bind(forest, ws, *by[:2], *frames)
+        yield frame_adjoint.bind(heavier, still, *given, *frames)
 
 
 @pass_of
@@ -226,19 +225,6 @@ def heavier_adjoint(own, drag, span, gradient):
             gradient[0] += s * inertia[i, k] * drag.inertia[i, k]
 
 
-@pass_of
-def slide_adjoint(forest, ws, by_velocity, gradient):
-    """Adds what origins of joint frames in their parents' frames are to the velocities of all that joints carry, whose
-    weights (links, 6) have been summed: t' = ω × t."""
-    for i in range(forest.parent.size):
-        p = forest.parent[i]
-        if p >= 0:
-            found = cross(load_from(by_velocity, i, 0), load_from(ws.twist, p, 3))
-            found = apply_t(load_matrix(ws.rotation, p), found)
-            for k in range(3):
-                gradient[i, k] += found[k]
-
-
 class Rubbing(NamedTuple):
     """Passes that find the friction of a step at a state, and then a change of it."""
 
@@ -258,11 +244,11 @@ def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables,
     q_change, shift, joint, nothing, projected = np.zeros(e.model.nq), *(np.zeros(nu) for _ in range(4))
     moved, twist, wrench, field = (np.zeros((links, 6)) for _ in range(4))
     of_mass = np.zeros(links), np.zeros((links, 3)), np.zeros((links, 6))
-    pushed = np.zeros((links, 3)), np.zeros((links, 3))
+    frames = changes.position, changes.turn
     drag = changes.drag.mass, changes.drag.moment, changes.drag.inertia
     found = [
         spread_shift.bind(forest, at.q, at.by_coordinate, q_change),
-        displace.bind(forest, ws, point.columns, at.q, q_change, at.by_speed, changes.position, shift, moved, field),
+        displace.bind(forest, ws, point.columns, at.q, q_change, at.by_speed, *frames, shift, moved, field),
         change_twists.bind(ws, moved, field, twist),
         clear_changes.bind(wrench, joint),
         drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench),
@@ -281,7 +267,9 @@ def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables,
         add_inertias.bind(drag, arrays.clock[1:], 0.5 * factor, of_mass),
         *(_scaled(e, arrays, changes, joint, wrench, of_mass, factor) if acting.scaled else ()),
         inertia_tangent.bind(still, point.acceleration, *of_mass, wrench),
-        position_tangent.bind(heavier, arrays.total, still, point.acceleration, changes.position, *pushed, wrench),
+        frame_tangent.bind(
+            heavier, arrays.total, still, np.zeros(3), point.acceleration, *frames, *frame_scratch(links), wrench
+        ),
         *((resistance.factor_tangent(changes.factor, joint),) if acting.scaled and resistance.rows is not None else ()),
         project_on_joints.bind(forest, ws, wrench, projected),
         sum_forces.bind(joint, projected, at.weight),

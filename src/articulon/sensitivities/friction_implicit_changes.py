@@ -61,7 +61,7 @@ def changing_steps(
     kick = [
         spread_shift.bind(forest, tangent.q, shift, tangent.q_change),
         *changing(e, tangent, changes, factors, carried, kicking),
-        *_spinning(e, tangent, shift),
+        *_spinning(e, tangent, changes, shift),
     ]
     rubs = has_friction(e)
     rubbing = friction_tangent(e, arrays, middle, changes, acting) if rubs else ((), ())
@@ -69,19 +69,21 @@ def changing_steps(
     scratch = np.zeros((links, 6)), np.zeros((links, 6))
     for n in range(2):
         before, after = ((held.rotation[n + k], held.twist[2 * n + k]) for k in range(2))
-        drifting = forest, held.u[2 * n + 1], arrays.span, before, after, *scratch, drifted[0], drifted[1]
-        programs.append(Program([drift_tangent.bind(*drifting)]))
+        drifting = forest, held.u[2 * n + 1], arrays.span, before, after, changes.turn, *scratch
+        programs.append(Program([drift_tangent.bind(*drifting, drifted[0], drifted[1])]))
     point, code, placed, friction, first, second = (program.code for program in programs)
     tangent, rates = tangent._replace(point=point, code=code), np.zeros((parameters, nu))
     return Changing(code, placed, friction, first, second, tangent, shift, middle, drifted, rates), programs
 
 
-def _spinning(e: Evaluator, tangent: Tangent, shift: np.ndarray) -> Iterator[Bound]:
+def _spinning(e: Evaluator, tangent: Tangent, changes: Tables, shift: np.ndarray) -> Iterator[Bound]:
     forest = e.system.forest
     if keeps_spins(forest):
         links = forest.mass.size
         scratch = np.zeros((links, 3)), np.zeros((links, 6)), np.zeros((links, 3))
-        yield spin_tangent.bind(forest, e.ws, tangent.u, shift, tangent.u_change, *scratch, tangent.u_rate)
+        yield spin_tangent.bind(
+            forest, e.ws, tangent.u, changes.turn, shift, tangent.u_change, *scratch, tangent.u_rate
+        )
 
 
 @jit
@@ -147,6 +149,7 @@ def change_step(passes, changing, clock, number, arrays, ws, channels, kept, num
             for k in range(nu):
                 changes[p, nu + k] += h * middle.weight[k]
     for p in range(count):
+        copy_into(numbers, columns[p])
         change_drift(changing, changing.second, changes[p])
     place_kick(changing, kept.end[0], kept.q[2], kept.u[4])
     for p in range(count):

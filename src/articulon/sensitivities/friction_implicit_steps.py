@@ -230,8 +230,9 @@ def reversing(
     programs.append(Program(rubbing))
     for n in range(2):
         before, after = ((held.rotation[n + k], held.twist[2 * n + k]) for k in range(2))
-        drifting = forest, held.u[2 * n + 1], arrays.span, before, after, *scratch, weight[:nu], weight[nu : 2 * nu]
-        programs.append(Program([drift_adjoint.bind(*drifting)]))
+        drifting = forest, held.u[2 * n + 1], arrays.span, before, after, *scratch
+        by = weight[:nu], weight[nu : 2 * nu], gradients.turn
+        programs.append(Program([drift_adjoint.bind(*drifting, *by)]))
     place, kick, another, forces, friction, first, second = (program.code for program in programs)
     return Reversing(place, kick, another, forces, friction, first, second, at, middle), programs
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.algebra.vectors import apply_t, load_at, load_from, load_matrix, store_at, sub
+from articulon.algebra.vectors import apply_t, load_at, load_matrix, store_at, sub
 from articulon.dynamics import joints
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
@@ -37,11 +37,11 @@ from articulon.sensitivities.adjoint_program import (
     inertia_adjoint,
     keep_wrenches,
     multiply,
-    position_adjoint,
     project_powers,
     weight_adjoint,
 )
 from articulon.sensitivities.drift_derivatives import turns_freely
+from articulon.sensitivities.frame_derivatives import frame_adjoint, frame_power_adjoint
 from articulon.sensitivities.spin_derivatives import find_turning, keeps_spins, kept_spin, spin_adjoint
 from articulon.sensitivities.table_gradients import Tables
 
@@ -120,7 +120,7 @@ def kick_passes(e: Evaluator, at: Kicks, gradients: Tables, bodies: bool, acting
     placed = [factorise.bind(forest, columns, at.articulated, factors)]
     if given.size:
         placed.append(keep_wrenches.bind(at.wrench, given))
-    by_q, by_u, nothing = np.zeros(nu), np.zeros(nu), np.zeros((2, links, 6))
+    by_q, by_u = np.zeros(nu), np.zeros(nu)
     weighing = [
         copy_row.bind(at.weight, weight),
         solve_rows.bind(forest, ws, columns, factors, weight[None], np.zeros((links, 6))),
@@ -128,12 +128,14 @@ def kick_passes(e: Evaluator, at: Kicks, gradients: Tables, bodies: bool, acting
         add_power.bind(weight, motion, by_q, by_u, pushed, moved, at.by_coordinate, at.by_speed),
     ]
     if bodies:
-        weighing.append(inertia_adjoint.bind(ws, acceleration, motion, *gradients[-4:-1]))
-        held = acceleration, composite, motion, rows, nothing[0], nothing[1]
-        weighing.append(position_adjoint.bind(forest, ws, *held, gradients.position))
+        of_mass = gradients.mass, gradients.moment, gradients.inertia
+        weighing.append(inertia_adjoint.bind(ws, acceleration, motion, *of_mass))
+        held = fall, acceleration, composite, carried.loads, motion, rows
+        weighing.append(frame_adjoint.bind(forest, ws, *held, gradients.position, gradients.turn))
     if spins:
         scratch = turning, np.zeros((links, 6)), np.zeros((links, 3))
-        weighing.append(spin_adjoint.bind(forest, ws, at.u, at.weight, *scratch, at.by_coordinate, at.by_speed))
+        by = at.by_coordinate, at.by_speed, gradients.turn
+        weighing.append(spin_adjoint.bind(forest, ws, at.u, at.weight, *scratch, *by))
     pushing = list(_pushing(e, at, gradients, bodies, acting, columns, (pushed, moved)))
     # Adjoints of forces read what these have left of the place, as that of sites.
     friction, window = np.zeros((2, links, 6)), np.zeros(1, dtype=np.int64)
@@ -166,7 +168,7 @@ def _pushing(
     yield gravity_adjoint.bind(forest, ws, moved, gradients.gravity)
     yield project_powers.bind(forest, ws, columns, *by)
     if bodies:
-        yield slide_places.bind(forest, ws, by[0], gradients.position)
+        yield frame_power_adjoint.bind(forest, ws, *by[:2], gradients.position, gradients.turn)
     yield clear_power.bind(pushed, moved)
 
 
@@ -203,15 +205,3 @@ def clear_power(pushed, moved):
     for i in range(moved.shape[0]):
         for k in range(6):
             moved[i, k] = 0.0
-
-
-@pass_of
-def slide_places(forest, ws, by_place, gradient):
-    """Adds what origins of joint frames in their parents' frames are to the places of all that joints carry, whose
-    weights (links, 6) have been summed."""
-    for i in range(forest.parent.size):
-        p, found = forest.parent[i], load_from(by_place, i, 0)
-        if p >= 0:
-            found = apply_t(load_matrix(ws.rotation, p), found)
-        for k in range(3):
-            gradient[i, k] += found[k]

@@ -69,8 +69,9 @@ class Parameter:
         """What the numbers of the tables change by with each of its numbers, shape (numbers in all tables, numbers)."""
         assert self.changed is not None
         changed = self.changed
+        frames = kernel_tables(changed(self.numbers)).forest.rotation
         return np.transpose(
-            [self._derivative(lambda x: flat_tables(changed(x)), i, *self.scheme) for i in self._indices]
+            [self._derivative(lambda x: flat_tables(changed(x), frames), i, *self.scheme) for i in self._indices]
         )
 
     def start(self, model: Model) -> np.ndarray:
@@ -276,7 +277,8 @@ def _with(value: Any, path: Sequence[Part], new: Any) -> Any:
     return tuple(changed)
 
 
-def flat_tables(model: Model) -> np.ndarray:
-    """The numbers of all tables that have derivatives, one behind the other."""
-    tables = differentiated(kernel_tables(model).forest, force_tables(model))
+def flat_tables(model: Model, frames: np.ndarray | None = None) -> np.ndarray:
+    """The numbers of all tables that have derivatives, one behind the other; turns of joint frames are those from
+    ``frames``, Euler parameters (links, 4), or zero without."""
+    tables = differentiated(kernel_tables(model).forest, force_tables(model), frames)
     return flat(tables._replace(sites=site_numbers(model)))

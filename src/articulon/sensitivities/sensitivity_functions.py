@@ -86,8 +86,8 @@ def sensitivity(
         of models ``"q"``, the initial coordinates in their tangent space (see :func:`articulon.derivatives`),
         ``"u"``, the initial speeds, numbers of forces as in a case, ``"forces[0].stiffness.rod"`` or
         ``"forces.gravity.acceleration"``, of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about it (xx, xy, xz,
-        yy, yz, zz) and ``position``, the place of its joint in its parent, and of sites: ``"sites[0].position"`` in
-        the body's frame, and ``charge``.
+        yy, yz, zz), ``position``, the place of its joint in its parent, and ``rotation``, a turn of its joint frame
+        there [rad]; and of sites: ``"sites[0].position"`` in the body's frame, and ``charge``.
     method
         ``"adjoint"``, or ``"forward"`` for few parameters.
     checkpoints

@@ -92,12 +92,12 @@ def kept_spin(forest, ws, turning, i):
 
 
 @pass_of
-def spin_tangent(forest, ws, u, shift, u_change, turning, turned, changes, rate):
-    """Adds the changes of d to those of u' (nu,), at links that have been placed and moved; ``turning`` and ``changes``
-    (links, 3), ``turned`` (links, 6) are scratch."""
+def spin_tangent(forest, ws, u, turn, shift, u_change, turning, turned, changes, rate):
+    """Adds the changes of d to those of u' (nu,), at links that have been placed and moved, with turns of joint frames
+    (links, 3); ``turning`` and ``changes`` (links, 3), ``turned`` (links, 6) are scratch."""
     find_turning(forest, ws, u, turning)
     for i in range(forest.kind.size):
-        turned_by_joint(forest, ws.rotation, i, shift, u, u_change, turned)
+        turned_by_joint(forest, ws.rotation, turn, i, shift, u, u_change, turned)
         kind, j = forest.kind[i], forest.u_start[i]
         pw, w = parent_row(forest, ws.twist, i, 3), load_from(ws.twist, i, 3)
         dp, dw = parent_row(forest, turned, i, SPEED), load_from(turned, i, SPEED)
@@ -126,9 +126,10 @@ def spin_tangent(forest, ws, u, shift, u_change, turning, turned, changes, rate)
 
 
 @pass_of
-def spin_adjoint(forest, ws, u, weight, turning, weights, by_turning, by_shift, by_speed):
-    """Adds the derivatives of weight·d by coordinates in their tangent space and by speeds (nu,), at links that have
-    been placed and moved; ``turning`` and ``by_turning`` (links, 3) and ``weights`` (links, 6) are scratch."""
+def spin_adjoint(forest, ws, u, weight, turning, weights, by_turning, by_shift, by_speed, by_frame):
+    """Adds the derivatives of weight·d by coordinates in their tangent space and by speeds (nu,), and by turns of joint
+    frames (links, 3), at links that have been placed and moved; ``turning`` and ``by_turning`` (links, 3) and
+    ``weights`` (links, 6) are scratch."""
     find_turning(forest, ws, u, turning)
     for i in range(forest.kind.size):
         store(by_turning, i, ZERO)
@@ -161,4 +162,4 @@ def spin_adjoint(forest, ws, u, weight, turning, weights, by_turning, by_shift, 
         if p >= 0:
             store(by_turning, p, add(load(by_turning, p), on_turning))
             store_from(weights, p, SPEED, add(load_from(weights, p, SPEED), on_parent))
-        weigh_joint(forest, ws.rotation, i, u, weights, by_shift, by_speed)
+        weigh_joint(forest, ws.rotation, i, u, weights, by_shift, by_speed, by_frame)

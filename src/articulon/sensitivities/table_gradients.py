@@ -13,6 +13,7 @@ from articulon.forces.sites.site_positions import site_places
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.forces.solver_tables import Drag, Forces, LinearFlow
 from articulon.model import Forest, Model
+from articulon.model.array_rotations import rotation_vectors
 
 
 class SiteNumbers(NamedTuple):
@@ -51,14 +52,19 @@ class Tables(NamedTuple):
     """Their inertias about their origins, link frames [mass length²], shape (links, 6)."""
     position: np.ndarray
     """Origins of their joint frames in their parents' frames [length], shape (links, 3)."""
+    turn: np.ndarray
+    """Small turns of their joint frames about these, rotation vectors in the parents' frames [rad], shape
+    (links, 3)."""
 
 
-def differentiated(forest: Forest, forces: Forces) -> Tables:
-    """Those among the tables of a model's links and forces."""
+def differentiated(forest: Forest, forces: Forces, frames: np.ndarray | None = None) -> Tables:
+    """Those among the tables of a model's links and forces; turns of joint frames are those from ``frames``, Euler
+    parameters (links, 4), or zero without."""
     terms = tuple(term.table for term in forces.terms)
     sites = SiteNumbers(tuple(one.rows for one in forces.sites.tables), forces.sites.local, forces.sites.charges)
     variances = forces.noise.amplitude * forces.noise.amplitude
-    of_links = forest.mass, forest.moment, forest.inertia, forest.position
+    turn = np.zeros((forest.mass.size, 3)) if frames is None else rotation_vectors(forest.rotation, of=frames)
+    of_links = forest.mass, forest.moment, forest.inertia, forest.position, turn
     return Tables(np.ones(1), forces.gravity, forces.drag, forces.flow, variances, terms, sites, *of_links)
 
 

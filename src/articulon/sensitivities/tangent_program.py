@@ -27,9 +27,7 @@ from articulon.algebra.vectors import (
     load_matrix,
     load_symmetric,
     scale,
-    store,
     store_from,
-    sub,
     symmetric_apply,
     symmetric_rotate,
 )
@@ -37,7 +35,7 @@ from articulon.dynamics import joints
 from articulon.dynamics.derivatives import products
 from articulon.dynamics.derivatives.composites import add_from
 from articulon.dynamics.derivatives.derivative_definitions import find_products, solve_rows
-from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_motion
+from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_motion, motion_cross
 from articulon.dynamics.newton_euler import project_on_joints
 from articulon.forces.base import TangentAt
 from articulon.forces.evaluation import Evaluator
@@ -46,6 +44,13 @@ from articulon.forces.stokes_drag import drag_tangent
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.adjoint_program import multiply, point_of
+from articulon.sensitivities.frame_derivatives import (
+    frame_changes,
+    frame_motion,
+    frame_scratch,
+    frame_tangent,
+    parent_velocity,
+)
 from articulon.sensitivities.noise_derivatives import noise_tangent
 from articulon.sensitivities.site_derivatives import sites_tangent
 from articulon.sensitivities.table_gradients import Tables
@@ -99,10 +104,9 @@ def changing(
     links, nu = forest.mass.size, e.model.nu
     shift, joint, projected = np.zeros(nu), np.zeros(nu), np.zeros(nu)
     moved, twist, wrench, field = (np.zeros((links, 6)) for _ in range(4))
-    pushed = np.zeros((links, 3)), np.zeros((links, 3))
-    yield displace.bind(
-        forest, ws, carried.columns, found.q, found.q_change, found.u_change, changes.position, shift, moved, field
-    )
+    frames = changes.position, changes.turn
+    given = found.q, found.q_change, found.u_change
+    yield displace.bind(forest, ws, carried.columns, *given, *frames, shift, moved, field)
     yield change_twists.bind(ws, moved, field, twist)
     yield clear_changes.bind(wrench, joint)
     at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
@@ -122,7 +126,8 @@ def changing(
         yield weight_tangent.bind(forest, forces.gravity, changes.factor, ws, wrench)
     of_mass = changes.mass, changes.moment, changes.inertia
     yield inertia_tangent.bind(ws, carried.acceleration, *of_mass, wrench)
-    yield position_tangent.bind(forest, carried.wrench, ws, carried.acceleration, changes.position, *pushed, wrench)
+    pushing = carried.wrench, ws, acting.factor * forces.gravity, carried.acceleration
+    yield frame_tangent.bind(forest, *pushing, *frames, *frame_scratch(links), wrench)
     yield project_on_joints.bind(forest, ws, wrench, projected)
     yield sum_forces.bind(joint, projected, found.u_rate)
     scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
@@ -140,9 +145,10 @@ def forces_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Acting)
 
 
 @pass_of
-def displace(forest, ws, columns, q, q_change, u_change, position, shift, moved, field):
+def displace(forest, ws, columns, q, q_change, u_change, position, turned, shift, moved, field):
     """Changes of the coordinates in their tangent space (nu,), the displacements of the links (links, 6), linear part
-    first, and Σ (s δu + ψ' δq) about their origins (links, 6), angular part first."""
+    first, and Σ (s δu + ψ' δq) about their origins (links, 6), angular part first, of slides and turns of joint frames
+    (links, 3) too."""
     parent, kinds, q_start, u_start = forest.parent, forest.kind, forest.q_start, forest.u_start
     for i in range(parent.size):
         p, kind, k, j = parent[i], kinds[i], q_start[i], u_start[i]
@@ -153,19 +159,20 @@ def displace(forest, ws, columns, q, q_change, u_change, position, shift, moved,
             shift[j + m] = q_change[k + m]
         if plain < count:
             e = quaternion_at(q, k + plain)
-            turned = product(conjugate(e), quaternion_at(q_change, k + plain))
+            change = product(conjugate(e), quaternion_at(q_change, k + plain))
             s = 2.0 / (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
             for m in range(3):
-                shift[j + plain + m] = s * turned[1 + m]
+                shift[j + plain + m] = s * change[1 + m]
         turn, way, w, v = ZERO, ZERO, ZERO, ZERO
         if p >= 0:
             r = load(ws.reach, i)
             turn, w = load_from(moved, p, 3), load_from(field, p, 0)
             way, v = add(load_from(moved, p, 0), cross(turn, r)), add(load_from(field, p, 3), cross(w, r))
-            slid = apply(load_matrix(ws.rotation, p), load(position, i))
-            way, v = add(way, slid), add(v, cross(load_from(ws.twist, p, 3), slid))
-        else:
-            way = load(position, i)
+        if frame_changes(position, turned, i):
+            sw, sv = frame_motion(forest, ws, position, turned, i)
+            pw, pv = parent_velocity(forest, ws, i)
+            fw, fv = motion_cross(pw, pv, sw, sv)
+            turn, way, w, v = add(turn, sw), add(way, sv), add(w, fw), add(v, fv)
         for m in range(j, j + count):
             sw, sv = load_motion(columns, m, SHIFT)
             fw, fv = load_motion(columns, m, FIRST)
@@ -211,34 +218,6 @@ def inertia_tangent(ws, acceleration, mass, moment, inertia, wrench):
         n = add(add(symmetric_apply(A, aw), cross(h, av)), add(cross(w, L), cross(v, P)))
         add_from(wrench, i, 0, scale(-1.0, f))
         add_from(wrench, i, 3, scale(-1.0, n))
-
-
-@pass_of
-def position_tangent(forest, acting, ws, acceleration, position, pushed, force, wrench):
-    """Takes off the wrenches (links, 6) what they need more where origins of joint frames slide: t'' more acceleration
-    of all that is carried, ``pushed`` (links, 3), and the moment t × F of the force that it needs, ``force``
-    (links, 3)."""
-    parent = forest.parent
-    for i in range(parent.size):
-        p, more = parent[i], ZERO
-        R = load_matrix(ws.rotation, i)
-        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
-        aw, av = load_motion(acceleration, i, 0)
-        h, m = apply(R, load(forest.moment, i)), forest.mass[i]
-        needed = add(add(scale(m, av), cross(aw, h)), cross(w, add(scale(m, v), cross(w, h))))
-        store(force, i, sub(needed, load_from(acting, i, 0)))
-        if p >= 0:
-            t, w = apply(load_matrix(ws.rotation, p), load(position, i)), load_from(ws.twist, p, 3)
-            more = add(load(pushed, p), add(cross(load_from(acceleration, p, 0), t), cross(w, cross(w, t))))
-        store(pushed, i, more)
-        add_from(wrench, i, 0, scale(-m, more))
-        add_from(wrench, i, 3, scale(-1.0, cross(h, more)))
-    for i in range(parent.size - 1, -1, -1):
-        p = parent[i]
-        if p >= 0:
-            F, t = load(force, i), apply(load_matrix(ws.rotation, p), load(position, i))
-            store(force, p, add(load(force, p), F))
-            add_from(wrench, p, 3, scale(-1.0, cross(t, F)))
 
 
 @pass_of

@@ -1,7 +1,8 @@
 """Turns of links and changes of their angular velocities, by those of their joints, and the adjoint of that.
 
-A link turns by θ_i = θ_p + Σ c δq, of the columns c of its joint and of changes δq in the tangent space of the
-coordinates. A column turns with what it is fixed in, the link or its joint frame, which is fixed in the parent; so
+A link turns by θ_i = θ_f + Σ c δq, θ_f = θ_p + R_p θ, of the columns c of its joint, of changes δq in the tangent space
+of the coordinates, and of a turn θ of its joint frame in the parent. A column turns with what it is fixed in, the link
+or its joint frame (θ_f); so
 
     δω_i = δω_p + Σ (θ × c u + c δu).
 """
@@ -11,6 +12,7 @@ from articulon.algebra.vectors import (
     ZERO,
     add,
     apply,
+    apply_t,
     cross,
     dot,
     load,
@@ -55,12 +57,27 @@ def parent_row(forest, rows, i, k):
 
 
 @jit
-def turned_by_joint(forest, rotation, i, shift, u, u_change, turned):
-    """θ and δω of link i into its row, by those of its parent and of its joint: changes ``shift`` and ``u_change``
-    (nu,) at speeds u, of links with the matrices ``rotation`` (links, 9)."""
+def frame_turn(forest, rotation, turn, i):
+    """R_p θ of link i, of links with the matrices ``rotation`` (links, 9)."""
+    p, turned = forest.parent[i], load(turn, i)
+    return turned if p < 0 else apply(load_matrix(rotation, p), turned)
+
+
+@jit
+def add_frame_turn(forest, rotation, i, by_turn, by_frame):
+    """The adjoint: adds what weighs R_p θ of link i to what weighs θ, its row of ``by_frame`` (links, 3)."""
+    p = forest.parent[i]
+    add_from(by_frame, i, 0, by_turn if p < 0 else apply_t(load_matrix(rotation, p), by_turn))
+
+
+@jit
+def turned_by_joint(forest, rotation, turn, i, shift, u, u_change, turned):
+    """θ_i and δω of link i into its row, by those of its parent, by turns of joint frames (links, 3), and by its joint:
+    changes ``shift`` and ``u_change`` (nu,) at speeds u, of links with the matrices ``rotation`` (links, 9)."""
     kind, j = forest.kind[i], forest.u_start[i]
     frame, body = joint_frame_of(forest, rotation, i), load_matrix(rotation, i)
     theta, w = parent_row(forest, turned, i, TURN), parent_row(forest, turned, i, SPEED)
+    theta = add(theta, frame_turn(forest, rotation, turn, i))
     carrying = theta
     for k in range(joints.degrees_of_freedom(kind)):
         c = joints.column(kind, load(forest.axis, i), k, frame, body)[0]
@@ -76,9 +93,9 @@ def turned_by_joint(forest, rotation, i, shift, u, u_change, turned):
 
 
 @jit
-def weigh_joint(forest, rotation, i, u, weights, by_shift, by_speed):
-    """The adjoint: what weighs θ and δω of link i (links, 6), its outer links' among them, is added to what weighs the
-    changes of its joint (nu,) and to the row of its parent."""
+def weigh_joint(forest, rotation, i, u, weights, by_shift, by_speed, by_frame):
+    """The adjoint: what weighs θ_i and δω of link i (links, 6), its outer links' among them, is added to what weighs
+    the changes of its joint (nu,) and the turn of its joint frame (links, 3), and to the row of its parent."""
     kind, j, p = forest.kind[i], forest.u_start[i], forest.parent[i]
     frame, body = joint_frame_of(forest, rotation, i), load_matrix(rotation, i)
     by_theta, by_w, carrying = load_from(weights, i, TURN), load_from(weights, i, SPEED), ZERO
@@ -93,8 +110,10 @@ def weigh_joint(forest, rotation, i, u, weights, by_shift, by_speed):
     for k in range(joints.degrees_of_freedom(kind)):
         c = joints.column(kind, load(forest.axis, i), k, frame, body)[0]
         by_shift[j + k] += dot(c, by_theta)
+    carrying = add(by_theta, carrying)
+    add_frame_turn(forest, rotation, i, carrying, by_frame)
     if p >= 0:
-        add_from(weights, p, TURN, add(by_theta, carrying))
+        add_from(weights, p, TURN, carrying)
         add_from(weights, p, SPEED, by_w)
 
 

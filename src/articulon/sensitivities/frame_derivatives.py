@@ -1,0 +1,208 @@
+"""Derivatives by joint frames: by where their origins are in the parents' frames, and by how they are turned there.
+
+A slide t of the origin J of a joint frame and a small turn θ of it about J, both fixed in the parent, displace all that
+the joint carries by one motion, about the link's origin O
+
+    s = (θ, t + θ × (O − J)),   ψ' = p × s,   ψ'' = b × s + p × ψ',
+
+with p and b the velocity and the acceleration of the parent about O, b = (0, −g) on the ground: it is one more column,
+inside of the joint's own, and all of these move along (``motion_columns.py``, ``products.py``). With λ, V, R, r and g
+as there, what it changes of −λ·τ of inverse dynamics is
+
+    −(R·ψ'' + r·ψ' + g·s + V_p·(I ψ'' + 2 B ψ' + s × F)),
+
+and what it changes of the virtual power of forces is s·A + ψ'·B, of the sums A and B in ``adjoint_program.py``.
+"""
+
+import numpy as np
+
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    apply_t,
+    cross,
+    load,
+    load_at,
+    load_from,
+    load_matrix,
+    scale,
+    sub,
+)
+from articulon.dynamics.derivatives import composites
+from articulon.dynamics.derivatives.composites import (
+    FORCE,
+    MOMENT,
+    add_from,
+    add_own,
+    coupling_times,
+    coupling_transposed,
+    inertia_times,
+    loads_transposed,
+)
+from articulon.dynamics.derivatives.motion_columns import load_motion, motion_cross, store_motion
+from articulon.dynamics.derivatives.products import WIDTH, carried_motion
+from articulon.kernels import jit
+from articulon.passes import pass_of
+
+
+@jit
+def arm_of(forest, ws, i):
+    """O − J of link i, world frame."""
+    p, origin = forest.parent[i], load(forest.position, i)
+    if p >= 0:
+        origin = apply(load_matrix(ws.rotation, p), origin)
+    return sub(load(ws.reach, i), origin)
+
+
+@jit
+def frame_changes(position, turn, i):
+    """Whether link i's joint frame slides or turns."""
+    size = 0.0
+    for k in range(3):
+        size += abs(position[i, k]) + abs(turn[i, k])
+    return size != 0.0
+
+
+@jit
+def some_change(position, turn):
+    """Whether a joint frame slides or turns."""
+    found = False
+    for i in range(position.shape[0]):
+        found = found or frame_changes(position, turn, i)
+    return found
+
+
+@jit
+def frame_motion(forest, ws, position, turn, i):
+    """s of link i's joint frame, whose origin slides by ``position`` and which turns by ``turn`` (links, 3)."""
+    p, slid, turned = forest.parent[i], load(position, i), load(turn, i)
+    if p >= 0:
+        R = load_matrix(ws.rotation, p)
+        slid, turned = apply(R, slid), apply(R, turned)
+    return turned, add(slid, cross(turned, arm_of(forest, ws, i)))
+
+
+@jit
+def parent_velocity(forest, ws, i):
+    """p of link i."""
+    p = forest.parent[i]
+    if p < 0:
+        return ZERO, ZERO
+    w = load_from(ws.twist, p, 3)
+    return w, add(load_from(ws.twist, p, 0), cross(w, load(ws.reach, i)))
+
+
+@jit
+def parent_acceleration(forest, ws, gravity, acceleration, i):
+    """b of link i."""
+    p = forest.parent[i]
+    if p < 0:
+        return ZERO, scale(-1.0, load_at(gravity, 0))
+    w, v = load_motion(acceleration, p, 0)
+    return w, add(v, cross(w, load(ws.reach, i)))
+
+
+@jit
+def cross_transposed(pw, pv, n, f):
+    """What a motion s is multiplied by in the power of a moment and a force on p × s."""
+    return add(cross(n, pw), cross(f, pv)), cross(f, pw)
+
+
+def frame_scratch(links: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scratch of :func:`frame_tangent` for so many links."""
+    return np.zeros((links, WIDTH)), np.zeros((links, composites.WIDTH)), np.zeros((links, 6))
+
+
+@pass_of
+def frame_tangent(forest, acting, ws, gravity, acceleration, position, turn, changes, own, force, wrench):
+    """Takes off the wrenches (links, 6) what they need more where joint frames slide and turn, of wrenches ``acting``
+    (links, 6) that stay as they are; ``changes`` (links, 12), ``own`` (links, 28) and ``force`` (links, 6) are
+    scratch."""
+    parent = forest.parent
+    if not some_change(position, turn):  # as with most parameters: those of forces and the initial state
+        return
+    for i in range(parent.size):
+        p = parent[i]
+        aw, av, rate, turned = ZERO, ZERO, ZERO, ZERO
+        if p >= 0:
+            aw, rate, turned = load_from(changes, p, 0), load_from(changes, p, 6), load_from(changes, p, 9)
+            av = add(load_from(changes, p, 3), cross(aw, load(ws.reach, i)))
+        pw, pv = parent_velocity(forest, ws, i)
+        bw, bv = parent_acceleration(forest, ws, gravity, acceleration, i)
+        sw, sv = frame_motion(forest, ws, position, turn, i)
+        fw, fv = motion_cross(pw, pv, sw, sv)
+        gw, gv = motion_cross(pw, pv, fw, fv)
+        hw, hv = motion_cross(bw, bv, sw, sv)
+        aw, av = add(aw, add(gw, hw)), add(av, add(gv, hv))
+        rate, turned = add(rate, fw), add(turned, sw)
+        store_motion(changes, i, 0, aw, av)
+        store_motion(changes, i, 6, rate, turned)
+        for k in range(own.shape[1]):
+            own[i, k] = 0.0
+        add_own(forest, acting, ws, acceleration, own, i)
+        n, f = inertia_times(own, i, aw, av)
+        a, b = coupling_times(own, i, rate)
+        n = add(add(n, a), cross(turned, load_from(acting, i, 3)))
+        f = add(add(f, b), cross(turned, load_from(acting, i, 0)))
+        add_from(wrench, i, 0, scale(-1.0, f))
+        add_from(wrench, i, 3, scale(-1.0, n))
+        store_motion(force, i, 0, load_from(own, i, MOMENT), load_from(own, i, FORCE))
+    for i in range(parent.size - 1, -1, -1):
+        p = parent[i]
+        if p >= 0:
+            # The wrench that all needs that is carried moves along, and inner joints feel that.
+            (sw, sv), (n, f), r = (
+                frame_motion(forest, ws, position, turn, i),
+                load_motion(force, i, 0),
+                load(ws.reach, i),
+            )
+            moved = cross(sw, f)
+            add_from(wrench, p, 0, scale(-1.0, moved))
+            add_from(wrench, p, 3, scale(-1.0, add(add(cross(sw, n), cross(sv, f)), cross(r, moved))))
+            add_from(force, p, 0, add(n, cross(r, f)))
+            add_from(force, p, 3, f)
+
+
+@pass_of
+def frame_adjoint(forest, ws, gravity, acceleration, composite, loads, motion, rows, position, turn):
+    """Adds the derivatives of −λ·τ of inverse dynamics by slides of the origins of joint frames and by turns of these
+    (links, 3), of what ``transposed_products`` has left."""
+    for i in range(forest.parent.size):
+        pw, pv = parent_velocity(forest, ws, i)
+        bw, bv = parent_acceleration(forest, ws, gravity, acceleration, i)
+        w, v = carried_motion(forest.parent, ws, motion, i)
+        moment, strength = load_from(composite, i, MOMENT), load_from(composite, i, FORCE)
+        n, f = inertia_times(composite, i, w, v)
+        n, f = scale(-1.0, add(load_from(rows, i, 0), n)), scale(-1.0, add(load_from(rows, i, 3), f))
+        by_rate = add(load_from(rows, i, 6), coupling_transposed(composite, i, w, v))
+        by_turn = add(load_from(rows, i, 9), loads_transposed(loads, i, w, v))
+        by_turn = add(by_turn, add(cross(moment, w), cross(strength, v)))
+        n1, f1 = cross_transposed(pw, pv, n, f)
+        n1 = sub(n1, by_rate)
+        a, b = cross_transposed(bw, bv, n, f)
+        c, d = cross_transposed(pw, pv, n1, f1)
+        add_gradient(forest, ws, i, sub(add(a, c), by_turn), sub(add(b, d), cross(strength, w)), position, turn)
+
+
+@pass_of
+def frame_power_adjoint(forest, ws, by_place, by_velocity, position, turn):
+    """Adds the derivatives of the virtual power of forces by slides and turns of joint frames (links, 3), where what
+    weighs places and velocities (links, 6) has been summed over all that joints carry (``project_powers``)."""
+    for i in range(forest.parent.size):
+        pw, pv = parent_velocity(forest, ws, i)
+        n, f = cross_transposed(pw, pv, load_from(by_velocity, i, 3), load_from(by_velocity, i, 0))
+        n, f = add(n, load_from(by_place, i, 3)), add(f, load_from(by_place, i, 0))
+        add_gradient(forest, ws, i, n, f, position, turn)
+
+
+@jit
+def add_gradient(forest, ws, i, n, f, position, turn):
+    """Adds a moment and a force that are multiplied with s, as they are with t and θ in the parent's frame."""
+    p, n = forest.parent[i], add(n, cross(arm_of(forest, ws, i), f))
+    if p >= 0:
+        R = load_matrix(ws.rotation, p)
+        n, f = apply_t(R, n), apply_t(R, f)
+    for k in range(3):
+        position[i, k] += f[k]
+        turn[i, k] += n[k]
