@@ -252,6 +252,7 @@ FOUR = {"times": (0, 1, 2, 3), "positions": (0, 1, 2, 3), "stiffness": 1.0}
         ({"body": "disk", **FOUR}, r"forces\[0\]\.body: there is no body 'disk'; did you mean 'disc'"),
         ({"component": 1, **FOUR}, r"forces\[0\]\.component: body 'disc' has a revolute joint, with 1 speeds"),
         ({**FOUR, "times": (0, 1, 1, 2)}, r"forces\[0\]\.times: cubic interpolation takes at least 4 increasing"),
+        ({**FOUR, "times": (0, 5e-324, 2, 3)}, r"forces\[0\]\.times: two of them are too near to each other"),
         ({**FOUR, "positions": (0, 1, 2)}, "as many positions as times are needed, got 3 and 4"),
         ({**FOUR, "positions": (0, 1, 2, "3 m")}, r"forces\[0\]\.positions.*an angle"),
         ({**FOUR, "stiffness": "3 N/m"}, r"forces\[0\]\.stiffness.*a torsional stiffness"),

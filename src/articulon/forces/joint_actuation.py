@@ -129,14 +129,15 @@ class JointActuation(Force):
         return self.function if callable(self.function) else loaded_function(self.function, where)
 
     def knots(self, model: Model, where: str) -> tuple[int, np.ndarray, np.ndarray]:
-        """Speed, knots, and values, for a declaration in the model's units."""
+        """Speed, knots, and coefficients of the cubics after them, for a declaration in the model's units."""
         assert self.body is not None and self.times is not None and self.values is not None
         body = joint_with(model, self.body, self.component, where)
         joint = model.joints[body]
         times = increasing(self.times, self.interpolation, where)
         dimension = FORCE_OF[joint.speeds[self.component][1]]
         values = array(list(self.values), (times.size,), dimension, model.units, f"{where}.values")
-        return int(model.forest.u_start[model.link[body]]) + self.component, times, values
+        coefficients = interpolated(times, values, self.interpolation, where)
+        return int(model.forest.u_start[model.link[body]]) + self.component, times, coefficients
 
     def goes_side_by_side(self) -> bool:
         """See :class:`Force`. Tables are the same for all states; a function is asked for one."""
@@ -148,7 +149,7 @@ class JointActuation(Force):
         tables = [force.knots(model, where) for where, force in declared if force.function is None]
         given = [(where, force) for where, force in declared if force.function is not None]
         return Actuations(
-            _tables([(*rows, force.interpolation) for rows, force in zip(tables, _tabled(declared), strict=True)]),
+            _tables(tables),
             _given(given, model.nu, users) if given and users is not None else None,
         )
 
@@ -223,18 +224,14 @@ class JointActuation(Force):
         return self if still_moves(model, coarse, model.body(self.body)) else None
 
 
-def _tabled(declared: Sequence[tuple[str, JointActuation]]) -> list[JointActuation]:
-    return [force for _, force in declared if force.function is None]
-
-
-def _tables(rows: list[tuple[int, np.ndarray, np.ndarray, str]]) -> Tables | None:
+def _tables(rows: list[tuple[int, np.ndarray, np.ndarray]]) -> Tables | None:
     if not rows:
         return None
     return Tables(
-        np.array([speed for speed, _, _, _ in rows], dtype=np.int64),
-        np.cumsum([0, *(times.size for _, times, _, _ in rows)]).astype(np.int64),
-        np.concatenate([times for _, times, _, _ in rows]),
-        np.concatenate([interpolated(times, values, how) for _, times, values, how in rows]),
+        np.array([speed for speed, _, _ in rows], dtype=np.int64),
+        np.cumsum([0, *(times.size for _, times, _ in rows)]).astype(np.int64),
+        np.concatenate([times for _, times, _ in rows]),
+        np.concatenate([coefficients for _, _, coefficients in rows]),
     )
 
 

@@ -189,7 +189,7 @@ class JointDrive(Force):
 
         def table(key: str, dimension: str) -> np.ndarray:
             values = array(list(getattr(self, key)), (knots.size,), dimension, model.units, f"{where}.{key}")
-            return interpolated(knots, values, self.interpolation)
+            return interpolated(knots, values, self.interpolation, where)
 
         positions = np.zeros((knots.size, 4))
         if self.positions is not None:

@@ -31,17 +31,23 @@ def check_lasting(times: tuple[float | str, ...], duration: float, where: str) -
         )
 
 
-def interpolated(times: np.ndarray, values: np.ndarray, interpolation: str) -> np.ndarray:
-    """Coefficients of cubics after every time, highest power first, shape (times, 4); the last is its value alone."""
+def interpolated(times: np.ndarray, values: np.ndarray, interpolation: str, where: str) -> np.ndarray:
+    """Coefficients of cubics after every time, highest power first, shape (times, 4); the last is its value alone.
+    Raises ModelError where times are so near that they overflow."""
     result = np.zeros((times.size, 4))
     result[:, 3] = values
-    if interpolation == "linear":
-        result[:-1, 2] = np.diff(values) / np.diff(times)
-    else:
-        # SciPy's splines take a second to import, which a model without tables need not pay.
-        from scipy.interpolate import CubicSpline
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        steps = np.diff(times)
+        result[:-1, 2] = np.diff(values) / steps
+        if interpolation == "cubic" and np.isfinite(result[:-1, 2] / steps**2).all():
+            # SciPy's splines take a second to import, which a model without tables need not pay.
+            from scipy.interpolate import CubicSpline
 
-        result[:-1] = CubicSpline(times, values).c.T
+            result[:-1] = CubicSpline(times, values).c.T
+        elif interpolation == "cubic":
+            result[:-1] = np.inf
+    if not np.isfinite(result).all():
+        raise ModelError(f"{where}.times: two of them are too near to each other to go from one value to the next")
     return result
 
 
