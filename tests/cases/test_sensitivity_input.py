@@ -45,16 +45,20 @@ def test_a_case_has_the_derivatives_of_its_model() -> None:
         ("forces[0].stiffness", "it has a number for each of rod; name one, forces\\[0\\].stiffness.rod say"),
         ("forces[0].stiffness.bob", "there is no bob in it; there are rod"),
         ("forces[0].kind", "it is 'torsional-springs', which is a choice and no number"),
-        ("forces[3].stiffness.rod", "the model has 2 forces, counted from 0"),
+        ("forces[3].stiffness.rod", "the model has 3 forces, counted from 0"),
         ("forces.gravity.acceleration", "no force is called 'gravity'; name one by its number: forces\\[0\\] is"),
         ("forces[1].component", "it is 0, which is a choice and no number"),
         ("forces[1].times", "derivatives by times of 'joint-actuation' are not known"),
+        ("forces[2].max_torque", "it is '5 N m', whose unit only its joint knows; give it as a number"),
+        ("forces[2].times", "derivatives by times of 'joint-drive' are not known"),
+        ("forces[2].max_speed", "it has not been given"),
         ("bodies.rad.mass", "there is no body 'rad'; did you mean 'rod'?"),
         ("bodies.rod.colour", "of a body there are derivatives by mass, com, inertia, position"),
     ],
 )
 def test_a_parameter_that_is_none_is_refused(name: str, message: str) -> None:
-    model = pendulum(forces=[spring(), ar.forces.JointActuation("rod", 1.0)])
+    drive = ar.forces.JointDrive("rod", 1.0, stiffness=2.0, max_torque="5 N m")
+    model = pendulum(forces=[spring(), ar.forces.JointActuation("rod", 1.0), drive])
     with pytest.raises(ar.CaseError, match=message):
         ar.sensitivity(model, "kinetic_energy", name, **RUN)
 

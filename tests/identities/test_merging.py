@@ -98,6 +98,8 @@ FORCES = (
     ar.forces.StokesDrag(translational={f"link-{k}": 0.3 + 0.1 * k for k in range(9)}, rotational=0.2),
     ar.forces.Gravity(acceleration=(0, 0, -9.81)),
     ar.forces.JointDamping(rotational=0.3),
+    *(ar.forces.JointDrive(f"link-{k}", 0.4 * k, stiffness=2.0 * k, damping=0.2) for k in (3, 6)),
+    ar.forces.JointDrive("link-7", component=1, speeds=3.0, damping=0.5, max_torque=1.2, max_speed=4.0, speed_band=2.0),
     ar.forces.PointSpring(bodies=("link-1", "link-2"), points=((0.3, 0, 0), (0, 0.2, 0)), stiffness=3, damping=0.1),
     ar.forces.PointSpring(bodies=("link-7", "ground"), points=((0.3, 0, 0), (1, 0.2, 0)), stiffness=2, rest_length=0.4),
     ar.forces.SitePairs(

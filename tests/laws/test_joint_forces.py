@@ -371,6 +371,7 @@ def actuation(**fields: Any) -> Any:
         (lambda: actuation(body="hand"), r"\.component: body 'hand' has a weld joint, with 0 speeds \(none\)"),
         (lambda: actuation(times=(0, 1, 1, 2)), r"\.times: cubic interpolation takes at least 4 increasing times"),
         (lambda: actuation(times=(0, 1), values=(0, 1)), "cubic interpolation takes at least 4"),
+        (lambda: actuation(times=(0, 5e-324, 1, 2)), r"forces\[0\]\.times: two of them are too near"),
         (lambda: actuation(values=(0, 1, 2)), "as many values as times are needed, got 3 and 4"),
         (lambda: actuation(values=(0, 1, 2, "3 N")), r"forces\[0\]\.values.*a torque"),
         (lambda: actuation(function=spring), "give either body, times and values, or a function"),

@@ -188,6 +188,18 @@ times = [0, 1, 2, 3, 4]
 values = [0, 1, 0, 1, 0]
 
 [[forces]]
+kind = "joint-drive"
+body = "arm"
+times = [0, 1, 2, 3, 4]
+positions = [0, 1, 0, 1, 0]
+speeds = [0, 1, 0, 1, 0]
+stiffness = 2.0
+damping = 0.5
+max_torque = "3 N m"
+max_speed = 2.0
+speed_band = 0.5
+
+[[forces]]
 kind = "stokes-drag"
 viscosity = "1 mPa s"
 radius = {"*" = 0.1}

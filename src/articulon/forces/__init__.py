@@ -14,6 +14,7 @@ from articulon.forces.gravity import Gravity
 from articulon.forces.impacts.impacts import ImpactPair, Impacts
 from articulon.forces.impacts.joint_limits import JointLimits
 from articulon.forces.joint_actuation import JointActuation
+from articulon.forces.joint_drive import JointDrive
 from articulon.forces.joint_friction import JointDamping, JointFriction
 from articulon.forces.point_springs import PointSpring
 from articulon.forces.site_pairs import PairLaw, SitePairs
@@ -80,6 +81,7 @@ __all__ = [
     "Impacts",
     "JointActuation",
     "JointDamping",
+    "JointDrive",
     "JointFriction",
     "JointLimits",
     "Lammps",

@@ -13,9 +13,9 @@ from pydantic import ConfigDict, model_validator
 from articulon.declaration import Dimension, Number, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt
-from articulon.forces.selection import body_index, still_moves
+from articulon.forces.over_time import check_lasting, cubic, increasing, interpolated, piece_at
+from articulon.forces.selection import FORCE_OF, joint_with, still_moves
 from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
-from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.body_checks import array
 from articulon.model.state import EXTERNAL
@@ -24,10 +24,6 @@ from articulon.passes import Bound, Function, functions, pass_of
 _LINE = types.float64[::1]
 ACTUATION = types.void(types.float64, _LINE, _LINE, _LINE, _LINE)
 """(time, q, u, parameters, tau)."""
-
-LEAST_TIMES = {"cubic": 4, "linear": 2}
-FORCES = {"velocity": "force", "angular_velocity": "torque"}
-"""Dimension of the force that belongs to a speed."""
 
 
 class Tables(NamedTuple):
@@ -133,25 +129,15 @@ class JointActuation(Force):
         return self.function if callable(self.function) else loaded_function(self.function, where)
 
     def knots(self, model: Model, where: str) -> tuple[int, np.ndarray, np.ndarray]:
-        """Speed, knots, and values, for a declaration in the model's units."""
+        """Speed, knots, and coefficients of the cubics after them, for a declaration in the model's units."""
         assert self.body is not None and self.times is not None and self.values is not None
-        body = body_index(model, self.body, f"{where}.body")
+        body = joint_with(model, self.body, self.component, where)
         joint = model.joints[body]
-        if not 0 <= self.component < joint.nu:
-            raise ModelError(
-                f"{where}.component: body '{self.body}' has a {model.joint_name(body)} joint, with {joint.nu} speeds "
-                f"({', '.join(name for name, _ in joint.speeds) or 'none'}), counted from 0; got {self.component}"
-            )
-        times = np.array([float(time) for time in self.times])
-        least = LEAST_TIMES[self.interpolation]
-        if times.size < least or np.any(np.diff(times) <= 0.0):
-            raise ModelError(
-                f"{where}.times: {self.interpolation} interpolation takes at least {least} increasing times, "
-                f"got {times.tolist()}"
-            )
-        dimension = FORCES[joint.speeds[self.component][1]]
+        times = increasing(self.times, self.interpolation, where)
+        dimension = FORCE_OF[joint.speeds[self.component][1]]
         values = array(list(self.values), (times.size,), dimension, model.units, f"{where}.values")
-        return int(model.forest.u_start[model.link[body]]) + self.component, times, values
+        coefficients = interpolated(times, values, self.interpolation, where)
+        return int(model.forest.u_start[model.link[body]]) + self.component, times, coefficients
 
     def goes_side_by_side(self) -> bool:
         """See :class:`Force`. Tables are the same for all states; a function is asked for one."""
@@ -163,7 +149,7 @@ class JointActuation(Force):
         tables = [force.knots(model, where) for where, force in declared if force.function is None]
         given = [(where, force) for where, force in declared if force.function is not None]
         return Actuations(
-            _tables([(*rows, force.interpolation) for rows, force in zip(tables, _tabled(declared), strict=True)]),
+            _tables(tables),
             _given(given, model.nu, users) if given and users is not None else None,
         )
 
@@ -221,14 +207,8 @@ class JointActuation(Force):
 
     def check_duration(self, duration: float, where: str) -> None:
         """See :class:`Force`."""
-        if self.times is None or self.beyond == "hold":
-            return
-        first, last = float(self.times[0]), float(self.times[-1])
-        if not (first <= 0.0 and last >= duration * (1.0 - 1e-12)):
-            raise ModelError(
-                f"{where}.times: the table goes from {first:.9g} to {last:.9g}, and the run from 0 to {duration:.9g}; "
-                "give a table for the whole run, or beyond = 'hold'"
-            )
+        if self.times is not None and self.beyond == "refuse":
+            check_lasting(self.times, duration, where)
 
     def check_follows(self, where: str) -> None:
         """See :class:`Force`."""
@@ -244,18 +224,14 @@ class JointActuation(Force):
         return self if still_moves(model, coarse, model.body(self.body)) else None
 
 
-def _tabled(declared: Sequence[tuple[str, JointActuation]]) -> list[JointActuation]:
-    return [force for _, force in declared if force.function is None]
-
-
-def _tables(rows: list[tuple[int, np.ndarray, np.ndarray, str]]) -> Tables | None:
+def _tables(rows: list[tuple[int, np.ndarray, np.ndarray]]) -> Tables | None:
     if not rows:
         return None
     return Tables(
-        np.array([speed for speed, _, _, _ in rows], dtype=np.int64),
-        np.cumsum([0, *(times.size for _, times, _, _ in rows)]).astype(np.int64),
-        np.concatenate([times for _, times, _, _ in rows]),
-        np.concatenate([_pieces(times, values, how) for _, times, values, how in rows]),
+        np.array([speed for speed, _, _ in rows], dtype=np.int64),
+        np.cumsum([0, *(times.size for _, times, _ in rows)]).astype(np.int64),
+        np.concatenate([times for _, times, _ in rows]),
+        np.concatenate([coefficients for _, _, coefficients in rows]),
     )
 
 
@@ -273,20 +249,6 @@ def _given(declared: Sequence[tuple[str, JointActuation]], nu: int, users: UserF
     )
 
 
-def _pieces(times: np.ndarray, values: np.ndarray, interpolation: str) -> np.ndarray:
-    """Coefficients after every time, those of the last are its value alone."""
-    result = np.zeros((times.size, 4))
-    result[:, 3] = values
-    if interpolation == "linear":
-        result[:-1, 2] = np.diff(values) / np.diff(times)
-    else:
-        # SciPy's splines take a second to import, which a model without tables need not pay.
-        from scipy.interpolate import CubicSpline
-
-        result[:-1] = CubicSpline(times, values).c.T
-    return result
-
-
 def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
     """A jitted function that calls a plain Python one by address."""
 
@@ -302,27 +264,6 @@ def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
         )
 
     return bridge, address
-
-
-@jit
-def piece_at(tables, s, time):
-    """The knot after which a table is at a time, and the time since."""
-    low, last, knots = tables.start[s], tables.start[s + 1] - 1, tables.knots
-    at = min(max(time, knots[low]), knots[last])
-    high = last + 1
-    while high - low > 1:  # the last knot that is not after it
-        middle = (low + high) // 2
-        if knots[middle] <= at:
-            low = middle
-        else:
-            high = middle
-    return low, at - knots[low]
-
-
-@jit
-def cubic(c, k, x):
-    """The cubic with the coefficients in row k."""
-    return ((c[k, 0] * x + c[k, 1]) * x + c[k, 2]) * x + c[k, 3]
 
 
 @pass_of

@@ -8,6 +8,9 @@ from articulon.declaration import nearest
 from articulon.errors import ModelError
 from articulon.model import Model
 
+FORCE_OF = {"velocity": "force", "angular_velocity": "torque"}
+"""Dimension of the force that belongs to a speed."""
+
 
 def body_index(model: Model, name: str, where: str) -> int:
     """Index of a body by name; raises ModelError with the nearest name."""
@@ -15,6 +18,18 @@ def body_index(model: Model, name: str, where: str) -> int:
         return model.body(name)
     except KeyError:
         raise ModelError(f"{where}: there is no body '{name}'{nearest(name, model.names)}") from None
+
+
+def joint_with(model: Model, name: str, component: int, where: str) -> int:
+    """Index of a body by name, whose joint has a speed of that number; raises ModelError, naming the key."""
+    body = body_index(model, name, f"{where}.body")
+    joint = model.joints[body]
+    if not 0 <= component < joint.nu:
+        raise ModelError(
+            f"{where}.component: body '{name}' has a {model.joint_name(body)} joint, with {joint.nu} speeds "
+            f"({', '.join(name for name, _ in joint.speeds) or 'none'}), counted from 0; got {component}"
+        )
+    return body
 
 
 def selected(model: Model, names: tuple[str, ...] | None, where: str) -> np.ndarray:

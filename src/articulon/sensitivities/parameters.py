@@ -250,6 +250,11 @@ def _numbers(value: Any, name: str, where: str) -> Any:
         raise CaseError(f"{where}: {name}: it has not been given; give it a number first, or leave it out")
     if isinstance(value, tuple) and value:
         return [_numbers(one, name, where) for one in value]
+    if isinstance(value, str) and value.startswith(tuple("+-.0123456789")):
+        raise CaseError(
+            f"{where}: {name}: it is {shown(value)}, whose unit only its joint knows; give it as a number in the units "
+            "of the model"
+        )
     if not isinstance(value, float):
         raise CaseError(
             f"{where}: {name}: it is {shown(value)}, which is a choice and no number that could be a little larger; "
