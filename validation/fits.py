@@ -50,6 +50,10 @@ the standard error of that share; p is that of the joint distances (p̂ − p)�
 {len(keys)} degrees of freedom, by Kolmogorov and Smirnov.
 
 {table(["errors", "interval", *names, "p"], rows)}
+
+With errors of 1 mm the numbers are known to 2 to 4 %, over which the run is linear in them. With 5 mm they are known to
+10 to 20 %, over which it is not, and intervals of 95 % hold the truth in some 90 of 100 sets: such intervals are too
+narrow where they span a tenth of a number or more.
 """
     write_section("fits", text)
 
