@@ -1,0 +1,50 @@
+"""The command that plays a run in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from articulon.cli.commands import app
+from articulon.cli.output import echo
+
+
+@app.command()
+def view(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run, which may still be going.")],
+    port: Annotated[
+        int | None,
+        typer.Option("--port", metavar="N", min=1, max=65535, help="Where; 8080 by default, or the next that is free."),
+    ] = None,
+    opens: Annotated[bool, typer.Option("--open/--no-open", help="Whether a browser is opened on the page.")] = True,
+) -> None:
+    """Play a run in three dimensions, in a browser on this machine. Ctrl-C ends it."""
+    from articulon.simulation.results import check_run
+
+    check_run(folder)
+
+    from articulon.runs.entry import open_run
+    from articulon.studio.run_frames import RunFrames
+    from articulon.studio.viewer import Viewer, server_at
+
+    server = server_at(port)
+    try:
+        viewer = Viewer(RunFrames(open_run(folder), lambda: open_run(folder)), server)
+    except BaseException:
+        from articulon.studio.viewer import stop
+
+        stop(server)
+        raise
+    echo(f"{folder} is shown at {viewer.address} until Ctrl-C")
+    if opens:
+        import webbrowser
+
+        webbrowser.open(viewer.address)
+    try:
+        viewer.run()
+    except KeyboardInterrupt:
+        echo()
+    finally:
+        viewer.close()
