@@ -22,26 +22,23 @@ def view(
 ) -> None:
     """Play a run in three dimensions, in a browser on this machine. Ctrl-C ends it."""
     from articulon.simulation.results import check_run
+    from articulon.studio.page_server import address, check_port, server_at
 
     check_run(folder)
+    check_port(port)
 
     from articulon.runs.entry import open_run
     from articulon.studio.run_frames import RunFrames
-    from articulon.studio.viewer import Viewer, server_at
+    from articulon.studio.viewer import Viewer
 
-    server = server_at(port)
-    try:
-        viewer = Viewer(RunFrames(open_run(folder), lambda: open_run(folder)), server)
-    except BaseException:
-        from articulon.studio.viewer import stop
-
-        stop(server)
-        raise
-    echo(f"{folder} is shown at {viewer.address} until Ctrl-C")
+    # A model may take long to build: nothing is served before there is something to see.
+    frames = RunFrames(open_run(folder), lambda: open_run(folder))
+    viewer = Viewer(frames, server_at(port))
+    echo(f"{folder} is shown at {address(viewer.server)} until Ctrl-C")
     if opens:
         import webbrowser
 
-        webbrowser.open(viewer.address)
+        webbrowser.open(address(viewer.server))
     try:
         viewer.run()
     except KeyboardInterrupt:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -51,8 +50,8 @@ class Scene:
     """Springs between points, and bonds that stretch."""
     walls: tuple[WallShape, ...]
     """Walls that spheres touch."""
-    up: np.ndarray
-    """Unit vector upwards: against gravity, or else along z, shape (3,)."""
+    up: np.ndarray | None
+    """Unit vector against gravity, shape (3,); None where there is none."""
     link: float
     """How long a link is, by and large [length]."""
 
@@ -90,34 +89,44 @@ def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scen
         Solids.of(parts.balls),
         Solids.of(parts.rods),
         Solids.of(parts.boxes),
-        springs_of(model),
+        Springs.of([*parts.springs, *stretching_bonds(model)]),
         wall_shapes(model, positions),
         upwards(model),
         parts.link,
     )
 
 
-def upwards(model: Model) -> np.ndarray:
-    """Unit vector against gravity, or along z where there is none, shape (3,)."""
+def upwards(model: Model) -> np.ndarray | None:
+    """Unit vector against gravity, shape (3,); None where there is none."""
     pull = sum(
         (np.array([float(g) for g in f.acceleration]) for f in model.forces if isinstance(f, Gravity)), np.zeros(3)
     )
     size = float(np.linalg.norm(pull))
-    return -pull / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
+    return np.asarray(-pull / size) if size > 0.0 else None
 
 
-def springs_of(model: Model) -> Springs:
-    """Springs between points of bodies, and bonds by springs between sites that are no atoms."""
-    ends: list[Any] = []
-    sites = model.sites
+End = tuple[int, np.ndarray]
+"""A body, −1 for the ground, and a point in its frame [length], shape (3,)."""
+
+
+def point_springs(model: Model) -> list[tuple[End, End]]:
+    """The ends of springs between points of bodies."""
+    ends = []
     for force in model.forces:
         if isinstance(force, PointSpring):
             bodies = [GROUND if name == GROUND_NAME else model.body(name) for name in force.bodies]
             points = [np.array([float(x) for x in point]) for point in force.points]
-            ends.append(tuple(zip(bodies, points, strict=True)))
-        elif isinstance(force, HarmonicBonds | FeneBonds) and model.atoms is None:
-            ends += [tuple((int(sites.body[s]), sites.position[s]) for s in bond) for bond in force.bonds]
-    return Springs.of(ends)
+            ends.append(((bodies[0], points[0]), (bodies[1], points[1])))
+    return ends
+
+
+def stretching_bonds(model: Model) -> list[tuple[End, End]]:
+    """The ends of bonds by springs between sites that are no atoms."""
+    sites = model.sites
+    if model.atoms is not None:
+        return []
+    bonds = [bond for force in model.forces if isinstance(force, HarmonicBonds | FeneBonds) for bond in force.bonds]
+    return [((int(sites.body[a]), sites.position[a]), (int(sites.body[b]), sites.position[b])) for a, b in bonds]
 
 
 def generations(model: Model) -> np.ndarray:
@@ -136,6 +145,7 @@ class _Parts:
         self.balls: list[Solids] = []
         self.rods: list[Solids] = []
         self.boxes: list[Solids] = []
+        self.springs = point_springs(model)
         self.radii = site_radii(model)
         self.drag = hydrodynamic_radii(model)
         self.colour = colours.cycled(np.arange(model.bodies) if model.bodies <= FEW else generations(model))
@@ -228,7 +238,7 @@ class _Parts:
 
     def _limbs(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
         """Bodies and two points of each: from its joint to its centre of mass, and from there to the joints of its
-        children and of its loops, in its frame [length]."""
+        children and of its loops and to its springs, in its frame [length]."""
         model = self.model
         ends: list[tuple[int, np.ndarray, np.ndarray]] = []
         hung = (model.parents >= 0) | ~np.isin(model.kinds, UNBOUND)
@@ -244,6 +254,8 @@ class _Parts:
             for body, place in ((loop.parent, loop.position), (loop.child, loop.child_position)):
                 if body >= 0:
                     ends.append((body, model.centres[body], place))
+        for spring in self.springs:
+            ends += [(body, model.centres[body], point) for body, point in spring if body >= 0]
         return ends
 
     def add_limbs(self) -> None:

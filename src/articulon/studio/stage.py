@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.model.array_rotations import matrices
 from articulon.model.box import Box
 from articulon.studio.scene import Scene
+from articulon.studio.solids import Solids
 
 SIZE = 10.0
 """Of all that is shown, in the units of the page."""
@@ -17,6 +19,8 @@ LOOKED_AT = 40
 OUTSIDE = 0.01
 """The part of many bodies that may lie outside of the picture on each side, where they fly off."""
 MANY = 200
+FLAT = 0.25
+"""Of the largest extent: what is less deep than this is looked at from the front."""
 FIELD = np.radians(35.0)
 """Of view, from top to bottom [rad]."""
 ASIDE, ABOVE = np.radians(30.0), np.radians(20.0)
@@ -47,9 +51,7 @@ class Stage:
     camera: np.ndarray
     """From where it is looked at, on the page, shape (3,)."""
     up: np.ndarray
-    """Upwards, shape (3,)."""
-    lowest: float
-    """How far along ``up`` the lowest things are, on the page."""
+    """Upwards, a unit vector, shape (3,)."""
 
     def places(self, positions: np.ndarray) -> np.ndarray:
         """On the page, in single precision, shape (..., 3)."""
@@ -59,46 +61,55 @@ class Stage:
 def stage_of(scene: Scene, frames: list[Frame]) -> Stage:
     """A stage on which some frames of a run have room."""
     corners = []
-    reach = _reach(scene)[:, None]
     for frame in frames:
         places = shown_places(scene, frame)
-        low, high = places - reach, places + reach
-        if len(places) > MANY:
-            low, high = np.quantile(low, [OUTSIDE], axis=0), np.quantile(high, [1.0 - OUTSIDE], axis=0)
-        corners += [low, high]
+        for solids, part in ((scene.balls, 1.0), (scene.rods, np.array([1.0, 1.0, 0.5])), (scene.boxes, 0.5)):
+            if solids.number:
+                middles, halves = _extents(solids, part * solids.size, places, frame.rotations)
+                low, high = middles - halves, middles + halves
+                if solids.number > MANY:
+                    low, high = np.quantile(low, [OUTSIDE], axis=0), np.quantile(high, [1.0 - OUTSIDE], axis=0)
+                corners += [low, high]
+        corners.append(scene.springs.placed(places, frame.rotations).reshape(-1, 3))
         if frame.edges is not None and scene.model.box is not None:
             corners.append(box_corners(frame.edges, scene.model.box))
-    ground = [solids.position[solids.body < 0] for solids in (scene.balls, scene.rods, scene.boxes)]
-    points = np.concatenate([*corners, *ground])
+    points = np.concatenate(corners)
     low, high = points.min(axis=0), points.max(axis=0)
-    extent = high - low
-    size = float(extent.max()) or 1.0
-    factor = SIZE / size
-    camera = _camera(scene.up, factor * extent)
-    lowest = float((factor * (points - 0.5 * (low + high)) @ scene.up).min())
-    return Stage(0.5 * (low + high), factor, camera, scene.up, lowest)
+    middle, extent = 0.5 * (low + high), high - low
+    factor = SIZE / (float(extent.max()) or 1.0)
+    up = _upwards(scene, extent)
+    return Stage(middle, factor, _camera(up, factor * extent), up)
 
 
-def _reach(scene: Scene) -> np.ndarray:
-    """How far the solids on each body stick out from its origin [length], shape (bodies,)."""
-    found = np.zeros(scene.model.bodies)
-    for solids, part in ((scene.balls, 1.0), (scene.rods, 0.5), (scene.boxes, 0.5)):
-        on = solids.body >= 0
-        far = np.linalg.norm(solids.position[on], axis=1) + part * solids.size[on].max(axis=1)
-        np.maximum.at(found, solids.body[on], far)
-    return found
+def _extents(
+    solids: Solids, half: np.ndarray, positions: np.ndarray, rotations: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Middles of solids in the world, and half of how far they reach along its axes [length], shapes (n, 3)."""
+    middles, turns = solids.placed(positions, rotations)
+    if (np.ptp(half, axis=1) == 0.0).all():
+        return middles, half
+    return middles, np.einsum("kij,kj->ki", np.abs(matrices(turns)), half)
+
+
+def _upwards(scene: Scene, extent: np.ndarray) -> np.ndarray:
+    """Unit vector upwards, shape (3,): against gravity; without it y for what moves in the plane of x and y, or z."""
+    if scene.up is not None:
+        return scene.up
+    flat = float(extent[2]) < FLAT * float(extent.max())
+    return np.array([0.0, 1.0, 0.0]) if flat else np.array([0.0, 0.0, 1.0])
 
 
 def _camera(up: np.ndarray, extent: np.ndarray) -> np.ndarray:
-    """A place from which all of an extent (3,) is in view: from the side where it is flattest, turned and raised."""
+    """A place from which all of an extent (3,) is in view: from the side where it is flattest, turned and raised, the
+    less the flatter it is."""
     across = [axis - (axis @ up) * up for axis in np.eye(3)]
     across = [axis / np.linalg.norm(axis) for axis in across if np.linalg.norm(axis) > 0.5]
     front = min(across, key=lambda axis: float(np.abs(axis) @ extent))
-    # Right-handed and seen against y where nothing is flat, as one looks at figures with x to the right.
+    # As one looks at figures, with x to the right: against y, or against z where y is upwards.
     front = -front if front[1] > 0.5 else front
-    beside = np.cross(up, front)
-    level = np.cos(ASIDE) * front + np.sin(ASIDE) * beside
-    direction = np.cos(ABOVE) * level + np.sin(ABOVE) * up
+    part = 0.5 if float(np.abs(front) @ extent) < FLAT * float(extent.max()) else 1.0
+    level = np.cos(part * ASIDE) * front + np.sin(part * ASIDE) * np.cross(up, front)
+    direction = np.cos(part * ABOVE) * level + np.sin(part * ABOVE) * up
     radius = 0.5 * float(np.linalg.norm(extent))
     return np.asarray(direction * radius / np.sin(0.5 * FIELD))
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
-import io
-import socket
 import threading
 import time
 from typing import TYPE_CHECKING
 
-from articulon.errors import ArticulonError
 from articulon.report.readable_numbers import suited
+from articulon.studio.page_server import stop
 from articulon.studio.player import Player
 from articulon.studio.run_frames import RunFrames
 from articulon.studio.scene import scene_of
@@ -21,67 +18,12 @@ from articulon.studio.viser_scene import ViserScene
 if TYPE_CHECKING:
     import viser
 
-LOOPBACK = "127.0.0.1"
-"""Pages are for this machine alone."""
-USUAL_PORT = 8080
-"""The first that is tried where none is asked for."""
 RATE = 60.0
 """How often a page is brought up to date [1/s]."""
 PATIENCE = 2.0
 """After how long it is looked again for frames of a run that is still going [s]."""
 SPEEDS = {"¼": 0.25, "½": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
 """By what buttons say."""
-MISSING = "this needs viser: pip install 'articulon[studio]'"
-
-
-def server_at(port: int | None) -> viser.ViserServer:
-    """A server for pages on this machine.
-
-    Parameters
-    ----------
-    port
-        Its port; None for 8080, or the next that is free.
-
-    Raises
-    ------
-    ArticulonError
-        Where viser is not installed, and for a port that is taken.
-    """
-    try:
-        import viser
-    except ImportError:
-        raise ArticulonError(MISSING) from None
-    if port is not None:
-        _check_free(port)
-    # It announces itself on the standard output, whatever it is asked.
-    with contextlib.redirect_stdout(io.StringIO()):
-        server = viser.ViserServer(host=LOOPBACK, port=USUAL_PORT if port is None else port, verbose=False)
-    if port is not None and server.get_port() != port:
-        stop(server)
-        raise ArticulonError(_taken(port))
-    return server
-
-
-def _check_free(port: int) -> None:
-    with socket.socket() as probe:
-        # Ports of servers that have just ended are free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((LOOPBACK, port))
-        except PermissionError:
-            raise ArticulonError(f"port {port} is for programs of the system; give one above 1023 (port=...)") from None
-        except OSError:
-            raise ArticulonError(_taken(port)) from None
-
-
-def _taken(port: int) -> str:
-    return f"port {port} is in use by another program; give another one (port=...), or none for one that is free"
-
-
-def stop(server: viser.ViserServer) -> None:
-    """End a server, without its farewell."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        server.stop()
 
 
 class Viewer:
@@ -119,7 +61,7 @@ class Viewer:
         @self._slider.on_update
         def _(event: viser.GuiEvent) -> None:
             # The slider also moves as the run is played.
-            if event.client is not None:
+            if event.client_id is not None:
                 player.pause()
                 player.seek(int(self._slider.value))
 
@@ -189,8 +131,3 @@ class Viewer:
         """End the page."""
         self._closing.set()
         stop(self.server)
-
-    @property
-    def address(self) -> str:
-        """Where a browser finds the page."""
-        return f"http://{LOOPBACK}:{self.server.get_port()}"

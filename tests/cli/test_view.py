@@ -1,0 +1,127 @@
+"""The page that plays a run: what it is told, what its buttons do, and what the command refuses."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+from websockets.exceptions import ConnectionClosed
+
+import articulon as ar
+from articulon.cli import app
+from articulon.studio.page_server import server_at
+from articulon.studio.run_frames import RunFrames
+from articulon.studio.viewer import Viewer
+from tests.support.page_client import PageClient
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short run of the double pendulum."""
+    where = tmp_path_factory.mktemp("view") / "run"
+    ar.run("double-pendulum", where, overrides={"run.duration": "0.5 s", "run.frames": 10, "checks": []})
+    return where
+
+
+@pytest.fixture
+def viewer(folder: Path) -> Iterator[Viewer]:
+    """Its page, kept up to date as the command does."""
+    made = Viewer(RunFrames(ar.open_run(folder)), server_at(None))
+    thread = threading.Thread(target=made.run)
+    thread.start()
+    yield made
+    made.close()
+    thread.join()
+
+
+def rods(page: PageClient) -> np.ndarray:
+    """Middles of the rods on a page, shape (rods, 3)."""
+    return np.asarray(page.nodes["/rods"]["batched_positions"]).reshape(-1, 3)
+
+
+def expected(viewer: Viewer, frame: int) -> np.ndarray:
+    """Where they are by the poses of the bodies in a frame."""
+    shown, solids, stage = viewer.frames[frame], viewer.scene.scene.rods, viewer.scene.stage
+    places, _ = solids.placed(shown.positions, shown.rotations)
+    return stage.factor * (places - stage.middle)
+
+
+def test_every_page_is_shown_the_frame_that_one_of_them_asks_for(viewer: Viewer) -> None:
+    pages = [PageClient(viewer.server.get_port(), origin) for origin in (None, "http://localhost:8080")]
+    for page in pages:
+        page.listen(lambda page: "/rods" in page.nodes and bool(page.controls))
+        assert rods(page) == pytest.approx(expected(viewer, 0), abs=1e-5)
+    assert np.abs(expected(viewer, 7) - expected(viewer, 0)).max() > 0.1
+    slider, _ = pages[0].control("GuiSliderMessage")
+    pages[0].change(slider, 7)
+    for page in pages:
+        page.listen(lambda page: np.allclose(rods(page), expected(viewer, 7), atol=1e-5))
+    words = "350\u00a0ms of 500\u00a0ms"
+    pages[1].listen(lambda page: words in page.control("GuiHtmlMessage")[1]["content"])
+
+
+def test_play_goes_to_the_end_and_stops(viewer: Viewer) -> None:
+    viewer.player.speed = 20.0
+    page = PageClient(viewer.server.get_port())
+    page.listen(lambda page: bool(page.controls) and "/rods" in page.nodes)
+    button, _ = page.control("GuiButtonMessage", "Play")
+    page.change(button, True)
+    page.listen(lambda page: page.controls[button]["label"] == "Pause")
+    page.listen(lambda page: np.allclose(rods(page), expected(viewer, 10), atol=1e-5))
+    page.listen(lambda page: page.controls[button]["label"] == "Play")
+
+
+def test_pages_of_other_sites_are_told_nothing(viewer: Viewer) -> None:
+    with pytest.raises(ConnectionClosed, match="pages of other sites"):
+        PageClient(viewer.server.get_port(), "https://example.com").listen(lambda page: bool(page.nodes))
+
+
+def test_the_server_listens_on_this_machine_alone(viewer: Viewer) -> None:
+    assert viewer.server.get_host() == "127.0.0.1"
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["view", str(tmp_path), "--no-open"])
+    assert result.exit_code == 2
+    assert "holds no run" in result.stderr
+
+
+def test_a_port_that_is_taken_is_refused(folder: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        result = CliRunner().invoke(app, ["view", str(folder), "--no-open", "--port", str(port)])
+    assert result.exit_code == 2
+    assert f"port {port} is in use by another program; give another one (--port N)" in result.stderr
+
+
+def test_without_viser_the_command_says_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "viser", None)
+    result = CliRunner().invoke(app, ["view", str(folder), "--no-open"])
+    assert result.exit_code == 2
+    assert "pip install 'articulon[studio]'" in result.stderr
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_command(folder: Path) -> None:
+    """A process of its own, which loads what it draws with."""
+    command = [sys.executable, "-m", "articulon", "view", str(folder), "--no-open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        line = process.stdout.readline()
+        assert line.startswith(f"{folder} is shown at http://127.0.0.1:")
+        port = int(line.split("127.0.0.1:")[1].split()[0])
+        page = PageClient(port)
+        page.listen(lambda page: "/rods" in page.nodes)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 0
+        assert process.stderr.read() == ""
