@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 import signal
 import socket
 import subprocess
@@ -9,18 +11,24 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
+import zstandard
 from typer.testing import CliRunner
 from websockets.exceptions import ConnectionClosed
 
 import articulon as ar
 from articulon.cli import app
 from articulon.studio.page_server import server_at
+from articulon.studio.replay import GRAIN
 from articulon.studio.run_frames import RunFrames
+from articulon.studio.scene import scene_of
+from articulon.studio.stage import stage_of
 from articulon.studio.viewer import Viewer
-from tests.support.page_client import PageClient
+from tests.support.page_client import PageClient, with_arrays
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +117,61 @@ def test_without_viser_the_command_says_what_to_install(folder: Path, monkeypatc
     result = CliRunner().invoke(app, ["view", str(folder), "--no-open"])
     assert result.exit_code == 2
     assert "pip install 'articulon[studio]'" in result.stderr
+
+
+def recorded(page: str) -> dict[str, Any]:
+    """What a replay holds."""
+    found = re.search(r'window\.__VISER_EMBED_DATA__="([^"]+)"', page)
+    assert found is not None
+    packed = base64.b64decode(found[1])
+    content = zstandard.ZstdDecompressor().decompress(packed[8:])
+    size = int.from_bytes(content[:8], "little")
+    return with_arrays(msgspec.msgpack.decode(content[8 : 8 + size]), content, 8 + size)
+
+
+def test_a_replay_holds_the_places_of_every_frame_and_needs_no_network(folder: Path, tmp_path: Path) -> None:
+    run = ar.open_run(folder)
+    replay = run.animate()
+    assert replay.frames.tolist() == list(range(11))
+    record = recorded(replay.html)
+    assert record["durationSeconds"] == pytest.approx(10.0)
+    told = [
+        m for _, m in record["messages"] if m.get("name") == "/rods" and "batched_positions" in m.get("updates", {})
+    ]
+    # The first frame is what the replay begins with.
+    assert len(told) == 10
+    frames = RunFrames(run)
+    scene = scene_of(frames.model, frames[0].positions, frames[0].rotations)
+    stage = stage_of(scene, frames.some())
+    for number, message in enumerate(told, 1):
+        places, _ = scene.rods.placed(frames[number].positions, frames[number].rotations)
+        found = message["updates"]["batched_positions"].reshape(-1, 3)
+        assert found == pytest.approx(stage.factor * (places - stage.middle), abs=GRAIN)
+    assert len(replay.html) < 5_000_000
+    assert "Permission is hereby granted, free of charge" in replay.html
+    assert "<iframe srcdoc=" in replay._repr_html_()
+    assert not re.search(r"""<(script|link|img)[^>]+(src|href)=["']?(https?:)?//""", replay.html)
+    assert replay.save(tmp_path / "replay.html").read_text(encoding="utf-8") == replay.html
+
+
+def test_a_run_in_memory_is_animated() -> None:
+    b = ar.ModelBuilder(units="kg-m-s")
+    b.add_body("top", mass=1.0, inertia=(0.1, 0.2, 0.3), joint=ar.Free(), u=(0, 0, 0, 1.0, 0.5, 2.0))
+    replay = ar.simulate(b.build(), 1.0, frames=4).animate()
+    assert repr(replay).startswith("Replay(5 frames")
+    (box,) = [m for _, m in recorded(replay.html)["messages"] if m.get("name") == "/boxes" and "props" in m]
+    # Edges by l_x² = 6 (I_y + I_z − I_x)/m, the longest of which is a part of the ten units of the page.
+    edges = np.sort(box["props"]["batched_scales"])
+    assert edges / edges[-1] == pytest.approx(np.sqrt([0.0049, 0.5, 1.0]), abs=1e-6)
+
+
+def test_the_command_writes_a_replay(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "replay.html"
+    result = CliRunner().invoke(app, ["view", str(folder), "--save", str(file)])
+    assert result.exit_code == 0 and result.stdout == f"{file}\n"
+    assert recorded(file.read_text(encoding="utf-8"))["durationSeconds"] == pytest.approx(10.0)
+    wrong = CliRunner().invoke(app, ["view", str(folder), "--save", "replay.mp4"])
+    assert wrong.exit_code == 2 and "expected a name that ends in .html" in wrong.stderr
 
 
 @pytest.mark.slow

@@ -96,7 +96,13 @@ def _messages(packet: bytes) -> list[dict[str, Any]]:
     """The messages of a packet, their arrays in place."""
     packed = int.from_bytes(packet[8:16], "little")
     content = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packet[16 : 16 + packed]))
-    at, arrays = 16 + packed, []
+    found: list[dict[str, Any]] = with_arrays(content, packet, 16 + packed)["messages"]
+    return found
+
+
+def with_arrays(content: dict[str, Any], packet: bytes, at: int) -> dict[str, Any]:
+    """What viser has packed, with its arrays in place, which lie in the packet from some byte on."""
+    arrays = []
     for length in content["binaryBufferLengths"]:
         at += -at % 8
         arrays.append(packet[at : at + length])
@@ -109,4 +115,5 @@ def _messages(packet: bytes) -> list[dict[str, Any]]:
             return {key: whole(part) for key, part in value.items()}
         return [whole(part) for part in value] if isinstance(value, list) else value
 
-    return [whole(message) for message in content["messages"]]
+    found: dict[str, Any] = whole(content)
+    return found

@@ -9,6 +9,7 @@ import typer
 
 from articulon.cli.commands import app
 from articulon.cli.output import echo
+from articulon.errors import ArticulonError
 
 
 @app.command()
@@ -18,6 +19,10 @@ def view(
         int | None,
         typer.Option("--port", metavar="N", min=1, max=65535, help="Where; 8080 by default, or the next that is free."),
     ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FILE", help="Write a page that plays it without a server, as .html, and stop."),
+    ] = None,
     opens: Annotated[bool, typer.Option("--open/--no-open", help="Whether a browser is opened on the page.")] = True,
 ) -> None:
     """Play a run in three dimensions, in a browser on this machine. Ctrl-C ends it."""
@@ -25,14 +30,23 @@ def view(
     from articulon.studio.page_server import address, check_port, server_at
 
     check_run(folder)
+    if save is not None and save.suffix != ".html":
+        raise ArticulonError(f"{save}: expected a name that ends in .html")
     check_port(port)
 
     from articulon.runs.entry import open_run
+    from articulon.studio.replay import replay_of
     from articulon.studio.run_frames import RunFrames
     from articulon.studio.viewer import Viewer
 
     # A model may take long to build: nothing is served before there is something to see.
     frames = RunFrames(open_run(folder), lambda: open_run(folder))
+    if save is not None:
+        replay = replay_of(frames)
+        replay.save(save)
+        some = "" if len(replay.frames) == len(frames) else f", with {len(replay.frames)} of {len(frames)} frames"
+        echo(f"{save}{some}")
+        return
     viewer = Viewer(frames, server_at(port))
     echo(f"{folder} is shown at {address(viewer.server)} until Ctrl-C")
     if opens:

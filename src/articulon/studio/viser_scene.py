@@ -36,12 +36,16 @@ class ViserScene:
         What, and how large.
     first
         The frame that is shown at first.
+    grain
+        To which places are rounded, by the unit of the page; None for no rounding.
     """
 
-    def __init__(self, server: viser.ViserServer, scene: Scene, stage: Stage, first: Frame) -> None:
+    def __init__(
+        self, server: viser.ViserServer, scene: Scene, stage: Stage, first: Frame, grain: float | None = None
+    ) -> None:
         self.server, self.scene, self.stage = server, scene, stage
         self._batches: list[tuple[Solids, Any, bool]] = []
-        self._wrapping = scene.wraps
+        self._wrapping, self._grain = scene.wraps, grain
         _light(server, stage)
         self._add_solids(first)
         self._add_lines(first)
@@ -142,7 +146,11 @@ class ViserScene:
     def _placed(self, solids: Solids, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
         """Middles and Euler parameters of solids on the page, in single precision."""
         places, turns = solids.placed(shown_places(self.scene, frame), frame.rotations)
-        return self.stage.places(places), np.asarray(turns, dtype=np.float32)
+        return self._rounded(self.stage.places(places)), self._rounded(np.asarray(turns, dtype=np.float32))
+
+    def _rounded(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers of the page, rounded where they are to take little room."""
+        return numbers if self._grain is None else np.round(numbers / self._grain) * np.float32(self._grain)
 
     def _spring_ends(self, frame: Frame) -> np.ndarray:
         ends = self.scene.springs.placed(shown_places(self.scene, frame), frame.rotations)
