@@ -96,5 +96,5 @@ def replay_of(frames: RunFrames) -> Replay:
 def _with_license(page: str) -> str:
     """A page with the license of the client that it holds, as that asks for."""
     text = distribution("viser").read_text("licenses/LICENSE") or ""
-    start = page.index("<head>") + len("<head>")
-    return f"{page[:start]}<!-- viser, which draws this page:\n{text.replace('--', '- -')}-->{page[start:]}"
+    end = page.rindex("</body>")
+    return f"{page[:end]}<!-- viser, which draws this page:\n{text.replace('--', '- -')}-->{page[end:]}"
