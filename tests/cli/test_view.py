@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 import signal
 import socket
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,13 @@ import msgspec
 import numpy as np
 import pytest
 import zstandard
+from matplotlib.image import imread
 from typer.testing import CliRunner
 from websockets.exceptions import ConnectionClosed
 
 import articulon as ar
 from articulon.cli import app
-from articulon.studio.page_server import server_at
+from articulon.studio.page_server import address, server_at
 from articulon.studio.replay import GRAIN
 from articulon.studio.run_frames import RunFrames
 from articulon.studio.scene import scene_of
@@ -187,3 +190,38 @@ def test_ctrl_c_ends_the_command(folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=20) == 0
         assert process.stderr.read() == ""
+
+
+BROWSER = os.environ.get("ARTICULON_BROWSER_PYTHON") or (sys.executable if find_spec("PyQt6") else "")
+"""A Python with PyQt6-WebEngine, which is a browser that pip can install."""
+NO_BROWSER = "no browser: pip install PyQt6-WebEngine, or name a Python that has it in ARTICULON_BROWSER_PYTHON"
+PLAYED = """(() => {
+    const button = [...document.querySelectorAll("button")].find(b => ["Play", "Pause"].includes(b.innerText.trim()));
+    if (!button || !document.querySelector("canvas")) return null;
+    if (!window.played) { button.click(); window.played = true; }
+    const time = document.body.innerText.match(/t = [^\\n]*/)[0];
+    return time.startsWith("t = 500") ? time : null;
+})()"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not BROWSER, reason="no browser: pip install PyQt6-WebEngine, or ARTICULON_BROWSER_PYTHON names one"
+)
+def test_a_browser_draws_the_run_and_plays_it(viewer: Viewer, tmp_path: Path) -> None:
+    """Software draws some frames a second."""
+    viewer.player.speed = 4.0
+    picture = tmp_path / "page.png"
+    script = Path(__file__).parents[1] / "support" / "browser.py"
+    done = subprocess.run(
+        [BROWSER, str(script), address(viewer.server), str(picture), PLAYED],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "500\\u00a0ms of 500\\u00a0ms" in done.stdout
+    # Below what is written on the page: the colours of the two rods, blue and orange, on white.
+    red, green, blue = np.moveaxis(imread(picture)[250:, :, :3], -1, 0)
+    assert np.count_nonzero((blue > red + 0.3) & (green < blue)) > 500
+    assert np.count_nonzero((red > blue + 0.3) & (green < red)) > 500
