@@ -8,10 +8,11 @@ import pytest
 import articulon as ar
 from articulon.model.array_rotations import matrices, quaternions
 from articulon.studio.body_shapes import solid_edges
+from articulon.studio.box_corners import box_corners
 from articulon.studio.player import LENGTH, Player
 from articulon.studio.scene import scene_of
 from articulon.studio.solids import Solids, along
-from articulon.studio.stage import FIELD, Frame, box_corners, shown_places, stage_of
+from articulon.studio.stage import FIELD, Frame, shown_places, stage_of
 from articulon.studio.unit_meshes import ball, brick, rod
 
 
@@ -132,6 +133,35 @@ def test_walls_are_drawn_where_they_are() -> None:
     corners = wall.vertices @ matrices(turn).T + place
     normal = matrices(turn) @ wall.part.direction
     assert (corners - place) @ normal == pytest.approx(0.0, abs=1e-12)
+
+
+def test_walls_on_faces_of_the_box_are_those_faces() -> None:
+    model = ar.load_case("granular-chain").build_model()
+    positions = np.random.default_rng(8).normal(size=(model.bodies, 3))
+    assert model.box is not None
+    corners = box_corners(model.box.vectors, model.box)
+    walls = scene_of(model, positions, turned(9, model.bodies)).walls
+    assert len(walls) == 5
+    for wall in walls:
+        place, turn = wall.pose(0.0)
+        drawn = wall.vertices @ matrices(turn).T + place
+        apart = np.linalg.norm(drawn[:, None] - corners[None], axis=2)
+        assert apart.min(axis=1) == pytest.approx(0.0, abs=1e-12)
+        # The two triangles of a face cover it once: the middle of their common side is its middle.
+        assert drawn[[0, 2]].mean(axis=0) == pytest.approx(drawn.mean(axis=0))
+
+
+def test_chains_of_a_melt_have_a_colour_each() -> None:
+    model = ar.load_case("polymer-melt-springs").build_model()
+    assert model.chains is not None
+    positions = np.zeros((model.bodies, 3))
+    balls = scene_of(model, positions, np.tile([1.0, 0.0, 0.0, 0.0], (model.bodies, 1))).balls
+    chain = np.repeat(np.arange(len(model.chains)), np.diff(model.chains.first))
+    colour_of_body = {int(b): tuple(c) for b, c in zip(balls.body, balls.colour.tolist(), strict=True)}
+    found = [colour_of_body[int(body)] for body in model.sites.body[model.chains.site]]
+    for k in range(len(model.chains)):
+        assert len({c for c, own in zip(found, chain, strict=True) if own == k}) == 1
+    assert len(set(found)) > 3
 
 
 def test_trees_are_shown_whole_in_a_box_that_repeats() -> None:

@@ -176,12 +176,13 @@ class _Parts:
         return float(np.median(edges)) if edges else 1.0
 
     def add_site_balls(self) -> None:
-        """Spheres of sites with a radius, by their kinds."""
-        sites = self.model.sites
+        """Spheres of sites with a radius, by their kinds, those of polymers by their chains."""
+        sites, chains = self.model.sites, self.model.chains
         own = np.flatnonzero(self.radii > 0.0)
-        self.balls.append(
-            Solids.at(sites.body[own], sites.position[own], self.radii[own], colours.cycled(sites.kind[own]))
-        )
+        group = np.array(sites.kind)
+        if chains is not None:
+            group[chains.site] = np.repeat(np.arange(len(chains)), np.diff(chains.first))
+        self.balls.append(Solids.at(sites.body[own], sites.position[own], self.radii[own], colours.cycled(group[own])))
 
     def add_atoms(self) -> None:
         """A ball for each atom and half a stick for each end of a bond: the other half belongs to another body, which

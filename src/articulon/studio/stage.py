@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.model.array_rotations import matrices
-from articulon.model.box import Box
+from articulon.studio.box_corners import box_corners
 from articulon.studio.scene import Scene
 from articulon.studio.solids import Solids
 
@@ -133,13 +133,3 @@ def roots(parents: np.ndarray) -> np.ndarray:
     for body in np.flatnonzero(parents >= 0).tolist():
         found[body] = found[parents[body]]
     return found
-
-
-def box_corners(edges: np.ndarray, box: Box) -> np.ndarray:
-    """The eight corners of a box [length], shape (8, 3); bits of their number say along which edges they lie."""
-    bits = (np.arange(8)[:, None] >> np.arange(3)) & 1
-    return np.asarray(np.array([float(x) for x in box.origin]) + bits @ edges)
-
-
-BOX_LINES = np.array([(a, a | bit) for bit in (1, 2, 4) for a in range(8) if not a & bit])
-"""The twelve edges between the corners of a box, shape (12, 2)."""

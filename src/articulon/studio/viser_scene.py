@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulon.studio import colours
+from articulon.studio.box_corners import BOX_LINES, box_corners
 from articulon.studio.scene import Scene
 from articulon.studio.solids import Solids
-from articulon.studio.stage import BOX_LINES, FIELD, Frame, Stage, box_corners, shown_places
+from articulon.studio.stage import FIELD, Frame, Stage, shown_places
 from articulon.studio.unit_meshes import Mesh, ball, brick, rod
 
 if TYPE_CHECKING:

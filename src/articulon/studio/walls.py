@@ -10,10 +10,13 @@ from articulon.forces.contact.walls import WallPart, parts_of
 from articulon.model import Model
 from articulon.model.array_rotations import matrices, quaternions
 from articulon.report.wall_drawing import wall_pose
+from articulon.studio.box_corners import box_corners
 from articulon.studio.solids import along
 
 ROUND = 48
 """Corners of the ring by which a cylinder is drawn."""
+COPLANAR = 1e-9
+"""How far the corners of a face may be from a plane on it, by the size of the box."""
 BEYOND = 0.8
 """How far planes and cylinders are drawn from the middle of the bodies, by the extent of these."""
 
@@ -50,7 +53,21 @@ def wall_shapes(model: Model, positions: np.ndarray) -> tuple[WallShape, ...]:
     low, high = (f(positions, axis=0) for f in (np.min, np.max))
     middle = 0.5 * (low + high)
     reach = BEYOND * max(float(np.linalg.norm(high - low)), 6.0 * float(model.sites.radius.max(initial=0.0)))
-    return tuple(_shape(part, middle, reach) for part in parts)
+    return tuple(_face(part, model) or _shape(part, middle, reach) for part in parts)
+
+
+def _face(part: WallPart, model: Model) -> WallShape | None:
+    """The face of the box that a plane lies on; None for other walls."""
+    if part.shape != "plane" or part.moves or model.box is None:
+        return None
+    place, turn = wall_pose(part, 0.0)
+    corners = (box_corners(model.box.vectors, model.box) - place) @ turn
+    height = np.abs(corners @ part.direction)
+    on = np.flatnonzero(height < COPLANAR * np.linalg.norm(model.box.vectors))
+    if on.size != 4:
+        return None
+    # Neighbours differ in one bit of their number: the third and the fourth change places, to go round.
+    return WallShape(part.name, corners[on[[0, 1, 3, 2]]], np.array([[0, 1, 2], [0, 2, 3]]), part)
 
 
 def _shape(part: WallPart, middle: np.ndarray, reach: float) -> WallShape:
