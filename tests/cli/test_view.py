@@ -90,6 +90,31 @@ def test_play_goes_to_the_end_and_stops(viewer: Viewer) -> None:
     page.listen(lambda page: page.controls[button]["label"] == "Play")
 
 
+def test_frames_that_come_later_are_found(folder: Path) -> None:
+    """As a run goes on, its folder is opened again; here with fewer frames at first, and the status of such a run."""
+    part, whole = ar.open_run(folder), ar.open_run(folder)
+    part.observables = {name: values[:4] for name, values in part.observables.items()}
+    part._poses = (part.positions[:4], part.rotations[:4])
+    part.summary = {**part.summary, "status": "running"}
+    for name in ("positions", "rotations"):
+        part.__dict__.pop(name, None)
+    frames = RunFrames(part, lambda: whole)
+    assert len(frames) == 4 and frames.going
+    viewer = Viewer(frames, server_at(None))
+    try:
+        viewer._looked -= 10.0
+        viewer.update(0.0)
+        assert len(frames) == 11 and not frames.going
+        viewer.player.step(100)
+        viewer.update(0.0)
+        page = PageClient(viewer.server.get_port())
+        page.listen(lambda page: bool(page.controls) and "/rods" in page.nodes)
+        assert page.control("GuiSliderMessage")[1]["max"] == 10
+        assert rods(page) == pytest.approx(expected(viewer, 10), abs=1e-5)
+    finally:
+        viewer.close()
+
+
 def test_pages_of_other_sites_are_told_nothing(viewer: Viewer) -> None:
     with pytest.raises(ConnectionClosed, match="pages of other sites"):
         PageClient(viewer.server.get_port(), "https://example.com").listen(lambda page: bool(page.nodes))
