@@ -79,6 +79,21 @@ def test_every_page_is_shown_the_frame_that_one_of_them_asks_for(viewer: Viewer)
     pages[1].listen(lambda page: words in page.control("GuiHtmlMessage")[1]["content"])
 
 
+def test_energies_are_drawn_with_a_mark_at_the_frame_shown(viewer: Viewer) -> None:
+    page = PageClient(viewer.server.get_port())
+    page.listen(lambda page: bool(page.controls) and "/rods" in page.nodes)
+    slider, _ = page.control("GuiSliderMessage")
+    page.change(slider, 7)
+    page.listen(lambda page: np.isfinite(page.control("GuiUplotMessage")[1]["data"][4][7]))
+    times, kinetic, potential, total, mark = page.control("GuiUplotMessage")[1]["data"]
+    run = viewer.frames.run
+    assert times == pytest.approx(1e3 * run.times)
+    assert kinetic == pytest.approx(run.kinetic_energy)
+    # From rest, what falls gains: the sum stays zero.
+    assert potential.min() < -1.0 and total == pytest.approx(0.0, abs=1e-6)
+    assert np.flatnonzero(np.isfinite(mark)).tolist() == [7]
+
+
 def test_play_goes_to_the_end_and_stops(viewer: Viewer) -> None:
     viewer.player.speed = 20.0
     page = PageClient(viewer.server.get_port())

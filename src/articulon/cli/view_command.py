@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from articulon.cli.commands import app
+from articulon.cli.commands import AllowCode, app
 from articulon.cli.output import echo
 from articulon.errors import ArticulonError
 
@@ -23,6 +24,7 @@ def view(
         Path | None,
         typer.Option("--save", metavar="FILE", help="Write a page that plays it without a server, as .html, and stop."),
     ] = None,
+    allow_code: AllowCode = False,
     opens: Annotated[bool, typer.Option("--open/--no-open", help="Whether a browser is opened on the page.")] = True,
 ) -> None:
     """Play a run in three dimensions, in a browser on this machine. Ctrl-C ends it."""
@@ -40,7 +42,8 @@ def view(
     from articulon.studio.viewer import Viewer
 
     # A model may take long to build: nothing is served before there is something to see.
-    frames = RunFrames(open_run(folder), lambda: open_run(folder))
+    opened = partial(open_run, folder, allow_code=allow_code)
+    frames = RunFrames(opened(), opened)
     if save is not None:
         replay = replay_of(frames)
         replay.save(save)

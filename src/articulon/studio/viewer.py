@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from articulon.report.readable_numbers import suited
+from articulon.studio.energy_plot import EnergyPlot
 from articulon.studio.page_server import stop
 from articulon.studio.player import Player
 from articulon.studio.run_frames import RunFrames
@@ -58,6 +59,8 @@ class Viewer:
         steps = gui.add_button_group("step", ("first", "back", "on", "last"))
         speeds = gui.add_button_group("speed", tuple(SPEEDS))
 
+        self._energies = EnergyPlot(gui, self.frames) if len(self.frames) > 1 else None
+
         @self._slider.on_update
         def _(event: viser.GuiEvent) -> None:
             # The slider also moves as the run is played.
@@ -107,6 +110,8 @@ class Viewer:
             if self.frames.look_again():
                 self.player.lengthen(self.frames.times)
                 self._slider.max = len(self.frames) - 1
+                if self._energies is not None:
+                    self._energies.look_again(self.player.frame)
             self._clock.content = self._time_text()
         self.player.go_on(seconds)
         label = "Pause" if self.player.playing else "Play"
@@ -118,6 +123,8 @@ class Viewer:
             self.scene.show(self.frames[number])
             self._slider.value = number  # type: ignore[misc]
             self._clock.content = self._time_text()
+            if self._energies is not None:
+                self._energies.show(number)
 
     def run(self) -> None:
         """Keep the page up to date until Ctrl-C or :meth:`close`."""
