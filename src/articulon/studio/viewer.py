@@ -52,9 +52,8 @@ class Viewer:
         gui, player = self.server.gui, self.player
         title = self._title()
         gui.set_panel_label(title)
-        gui.configure_theme(
-            control_layout="collapsible", show_logo=False, show_share_button=False, brand_color=(0, 114, 178)
-        )
+        gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178))
+        gui.main_panel.dock_right()
         self._clock = gui.add_html(self._time_text())
         self._slider = gui.add_slider("frame", 0, max(len(self.frames) - 1, 0), 1, 0)
         self._play = gui.add_button("Play")
