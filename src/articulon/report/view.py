@@ -250,12 +250,7 @@ class View:
     @cached_property
     def radii(self) -> np.ndarray:
         """Hydrodynamic radius of each body [length], shape (bodies,); not a number where none is declared."""
-        radii = np.full(self.model.bodies, np.nan)
-        for force in self.model.forces:
-            if isinstance(force, StokesDrag) and force.radius is not None and force.viscosity is not None:
-                bodies, translational, _ = force.coefficients(self.model)
-                radii[bodies] = translational / (6.0 * np.pi * float(force.viscosity))
-        return radii
+        return hydrodynamic_radii(self.model)
 
     @cached_property
     def last_contacts(self) -> ContactRecords | None:
@@ -293,6 +288,16 @@ def _check_numbers(run: Run, what: str, times: np.ndarray, values: np.ndarray) -
     raise ArticulonError(
         f"{run.folder / 'trajectory.h5'}: {place}: the file is damaged; make the run again in another folder"
     )
+
+
+def hydrodynamic_radii(model: Model) -> np.ndarray:
+    """Radius of each body by its Stokes drag [length], shape (bodies,); not a number where none is declared."""
+    radii = np.full(model.bodies, np.nan)
+    for force in model.forces:
+        if isinstance(force, StokesDrag) and force.radius is not None and force.viscosity is not None:
+            bodies, translational, _ = force.coefficients(model)
+            radii[bodies] = translational / (6.0 * np.pi * float(force.viscosity))
+    return radii
 
 
 def stop_time(summary: Mapping[str, Any]) -> float | None:

@@ -40,7 +40,7 @@ def outlines(view: View, seen: tuple[int, int, int], depth: float, time: float) 
     right, up, into = seen
     found = []
     for wall in _walls(view):
-        place, turn = _pose(wall, time)
+        place, turn = wall_pose(wall, time)
         if wall.surface is not None:
             found.append(_cut((wall.surface.vertices @ turn.T + place)[wall.surface.triangles], seen, depth))
         elif wall.shape != "plane" and np.linalg.norm(np.delete(turn @ wall.direction, into)) < EDGE_ON:
@@ -54,7 +54,7 @@ def draw_walls(axes: Axes, view: View, seen: tuple[int, int, int], depth: float,
     """Draw the walls as they are at a time; see :func:`outlines`. Inclined planes and cylinders are not drawn."""
     right, up, into = seen
     for wall in _walls(view):
-        place, turn = _pose(wall, time)
+        place, turn = wall_pose(wall, time)
         along = turn @ wall.direction
         at = length.factor * place[[right, up]]
         if wall.shape == "plane" and abs(along[into]) < EDGE_ON:
@@ -81,7 +81,7 @@ def _walls(view: View) -> list[WallPart]:
     return [] if law is None else parts_of(law.walls, view.model, "walls")
 
 
-def _pose(wall: WallPart, time: float) -> tuple[np.ndarray, np.ndarray]:
+def wall_pose(wall: WallPart, time: float) -> tuple[np.ndarray, np.ndarray]:
     """Place (3,) and rotation (3, 3) of a wall at a time: p + v t + A sin(2π f t), turned by ω t."""
     point, velocity, amplitude, turning = wall.motion[:12].reshape(4, 3)
     place = point + velocity * time + amplitude * np.sin(wall.motion[12] * time)

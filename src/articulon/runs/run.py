@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from articulon.analysis.run_models import case_of
 from articulon.cases.case import Case
@@ -18,6 +18,9 @@ from articulon.simulation import results
 from articulon.simulation.case_run import run
 from articulon.simulation.memory_progress import joined
 from articulon.simulation.run_request import Progress
+
+if TYPE_CHECKING:
+    from articulon.studio.replay import Replay
 
 REPORT = "report.html"
 """What the report of a run is called in its folder."""
@@ -176,6 +179,28 @@ class Run(results.Run):
         )
         atom_export.write_atoms(self, path, choice)
         return path
+
+    def animate(self) -> Replay:
+        """The run in three dimensions, as a page that plays it: notebooks show it, and ``.save(file)`` writes it.
+
+        It needs neither a server nor a network. Of long runs and large models it holds as many frames, at equal
+        distances, as keep it below 5 MB; ``.frames`` are their numbers.
+
+        Returns
+        -------
+        Replay
+            The page.
+
+        Raises
+        ------
+        ArticulonError
+            Where viser is not installed (``pip install 'articulon[studio]'``), for a run without frames, and for places
+            that are not numbers.
+        """
+        from articulon.studio.replay import replay_of
+        from articulon.studio.run_frames import RunFrames
+
+        return replay_of(RunFrames(self))
 
     def extend(
         self,

@@ -1,0 +1,64 @@
+"""The command that plays a run in a browser."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from articulon.cli.commands import AllowCode, app
+from articulon.cli.output import echo
+from articulon.errors import ArticulonError
+
+
+@app.command()
+def view(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run, which may still be going.")],
+    port: Annotated[
+        int | None,
+        typer.Option("--port", metavar="N", min=1, max=65535, help="Where; 8080 by default, or the next that is free."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FILE", help="Write a page that plays it without a server, as .html, and stop."),
+    ] = None,
+    allow_code: AllowCode = False,
+    opens: Annotated[bool, typer.Option("--open/--no-open", help="Whether a browser is opened on the page.")] = True,
+) -> None:
+    """Play a run in three dimensions, in a browser on this machine. Ctrl-C ends it."""
+    from articulon.simulation.results import check_run
+    from articulon.studio.page_server import address, check_port, server_at
+
+    check_run(folder)
+    if save is not None and save.suffix != ".html":
+        raise ArticulonError(f"{save}: expected a name that ends in .html")
+    check_port(port)
+
+    from articulon.runs.entry import open_run
+    from articulon.studio.replay import replay_of
+    from articulon.studio.run_frames import RunFrames
+    from articulon.studio.viewer import Viewer
+
+    # A model may take long to build: nothing is served before there is something to see.
+    opened = partial(open_run, folder, allow_code=allow_code)
+    frames = RunFrames(opened(), opened)
+    if save is not None:
+        replay = replay_of(frames)
+        replay.save(save)
+        some = "" if len(replay.frames) == len(frames) else f", with {len(replay.frames)} of {len(frames)} frames"
+        echo(f"{save}{some}")
+        return
+    viewer = Viewer(frames, server_at(port))
+    echo(f"{folder} is shown at {address(viewer.server)} until Ctrl-C")
+    if opens:
+        import webbrowser
+
+        webbrowser.open(address(viewer.server))
+    try:
+        viewer.run()
+    except KeyboardInterrupt:
+        echo()
+    finally:
+        viewer.close()

@@ -1,0 +1,17 @@
+"""The corners and edges of a box."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from articulon.model.box import Box
+
+
+def box_corners(edges: np.ndarray, box: Box) -> np.ndarray:
+    """The eight corners of a box [length], shape (8, 3); bits of their number say along which edges they lie."""
+    bits = (np.arange(8)[:, None] >> np.arange(3)) & 1
+    return np.asarray(np.array([float(x) for x in box.origin]) + bits @ edges)
+
+
+BOX_LINES = np.array([(a, a | bit) for bit in (1, 2, 4) for a in range(8) if not a & bit])
+"""The twelve edges between the corners of a box, shape (12, 2)."""

@@ -1,0 +1,41 @@
+"""Colours of what is drawn in three dimensions, from the palette of the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from matplotlib.colors import to_rgb
+
+from articulon.report import style
+
+CYCLE = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.VERMILION, style.OLIVE)
+"""Of bodies by their place in the tree, and of kinds of particles and grains."""
+SITES = (style.VERMILION, style.BLACK, style.GREEN, style.PURPLE, style.ORANGE, style.BLUE, style.SKY)
+"""Of kinds of sites without extent."""
+ELEMENTS = {
+    "C": "#6e6e6e",
+    "H": "#e8e8e8",
+    "N": style.BLUE,
+    "O": style.VERMILION,
+    "S": style.ORANGE,
+    "P": style.ORANGE,
+}
+"""Of atoms; others are green."""
+
+
+def rgb(colour: str) -> np.ndarray:
+    """Red, green and blue, 0 to 255, shape (3,), uint8."""
+    return np.round(255.0 * np.array(to_rgb(colour))).astype(np.uint8)
+
+
+def cycled(numbers: Iterable[int] | np.ndarray, colours: tuple[str, ...] = CYCLE) -> np.ndarray:
+    """Colours in turn, one for each number, shape (n, 3), uint8."""
+    table = np.stack([rgb(colour) for colour in colours])
+    return np.asarray(table[np.asarray(numbers, dtype=np.int64) % len(colours)])
+
+
+JOINT, SPRING, EDGE = rgb(style.BLACK), rgb(style.VERMILION), rgb(style.GREY)
+"""Of the axes of joints, of springs, and of the edges of boxes."""
+WALL = rgb("#b9c4cf")
+"""Of walls."""

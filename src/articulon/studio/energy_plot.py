@@ -1,0 +1,88 @@
+"""The energies of a run beside its frames, with a mark at the frame that is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulon.report import style
+from articulon.report.readable_numbers import suited, unit_text
+from articulon.studio.run_frames import RunFrames
+
+if TYPE_CHECKING:
+    import viser
+
+MOST_POINTS = 400
+"""Of a line: more are not seen in a plot of this size, and would have to be sent again with each frame."""
+ASPECT = 1.5
+"""Width of the plot over its height."""
+
+
+class EnergyPlot:
+    """A plot of the kinetic energy, that of the conservative forces since the start, and their sum.
+
+    Parameters
+    ----------
+    gui
+        Where it is added.
+    frames
+        Those of the run.
+    """
+
+    def __init__(self, gui: viser.GuiApi, frames: RunFrames) -> None:
+        self._frames = frames
+        self._take()
+        units = unit_text(frames.model.units, "energy")
+        scale = suited(frames.model.units, "time", float(frames.times[-1]))
+        lines = [
+            {"label": "kinetic", "stroke": style.VERMILION, "width": 1.5},
+            {"label": "potential", "stroke": style.BLUE, "width": 1.5},
+            {"label": "sum", "stroke": style.BLACK, "width": 1.5, "dash": [4, 3]},
+            {"label": "now", "stroke": style.GREY, "width": 0, "points": {"show": True, "size": 9, "fill": style.GREY}},
+        ]
+        series: Any = ({"label": scale.axis("time")}, *lines)
+        self._plot = gui.add_uplot(
+            self._data(0),
+            series,
+            title=f"energy ({units})" if units else "energy",
+            scales=self._scales(),
+            legend={"show": True, "live": False},
+            aspect=ASPECT,
+        )
+
+    def _take(self) -> None:
+        """The lines, from the frames that there are."""
+        run = self._frames.run
+        count = len(self._frames)
+        self._numbers = np.unique(np.linspace(0, count - 1, MOST_POINTS).round().astype(int))
+        kinetic = np.asarray(run.observables.get("kinetic_energy", np.full(count, np.nan)))
+        potential = run.potential_energy - run.potential_energy[0]
+        scale = suited(self._frames.model.units, "time", float(self._frames.times[-1]))
+        lines = (scale.factor * self._frames.times, kinetic, potential, kinetic + potential)
+        self._lines = tuple(np.asarray(line, dtype=float)[self._numbers] for line in lines)
+
+    def _scales(self) -> Any:
+        """What the axes show; the page finds none by itself where a mark stands at one place alone."""
+        values = np.concatenate(self._lines[1:])
+        values = values[np.isfinite(values)] if np.isfinite(values).any() else np.zeros(1)
+        low, high = float(values.min()), float(values.max())
+        margin = 0.05 * (high - low) or 1.0
+        return {"x": {"time": False}, "y": {"range": (low - margin, high + margin)}}
+
+    def _data(self, number: int) -> tuple[np.ndarray, ...]:
+        """The lines, and the mark on that of the sum."""
+        mark = np.full(len(self._numbers), np.nan)
+        at = int(np.searchsorted(self._numbers, number, side="right")) - 1
+        mark[at] = self._lines[3][at]
+        return (*self._lines, mark)
+
+    def show(self, number: int) -> None:
+        """Move the mark to a frame."""
+        self._plot.data = self._data(number)
+
+    def look_again(self, number: int) -> None:
+        """Draw the frames that have come since, with the mark at one."""
+        self._take()
+        self._plot.scales = self._scales()
+        self.show(number)

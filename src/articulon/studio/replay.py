@@ -1,0 +1,100 @@
+"""A replay of a run in one HTML file, which needs no server and no network."""
+
+from __future__ import annotations
+
+import html
+from importlib.metadata import distribution
+from pathlib import Path
+
+import numpy as np
+
+from articulon.report.readable_numbers import suited
+from articulon.storage.atomic_writing import write_text
+from articulon.studio.page_server import server_at, stop
+from articulon.studio.player import LENGTH
+from articulon.studio.run_frames import RunFrames
+from articulon.studio.scene import scene_of
+from articulon.studio.stage import FIELD, stage_of
+from articulon.studio.viser_scene import ViserScene
+
+ROOM = 5_000_000
+"""Of all frames before they are packed [bytes]: with what draws them, a page then is no larger than 5 MB."""
+MOST_FRAMES = 300
+"""More are more than a replay shows in its seconds."""
+GRAIN = 2.0**-13
+"""To which places are rounded, by the unit of the page, where all is ten units wide: numbers with fewer digits take
+less room."""
+NUMBER = 4
+"""Bytes of a number in single precision."""
+LOW = 0.85
+"""How far down the time is written, by half the height of the picture."""
+HEIGHT = 480
+"""Of a replay in a notebook [pixels]."""
+
+
+class Replay:
+    """A page that plays a run by itself. Notebooks show it; :meth:`save` writes it.
+
+    Attributes
+    ----------
+    html
+        The page.
+    frames
+        The numbers of the frames that it holds.
+    """
+
+    def __init__(self, html: str, frames: np.ndarray) -> None:
+        self.html, self.frames = html, frames
+
+    def __repr__(self) -> str:
+        return f"Replay({len(self.frames)} frames, {len(self.html) / 1e6:.1f} MB)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page in a frame of its own."""
+        inside = html.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{inside}" width="100%" height="{HEIGHT}" style="border:1px solid #ddd"></iframe>'
+
+    def save(self, file: str | Path) -> Path:
+        """Write the page into a file, and return its path."""
+        path = Path(file)
+        write_text(path, self.html)
+        return path
+
+
+def replay_of(frames: RunFrames) -> Replay:
+    """A replay of a run, of as many of its frames as have room.
+
+    Raises
+    ------
+    ArticulonError
+        Where viser is not installed.
+    """
+    scene = scene_of(frames.model, frames[0].positions, frames[0].rotations)
+    each = NUMBER * (3 * scene.balls.number + 7 * (scene.rods.number + scene.boxes.number) + 6 * scene.springs.number)
+    count = int(np.clip(ROOM // max(each, 1), 2, MOST_FRAMES))
+    chosen = np.unique(np.linspace(0, len(frames) - 1, count).round().astype(int))
+    server = server_at(None)
+    try:
+        stage = stage_of(scene, frames.some())
+        shown = ViserScene(server, scene, stage, frames[0], grain=GRAIN)
+        scale = suited(frames.model.units, "time", float(frames.times[-1]))
+        # At the lower edge of the picture.
+        below = -LOW * float(np.linalg.norm(stage.camera)) * np.tan(0.5 * FIELD) * stage.up
+        clock = server.scene.add_label("/time", "", position=tuple(below))
+        span = float(frames.times[-1] - frames.times[0])
+        recording = server.get_scene_serializer()
+        for number, following in zip(chosen, [*chosen[1:], chosen[-1]], strict=True):
+            clock.text = f"t = {scale.text(float(frames.times[number]), 3)}"
+            shown.show(frames[int(number)])
+            passing = float(frames.times[following] - frames.times[number])
+            recording.insert_sleep(LENGTH * passing / span if span > 0.0 else 1.0 / LENGTH)
+        return Replay(_with_license(recording.as_html()), chosen)
+    finally:
+        stop(server)
+
+
+def _with_license(page: str) -> str:
+    """A page with the license of the client that it holds, as that asks for."""
+    text = distribution("viser").read_text("licenses/LICENSE") or ""
+    end = page.rindex("</body>")
+    return f"{page[:end]}<!-- viser, which draws this page:\n{text.replace('--', '- -')}-->{page[end:]}"

@@ -1,0 +1,346 @@
+"""What is drawn of a model in three dimensions, as plain arrays: solids on bodies, springs, walls and the box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulon.forces.gravity import Gravity
+from articulon.forces.point_springs import GROUND as GROUND_NAME
+from articulon.forces.point_springs import PointSpring
+from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
+from articulon.model import Model
+from articulon.model.array_rotations import matrices
+from articulon.model.joints import UNBOUND
+from articulon.report.view import hydrodynamic_radii
+from articulon.studio import colours
+from articulon.studio.body_shapes import ROD, ROUND, site_radii, solid_edges
+from articulon.studio.solids import GROUND, Solids, Springs, along, on_bodies
+from articulon.studio.walls import WallShape, wall_shapes
+
+LIMB, JOINT, MARK, POINT = 0.022, 0.05, 0.04, 0.06
+"""Of the length of a link: radius of limbs, of joints, of sites without extent, and of bodies without inertia."""
+FINE, NARROW = 0.7, 0.15
+"""Of the median radius of bodies with a known one, that of a site; of a body's own, that of its limb."""
+BULKY, BULKY_BALL = 2.2, 0.5
+"""A solid longer than this by the span of the body's joints and its centre of mass says nothing about its shape, and a
+ball so soon that it hides the limbs."""
+FEW = 12
+"""So many bodies at most have a colour each; more have those of their places in the trees."""
+THICK = 0.06
+"""Of the length of a link: radius of limbs of bodies without a solid."""
+STICK, ATOM = 0.18, 0.25
+"""Of the length of a bond: radius of its stick, and of an atom."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is drawn of a model. Lengths are in the model's units."""
+
+    model: Model
+    """The model."""
+    balls: Solids
+    """Ellipsoids, by their half axes."""
+    rods: Solids
+    """Cylinders, by radius, radius and length."""
+    boxes: Solids
+    """Boxes, by their edges."""
+    springs: Springs
+    """Springs between points, and bonds that stretch."""
+    walls: tuple[WallShape, ...]
+    """Walls that spheres touch."""
+    up: np.ndarray | None
+    """Unit vector against gravity, shape (3,); None where there is none."""
+    link: float
+    """How long a link is, by and large [length]."""
+
+    @property
+    def wraps(self) -> bool:
+        """Whether trees are shown where they are in a box that repeats; molecules and other trees stay whole."""
+        box = self.model.box
+        return box is not None and bool(box.periodic.any())
+
+
+def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scene:
+    """What is drawn of a model.
+
+    Spheres where sites or drag give bodies a radius, sticks between atoms, and for all other bodies the solid of their
+    inertia with limbs from joint to joint.
+
+    Parameters
+    ----------
+    model
+        The model.
+    positions, rotations
+        Poses of its bodies in some frame, world frame, shapes (bodies, 3) and (bodies, 4): they say where the joints of
+        children are fixed on their parents, and where bonds begin and end.
+    """
+    parts = _Parts(model, positions, rotations)
+    parts.add_site_balls()
+    parts.add_atoms()
+    parts.add_drag_balls()
+    parts.add_inertia()
+    parts.add_limbs()
+    parts.add_joints()
+    parts.add_marks()
+    return Scene(
+        model,
+        Solids.of(parts.balls),
+        Solids.of(parts.rods),
+        Solids.of(parts.boxes),
+        Springs.of([*parts.springs, *stretching_bonds(model)]),
+        wall_shapes(model, positions),
+        upwards(model),
+        parts.link,
+    )
+
+
+def upwards(model: Model) -> np.ndarray | None:
+    """Unit vector against gravity, shape (3,); None where there is none."""
+    pull = sum(
+        (np.array([float(g) for g in f.acceleration]) for f in model.forces if isinstance(f, Gravity)), np.zeros(3)
+    )
+    size = float(np.linalg.norm(pull))
+    return np.asarray(-pull / size) if size > 0.0 else None
+
+
+End = tuple[int, np.ndarray]
+"""A body, −1 for the ground, and a point in its frame [length], shape (3,)."""
+
+
+def point_springs(model: Model) -> list[tuple[End, End]]:
+    """The ends of springs between points of bodies."""
+    ends = []
+    for force in model.forces:
+        if isinstance(force, PointSpring):
+            bodies = [GROUND if name == GROUND_NAME else model.body(name) for name in force.bodies]
+            points = [np.array([float(x) for x in point]) for point in force.points]
+            ends.append(((bodies[0], points[0]), (bodies[1], points[1])))
+    return ends
+
+
+def stretching_bonds(model: Model) -> list[tuple[End, End]]:
+    """The ends of bonds by springs between sites that are no atoms."""
+    sites = model.sites
+    if model.atoms is not None:
+        return []
+    bonds = [bond for force in model.forces if isinstance(force, HarmonicBonds | FeneBonds) for bond in force.bonds]
+    return [((int(sites.body[a]), sites.position[a]), (int(sites.body[b]), sites.position[b])) for a, b in bonds]
+
+
+def generations(model: Model) -> np.ndarray:
+    """How many joints each body is away from the root of its tree, shape (bodies,)."""
+    found = np.zeros(model.bodies, dtype=np.int64)
+    for body in np.flatnonzero(model.parents >= 0).tolist():
+        found[body] = found[model.parents[body]] + 1
+    return found
+
+
+class _Parts:
+    """The solids of a model while they are gathered."""
+
+    def __init__(self, model: Model, positions: np.ndarray, rotations: np.ndarray) -> None:
+        self.model, self.positions, self.rotations = model, positions, rotations
+        self.balls: list[Solids] = []
+        self.rods: list[Solids] = []
+        self.boxes: list[Solids] = []
+        self.springs = point_springs(model)
+        self.radii = site_radii(model)
+        self.drag = hydrodynamic_radii(model)
+        self.colour = colours.cycled(np.arange(model.bodies) if model.bodies <= FEW else generations(model))
+        self.link = self._link_length()
+        # Bodies that have a shape by what they carry, and by their drag.
+        self.carrying = np.zeros(model.bodies, dtype=bool)
+        sites = model.sites
+        self.carrying[sites.body[(sites.body >= 0) & (self.radii > 0.0)]] = True
+        if model.atoms is not None:
+            self.carrying[sites.body[model.atoms.site]] = True
+        self.sized = ~self.carrying & np.isfinite(self.drag)
+        self.bare = np.zeros(model.bodies, dtype=bool)
+
+    def _link_length(self) -> float:
+        """The median of the distances from joint to centre of mass and from a parent's joint to its child's; where
+        there are none, of the radii, and 1 for points [length]."""
+        model = self.model
+        child = np.flatnonzero(model.parents >= 0)
+        spans = [
+            np.linalg.norm(model.centres, axis=1),
+            np.linalg.norm(self.positions[child] - self.positions[model.parents[child]], axis=1),
+        ]
+        for known in (np.concatenate(spans), self.drag, self.radii):
+            some = known[np.isfinite(known) & (known > 0.0)]
+            if some.size:
+                return float(np.median(some))
+        edges = [found[0][-1] for body in range(model.bodies) if (found := solid_edges(model, body)) is not None]
+        return float(np.median(edges)) if edges else 1.0
+
+    def add_site_balls(self) -> None:
+        """Spheres of sites with a radius, by their kinds, those of polymers by their chains."""
+        sites, chains = self.model.sites, self.model.chains
+        own = np.flatnonzero(self.radii > 0.0)
+        group = np.array(sites.kind)
+        if chains is not None:
+            group[chains.site] = np.repeat(np.arange(len(chains)), np.diff(chains.first))
+        self.balls.append(Solids.at(sites.body[own], sites.position[own], self.radii[own], colours.cycled(group[own])))
+
+    def add_atoms(self) -> None:
+        """A ball for each atom and half a stick for each end of a bond: the other half belongs to another body, which
+        turns about the bond."""
+        atoms, sites = self.model.atoms, self.model.sites
+        if atoms is None:
+            return
+        body, local = sites.body[atoms.site], sites.position[atoms.site]
+        painted = np.stack([colours.rgb(colours.ELEMENTS.get(e, colours.CYCLE[2])) for e in atoms.elements])
+        a, b = atoms.bonds.reshape(-1, 2).T
+        places = on_bodies(self.positions, self.rotations, np.maximum(body, 0), local)
+        places[body < 0] = local[body < 0]
+        lengths = np.linalg.norm(places[a] - places[b], axis=1)
+        typical = float(np.median(lengths)) if lengths.size else self.link
+        bonded = np.isin(np.arange(len(atoms)), atoms.bonds)
+        size = np.where(bonded, ATOM, 2.0 * ATOM) * typical
+        self.balls.append(Solids.at(body, local, size, painted))
+        for end, other in ((a, b), (b, a)):
+            tips = self._in_frames(body[end], 0.5 * (places[end] + places[other]))
+            self.rods.append(_rods(body[end], local[end], tips, STICK * typical, painted[end]))
+
+    def add_drag_balls(self) -> None:
+        """Spheres of the hydrodynamic radius about the centres of mass."""
+        own = np.flatnonzero(self.sized)
+        self.balls.append(Solids.at(own, self.model.centres[own], self.drag[own], self.colour[own]))
+
+    def add_inertia(self) -> None:
+        """Bodies of unknown shape: the solid of their inertia, or a small ball for a point."""
+        model = self.model
+        spans = np.linalg.norm(model.centres, axis=1)
+        for body, start, end in self._limbs():
+            points = np.stack([np.zeros(3), start, end])
+            spans[body] = max(spans[body], np.linalg.norm(points[:, None] - points[None], axis=2).max())
+        for body in np.flatnonzero(~self.carrying & ~self.sized).tolist():
+            one, centre, colour = np.array([body]), model.centres[body], self.colour[body]
+            found = solid_edges(model, body)
+            if found is None or _misleading(found[0], float(spans[body])):
+                self.bare[body] = True
+                if model.masses[body] > 0.0:
+                    self.balls.append(Solids.at(one, centre, np.array([POINT * self.link]), colour))
+                continue
+            edges, turn = found
+            if edges[0] > ROUND * edges[-1]:
+                # The ball of the same inertia: 2/5 r² = l²/6.
+                self.balls.append(Solids.at(one, centre, edges[None] * np.sqrt(5.0 / 12.0), colour, turn[None]))
+            elif edges[1] < ROD * edges[-1]:
+                half = 0.5 * edges[-1] * matrices(turn)[:, 2]
+                radius = 0.25 * float(edges[0] + edges[1])
+                self.rods.append(_rods(one, (centre - half)[None], (centre + half)[None], radius, colour))
+                ends = np.stack([centre - half, centre + half])
+                self.balls.append(Solids.at(np.array([body, body]), ends, np.full(2, radius), colour))
+            else:
+                self.boxes.append(Solids.at(one, centre, edges[None], colour, turn[None]))
+
+    def _limbs(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """Bodies and two points of each: from its joint to its centre of mass, and from there to the joints of its
+        children and of its loops and to its springs, in its frame [length]."""
+        model = self.model
+        ends: list[tuple[int, np.ndarray, np.ndarray]] = []
+        hung = (model.parents >= 0) | ~np.isin(model.kinds, UNBOUND)
+        for body in np.flatnonzero(hung).tolist():
+            ends.append((body, np.zeros(3), model.centres[body]))
+        for child in np.flatnonzero(model.parents >= 0).tolist():
+            parent = int(model.parents[child])
+            # A joint that moves along its parent has no fixed place on it.
+            if model.joints[child].translations == 0 and not (self.sized[parent] or self.carrying[parent]):
+                place = self._in_frames(np.array([parent]), self.positions[[child]])[0]
+                ends.append((parent, model.centres[parent], place))
+        for loop in model.loop_joints:
+            for body, place in ((loop.parent, loop.position), (loop.child, loop.child_position)):
+                if body >= 0:
+                    ends.append((body, model.centres[body], place))
+        for spring in self.springs:
+            ends += [(body, model.centres[body], point) for body, point in spring if body >= 0]
+        return ends
+
+    def add_limbs(self) -> None:
+        """Limbs where there is some distance between their ends, with round ends where a body has no solid."""
+        ends = self._limbs()
+        long = [end for end in ends if not self.carrying[end[0]] and np.linalg.norm(end[2] - end[1]) > 1e-9 * self.link]
+        if long:
+            body = np.array([end[0] for end in long])
+            size = np.where(
+                self.sized[body], NARROW * self.drag[body], np.where(self.bare[body], THICK, LIMB) * self.link
+            )
+            start, tip = (np.array([end[k] for end in long]) for k in (1, 2))
+            self.rods.append(_rods(body, start, tip, size, self.colour[body]))
+            round_ended = np.tile(self.bare[body], 2)
+            self.balls.append(
+                Solids.at(
+                    np.tile(body, 2)[round_ended],
+                    np.concatenate([start, tip])[round_ended],
+                    np.tile(size, 2)[round_ended],
+                    np.tile(self.colour[body], (2, 1))[round_ended],
+                )
+            )
+
+    def add_joints(self) -> None:
+        """A pin along the axis of a joint that has one, and a ball for one that turns all ways."""
+        model = self.model
+        pins: list[tuple[int, np.ndarray, np.ndarray]] = []
+        balls: list[tuple[int, np.ndarray]] = []
+        upright = np.array([1.0, 0.0, 0.0, 0.0])
+        fixed = [(body, model.joints[body], np.zeros(3), upright) for body in range(model.bodies)]
+        fixed += [(loop.child, loop.joint, loop.child_position, loop.child_rotation) for loop in model.loop_joints]
+        for body, joint, place, turn in fixed:
+            if (body >= 0 and (self.sized[body] or self.carrying[body])) or joint.kind in UNBOUND:
+                continue
+            axis = np.asarray(joint.direction, dtype=float)
+            if axis.any():
+                pins.append((body, place, matrices(turn) @ axis))
+            elif joint.nu:
+                balls.append((body, place))
+        size = JOINT * self.link
+        if pins:
+            carriers, places, axes = (np.array([pin[k] for pin in pins]) for k in (0, 1, 2))
+            half = 2.0 * size * axes
+            self.rods.append(_rods(carriers, places - half, places + half, 0.6 * size, colours.JOINT))
+        if balls:
+            carriers, places = (np.array([ball[k] for ball in balls]) for k in (0, 1))
+            self.balls.append(Solids.at(carriers, places, np.full(len(balls), size), colours.JOINT))
+
+    def add_marks(self) -> None:
+        """Small balls for sites without extent that are no atoms, by their kinds."""
+        sites, atoms = self.model.sites, self.model.atoms
+        own = self.radii == 0.0
+        if atoms is not None:
+            own[atoms.site] = False
+        marked = np.flatnonzero(own)
+        sizes = np.full(len(marked), MARK * self.link)
+        known = self.drag[self.sized]
+        if known.size:
+            sizes[:] = FINE * float(np.median(known))
+        painted = colours.cycled(sites.kind[marked], colours.SITES)
+        self.balls.append(Solids.at(sites.body[marked], sites.position[marked], sizes, painted))
+
+    def _in_frames(self, body: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Places of the world in the frames of bodies [length], (n,) and (n, 3) to (n, 3)."""
+        moves = body >= 0
+        local = np.array(places, dtype=float)
+        turns = matrices(self.rotations[body[moves]])
+        local[moves] = np.einsum("kji,kj->ki", turns, places[moves] - self.positions[body[moves]])
+        return local
+
+
+def _misleading(edges: np.ndarray, span: float) -> bool:
+    """Whether a solid with these edges [length] (3,) hides how a body of a span [length] is jointed."""
+    bulky = BULKY_BALL if edges[0] > ROUND * edges[-1] else BULKY
+    return bool(span > 0.0 and edges[-1] > bulky * span)
+
+
+def _rods(
+    body: np.ndarray, start: np.ndarray, end: np.ndarray, radius: float | np.ndarray, colour: np.ndarray
+) -> Solids:
+    """Cylinders from one end to the other, those without length left out; ends in the frames of the bodies (n, 3)."""
+    lengths = np.linalg.norm(end - start, axis=1)
+    some = lengths > 0.0
+    radii = np.broadcast_to(radius, lengths.shape)[some]
+    painted = np.broadcast_to(colour, (len(body), 3))[some]
+    size = np.stack([radii, radii, lengths[some]], axis=1)
+    return Solids.at(body[some], 0.5 * (start + end)[some], size, painted, along((end - start)[some]))

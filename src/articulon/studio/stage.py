@@ -1,0 +1,135 @@
+"""Where things are shown: a run's frames in a space of fixed size, as browsers reckon in single precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.model.array_rotations import matrices
+from articulon.studio.box_corners import box_corners
+from articulon.studio.scene import Scene
+from articulon.studio.solids import Solids
+
+SIZE = 10.0
+"""Of all that is shown, in the units of the page."""
+LOOKED_AT = 40
+"""Frames from which the size of a run is told."""
+OUTSIDE = 0.01
+"""The part of many bodies that may lie outside of the picture on each side, where they fly off."""
+MANY = 200
+FLAT = 0.25
+"""Of the largest extent: what is less deep than this is looked at from the front."""
+FIELD = np.radians(35.0)
+"""Of view, from top to bottom [rad]."""
+ASIDE, ABOVE = np.radians(30.0), np.radians(20.0)
+"""From where it is looked at: beside the direction in which things are flattest, and above [rad]."""
+
+
+class Frame(NamedTuple):
+    """The poses of a moment."""
+
+    positions: np.ndarray
+    """Origins of the bodies, world frame [length], shape (bodies, 3)."""
+    rotations: np.ndarray
+    """Euler parameters, body to world, shape (bodies, 4)."""
+    time: float
+    """[time]."""
+    edges: np.ndarray | None
+    """Edges of the box, as rows [length], shape (3, 3); None without a box."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """How lengths of the model become those of the page: factor (x − middle)."""
+
+    middle: np.ndarray
+    """[length], shape (3,)."""
+    factor: float
+    """[1/length]."""
+    camera: np.ndarray
+    """From where it is looked at, on the page, shape (3,)."""
+    up: np.ndarray
+    """Upwards, a unit vector, shape (3,)."""
+
+    def places(self, positions: np.ndarray) -> np.ndarray:
+        """On the page, in single precision, shape (..., 3)."""
+        return np.asarray(self.factor * (positions - self.middle), dtype=np.float32)
+
+
+def stage_of(scene: Scene, frames: list[Frame]) -> Stage:
+    """A stage on which some frames of a run have room."""
+    corners = []
+    for frame in frames:
+        places = shown_places(scene, frame)
+        for solids, part in ((scene.balls, 1.0), (scene.rods, np.array([1.0, 1.0, 0.5])), (scene.boxes, 0.5)):
+            if solids.number:
+                middles, halves = _extents(solids, part * solids.size, places, frame.rotations)
+                low, high = middles - halves, middles + halves
+                if solids.number > MANY:
+                    low, high = np.quantile(low, [OUTSIDE], axis=0), np.quantile(high, [1.0 - OUTSIDE], axis=0)
+                corners += [low, high]
+        corners.append(scene.springs.placed(places, frame.rotations).reshape(-1, 3))
+        if frame.edges is not None and scene.model.box is not None:
+            corners.append(box_corners(frame.edges, scene.model.box))
+    points = np.concatenate(corners)
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, extent = 0.5 * (low + high), high - low
+    factor = SIZE / (float(extent.max()) or 1.0)
+    up = _upwards(scene, extent)
+    return Stage(middle, factor, _camera(up, factor * extent), up)
+
+
+def _extents(
+    solids: Solids, half: np.ndarray, positions: np.ndarray, rotations: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Middles of solids in the world, and half of how far they reach along its axes [length], shapes (n, 3)."""
+    middles, turns = solids.placed(positions, rotations)
+    if (np.ptp(half, axis=1) == 0.0).all():
+        return middles, half
+    return middles, np.einsum("kij,kj->ki", np.abs(matrices(turns)), half)
+
+
+def _upwards(scene: Scene, extent: np.ndarray) -> np.ndarray:
+    """Unit vector upwards, shape (3,): against gravity; without it y for what moves in the plane of x and y, or z."""
+    if scene.up is not None:
+        return scene.up
+    flat = float(extent[2]) < FLAT * float(extent.max())
+    return np.array([0.0, 1.0, 0.0]) if flat else np.array([0.0, 0.0, 1.0])
+
+
+def _camera(up: np.ndarray, extent: np.ndarray) -> np.ndarray:
+    """A place from which all of an extent (3,) is in view: from the side where it is flattest, turned and raised, the
+    less the flatter it is."""
+    across = [axis - (axis @ up) * up for axis in np.eye(3)]
+    across = [axis / np.linalg.norm(axis) for axis in across if np.linalg.norm(axis) > 0.5]
+    front = min(across, key=lambda axis: float(np.abs(axis) @ extent))
+    # As one looks at figures, with x to the right: against y, or against z where y is upwards.
+    front = -front if front[1] > 0.5 else front
+    part = 0.5 if float(np.abs(front) @ extent) < FLAT * float(extent.max()) else 1.0
+    level = np.cos(part * ASIDE) * front + np.sin(part * ASIDE) * np.cross(up, front)
+    direction = np.cos(part * ABOVE) * level + np.sin(part * ABOVE) * up
+    radius = 0.5 * float(np.linalg.norm(extent))
+    return np.asarray(direction * radius / np.sin(0.5 * FIELD))
+
+
+def shown_places(scene: Scene, frame: Frame) -> np.ndarray:
+    """Origins of the bodies [length] (bodies, 3), whole trees moved into the box where it repeats."""
+    box = scene.model.box
+    if not scene.wraps or box is None or frame.edges is None:
+        return frame.positions
+    root = roots(scene.model.parents)
+    origin = np.array([float(x) for x in box.origin])
+    at = frame.positions[root]
+    parts = np.linalg.solve(frame.edges.T, (at - origin).T).T
+    moved = np.where(box.periodic, np.floor(parts), 0.0) @ frame.edges
+    return np.asarray(frame.positions - moved)
+
+
+def roots(parents: np.ndarray) -> np.ndarray:
+    """The first body of the tree of each body, shape (bodies,)."""
+    found = np.arange(len(parents))
+    for body in np.flatnonzero(parents >= 0).tolist():
+        found[body] = found[parents[body]]
+    return found

@@ -1,0 +1,141 @@
+"""A page that plays a run in three dimensions: a slider over its frames, play and pause, and the time."""
+
+from __future__ import annotations
+
+import html
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from articulon.report.readable_numbers import suited
+from articulon.studio.energy_plot import EnergyPlot
+from articulon.studio.page_server import stop
+from articulon.studio.player import Player
+from articulon.studio.run_frames import RunFrames
+from articulon.studio.scene import scene_of
+from articulon.studio.stage import stage_of
+from articulon.studio.viser_scene import ViserScene
+
+if TYPE_CHECKING:
+    import viser
+
+RATE = 60.0
+"""How often a page is brought up to date [1/s]."""
+PATIENCE = 2.0
+"""After how long it is looked again for frames of a run that is still going [s]."""
+SPEEDS = {"¼": 0.25, "½": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
+"""By what buttons say."""
+
+
+class Viewer:
+    """A page that plays a run.
+
+    Parameters
+    ----------
+    frames
+        Those of the run.
+    server
+        What serves the page.
+    """
+
+    def __init__(self, frames: RunFrames, server: viser.ViserServer) -> None:
+        self.frames, self.server = frames, server
+        self.player = Player(frames.times)
+        scene = scene_of(frames.model, frames[0].positions, frames[0].rotations)
+        self.scene = ViserScene(server, scene, stage_of(scene, frames.some()), frames[0])
+        self._shown = 0
+        self._looked = time.monotonic()
+        self._closing = threading.Event()
+        self._add_controls()
+
+    def _add_controls(self) -> None:
+        gui, player = self.server.gui, self.player
+        title = self._title()
+        gui.set_panel_label(title)
+        gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178))
+        gui.main_panel.dock_right()
+        self._clock = gui.add_html(self._time_text())
+        self._slider = gui.add_slider("frame", 0, max(len(self.frames) - 1, 0), 1, 0)
+        self._play = gui.add_button("Play")
+        steps = gui.add_button_group("step", ("first", "back", "on", "last"))
+        speeds = gui.add_button_group("speed", tuple(SPEEDS))
+
+        self._energies = EnergyPlot(gui, self.frames) if len(self.frames) > 1 else None
+
+        @self._slider.on_update
+        def _(event: viser.GuiEvent) -> None:
+            # The slider also moves as the run is played.
+            if event.client_id is not None:
+                player.pause()
+                player.seek(int(self._slider.value))
+
+        @self._play.on_click
+        def _(event: viser.GuiEvent) -> None:
+            if player.playing:
+                player.pause()
+            else:
+                player.play()
+
+        @steps.on_click
+        def _(event: viser.GuiEvent) -> None:
+            far = len(self.frames)
+            player.step({"first": -far, "back": -1, "on": 1, "last": far}[steps.value])
+
+        @speeds.on_click
+        def _(event: viser.GuiEvent) -> None:
+            player.speed = SPEEDS[speeds.value]
+
+    def _title(self) -> str:
+        case = self.frames.run.case
+        return str(getattr(case, "title", "") or getattr(case, "name", "") or "articulon")
+
+    def _time_text(self) -> str:
+        """Time of the frame that is shown and of the last, and how the run ended."""
+        times = self.frames.times
+        scale = suited(self.frames.model.units, "time", float(times[-1]))
+        words = f"t = {scale.text(float(times[self.player.frame]))} of {scale.text(float(times[-1]))}"
+        status = "in memory" if self.frames.run.in_memory else str(self.frames.run.summary["status"])
+        verdict = (
+            "" if self.frames.run.in_memory else (self.frames.run.summary.get("fidelity") or {}).get("verdict", "")
+        )
+        more = " · ".join(filter(None, (status, verdict)))
+        return (
+            f'<div style="padding:0.4em 0.8em"><b>{html.escape(words)}</b><br>'
+            f'<span style="color:#777">{html.escape(more)}</span></div>'
+        )
+
+    def update(self, seconds: float) -> None:
+        """Bring the page up to date after some wall time [s]."""
+        if self.frames.going and time.monotonic() - self._looked > PATIENCE:
+            self._looked = time.monotonic()
+            if self.frames.look_again():
+                self.player.lengthen(self.frames.times)
+                self._slider.max = len(self.frames) - 1
+                if self._energies is not None:
+                    self._energies.look_again(self.player.frame)
+            self._clock.content = self._time_text()
+        self.player.go_on(seconds)
+        label = "Pause" if self.player.playing else "Play"
+        if self._play.label != label:
+            self._play.label = label
+        number = self.player.frame
+        if number != self._shown:
+            self._shown = number
+            self.scene.show(self.frames[number])
+            self._slider.value = number  # type: ignore[misc]
+            self._clock.content = self._time_text()
+            if self._energies is not None:
+                self._energies.show(number)
+
+    def run(self) -> None:
+        """Keep the page up to date until Ctrl-C or :meth:`close`."""
+        before = time.monotonic()
+        while not self._closing.wait(1.0 / RATE):
+            now = time.monotonic()
+            self.update(now - before)
+            before = now
+
+    def close(self) -> None:
+        """End the page."""
+        self._closing.set()
+        stop(self.server)

@@ -1,0 +1,189 @@
+"""A scene on a viser server: each kind of solid is one batch of instances, so that a frame is a handful of arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulon.studio import colours
+from articulon.studio.box_corners import BOX_LINES, box_corners
+from articulon.studio.scene import Scene
+from articulon.studio.solids import Solids
+from articulon.studio.stage import FIELD, Frame, Stage, shown_places
+from articulon.studio.unit_meshes import Mesh, ball, brick, rod
+
+if TYPE_CHECKING:
+    import viser
+
+MOST_BALLS = 40_000
+"""More balls are drawn as points, which browsers bear by the million."""
+FINENESS = ((100, 4), (400, 3), (4_000, 2), (MOST_BALLS, 1))
+"""How often the triangles of a ball are divided, for so many balls."""
+MOST_SHADOWS = 2_000
+"""More solids throw no shadows."""
+POINT_OF_BALL = 2.0
+"""Width of a point by the radius of its ball."""
+
+
+class ViserScene:
+    """A scene on a viser server.
+
+    Parameters
+    ----------
+    server
+        Where it is shown.
+    scene, stage
+        What, and how large.
+    first
+        The frame that is shown at first.
+    grain
+        To which places are rounded, by the unit of the page; None for no rounding.
+    """
+
+    def __init__(
+        self, server: viser.ViserServer, scene: Scene, stage: Stage, first: Frame, grain: float | None = None
+    ) -> None:
+        self.server, self.scene, self.stage = server, scene, stage
+        self._batches: list[tuple[Solids, Any, bool]] = []
+        self._wrapping, self._grain = scene.wraps, grain
+        _light(server, stage)
+        self._add_solids(first)
+        self._add_lines(first)
+        self._add_walls(first)
+        self.show(first)
+
+    def _add_solids(self, first: Frame) -> None:
+        balls = self.scene.balls
+        self._cloud = None
+        if balls.number > MOST_BALLS:
+            size = POINT_OF_BALL * self.stage.factor * float(np.median(balls.size))
+            self._cloud = self.server.scene.add_point_cloud(
+                "/balls",
+                self._placed(balls, first)[0],
+                balls.colour,
+                point_size=size,
+                point_shape="circle",
+                precision="float32",
+            )
+        else:
+            fine = next(parts for most, parts in FINENESS if balls.number <= most)
+            self._add_batch("/balls", balls, ball(fine), first)
+        self._add_batch("/rods", self.scene.rods, rod(), first)
+        self._add_batch("/boxes", self.scene.boxes, brick(), first)
+
+    def _add_batch(self, name: str, solids: Solids, mesh: Mesh, first: Frame) -> None:
+        if not solids.number:
+            return
+        places, turns = self._placed(solids, first)
+        shadows = solids.number <= MOST_SHADOWS
+        handle = self.server.scene.add_batched_meshes_simple(
+            name,
+            mesh.vertices,
+            mesh.triangles,
+            turns,
+            places,
+            batched_scales=np.asarray(self.stage.factor * solids.size, dtype=np.float32),
+            batched_colors=_linear(solids.colour),
+            lod="off",
+            cast_shadow=shadows,
+            receive_shadow=shadows,
+        )
+        # Balls look the same however they turn.
+        round_all = bool(name == "/balls" and (np.ptp(solids.size, axis=1) == 0.0).all())
+        self._batches.append((solids, handle, not round_all))
+
+    def _add_lines(self, first: Frame) -> None:
+        self._springs = self._box = None
+        if self.scene.springs.number:
+            self._springs = self.server.scene.add_line_segments(
+                "/springs",
+                self._spring_ends(first),
+                colours.SPRING,
+                thickness=float(0.04 * self.scene.link * self.stage.factor),
+            )
+        if first.edges is not None:
+            self._box = self.server.scene.add_line_segments(
+                "/box", self._box_lines(first), colours.EDGE, thickness=1.5, thickness_units="screen"
+            )
+
+    def _add_walls(self, first: Frame) -> None:
+        self._walls: list[tuple[Any, Any]] = []
+        for k, wall in enumerate(self.scene.walls):
+            place, turn = wall.pose(first.time)
+            handle = self.server.scene.add_mesh_simple(
+                f"/walls/{k}",
+                np.asarray(self.stage.factor * wall.vertices, dtype=np.float32),
+                wall.triangles.astype(np.uint32),
+                color=colours.WALL,
+                opacity=0.35,
+                side="double",
+                cast_shadow=False,
+                receive_shadow=False,
+                position=self.stage.places(place),
+                wxyz=turn,
+            )
+            self._walls.append((wall, handle))
+
+    def show(self, frame: Frame) -> None:
+        """Show a frame."""
+        with self.server.atomic():
+            for solids, handle, turns in self._batches:
+                places, turned = self._placed(solids, frame)
+                handle.batched_positions = places
+                if turns:
+                    handle.batched_wxyzs = turned
+            if self._cloud is not None:
+                self._cloud.points = self._placed(self.scene.balls, frame)[0]
+            if self._springs is not None:
+                self._springs.points = self._spring_ends(frame)
+            if self._box is not None:
+                self._box.points = self._box_lines(frame)
+            for wall, handle in self._walls:
+                if wall.moves:
+                    place, turn = wall.pose(frame.time)
+                    handle.position, handle.wxyz = self.stage.places(place), turn
+
+    def _placed(self, solids: Solids, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
+        """Middles and Euler parameters of solids on the page, in single precision."""
+        places, turns = solids.placed(shown_places(self.scene, frame), frame.rotations)
+        return self._rounded(self.stage.places(places)), self._rounded(np.asarray(turns, dtype=np.float32))
+
+    def _rounded(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers of the page, rounded where they are to take little room."""
+        return numbers if self._grain is None else np.round(numbers / self._grain) * np.float32(self._grain)
+
+    def _spring_ends(self, frame: Frame) -> np.ndarray:
+        ends = self.scene.springs.placed(shown_places(self.scene, frame), frame.rotations)
+        if self._wrapping and frame.edges is not None:
+            # What reaches through the face of a box is not drawn across it.
+            apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+            across = apart > 0.5 * np.linalg.norm(frame.edges, axis=1).min()
+            ends[across, 1] = ends[across, 0]
+        return self.stage.places(ends)
+
+    def _box_lines(self, frame: Frame) -> np.ndarray:
+        box = self.scene.model.box
+        assert box is not None and frame.edges is not None
+        return self.stage.places(box_corners(frame.edges, box)[BOX_LINES])
+
+
+def _linear(colour: np.ndarray) -> np.ndarray:
+    """Colours of screens (sRGB) as amounts of light, in which the page takes those of batches."""
+    c = colour / 255.0
+    light = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    return np.round(255.0 * light).astype(np.uint8)
+
+
+def _light(server: viser.ViserServer, stage: Stage) -> None:
+    """Light from the side of the camera, and where that is."""
+    scene = server.scene
+    scene.set_up_direction(tuple(stage.up))
+    scene.configure_default_lights(enabled=False)
+    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(150, 150, 165), intensity=1.6)
+    side = np.cross(stage.up, stage.camera)
+    lamp = stage.camera + 0.5 * side + 1.2 * np.linalg.norm(stage.camera) * stage.up
+    scene.add_light_directional("/light/lamp", color=(255, 255, 255), intensity=2.2, position=tuple(lamp))
+    camera = server.initial_camera
+    camera.position, camera.look_at = tuple(stage.camera), (0.0, 0.0, 0.0)
+    camera.up, camera.fov = tuple(stage.up), float(FIELD)
