@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from articulon.sensitivities.adjoint_steps import ADVANCE, REVERSE
 from articulon.sensitivities.checkpoint_schedule import schedule
+from articulon.sensitivities.stepping import ADVANCE, REVERSE
 
 
 @cache
