@@ -52,6 +52,13 @@ def load_case(
     return case
 
 
+def given_case(case: Case | str | Path, overrides: Mapping[str, Any] | None, allow_code: bool) -> Case:
+    """A case that may be given by its name or file, with overrides; raises CaseError as :func:`load_case` does."""
+    if not isinstance(case, Case):
+        return load_case(case, overrides, allow_code=allow_code)
+    return case.with_overrides(overrides) if overrides else case
+
+
 def find(name_or_path: str | Path) -> Path:
     """The file of a case; raises CaseError with the nearest built-in name."""
     known = built_in_cases()

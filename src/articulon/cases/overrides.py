@@ -54,6 +54,7 @@ EXAMPLES = {"a2": 0.2, "b2": 0.5, "step": "8 ps", "time_scale": "1 ns"}
 """Values of the keys that a form must have, for a command that shows how to choose it."""
 
 _LABELS = ("kind", "name")
+_BARE = re.compile(r"""[^.\[\]"=\s]+""")
 _PART = re.compile(r"""\s*(?:\[(?P<index>-?\d+)\]|\.?\s*(?:"(?P<quoted>[^"]*)"|(?P<bare>[^.\[\]"=\s]+)))\s*""")
 
 
@@ -86,9 +87,35 @@ def dotted(path: Sequence[Part]) -> str:
     for part in path:
         if isinstance(part, int):
             text += f"[{part}]"
-        else:
-            text += f".{part}" if text else part
+            continue
+        name = part if _BARE.fullmatch(part) else f'"{part}"'
+        text += f".{name}" if text else name
     return text
+
+
+def value_at(table: Mapping[str, Any], key: str) -> Any:
+    """What stands at a dotted key of a table, elements of lists by number, kind or name; raises CaseError where nothing
+    does."""
+    here: Any = table
+    walked: tuple[Part, ...] = ()
+    for part in parts(key):
+        if isinstance(here, list):
+            part = _element(here, part, walked, key)
+        elif not isinstance(here, Mapping) or part not in here:
+            raise CaseError(f"{key}: there is no {dotted((*walked, part))} in the case")
+        here, walked = here[part], (*walked, part)
+    return here
+
+
+def label_of(items: Sequence[Any], place: int) -> Part:
+    """What an element of a list is called in keys: a name or kind that it alone has, or else its number."""
+    element = items[place]
+    for label in reversed(_LABELS):
+        name = element.get(label) if isinstance(element, Mapping) else None
+        others = (item.get(other) for item in items if isinstance(item, Mapping) for other in _LABELS)
+        if isinstance(name, str) and sum(name == other for other in others) == 1:
+            return name
+    return place
 
 
 def assignment(text: str) -> tuple[str, Any]:

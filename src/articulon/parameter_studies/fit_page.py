@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from articulon import __version__
-from articulon.parameter_studies.fit_result import FitResult
+from articulon.parameter_studies.fit_result import REGION, FitResult
 from articulon.parameter_studies.study_folder import write_study
 from articulon.report import page, style
 from articulon.report.readable_numbers import number, percent
@@ -118,14 +118,16 @@ def fit_page(found: FitResult) -> str:
 
 def callout(found: FitResult) -> str:
     """How good the fit is, in sentences."""
+    from scipy.stats import chi2
+
     ended = f"The search ended after {found.evaluations} runs with their derivatives."
     if found.measurements.errors is None:
         left = f"The root of the mean square of what is left is {number(found.residual_error)}."
         return page.callout("status", ended, left)
-    expected = np.sqrt(2.0 / found.degrees_of_freedom)
-    chi2 = found.residual_error**2
-    fits = abs(chi2 - 1.0) < 4.0 * expected
-    sentence = f"χ² is {number(chi2)} for each degree of freedom; 1 ± {number(expected, 2)} is expected."
+    freedom, reduced = found.degrees_of_freedom, found.residual_error**2
+    expected = np.sqrt(2.0 / freedom)
+    fits = 0.5 * (1.0 - REGION) < chi2.cdf(freedom * reduced, freedom) < 0.5 * (1.0 + REGION)
+    sentence = f"χ² is {number(reduced)} for each degree of freedom; 1 ± {number(expected, 2)} is expected."
     doubt = "" if fits else "The model does not fit within the errors, or these are not as large as is said."
     return page.callout("trusted" if fits else "suspect", ended, sentence, doubt)
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.case import Case
-from articulon.cases.loading import load_case
+from articulon.cases.loading import given_case
 from articulon.cases.study_sections import Fit
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.inputs import flag
@@ -88,13 +88,10 @@ def fit(
     ArticulonError
         Where the search does not come to an end, and where measurements do not determine a parameter.
     """
-    if not isinstance(case, Case):
-        case = load_case(case, overrides, allow_code=flag(allow_code, f"{WHERE}, allow_code"))
-    elif overrides:
-        case = case.with_overrides(overrides)
+    case = given_case(case, overrides, flag(allow_code, f"{WHERE}, allow_code", CaseError))
     asked = Fit() if case.fit is None else case.fit
     if errors is not None:
-        asked = asked.model_copy(update={"errors": tuple(np.atleast_1d(np.asarray(errors, dtype=np.float64)).tolist())})
+        asked = Fit.from_mapping({**asked.model_dump(), "errors": np.atleast_1d(errors).tolist()}, WHERE)
     sought = sought_parameters(case, asked.parameters, parameters, f"{case.source}: {WHERE}")
     measured = measurements_of(case, asked, data, f"{case.source}: {WHERE}")
     synthetic = measured is None

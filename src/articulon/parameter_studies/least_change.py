@@ -6,8 +6,8 @@ With departures r (m,) and their Jacobian J (m, n), mostly of more numbers than 
 
 the step of least size that takes the linearised departures as far as the damping λ lets it; Nielsen's rule (Damping
 parameter in Marquardt's method, IMM-REP-1999-05) chooses λ by how well the last one was foretold. Numbers at a bound
-that the sum of squares pushes them against are held. Trust-region methods that take steps of the whole
-radius also where most directions change nothing are slower: SciPy's takes 68 runs where this takes 20 (``swing-up``).
+that the sum of squares pushes them against are held. Trust-region methods that take steps of the whole radius also
+where most directions change nothing are slower: SciPy's takes 68 runs where this takes 20 (``swing-up``).
 """
 
 from collections.abc import Callable, Iterator
@@ -26,15 +26,17 @@ Departures = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray] | None]
 """Departures (m,) and their Jacobian (m, n) at numbers (n,); None where there are none, as where a run diverges."""
 
 
-def approach(at: Departures, start: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> Iterator[np.ndarray]:
-    """Numbers (n,), each nearer to where all departures are zero than those before, from ``start`` on; they end where
-    no step leads nearer."""
+def approach(
+    at: Departures, start: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Numbers (n,) and their departures (m,), each nearer to where all are zero than those before, from ``start`` on;
+    they end where no step leads nearer."""
     x, found = start.copy(), at(start)
     if found is None:
         return
     r, J = found
     damping, growth = DAMPING * float(np.linalg.norm(J @ J.T, 2)), GROWTH
-    yield x
+    yield x, r
     while True:
         gradient = J.T @ r
         held = ((x <= bounds[0]) & (gradient > 0.0)) | ((x >= bounds[1]) & (gradient < 0.0))
@@ -54,4 +56,4 @@ def approach(at: Departures, start: np.ndarray, bounds: tuple[np.ndarray, np.nda
             continue
         damping, growth = damping * max(0.2, 1.0 - (2.0 * came / foretold - 1.0) ** 3), GROWTH
         x, (r, J) = new, found
-        yield x
+        yield x, r

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.case import Case
-from articulon.cases.loading import load_case
-from articulon.cases.study_sections import Optimise, Target
+from articulon.cases.loading import given_case
+from articulon.cases.study_sections import Optimise
 from articulon.errors import ArticulonError, CaseError, DivergenceError
-from articulon.inputs import flag, number
+from articulon.inputs import flag
 from articulon.parameter_studies.least_change import approach
 from articulon.parameter_studies.optimum import Optimum
 from articulon.parameter_studies.optimum_page import write_optimum
@@ -75,19 +75,14 @@ def optimise(
     ArticulonError
         Where the search comes to an end too far from the targets: it says how far, and where.
     """
-    if not isinstance(case, Case):
-        case = load_case(case, overrides, allow_code=flag(allow_code, f"{WHERE}, allow_code"))
-    elif overrides:
-        case = case.with_overrides(overrides)
+    case = given_case(case, overrides, flag(allow_code, f"{WHERE}, allow_code", CaseError))
     asked = Optimise() if case.optimise is None else case.optimise
+    given: dict[str, Any] = {}
     if targets is not None:
-        given = tuple(
-            Target(observable=name, value=number(value, f"{WHERE}: targets: {name}", CaseError))
-            for name, value in targets.items()
-        )
-        asked = asked.model_copy(update={"targets": given})
+        given["targets"] = [{"observable": name, "value": value} for name, value in targets.items()]
     if tolerance is not None:
-        asked = asked.model_copy(update={"tolerance": number(tolerance, f"{WHERE}: tolerance", CaseError)})
+        given["tolerance"] = tolerance
+    asked = Optimise.from_mapping({**asked.model_dump(), **given}, WHERE)
     if not asked.targets:
         raise CaseError(f"{case.source}: {WHERE}.targets: say what the run is to end with, 'rod.angle' say")
     sought = sought_parameters(case, asked.parameters, parameters, f"{case.source}: {WHERE}")
@@ -105,42 +100,39 @@ class _Search:
         self.names = [one.observable for one in asked.targets]
         self.goal = np.array([one.value for one in asked.targets], dtype=np.float64)
         self.scale = np.array([one.scale for one in asked.targets], dtype=np.float64)
-        self.ends, self.departures = self.goal, list[float]()
 
     def found(self) -> Optimum:
         """What is found; raises ArticulonError where the targets are not reached."""
-        why = "no step leads nearer"
-        for numbers in approach(self.at, self.sought.start, self.sought.bounds):
-            self.ends = self.last
-            self.departures.append(float(np.abs((self.ends - self.goal) / self.scale).max()))
-            if self.departures[-1] <= self.asked.tolerance:
-                return self._optimum(numbers)
-            if self.runs >= self.asked.runs:
-                why = "it is out of runs"
-                break
-        worst = int(np.argmax(np.abs(self.ends - self.goal) / self.scale))
+        departures: list[float] = []
+        for numbers, departure in approach(self.at, self.sought.start, self.sought.bounds):
+            ends = self.goal + self.scale * departure
+            departures.append(float(np.abs(departure).max()))
+            if departures[-1] <= self.asked.tolerance:
+                case = replace(self.sought.with_numbers(numbers), changes=dict(self.sought.case.changes))
+                return Optimum(case, self.sought, numbers, self.asked.targets, ends, tuple(departures), self.runs)
+        worst = int(np.argmax(np.abs(departure)))
+        why = "no step leads nearer" if self.runs < self.asked.runs else "there are no more runs"
         raise ArticulonError(
-            f"{WHERE}: after {self.runs} runs the nearest run ends with {self.names[worst]} = {self.ends[worst]:.6g}, "
-            f"and {self.goal[worst]:.6g} was asked ({why}); begin elsewhere, by 'start', give wider bounds, more "
+            f"{WHERE}: after {self.runs} runs the nearest run ends with {self.names[worst]} = {ends[worst]:.6g}, and "
+            f"{self.goal[worst]:.6g} was asked ({why}); begin elsewhere, by 'start', give wider bounds, more "
             "parameters, or more runs"
         )
 
-    def _optimum(self, numbers: np.ndarray) -> Optimum:
-        case = replace(self.sought.with_numbers(numbers), changes=dict(self.sought.case.changes))
-        return Optimum(case, self.sought, numbers, self.asked.targets, self.ends, tuple(self.departures), self.runs)
-
     def at(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Departures over their scales and their Jacobian; None for a run that cannot be, unless it is the first."""
-        first, self.runs = self.runs == 0, self.runs + 1
+        """Departures over their scales and their Jacobian; None for a run that cannot be, unless it is the first, and
+        where there are no more runs."""
+        if self.runs >= self.asked.runs:
+            return None
+        self.runs += 1
         try:
             run = run_of_case(self.sought.with_numbers(numbers), WHERE)
             by_adjoint = run.integrator.step is not None and numbers.size > SWEEPS * self.goal.size
-            self.last, jacobian = (self._by_adjoint if by_adjoint else self._by_changes)(run)
+            ends, jacobian = (self._by_adjoint if by_adjoint else self._by_changes)(run)
         except (DivergenceError, CaseError):  # it diverges, or the case may have no such numbers
-            if first or self.runs >= self.asked.runs:
+            if self.runs == 1:
                 raise
             return None
-        return (self.last - self.goal) / self.scale, jacobian / self.scale[:, None]
+        return (ends - self.goal) / self.scale, jacobian / self.scale[:, None]
 
     def _by_changes(self, run: DifferentiableRun) -> tuple[np.ndarray, np.ndarray]:
         place = f"{self.sought.case.source}: {WHERE}"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.case import Case
-from articulon.cases.loading import load_case
+from articulon.cases.loading import given_case
 from articulon.cases.study_sections import Sensitivities
 from articulon.errors import ArticulonError, CaseError
 from articulon.inputs import flag, word
@@ -32,7 +32,7 @@ WHERE = "sensitivities"
 def rank_parameters(
     case: Case | str | Path,
     objective: str | None = None,
-    parameters: Sequence[str] | None = None,
+    parameters: str | Sequence[str] | None = None,
     method: str | None = None,
     *,
     overrides: Mapping[str, Any] | None = None,
@@ -65,10 +65,7 @@ def rank_parameters(
     CaseError
         For an objective or a key that does not exist, and for a run without derivatives.
     """
-    if not isinstance(case, Case):
-        case = load_case(case, overrides, allow_code=flag(allow_code, f"{WHERE}, allow_code"))
-    elif overrides:
-        case = case.with_overrides(overrides)
+    case = given_case(case, overrides, flag(allow_code, f"{WHERE}, allow_code", CaseError))
     asked = Sensitivities() if case.sensitivities is None else case.sensitivities
     chosen_method = word(method or asked.method, ("adjoint", "forward"), f"{WHERE}: unknown method", CaseError)
     objective = objective or asked.objective or (STOP_TIME if case.run.stop is not None else None)
@@ -78,7 +75,7 @@ def rank_parameters(
             "its name; a run that stops has its 'stop_time'"
         )
     run = run_of_case(case, WHERE)
-    chosen = tuple(parameters) if parameters is not None else asked.parameters
+    chosen = asked.parameters if parameters is None else parameters
     left_out: dict[str, str] = {}
     if chosen:
         found = all_parameters(run, chosen, f"{case.source}: {WHERE}")
@@ -106,7 +103,7 @@ def _all_of(case: Case, run: DifferentiableRun, left_out: dict[str, str]) -> Ite
     for key in keys_of_numbers(case):
         try:
             (one,) = all_parameters(run, [key], WHERE)
-            if one.columns.any() or one.start(run.model).any():
+            if one.columns.any() or one.start.any():
                 yield one
             else:
                 left_out[key] = "it changes nothing of the run"

@@ -10,7 +10,7 @@ from articulon.cases.case import Case
 from articulon.cases.study_sections import Sought
 from articulon.errors import CaseError
 from articulon.inputs import shown
-from articulon.sensitivities.case_parameters import number_of_key
+from articulon.sensitivities.case_parameters import value_of_key
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _given(key: str, value: Any) -> Sought:
 
 def _numbers(case: Case, key: str, value: Any, where: str) -> np.ndarray:
     """What stands at a key, with another value in its place if one is given."""
-    found = number_of_key(case if value is None else case.with_overrides({key: value}), key, where)
+    found = value_of_key(case if value is None else case.with_overrides({key: value}), key, where)
     try:
         numbers = np.array(found, dtype=np.float64)
     except (TypeError, ValueError):

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.case import Case
-from articulon.cases.overrides import Part, dotted, parts
+from articulon.cases.overrides import Part, dotted, label_of, value_at
 from articulon.errors import CaseError, ModelError
 from articulon.inputs import shown
 from articulon.model import Model, kernel_tables
-from articulon.sensitivities.parameters import Parameter, flat_tables
+from articulon.sensitivities.parameters import SMALL, Parameter, flat_tables
 
 MODEL = "model"
 """What keys of a case that are parameters begin with."""
@@ -18,25 +18,20 @@ KNOWN = ("mass", "moment", "inertia", "position", "rotation")
 """Numbers of the links by which there are derivatives."""
 UNKNOWN = {"axis": "the axes"}
 """Words for others."""
-PART = 1e-3
-"""Of a number, over which what a builder makes of it is differenced."""
 
 
 def keys_of_numbers(case: Case) -> list[str]:
     """Keys of all numbers in the model and the forces of a case that are not zero and could be a little larger."""
     content = case.content()
-    return [_written((name, *path)) for name in ("model", "forces") for path in _numbers_in(content[name])]
+    return [dotted((name, *path)) for name in ("model", "forces") for path in _numbers_in(content[name])]
 
 
-def number_of_key(case: Case, name: str, where: str) -> Any:
-    """What stands at a key of a case, a number or nested lists of them, in the units of the case."""
-    value, path = case.content(), parts(name)
-    for k, part in enumerate(path):
-        there = _part_of(value, part)
-        if there is None:
-            raise CaseError(f"{where}: {name}: there is no {dotted(path[: k + 1])} in the case")
-        value = there[0]
-    return value
+def value_of_key(case: Case, name: str, where: str) -> Any:
+    """What stands at a key of a case, in its units; raises CaseError where nothing does."""
+    try:
+        return value_at(case.content(), name)
+    except CaseError as error:
+        raise CaseError(f"{where}: {error}") from None
 
 
 def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Parameter:
@@ -47,7 +42,7 @@ def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Paramet
     CaseError
         For one that does not exist, is a choice and no number, or changes how much there is of something.
     """
-    value, where = number_of_key(case, name, where), f"{where}: {name}"
+    value, where = value_of_key(case, name, where), f"{where}: {name}"
     try:
         numbers = np.array(value, dtype=np.float64)
         usable = not _has_choice(value) and bool(np.isfinite(numbers).all())
@@ -64,14 +59,14 @@ def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Paramet
 
     found = Parameter(name, numbers, changed, of_builder=True)
     try:
-        size, start = flat_tables(changed(numbers)).size, found.start(model)
+        size, start = flat_tables(changed(numbers)).size, found.start
         same = size == flat_tables(model).size and found.columns.shape[0] == size
         same = same and bool(np.isfinite(found.columns).all() and np.isfinite(start).all())
     except (CaseError, ModelError, ValueError) as error:
         raise CaseError(f"{where}: it cannot be changed a little ({error}); leave it out") from None
     if not same:
         raise CaseError(f"{where}: how much there is of something changes with it; leave it out")
-    _check_known(model, changed(numbers + PART * (float(np.abs(numbers).max()) or 1.0)), where)
+    _check_known(model, changed(numbers + SMALL * (float(np.abs(numbers).max()) or 1.0)), where)
     return found
 
 
@@ -101,7 +96,7 @@ def _numbers_in(value: Any) -> Iterator[tuple[Part, ...]]:
     if isinstance(value, Mapping):
         pairs = iter(value.items())
     elif isinstance(value, list):
-        pairs = iter((_label_of(value, k), one) for k, one in enumerate(value))
+        pairs = iter((label_of(value, k), one) for k, one in enumerate(value))
     else:
         return
     for part, one in pairs:
@@ -110,35 +105,3 @@ def _numbers_in(value: Any) -> Iterator[tuple[Part, ...]]:
                 yield (part,)
         else:
             yield from ((part, *path) for path in _numbers_in(one))
-
-
-def _label_of(elements: list[Any], k: int) -> Part:
-    """The name or kind of an element of a list where only it has that, or else its number."""
-    element = elements[k]
-    if isinstance(element, Mapping):
-        for label in ("name", "kind"):
-            name = element.get(label)
-            if isinstance(name, str) and name and _part_of(elements, name) is not None:
-                return name
-    return k
-
-
-def _written(path: tuple[Part, ...]) -> str:
-    """The key of a path, names that are no bare words in quotes."""
-    return dotted([part if isinstance(part, int) or _bare(part) else f'"{part}"' for part in path])
-
-
-def _bare(part: str) -> bool:
-    return parts(f"a.{part}") == ("a", part) if part and '"' not in part and "." not in part else False
-
-
-def _part_of(value: Any, part: Part) -> tuple[Any] | None:
-    """What lies at a part of a key, by name, number, or the kind or name of an element of a list; None for nothing."""
-    if isinstance(value, Mapping):
-        return (value[part],) if part in value else None
-    if not isinstance(value, list):
-        return None
-    if isinstance(part, int):
-        return (value[part],) if -len(value) <= part < len(value) else None
-    found = [one for one in value if isinstance(one, Mapping) and part in (one.get("kind"), one.get("name"))]
-    return (found[0],) if len(found) == 1 else None

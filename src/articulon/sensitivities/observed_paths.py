@@ -35,7 +35,7 @@ def observed_path(
         Where the numbers stop meaning anything.
     """
     model = run.model
-    if run.integrator.step is not None and isinstance(run.integrator, Explicit):
+    if isinstance(run.integrator, Explicit):
         run = replace(run, times=(0.0, *times[times > 0.0].tolist()))  # steps end on them
     steps = Steps(replace(run, stop=None), observables[0])
     values = np.zeros((times.size, len(observables)))

@@ -28,6 +28,8 @@ from articulon.sensitivities.tangent_spaces import displacement
 FOURTH = 2.0 / 3.0, -1.0 / 12.0
 TENTH = 5.0 / 6.0, -5.0 / 21.0, 5.0 / 84.0, -5.0 / 504.0, 1.0 / 1260.0
 """Weights of differences over twice one step, two steps and so on, of fourth and tenth order."""
+SMALL = 1e-3
+"""Of a number, over which what may be any function of it is differenced."""
 STATE = ("q", "u")
 """Parameters that are the initial state: coordinates in their tangent space, and speeds."""
 
@@ -51,7 +53,7 @@ class Parameter:
     def scheme(self) -> tuple[tuple[float, ...], float]:
         """How tables are differenced by its numbers: weights, and the part of a number over which."""
         if self.of_builder:
-            return FOURTH, 1e-3
+            return FOURTH, SMALL
         return (TENTH, 1.0 / 64.0) if self.curved else (FOURTH, 0.25)
 
     @property
@@ -74,11 +76,14 @@ class Parameter:
             [self._derivative(lambda x: flat_tables(changed(x), frames), i, *self.scheme) for i in self._indices]
         )
 
-    def start(self, model: Model) -> np.ndarray:
+    @cached_property
+    def start(self) -> np.ndarray:
         """What the initial state of the model changes by with each of its numbers: coordinates in their tangent space
         and speeds, shape (numbers, 2 nu)."""
+        assert self.changed is not None
         changed = self.changed
-        if changed is None or not self.of_builder:
+        model = changed(self.numbers)
+        if not self.of_builder:
             return np.zeros((self.numbers.size, 2 * model.nu))
 
         def of(x: np.ndarray) -> np.ndarray:
@@ -96,7 +101,7 @@ class Parameter:
         assert self.changed is not None
         changed = self.changed
         return np.array(
-            [self._derivative(lambda x: np.array(function(changed(x))), i, FOURTH, 1e-3) for i in self._indices]
+            [self._derivative(lambda x: np.array(function(changed(x))), i, FOURTH, SMALL) for i in self._indices]
         )
 
     @property
@@ -137,7 +142,7 @@ def changes_by(parameters: list[Parameter], model: Model) -> tuple[np.ndarray, n
     changing = [one for one in parameters if one.changed is not None]
     if not changing:
         return np.zeros((0, flat_tables(model).size)), np.zeros((0, 2 * model.nu))
-    return np.hstack([one.columns for one in changing]).T, np.vstack([one.start(model) for one in changing])
+    return np.hstack([one.columns for one in changing]).T, np.vstack([one.start for one in changing])
 
 
 def parameter_of(model: Model, name: str, where: str) -> Parameter:

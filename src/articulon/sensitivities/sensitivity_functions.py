@@ -176,9 +176,7 @@ def differentiated_run(
     derivatives = by_adjoint(steps, kept, any(one.of_bodies for one in found))
     of_start = np.concatenate([derivatives.by_q, derivatives.by_u])
     by_parameters = [
-        derivatives.by_tables @ one.columns + one.start(run.model) @ of_start
-        for one in found
-        if one.changed is not None
+        derivatives.by_tables @ one.columns + one.start @ of_start for one in found if one.changed is not None
     ]
     return _result(steps, found, derivatives, np.concatenate([*by_parameters, np.zeros(0)]), kept)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from articulon import __version__
-from articulon.cases import load_case
 from articulon.cases.case import Case
+from articulon.cases.loading import given_case
 from articulon.cases.overrides import checked_values
 from articulon.errors import CaseError
 from articulon.inputs import flag, number, path_of, shown, whole
@@ -233,10 +233,7 @@ def plan_of(
     allow_code: bool = False,
 ) -> Plan:
     """What a sweep is to run, checked; see :func:`ensemble` for the arguments and what is raised."""
-    if not isinstance(case, Case):
-        case = load_case(case, overrides, allow_code=allow_code)
-    elif overrides:
-        case = case.with_overrides(overrides)
+    case = given_case(case, overrides, allow_code)
     case.check_code()
     if vary is not None and not isinstance(vary, Mapping):
         raise CaseError(f"vary: expected lists of values by key, got {shown(vary)}")
