@@ -1,14 +1,12 @@
 """What a fit has found: numbers, their covariance and their intervals."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from articulon.cases.case import Case
 from articulon.notebook_table import table_of_words
 from articulon.parameter_studies.measurements import Measurements
-from articulon.parameter_studies.sought_parameters import SoughtParameters
+from articulon.parameter_studies.sought_parameters import Found
 
 REGION = 0.999
 """Of a region in which the true numbers must lie."""
@@ -17,15 +15,9 @@ ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
-class FitResult:
+class FitResult(Found):
     """Parameters that fit measurements. Made by :func:`articulon.fit`."""
 
-    case: Case
-    """The case with the parameters that fit."""
-    sought: SoughtParameters
-    """What was sought."""
-    numbers: np.ndarray
-    """What was found, shape (numbers,)."""
     covariance: np.ndarray
     """Of the numbers, shape (numbers, numbers)."""
     measurements: Measurements
@@ -40,16 +32,6 @@ class FitResult:
     """Runs that it took, with their derivatives."""
     synthetic: bool
     """Whether the case itself was measured, so that its own numbers are the truth."""
-
-    @property
-    def names(self) -> list[str]:
-        """The key of every number."""
-        return self.sought.names
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """What was found, by key."""
-        return self.sought.values(self.numbers)
 
     @property
     def standard_errors(self) -> np.ndarray:

@@ -1,26 +1,18 @@
 """Parameters with which a run ends as it is to."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from articulon.cases.case import Case
 from articulon.cases.study_sections import Target
 from articulon.notebook_table import table_of_words
-from articulon.parameter_studies.sought_parameters import SoughtParameters
+from articulon.parameter_studies.sought_parameters import Found
 
 
 @dataclass(frozen=True)
-class Optimum:
+class Optimum(Found):
     """Parameters with which a run ends as it is to. Made by :func:`articulon.optimise`."""
 
-    case: Case
-    """The case with what was found."""
-    sought: SoughtParameters
-    """What was sought."""
-    numbers: np.ndarray
-    """What was found, shape (numbers,)."""
     targets: tuple[Target, ...]
     """What the run was to end with."""
     ends: np.ndarray
@@ -29,16 +21,6 @@ class Optimum:
     """The largest departure over its scale in each run of the search that came nearer than those before."""
     runs: int
     """Runs that the search took."""
-
-    @property
-    def names(self) -> list[str]:
-        """The key of every number."""
-        return self.sought.names
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """What was found, by key."""
-        return self.sought.values(self.numbers)
 
     def __repr__(self) -> str:
         return f"Optimum({self.case.name!r}: departure {self.departures[-1]:.2g} after {self.runs} runs)"

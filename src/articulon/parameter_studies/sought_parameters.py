@@ -52,6 +52,28 @@ class SoughtParameters:
         return self.case.with_overrides(self.values(numbers))
 
 
+@dataclass(frozen=True)
+class Found:
+    """Numbers that were sought and found."""
+
+    case: Case
+    """The case with what was found."""
+    sought: SoughtParameters
+    """What was sought."""
+    numbers: np.ndarray
+    """What was found, shape (numbers,)."""
+
+    @property
+    def names(self) -> list[str]:
+        """The key of every number."""
+        return self.sought.names
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What was found, by key."""
+        return self.sought.values(self.numbers)
+
+
 def sought_parameters(
     case: Case, declared: Sequence[Sought], given: Mapping[str, Any] | Sequence[str] | None, where: str
 ) -> SoughtParameters:
