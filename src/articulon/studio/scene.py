@@ -61,6 +61,24 @@ class Scene:
         box = self.model.box
         return box is not None and bool(box.periodic.any())
 
+    def spring_ends(self, edges: np.ndarray | None, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
+        """Ends of the springs [length], shape (springs, 2, 3); both are one point where a spring reaches through a face
+        of the box, across which it is not drawn.
+
+        Parameters
+        ----------
+        edges
+            Of the box, as rows [length], shape (3, 3); None without one.
+        positions, rotations
+            Poses of the bodies as they are shown, shapes (bodies, 3) and (bodies, 4).
+        """
+        ends = self.springs.placed(positions, rotations)
+        if self.wraps and edges is not None:
+            apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+            across = apart > 0.5 * np.linalg.norm(edges, axis=1).min()
+            ends[across, 1] = ends[across, 0]
+        return ends
+
 
 def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scene:
     """What is drawn of a model.

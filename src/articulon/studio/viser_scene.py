@@ -46,7 +46,7 @@ class ViserScene:
     ) -> None:
         self.server, self.scene, self.stage = server, scene, stage
         self._batches: list[tuple[Solids, Any, bool]] = []
-        self._wrapping, self._grain = scene.wraps, grain
+        self._grain = grain
         _light(server, stage)
         self._add_solids(first)
         self._add_lines(first)
@@ -154,13 +154,7 @@ class ViserScene:
         return numbers if self._grain is None else np.round(numbers / self._grain) * np.float32(self._grain)
 
     def _spring_ends(self, frame: Frame) -> np.ndarray:
-        ends = self.scene.springs.placed(shown_places(self.scene, frame), frame.rotations)
-        if self._wrapping and frame.edges is not None:
-            # What reaches through the face of a box is not drawn across it.
-            apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-            across = apart > 0.5 * np.linalg.norm(frame.edges, axis=1).min()
-            ends[across, 1] = ends[across, 0]
-        return self.stage.places(ends)
+        return self.stage.places(self.scene.spring_ends(frame.edges, shown_places(self.scene, frame), frame.rotations))
 
     def _box_lines(self, frame: Frame) -> np.ndarray:
         box = self.scene.model.box
