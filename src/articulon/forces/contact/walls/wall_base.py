@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.contact.meshes import Surface
+from articulon.model.surfaces import Surface
 from articulon.model import Model
 
 Three: TypeAlias = tuple[Quantity, Quantity, Quantity]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.forces.contact.meshes import Surface
+from articulon.model.surfaces import Surface
 from articulon.forces.contact.walls.wall_base import Wall, WallPart
 from articulon.model import Model
 
