@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from articulon.model import Weld as Weld
     from articulon.model import Workspace as Workspace
     from articulon.model import Xyz as Xyz
+    from articulon.model import shapes as shapes
     from articulon.model.box import Box as Box
     from articulon.model.joints.swing import Swing as Swing
     from articulon.model.joints.universal import Universal as Universal
@@ -94,6 +95,7 @@ _HOMES = {
         "Spherical",
         "Xyz",
         "Free",
+        "shapes",
     ),
     "articulon.model.box": ("Box",),
     "articulon.model.joints.swing": ("Swing",),

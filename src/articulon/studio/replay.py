@@ -70,7 +70,8 @@ def replay_of(frames: RunFrames) -> Replay:
         Where viser is not installed.
     """
     scene = scene_of(frames.model, frames[0].positions, frames[0].rotations)
-    each = NUMBER * (3 * scene.balls.number + 7 * (scene.rods.number + scene.boxes.number) + 6 * scene.springs.number)
+    turning = scene.rods.number + scene.boxes.number + sum(part.solids.number for part in scene.meshes)
+    each = NUMBER * (3 * scene.balls.number + 7 * turning + 6 * scene.springs.number)
     count = int(np.clip(ROOM // max(each, 1), 2, MOST_FRAMES))
     chosen = np.unique(np.linspace(0, len(frames) - 1, count).round().astype(int))
     server = server_at(None)
