@@ -14,7 +14,7 @@ from articulon.building.reach import check_reach
 from articulon.building.shaped_bodies import by_density, resolved_shapes
 from articulon.declaration import Declaration
 from articulon.errors import ModelError
-from articulon.inputs import finite, shown, whole, words
+from articulon.inputs import finite, one_word, shown, whole, words
 from articulon.inputs import floats as as_floats
 from articulon.model import body_checks
 from articulon.model.assemble import assemble_forest
@@ -66,6 +66,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         }
         self._forces: list[Any] = []
         self._shapes: dict[int, tuple[Shape, ...]] = {}
+        self._joint_names: dict[int, str] = {}
+        self.any_inertia = False
         super().__init__()
 
     def __repr__(self) -> str:
@@ -105,6 +107,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         node: int | None = None,
         shape: Shape | Sequence[Shape] | None = None,
         density: Any = None,
+        joint_name: str | None = None,
+        armature: Any = None,
     ) -> Body:
         """Add one body and the joint that connects it to its parent.
 
@@ -140,6 +144,12 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             Of the shape [mass/length³], positive, by which what is left out of ``mass``, ``inertia`` and ``com``
             follows from it; overlapping shapes count double. It is refused without a shape, with modes, with a mass,
             and with a ``com`` that is given without an ``inertia``, which is about it.
+        joint_name
+            What the joint is called, where that is not the name of the body.
+        armature
+            Inertia that belongs to the joint's speeds and to no body, as that of a motor's rotor behind a gear has it
+            [mass length² of turns, mass of slides]: a number, or one for each speed. It is added to the diagonal of the
+            mass matrix.
 
         Raises
         ------
@@ -178,7 +188,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             "given_q": np.full(joint.nu + more, q is not None),
             "given_u": np.full(joint.nu + more, u is not None),
         }
-        body_checks.possible_inertias(row["inertia"], lambda _: where)
+        if not self.any_inertia:
+            body_checks.possible_inertias(row["inertia"], lambda _: where)
         if shapes is not None:
             row["mass"], row["com"], row["inertia"] = with_nodes(row["mass"], row["com"], row["inertia"], shapes)
             self._modes[k] = shapes
@@ -191,6 +202,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             row["q"][at] = body_checks.unit_quaternions(row["q"][at][None], lambda _: f"{where}, q")[0]
         if looks:
             self._shapes[k] = looks
+        if joint_name is not None:
+            self._joint_names[k] = one_word(joint_name, f"{where}, joint_name")
         self._names.append(name)
         self._index[name] = k
         self._joints.append(joint)
@@ -398,6 +411,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             joined_atoms(self._atoms),
             joined_chains(self._chains),
             self._shapes,
+            self._joint_names,
         )
         model = closed(model, given_q, given_u)
         check_reach(model)

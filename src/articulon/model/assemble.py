@@ -39,6 +39,7 @@ def assemble_forest(
     atoms: Atoms | None = None,
     chains: PolymerChains | None = None,
     shapes: Mapping[int, tuple[Shape, ...]] | None = None,
+    joint_names: Mapping[int, str] | None = None,
 ) -> Model:
     """The model of bodies given by columns in body order, parents first."""
     rows = link_rows(columns, joints, sites.body, flexibility)
@@ -147,6 +148,7 @@ def assemble_forest(
         atoms=atoms,
         chains=chains,
         shapes=tuple(map((shapes or {}).get, range(len(names)), repeat(()))),
+        joint_names=tuple(map((joint_names or {}).get, range(len(names)), names)),
     )
 
 

@@ -119,6 +119,8 @@ class Model(Frozen):
     """Which sites are the beads of polymer chains; None where there are none."""
     shapes: tuple[tuple[Shape, ...], ...] = ()
     """What each body looks like, quantities in the model's units, one tuple a body."""
+    joint_names: tuple[str, ...] = ()
+    """What the joint of each body is called: like the body, where nothing else was said."""
     inferred: tuple[str, ...] = ()
     """What was assumed, and what of the file that it was read from is not in it, a line each."""
 
