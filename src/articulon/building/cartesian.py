@@ -55,6 +55,7 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
             "mass": model.masses[k],
             "inertia": model.inertias[k][FULL].reshape(3, 3),
             "com": model.centres[k],
+            "shape": model.shapes[k],
         }
         if model.kinds[k] == WELD:
             i = int(model.link[k])

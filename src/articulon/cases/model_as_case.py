@@ -104,6 +104,8 @@ def _body(model: Model, body: int) -> dict[str, Any]:
         "position": position.tolist(),
         "rotation": rotation.tolist(),
     }
+    if model.shapes[body]:
+        found["shape"] = [shape.model_dump() for shape in model.shapes[body]]
     joint, link = model.joints[body], int(model.link[body])
     if joint.nq:
         q, u = int(model.forest.q_start[link]), int(model.forest.u_start[link])

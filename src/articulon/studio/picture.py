@@ -90,7 +90,8 @@ class PictureScene:
     def _add_solids(self, first: Frame) -> None:
         balls = self.scene.balls
         fine = next((parts for most, parts in FINENESS if balls.number <= most), 0)
-        for solids, mesh in ((balls, ball(fine)), (self.scene.rods, rod()), (self.scene.boxes, brick())):
+        own = ((balls, ball(fine)), (self.scene.rods, rod()), (self.scene.boxes, brick()))
+        for solids, mesh in (*own, *((part.solids, part.mesh) for part in self.scene.meshes)):
             if solids.number:
                 self._add_glyphs(solids, mesh, first, smooth=solids is balls)
 

@@ -72,7 +72,8 @@ def _first_scene(frames: RunFrames) -> Scene:
 
 def _frame_size(scene: Scene) -> int:
     """Of the places of all that moves [bytes]."""
-    return NUMBER * (3 * scene.balls.number + 7 * (scene.rods.number + scene.boxes.number) + 6 * scene.springs.number)
+    turning = scene.rods.number + scene.boxes.number + sum(part.solids.number for part in scene.meshes)
+    return NUMBER * (3 * scene.balls.number + 7 * turning + 6 * scene.springs.number)
 
 
 def replay_of(frames: RunFrames) -> Replay:

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from articulon.cases.case import Case
-from articulon.errors import ArticulonError
+from articulon.errors import ArticulonError, ModelError
 from articulon.report.html import FILE, report
 from articulon.report.view import View
 from articulon.simulation.results import CASE, Run
@@ -77,12 +77,14 @@ def replay_part(run: Run, view: View) -> str:
     if run.known_model is None:
         run.model = view.model
     frames = RunFrames(run)
-    if not fits(frames):
-        return ""
     try:
+        if not fits(frames):
+            return ""
         page = replay_of(frames).html
     except OSError:  # a machine where no port can be opened
         return ""
+    except ModelError as error:  # a mesh that is gone, say
+        return f"<p>Not shown in three dimensions: {escape(str(error))}</p>"
     inside = escape(page, quote=True)
     return (
         f'<div id="replay" class="replay">\n<iframe title="The run in motion" loading="lazy" srcdoc="{inside}">'

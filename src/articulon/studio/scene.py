@@ -16,6 +16,8 @@ from articulon.model.joints import UNBOUND
 from articulon.report.view import hydrodynamic_radii
 from articulon.studio import colours
 from articulon.studio.body_shapes import ROD, ROUND, site_radii, solid_edges
+from articulon.studio.drawn_meshes import MeshSolids
+from articulon.studio.shape_solids import ShapeSolids
 from articulon.studio.solids import GROUND, Solids, Springs, along, on_bodies
 from articulon.studio.walls import WallShape, wall_shapes
 
@@ -54,6 +56,8 @@ class Scene:
     """Unit vector against gravity, shape (3,); None where there is none."""
     link: float
     """How long a link is, by and large [length]."""
+    meshes: tuple[MeshSolids, ...] = ()
+    """Meshes from files."""
 
     @property
     def wraps(self) -> bool:
@@ -83,8 +87,8 @@ class Scene:
 def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scene:
     """What is drawn of a model.
 
-    Spheres where sites or drag give bodies a radius, sticks between atoms, and for all other bodies the solid of their
-    inertia with limbs from joint to joint.
+    The shapes of bodies that have some; spheres where sites or drag give bodies a radius, sticks between atoms, and for
+    all other bodies the solid of their inertia with limbs from joint to joint.
 
     Parameters
     ----------
@@ -93,8 +97,14 @@ def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scen
     positions, rotations
         Poses of its bodies in some frame, world frame, shapes (bodies, 3) and (bodies, 4): they say where the joints of
         children are fixed on their parents, and where bonds begin and end.
+
+    Raises
+    ------
+    ModelError
+        Naming the file and the body, for a mesh that is not there or cannot be read.
     """
     parts = _Parts(model, positions, rotations)
+    parts.add_shapes()
     parts.add_site_balls()
     parts.add_atoms()
     parts.add_drag_balls()
@@ -111,6 +121,7 @@ def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scen
         wall_shapes(model, positions),
         upwards(model),
         parts.link,
+        parts.shapes.meshes(),
     )
 
 
@@ -168,13 +179,15 @@ class _Parts:
         self.drag = hydrodynamic_radii(model)
         self.colour = colours.cycled(np.arange(model.bodies) if model.bodies <= FEW else generations(model))
         self.link = self._link_length()
+        self.shapes = ShapeSolids(model, self.colour)
         # Bodies that have a shape by what they carry, and by their drag.
         self.carrying = np.zeros(model.bodies, dtype=bool)
         sites = model.sites
         self.carrying[sites.body[(sites.body >= 0) & (self.radii > 0.0)]] = True
         if model.atoms is not None:
             self.carrying[sites.body[model.atoms.site]] = True
-        self.sized = ~self.carrying & np.isfinite(self.drag)
+        self.shaped = np.array([bool(several) for several in model.shapes], dtype=bool)
+        self.sized = ~self.carrying & ~self.shaped & np.isfinite(self.drag)
         self.bare = np.zeros(model.bodies, dtype=bool)
 
     def _link_length(self) -> float:
@@ -192,6 +205,12 @@ class _Parts:
                 return float(np.median(some))
         edges = [found[0][-1] for body in range(model.bodies) if (found := solid_edges(model, body)) is not None]
         return float(np.median(edges)) if edges else 1.0
+
+    def add_shapes(self) -> None:
+        """Solids of the shapes that bodies have been given."""
+        self.balls += self.shapes.balls
+        self.rods += self.shapes.rods
+        self.boxes += self.shapes.boxes
 
     def add_site_balls(self) -> None:
         """Spheres of sites with a radius, by their kinds, those of polymers by their chains."""
@@ -234,7 +253,7 @@ class _Parts:
         for body, start, end in self._limbs():
             points = np.stack([np.zeros(3), start, end])
             spans[body] = max(spans[body], np.linalg.norm(points[:, None] - points[None], axis=2).max())
-        for body in np.flatnonzero(~self.carrying & ~self.sized).tolist():
+        for body in np.flatnonzero(~self.carrying & ~self.sized & ~self.shaped).tolist():
             one, centre, colour = np.array([body]), model.centres[body], self.colour[body]
             found = solid_edges(model, body)
             if found is None or _misleading(found[0], float(spans[body])):
@@ -280,7 +299,8 @@ class _Parts:
     def add_limbs(self) -> None:
         """Limbs where there is some distance between their ends, with round ends where a body has no solid."""
         ends = self._limbs()
-        long = [end for end in ends if not self.carrying[end[0]] and np.linalg.norm(end[2] - end[1]) > 1e-9 * self.link]
+        bare = ~self.carrying & ~self.shaped
+        long = [end for end in ends if bare[end[0]] and np.linalg.norm(end[2] - end[1]) > 1e-9 * self.link]
         if long:
             body = np.array([end[0] for end in long])
             size = np.where(

@@ -63,7 +63,8 @@ def stage_of(scene: Scene, frames: list[Frame]) -> Stage:
     corners = []
     for frame in frames:
         places = shown_places(scene, frame)
-        for solids, part in ((scene.balls, 1.0), (scene.rods, np.array([1.0, 1.0, 0.5])), (scene.boxes, 0.5)):
+        meshes = [(mesh.solids, mesh.half) for mesh in scene.meshes]
+        for solids, part in ((scene.balls, 1.0), (scene.rods, np.array([1.0, 1.0, 0.5])), (scene.boxes, 0.5), *meshes):
             if solids.number:
                 middles, halves = _extents(solids, part * solids.size, places, frame.rotations)
                 low, high = middles - halves, middles + halves

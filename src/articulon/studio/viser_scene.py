@@ -71,6 +71,8 @@ class ViserScene:
             self._add_batch("/balls", balls, ball(fine), first)
         self._add_batch("/rods", self.scene.rods, rod(), first)
         self._add_batch("/boxes", self.scene.boxes, brick(), first)
+        for k, part in enumerate(self.scene.meshes):
+            self._add_batch(f"/meshes/{k}", part.solids, part.mesh, first)
 
     def _add_batch(self, name: str, solids: Solids, mesh: Mesh, first: Frame) -> None:
         if not solids.number:
