@@ -14,6 +14,7 @@ from articulon.studio.box_corners import BOX_LINES, box_corners
 from articulon.studio.scene import Scene
 from articulon.studio.solids import Solids
 from articulon.studio.stage import FIELD, Frame, Stage, shown_places
+from articulon.studio.traces import Trace
 from articulon.studio.unit_meshes import Mesh, ball, brick, rod
 from articulon.studio.viser_scene import FINENESS
 from articulon.studio.walls import WallShape
@@ -126,6 +127,8 @@ class PictureScene:
         self._place(solids, points, first)
 
     def _place(self, solids: Solids, points: Any, frame: Frame) -> None:
+        if frame.locked is not None:
+            points["colour"] = solids.colours(frame.locked, colours.LOCKED)
         places, turns = solids.placed(shown_places(self.scene, frame), frame.rotations)
         points.points = self.stage.places(places)
         points["turn"] = turns
@@ -133,6 +136,8 @@ class PictureScene:
     def _add_lines(self, first: Frame) -> None:
         if self.scene.springs.number:
             self._add_segments(lambda frame: self._spring_ends(frame), colours.SPRING, 3.0, first)
+        for trace in self.scene.traces:
+            self._add_trace(trace, first)
         if first.edges is not None:
             self._add_segments(lambda frame: self._box_lines(frame), colours.EDGE, 1.5, first)
 
@@ -140,6 +145,26 @@ class PictureScene:
         lines = self._pv.line_segments_from_points(ends(first).reshape(-1, 3))
         width *= self._height / 720.0
         self._plotter.add_mesh(lines, color=tuple(colour / 255.0), line_width=width, lighting=False, reset_camera=False)
+        self._lines.append((ends, lines))
+
+    def _add_trace(self, trace: Trace, first: Frame) -> None:
+        """Lines that are shaded as tubes."""
+
+        def ends(frame: Frame) -> np.ndarray:
+            return self.stage.places(trace.placed(shown_places(self.scene, frame), frame.rotations, frame.q))
+
+        lines = self._pv.line_segments_from_points(ends(first).reshape(-1, 3))
+        lines.cell_data["colour"] = trace.colour
+        distance = float(np.linalg.norm(self.stage.camera))
+        pixels = trace.width * self.stage.factor * self._height / (2.0 * distance * np.tan(0.5 * FIELD))
+        self._plotter.add_mesh(
+            lines,
+            scalars="colour",
+            rgb=True,
+            line_width=max(pixels, 2.0),
+            render_lines_as_tubes=True,
+            reset_camera=False,
+        )
         self._lines.append((ends, lines))
 
     def _spring_ends(self, frame: Frame) -> np.ndarray:

@@ -19,6 +19,7 @@ from articulon.studio.body_shapes import ROD, ROUND, site_radii, solid_edges
 from articulon.studio.drawn_meshes import MeshSolids
 from articulon.studio.shape_solids import ShapeSolids
 from articulon.studio.solids import GROUND, Solids, Springs, along, on_bodies
+from articulon.studio.traces import Trace, traces_of
 from articulon.studio.walls import WallShape, wall_shapes
 
 LIMB, JOINT, MARK, POINT = 0.022, 0.05, 0.04, 0.06
@@ -58,6 +59,8 @@ class Scene:
     """How long a link is, by and large [length]."""
     meshes: tuple[MeshSolids, ...] = ()
     """Meshes from files."""
+    traces: tuple[Trace, ...] = ()
+    """Flexible bodies along their nodes, and backbones of molecules."""
 
     @property
     def wraps(self) -> bool:
@@ -87,8 +90,9 @@ class Scene:
 def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scene:
     """What is drawn of a model.
 
-    The shapes of bodies that have some; spheres where sites or drag give bodies a radius, sticks between atoms, and for
-    all other bodies the solid of their inertia with limbs from joint to joint.
+    The shapes of bodies that have some, lines from node to node of those that deform, spheres where sites or drag give
+    bodies a radius, sticks between atoms, and for all other bodies the solid of their inertia with limbs from joint to
+    joint.
 
     Parameters
     ----------
@@ -122,6 +126,7 @@ def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scen
         upwards(model),
         parts.link,
         parts.shapes.meshes(),
+        traces_of(model, parts.colour, parts.link),
     )
 
 
@@ -187,6 +192,8 @@ class _Parts:
         if model.atoms is not None:
             self.carrying[sites.body[model.atoms.site]] = True
         self.shaped = np.array([bool(several) for several in model.shapes], dtype=bool)
+        # Flexible bodies are drawn from node to node.
+        self.shaped[list(model.modes)] = True
         self.sized = ~self.carrying & ~self.shaped & np.isfinite(self.drag)
         self.bare = np.zeros(model.bodies, dtype=bool)
 
