@@ -33,6 +33,8 @@ FEW = 12
 """So many bodies at most have a colour each; more have those of their places in the trees."""
 THICK = 0.06
 """Of the length of a link: radius of limbs of bodies without a solid."""
+THIN, STOUT = 0.003, 0.12
+"""Rods have at least this radius by the extent of all, to be seen, but no more than this by the length of a link."""
 STICK, ATOM = 0.18, 0.25
 """Of the length of a bond: radius of its stick, and of an atom."""
 
@@ -184,6 +186,8 @@ class _Parts:
         self.drag = hydrodynamic_radii(model)
         self.colour = colours.cycled(np.arange(model.bodies) if model.bodies <= FEW else generations(model))
         self.link = self._link_length()
+        extent = float(np.ptp(positions, axis=0).max()) if model.bodies else 0.0
+        self.thinnest = min(THIN * extent, STOUT * self.link)
         self.shapes = ShapeSolids(model, self.colour)
         # Bodies that have a shape by what they carry, and by their drag.
         self.carrying = np.zeros(model.bodies, dtype=bool)
@@ -274,7 +278,7 @@ class _Parts:
                 self.balls.append(Solids.at(one, centre, edges[None] * np.sqrt(5.0 / 12.0), colour, turn[None]))
             elif edges[1] < ROD * edges[-1]:
                 half = 0.5 * edges[-1] * matrices(turn)[:, 2]
-                radius = 0.25 * float(edges[0] + edges[1])
+                radius = max(0.25 * float(edges[0] + edges[1]), self.thinnest)
                 self.rods.append(_rods(one, (centre - half)[None], (centre + half)[None], radius, colour))
                 ends = np.stack([centre - half, centre + half])
                 self.balls.append(Solids.at(np.array([body, body]), ends, np.full(2, radius), colour))
@@ -313,6 +317,7 @@ class _Parts:
             size = np.where(
                 self.sized[body], NARROW * self.drag[body], np.where(self.bare[body], THICK, LIMB) * self.link
             )
+            size = np.maximum(size, self.thinnest)
             start, tip = (np.array([end[k] for end in long]) for k in (1, 2))
             self.rods.append(_rods(body, start, tip, size, self.colour[body]))
             round_ended = np.tile(self.bare[body], 2)
