@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,8 @@ def mjcf_robot(path: str, *, limits: bool, meshes: bool) -> Robot:
     return _Reading(path, limits, meshes).robot
 
 
-def compiled(path: str) -> tuple[Any, Any]:
-    """MuJoCo's specification and model of a file.
+def compiled(path: str) -> tuple[Any, Any, list[str]]:
+    """MuJoCo's specification and model of a file, and what it warns of.
 
     Raises
     ------
@@ -53,11 +54,14 @@ def compiled(path: str) -> tuple[Any, Any]:
         if element.tag == "plugin" or (element.tag == "extension" and element.children):
             raise element.fault(f"is code of its own{'' if named is None else ' (' + shown(named) + ')'}; take it out")
     try:
-        spec = mujoco.MjSpec.from_file(str(path))
-        return spec, spec.compile()
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            spec = mujoco.MjSpec.from_file(str(path))
+            found = spec.compile()
+        return spec, found, [" ".join(str(one.message).split()) for one in told]
     except Exception as error:  # MuJoCo raises ValueError, and others for files within the file
-        told = " ".join(str(error).split())
-        raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(told)}") from None
+        why = " ".join(str(error).split())
+        raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(why)}") from None
 
 
 class _Reading:
@@ -65,8 +69,9 @@ class _Reading:
 
     def __init__(self, path: str, limits: bool, meshes: bool) -> None:
         self.path, self.limits = path, limits
-        self.spec, self.m = compiled(path)
+        self.spec, self.m, warned = compiled(path)
         self.robot = Robot(clipped(path), gravity=np.array(self.m.opt.gravity))
+        self.robot.inferred += [f"MuJoCo says: {clipped(words)}" for words in warned]
         self.left: dict[str, list[str]] = {}
         self.shapes = GeomShapes(self.spec, self.m, Path(path), meshes, self._leave)
         self.names = self._body_names()
