@@ -11,7 +11,7 @@ from articulon.building.flexible_bodies import with_modes, with_nodes
 from articulon.building.grain_bodies import GrainBuilder
 from articulon.building.handles import IDENTITY, ORIGIN, Body
 from articulon.building.reach import check_reach
-from articulon.building.shaped_bodies import by_density, resolved_shapes
+from articulon.building.shaped_bodies import armatures, by_density, resolved_shapes
 from articulon.declaration import Declaration
 from articulon.errors import ModelError
 from articulon.inputs import finite, one_word, shown, whole, words
@@ -67,6 +67,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         self._forces: list[Any] = []
         self._shapes: dict[int, tuple[Shape, ...]] = {}
         self._joint_names: dict[int, str] = {}
+        self._armatures: dict[int, np.ndarray] = {}
         self.any_inertia = False
         super().__init__()
 
@@ -202,6 +203,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             row["q"][at] = body_checks.unit_quaternions(row["q"][at][None], lambda _: f"{where}, q")[0]
         if looks:
             self._shapes[k] = looks
+        if armature is not None:
+            self._armatures[k] = armatures(armature, joint, self.units, where)
         if joint_name is not None:
             self._joint_names[k] = one_word(joint_name, f"{where}, joint_name")
         self._names.append(name)
@@ -380,6 +383,23 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             raise ModelError(f"add_force: expected a force of ar.forces, got {shown(force)}")
         self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))
 
+    def _armature(self) -> np.ndarray | None:
+        """Armatures of all speeds (nu,); None where there are none."""
+        if not any(one.any() for one in self._armatures.values()):
+            return None
+        if self._modes:
+            body = self._names[next(iter(self._modes))]
+            raise ModelError(
+                f"body '{body}': is flexible, and armatures are known of joints of rigid bodies only; leave the "
+                "armatures out, or make it rigid"
+            )
+        sizes = [joint.nu for joint in self._joints]
+        found = np.zeros(sum(sizes))
+        for k, one in self._armatures.items():
+            start = sum(sizes[:k])
+            found[start : start + one.size] = one
+        return found
+
     def build(self) -> Model:
         """The frozen model, its loops closed.
 
@@ -412,6 +432,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             joined_chains(self._chains),
             self._shapes,
             self._joint_names,
+            self._armature(),
         )
         model = closed(model, given_q, given_u)
         check_reach(model)

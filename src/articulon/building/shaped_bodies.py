@@ -11,6 +11,7 @@ from articulon.building.handles import ORIGIN
 from articulon.errors import CaseError, ModelError
 from articulon.inputs import shown
 from articulon.model import body_checks
+from articulon.model.joints import Joint
 from articulon.model.shapes import Mesh, Shape, uniform_body
 from articulon.units import UnitSystem
 
@@ -72,3 +73,18 @@ def by_density(
 def _clean(inertia: np.ndarray) -> np.ndarray:
     """Symmetric to the last digit."""
     return np.asarray(0.5 * (inertia + inertia.T))
+
+
+def armatures(given: Any, joint: Joint, units: UnitSystem, where: str) -> np.ndarray:
+    """Armatures of a joint's speeds (nu,), of one number for all or one each; raises ModelError, after ``where``, for
+    what is negative and where nothing moves."""
+    key = f"{where}, armature"
+    dimensions = ["mass"] * joint.translations + ["inertia"] * (joint.nu - joint.translations)
+    listed = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and np.shape(given) != ()
+    values = list(given) if listed else [given] * joint.nu
+    if len(values) != joint.nu:
+        raise ModelError(f"{key}: expected one number, or {joint.nu} for the speeds of the joint, got {shown(given)}")
+    found = np.array([float(body_checks.array(v, (), d, units, key)) for v, d in zip(values, dimensions, strict=True)])
+    if (found < 0.0).any():
+        raise ModelError(f"{key}: must not be negative, got {shown(given)}")
+    return found

@@ -40,6 +40,7 @@ def assemble_forest(
     chains: PolymerChains | None = None,
     shapes: Mapping[int, tuple[Shape, ...]] | None = None,
     joint_names: Mapping[int, str] | None = None,
+    armature: np.ndarray | None = None,
 ) -> Model:
     """The model of bodies given by columns in body order, parents first."""
     rows = link_rows(columns, joints, sites.body, flexibility)
@@ -148,6 +149,7 @@ def assemble_forest(
         atoms=atoms,
         chains=chains,
         shapes=tuple(map((shapes or {}).get, range(len(names)), repeat(()))),
+        armature=armature,
         joint_names=tuple(map((joint_names or {}).get, range(len(names)), names)),
     )
 

@@ -119,6 +119,9 @@ class Model(Frozen):
     """Which sites are the beads of polymer chains; None where there are none."""
     shapes: tuple[tuple[Shape, ...], ...] = ()
     """What each body looks like, quantities in the model's units, one tuple a body."""
+    armature: np.ndarray | None = None
+    """Inertia of each speed that no body has, added to the diagonal of the mass matrix [mass length² of turns, mass of
+    slides], shape (nu,); None where there is none."""
     joint_names: tuple[str, ...] = ()
     """What the joint of each body is called: like the body, where nothing else was said."""
     inferred: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from articulon.building import ModelBuilder
 from articulon.errors import ModelError
 from articulon.inputs import flag, shown
 from articulon.model import Model
+from articulon.robots.mjcf_reading import mjcf_robot
 from articulon.robots.robot import Robot
 from articulon.robots.urdf_reading import Root, urdf_robot
 
@@ -65,6 +66,42 @@ def read_urdf(
     places = {name: str(folder) for name, folder in packages.items()}
     stops, drawn = flag(limits, "read_urdf, limits"), flag(meshes, "read_urdf, meshes")
     return _model(urdf_robot(str(path), root=root, packages=places, limits=stops, meshes=drawn), forces)
+
+
+def read_mjcf(path: str | Path, *, forces: Iterable[Any] = (), limits: bool = True, meshes: bool = True) -> Model:
+    """The model of an MJCF file, in the units ``"kg-m-s"``; MuJoCo compiles it (the extra ``robots``).
+
+    Bodies are in the order of the file, and coordinates and speeds are MuJoCo's, in its order. A body with several
+    joints has bodies without mass before it, one for each joint but the last. ``model.joint_names`` has the names of
+    the joints. The frame of a body has the axes of the file's and its origin on the anchor of its (last) joint, which
+    is where the file has it unless ``pos`` of the joint says otherwise.
+
+    Parameters
+    ----------
+    path
+        The file.
+    forces
+        Those of ``articulon.forces`` that act beside what the file says of gravity and joints.
+    limits
+        Whether limits are stops.
+    meshes
+        Whether meshes are drawn.
+
+    Returns
+    -------
+    Model
+        With gravity, damping, springs, friction, stops and armatures of joints, and loops for equalities between
+        bodies; ``model.inferred`` says by name what was assumed and what of the file is left out, such as actuators
+        and contacts.
+
+    Raises
+    ------
+    ModelError
+        With line and element, for what is not MJCF; naming the file, for a mesh that is not there.
+    """
+    _checked(path, "read_mjcf")
+    stops, drawn = flag(limits, "read_mjcf, limits"), flag(meshes, "read_mjcf, meshes")
+    return _model(mjcf_robot(str(path), limits=stops, meshes=drawn), forces)
 
 
 def _checked(path: Any, what: str) -> None:

@@ -184,7 +184,7 @@ class Robot:
             )
         for body in self.bodies:
             if body.stiffness > 0.0 and body.joint.translations:
-                found.append(forces.JointDrive(body=body.name, positions=(body.rest,), stiffness=body.stiffness))
+                found.append(forces.JointDrive(body=body.name, positions=body.rest, stiffness=body.stiffness))
         named = [*lower, *upper, *(b.name for b in self.bodies if b.damping or b.friction or b.stiffness)]
         for name in named:
             if name.endswith("*"):

@@ -47,3 +47,8 @@ def about_axis(axis: np.ndarray) -> np.ndarray:
         return np.array([0.0, 1.0, 0.0, 0.0])
     e = np.array([1.0 + z, -y, x, 0.0])
     return np.asarray(e / np.linalg.norm(e))
+
+
+def about(axis: np.ndarray, angle: float) -> np.ndarray:
+    """Euler parameters (4,) of a turn by an angle [rad] about a unit vector (3,)."""
+    return np.array([math.cos(0.5 * angle), *(math.sin(0.5 * angle) * axis)])

@@ -74,6 +74,11 @@ class ExplicitBody(Declaration):
     closes the loops."""
     u: Quantity | tuple[Quantity, ...] | None = None
     """Initial speeds of the joint; at rest by default, or what the loops ask for."""
+    joint_name: str | None = None
+    """What the joint is called; like the body by default."""
+    armature: Quantity | tuple[Quantity, ...] | None = None
+    """Inertia that belongs to the joint's speeds and to no body [mass length² of turns, mass of slides]: a number, or
+    one for each speed."""
     node: Annotated[Whole, Field(ge=0)] | None = None
     """Node of the flexible parent that the joint frame sits on; position and rotation are then in the node's frame."""
 
@@ -303,6 +308,8 @@ class WrittenOut(BaseBuilder):
                 node=body.node,
                 shape=body.shape,
                 density=body.density,
+                joint_name=body.joint_name,
+                armature=body.armature,
             )
         for site in self.sites:
             carrier = None if site.body == GROUND else site.body
