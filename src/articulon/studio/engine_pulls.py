@@ -1,0 +1,163 @@
+"""Springs by which the pages pull on bodies: the engine's side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ArticulonError
+from articulon.forces.selection import on_link
+from articulon.forces.spring_pull import Pull, SpringPull
+from articulon.model import Model, State
+from articulon.model.state import EXTERNAL, STEPS
+from articulon.simulation.chunks import Chunks
+from articulon.simulation.loop import Recorder
+from articulon.simulation.preparation import Prepared, blank_state, prepare
+from articulon.simulation.pull_record import PullRecord, PullRow
+from articulon.studio.engine_link import Link
+
+PERIODS = 10.0
+"""Of the free swinging of a tree on the spring in the time of a run: a pull is felt at the pace at which it is seen."""
+FEWEST_STEPS = 100
+"""Of a period: what the spring adds then bounds no step."""
+
+
+class EnginePulls:
+    """Pulls on bodies of a run, by a spring that is added to its model when somebody first pulls.
+
+    While nobody pulls, the run is taken by the same compiled steps as any other.
+
+    Parameters
+    ----------
+    link
+        The line to the page's process, for what is refused.
+    folder
+        Of the run, where the pulls are recorded.
+    """
+
+    def __init__(self, link: Link, folder: Path) -> None:
+        self.link, self.record = link, PullRecord(folder)
+        self._asked: dict[str, Any] | None = None
+        self._new = False
+        self._row: PullRow | None = None
+        self._plain: Prepared | None = None
+        self._pulled: tuple[Prepared, Pull] | None = None
+        self._refused: str | None = None
+
+    @property
+    def pulling(self) -> bool:
+        """Whether somebody pulls."""
+        return self._row is not None
+
+    def ask(self, what: dict[str, Any] | None) -> None:
+        """A page asks for a pull: ``body``, its number; ``point`` in its frame and ``target`` in the world [length];
+        ``strength``, 1 for the usual. None lets go."""
+        self._asked, self._new = what, True
+
+    def apply(self, recorder: Recorder, chunks: Chunks) -> None:
+        """Do what has been asked for since the last chunk."""
+        if not self._new:
+            return
+        self._new = False
+        if self._asked is None:
+            self.let_go(recorder, chunks)
+            return
+        try:
+            self._pull(recorder, chunks, self._asked)
+        except ArticulonError as error:
+            self._refused = str(error)
+            self._asked = None
+            self.link.say("refused", text=f"this run cannot be pulled on: {error}")
+
+    def let_go(self, recorder: Recorder, chunks: Chunks) -> None:
+        """The run goes on as if there had never been a spring."""
+        if self._row is None or self._plain is None:
+            return
+        state = recorder.state
+        recorder.prepared, chunks.driver = self._plain, self._plain.driver
+        self.record.add(
+            self._row._replace(
+                step=int(state.counters[STEPS]),
+                time=float(state.time[0]),
+                stiffness=0.0,
+                damping=0.0,
+                work=float(state.work[EXTERNAL]),
+            )
+        )
+        self._row = None
+
+    def _pull(self, recorder: Recorder, chunks: Chunks, asked: dict[str, Any]) -> None:
+        prepared, table = self._with_spring(recorder)
+        model, state, body = prepared.model, recorder.state, int(asked["body"])
+        if model.link[body] < 0:
+            raise ArticulonError(f"body '{model.names[body]}' is welded to the ground")
+        point, target = (np.array([float(x) for x in asked[key]]) for key in ("point", "target"))
+        stiffness, damping = spring_constants(prepared, state, body, float(asked["strength"]))
+        table.link[0] = model.link[body]
+        table.local[0], table.target[0] = on_link(model, body, point), target
+        table.constants[0] = stiffness, damping
+        recorder.prepared, chunks.driver = prepared, prepared.driver
+        self._row = PullRow(
+            int(state.counters[STEPS]),
+            float(state.time[0]),
+            model.names[body],
+            (float(point[0]), float(point[1]), float(point[2])),
+            (float(target[0]), float(target[1]), float(target[2])),
+            stiffness,
+            damping,
+            float(state.work[EXTERNAL]),
+        )
+        self.record.add(self._row)
+
+    def _with_spring(self, recorder: Recorder) -> tuple[Prepared, Pull]:
+        """The run with the spring in its model, and the spring's numbers."""
+        if self._refused is not None:
+            raise ArticulonError(self._refused)
+        if self._pulled is None:
+            plain = self._plain = recorder.prepared
+            model = replace(plain.model, forces=(*plain.model.forces, SpringPull()))
+            self.link.say("message", text="the spring is added to the model; this compiles kernels the first time")
+            found = prepare(plain.case, plain.threshold, plain.windows, model)
+            check_same_state(recorder.state, blank_state(found))
+            # Frames hold the same observables as before.
+            whole = replace(plain, driver=found.driver, evaluator=found.evaluator)
+            self._pulled = (
+                whole,
+                next(term.table for term in found.evaluator.system.forces.terms if term.kind is SpringPull),
+            )
+        return self._pulled
+
+
+def spring_constants(prepared: Prepared, state: State, body: int, strength: float) -> tuple[float, float]:
+    """Stiffness and damping of the spring on a body [force/length, force time/length].
+
+    The tree of the body would swing on it in a tenth of the run, times the root of 1/strength, and in a hundred steps
+    at least; the damping is critical, and none where inertia is left out.
+    """
+    step = prepared.observer.fixed_step or float(state.step[0])
+    period = max(float(prepared.case.run.duration) / PERIODS / np.sqrt(strength), FEWEST_STEPS * step)
+    mass, angular = tree_mass(prepared.model, body), 2.0 * np.pi / period
+    damping = 0.0 if prepared.evaluator.overdamped else 2.0 * mass * angular
+    return mass * angular**2, damping
+
+
+def tree_mass(model: Model, body: int) -> float:
+    """Mass of the tree that a body belongs to [mass]."""
+    root = np.arange(model.bodies)
+    for k in np.flatnonzero(model.parents >= 0).tolist():
+        root[k] = root[model.parents[k]]
+    return float(model.masses[root == root[body]].sum())
+
+
+def check_same_state(state: State, other: State) -> None:
+    """Raises ArticulonError where a state of a run is none of the run with a spring."""
+    mine, others = state.arrays(), other.arrays()
+    # How many contacts there are changes from step to step.
+    wrong = [name for name in mine if not name.startswith("contacts.") and mine[name].shape != others[name].shape]
+    if wrong:
+        raise ArticulonError(
+            f"its steps with a spring keep other things from one to the next ({', '.join(sorted(wrong))})"
+        )
