@@ -45,7 +45,8 @@ def run(
     """Run a case and keep its results in a folder; see :func:`articulon.run` for the arguments and what is raised.
 
     ``progress`` None shows nothing. ``extends`` is what the folder holds, where ``case`` is the same for a longer time
-    with frames at the same interval: then that run goes on, to the bits of one that was made as long at once. ``steering`` has control between chunks.
+    with frames at the same interval: then that run goes on, to the bits of one that was made as long at once.
+    ``steering`` has control between chunks.
     """
     if isinstance(case, str | Path):
         raise TypeError(f"expected a case, got the name {str(case)!r}: read it with articulon.load_case")

@@ -27,7 +27,8 @@ class Steering(Protocol):
         Parameters
         ----------
         recorder
-            The state, the latest frame and what is kept. Another driver and its evaluator may be put into ``recorder.prepared``.
+            The state, the latest frame and what is kept. Another driver and its evaluator may be put into
+            ``recorder.prepared``.
         chunks
             How many steps the next chunk takes, which may be changed.
         interruption

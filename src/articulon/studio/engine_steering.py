@@ -68,6 +68,8 @@ class EngineSteering:
 
     def between_chunks(self, recorder: Recorder, chunks: Chunks, interruption: Interruption) -> None:
         """See :class:`articulon.simulation.steering.Steering`."""
+        if self._recorder is None:
+            self.link.say("observables", dimensions=recorder.prepared.observer.dimensions)
         self._recorder = recorder
         if self._single:
             self._single, self.waits = False, True
