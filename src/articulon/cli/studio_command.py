@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Annotated
 
 import typer
@@ -56,6 +57,9 @@ def studio(
             import webbrowser
 
             webbrowser.open(page)
+        # A request to terminate is one to stop the run in good order, too.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             workspace.run()
         except KeyboardInterrupt:

@@ -57,6 +57,7 @@ def case_of(job: dict[str, Any]) -> Case:
 
 def serve(link: Link, descriptor: int) -> None:
     """Run the case that the line tells of."""
+    link.say("ready")
     jobs = link.hear(PATIENCE)
     if not jobs:
         return

@@ -62,7 +62,7 @@ class Engine:
         its.close()
         self._link = Link(mine)
         self._seen = 0
-        self._ended = False
+        self._ended = self._ready = self._stopping = False
         self._link.say(
             "job",
             toml=job.case.to_toml(),
@@ -96,6 +96,10 @@ class Engine:
         """What it has said since; at last ``{"kind": "gone", "error": ...}``, the error being None unless the process
         was ended by something else than its run."""
         said = self._link.hear()
+        if not self._ready and said:
+            self._ready = True
+            if self._stopping:
+                self.stop()
         if self._link.closed and not self._ended:
             self._ended = True
             code = self._process.wait()
@@ -110,8 +114,10 @@ class Engine:
         return found
 
     def stop(self) -> None:
-        """Ask it to save its state and end, as Ctrl-C does; also while kernels are compiled."""
-        if self._process.poll() is None:
+        """Ask it to save its state and end, as Ctrl-C does; also while kernels are compiled, when it hears nothing
+        else. One that is being loaded would not know what to do with a signal."""
+        self._stopping = True
+        if self._ready and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
 
     def close(self, patience: float = PATIENCE) -> list[dict[str, Any]]:

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from articulon.dynamics import forward_dynamics, kinetic_energy
 from articulon.errors import ArticulonError
 from articulon.forces.selection import on_link
 from articulon.forces.spring_pull import Pull, SpringPull
 from articulon.model import Model, State
+from articulon.model.array_rotations import matrices
 from articulon.model.state import EXTERNAL, STEPS
 from articulon.simulation.chunks import Chunks
 from articulon.simulation.loop import Recorder
+from articulon.simulation.observers import poses_at
 from articulon.simulation.preparation import Prepared, blank_state, prepare
 from articulon.simulation.pull_record import PullRecord, PullRow
 from articulon.studio.engine_link import Link
@@ -46,6 +49,7 @@ class EnginePulls:
         self._plain: Prepared | None = None
         self._pulled: tuple[Prepared, Pull] | None = None
         self._refused: str | None = None
+        self._held: tuple[tuple[float, ...], tuple[float, float]] | None = None
 
     @property
     def pulling(self) -> bool:
@@ -87,7 +91,7 @@ class EnginePulls:
                 work=float(state.work[EXTERNAL]),
             )
         )
-        self._row = None
+        self._row = self._held = None
 
     def _pull(self, recorder: Recorder, chunks: Chunks, asked: dict[str, Any]) -> None:
         prepared, table = self._with_spring(recorder)
@@ -95,7 +99,7 @@ class EnginePulls:
         if model.link[body] < 0:
             raise ArticulonError(f"body '{model.names[body]}' is welded to the ground")
         point, target = (np.array([float(x) for x in asked[key]]) for key in ("point", "target"))
-        stiffness, damping = spring_constants(prepared, state, body, float(asked["strength"]))
+        stiffness, damping = self._constants(prepared, state, body, point, float(asked["strength"]))
         table.link[0] = model.link[body]
         table.local[0], table.target[0] = on_link(model, body, point), target
         table.constants[0] = stiffness, damping
@@ -111,6 +115,15 @@ class EnginePulls:
             float(state.work[EXTERNAL]),
         )
         self.record.add(self._row)
+
+    def _constants(
+        self, prepared: Prepared, state: State, body: int, point: np.ndarray, strength: float
+    ) -> tuple[float, float]:
+        """Stiffness and damping, the same for as long as somebody holds on to a point."""
+        held = body, *point.tolist(), strength
+        if self._held is None or self._held[0] != held:
+            self._held = held, spring_constants(prepared, state, body, point, strength)
+        return self._held[1]
 
     def _with_spring(self, recorder: Recorder) -> tuple[Prepared, Pull]:
         """The run with the spring in its model, and the spring's numbers."""
@@ -131,17 +144,39 @@ class EnginePulls:
         return self._pulled
 
 
-def spring_constants(prepared: Prepared, state: State, body: int, strength: float) -> tuple[float, float]:
-    """Stiffness and damping of the spring on a body [force/length, force time/length].
+def spring_constants(
+    prepared: Prepared, state: State, body: int, point: np.ndarray, strength: float
+) -> tuple[float, float]:
+    """Stiffness and damping of the spring on a point of a body [force/length, force time/length].
 
-    The tree of the body would swing on it in a tenth of the run, times the root of 1/strength, and in a hundred steps
-    at least; the damping is critical, and none where inertia is left out.
+    The tree of the body would swing on it in a tenth of the run, times the root of 1/strength, damped critically; but
+    what moves most easily at the point in a hundred steps at least, so that no step becomes too long. There is no
+    damping where inertia is left out.
     """
-    step = prepared.observer.fixed_step or float(state.step[0])
-    period = max(float(prepared.case.run.duration) / PERIODS / np.sqrt(strength), FEWEST_STEPS * step)
-    mass, angular = tree_mass(prepared.model, body), 2.0 * np.pi / period
-    damping = 0.0 if prepared.evaluator.overdamped else 2.0 * mass * angular
-    return mass * angular**2, damping
+    model, step = prepared.model, prepared.observer.fixed_step or float(state.step[0])
+    slowest = 2.0 * np.pi * PERIODS * np.sqrt(strength) / float(prepared.case.run.duration)
+    fastest = 2.0 * np.pi / (FEWEST_STEPS * step)
+    mass, least = tree_mass(model, body), effective_mass(model, state.q, body, point)
+    stiffness = min(mass * slowest**2, least * fastest**2)
+    damping = min(2.0 * mass * slowest, 2.0 * least * fastest)
+    return stiffness, 0.0 if prepared.evaluator.overdamped else damping
+
+
+def effective_mass(model: Model, q: np.ndarray, body: int, point: np.ndarray) -> float:
+    """By what mass a force on a point of a body is resisted at least, whatever its direction [mass].
+
+    A unit force gives the joint speeds the rates u̇, and the point the acceleration u̇ᵀ M u̇ = 2 T(u̇) along the force.
+    """
+    _, rotations = poses_at(model, q)
+    arm = matrices(rotations[body][None])[0] @ point
+    still, wrenches = np.zeros(model.nu), np.zeros((model.bodies, 6))
+    eased = 0.0
+    for direction in np.eye(3):
+        wrenches[body] = [*direction, *np.cross(arm, direction)]
+        eased += 2.0 * kinetic_energy(model, q, forward_dynamics(model, q, still, wrenches=wrenches))
+    if eased <= 0.0:
+        raise ArticulonError(f"body '{model.names[body]}' cannot be moved at this point")
+    return 1.0 / eased
 
 
 def tree_mass(model: Model, body: int) -> float:

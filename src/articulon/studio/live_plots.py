@@ -21,8 +21,10 @@ MOST_POINTS = 400
 HEIGHT = 190
 """Of a plot [pixels]."""
 COLOURS = (style.VERMILION, style.BLUE, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.OLIVE, style.BLACK)
+TOTAL = "kinetic and potential energy"
+"""The sum of the kinetic energy and of all that have an energy function."""
 GROUPS: dict[str, tuple[str, ...]] = {
-    "energies": ("kinetic_energy", "energy_", "conserved_energy", "reservoir_energy"),
+    "energies": ("kinetic_energy", "energy_", "conserved_energy", "reservoir_energy", TOTAL),
     "works": ("work_",),
     "temperatures": ("temperature_",),
     "scaling factors": ("factor_",),
@@ -44,19 +46,18 @@ class Observed:
         """The observables of a frame; one that is not finite is left out of it."""
         if self.times and time <= self.times[-1]:
             return
-        for name in values.keys() - self.values.keys():
-            self.values[name] = [np.nan] * len(self.times)
         self.times.append(time)
+        values = with_total(values)
+        for name in values.keys() - self.values.keys():
+            self.values[name] = [np.nan] * (len(self.times) - 1)
         for name, line in self.values.items():
             line.append(values.get(name, np.nan))
 
     def fill(self, times: np.ndarray, observables: Mapping[str, np.ndarray]) -> None:
         """All at once, of a run that has gone on before."""
         self.times = [float(time) for time in times]
-        self.values = {
-            name: [float(value) for value in values] for name, values in observables.items() if np.ndim(values) == 1
-        }
-        self.values.pop("time", None)
+        lines = {name: np.asarray(line) for name, line in observables.items() if np.ndim(line) == 1 and name != "time"}
+        self.values = {name: line.tolist() for name, line in with_total(lines).items()}
 
     def clear(self) -> None:
         """Forget them all."""
@@ -71,10 +72,18 @@ class Observed:
         """Observables that a choice stands for."""
         if choice not in GROUPS:
             return [choice] if choice in self.values else []
-        found = [name for name in self.values if name.startswith(GROUPS[choice])]
+        starts = GROUPS[choice]
+        found = [name for name in self.values if name.startswith(starts) and name != "energy_balance"]
+        found.sort(key=lambda name: [name.startswith(start) for start in starts], reverse=True)
         # What never changes says nothing beside what does, unless nothing does.
         moving = [name for name in found if np.nanmax(self.values[name]) != np.nanmin(self.values[name])]
         return (moving or found)[:MOST_LINES]
+
+
+def with_total(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Observables, and the sum of the energies where there are several."""
+    parts = [name for name in values if name.startswith(("kinetic_energy", "energy_")) and name != "energy_balance"]
+    return {**values, TOTAL: sum(values[name] for name in parts)} if len(parts) > 1 else dict(values)
 
 
 class LivePlot:
@@ -100,7 +109,9 @@ class LivePlot:
             scales={"x": {"time": False}, "y": {"range": (0.0, 1.0)}},
             legend={"show": True, "live": False},
             height=HEIGHT,
+            visible=False,
         )
+        self.menu.visible = False
         self._drawn: tuple[Any, ...] = ()
 
         @self.menu.on_update
@@ -114,6 +125,8 @@ class LivePlot:
         if state == self._drawn or not self._observed.times:
             return
         self._drawn = state
+        if not self._plot.visible:
+            self._plot.visible = self.menu.visible = True
         choices = self._observed.choices()
         if choices != tuple(self.menu.options):
             self.menu.options = choices
@@ -141,6 +154,8 @@ class LivePlot:
 
 
 def _label(name: str) -> str:
+    if name == TOTAL:
+        return "sum"
     for start in ("kinetic_energy", "energy_", "work_", "temperature_", "factor_", "net_"):
         if name.startswith(start) and name != start:
             return name.removeprefix(start).replace("_", " ")

@@ -8,6 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from articulon.studio.live_plots import LivePlot, ledger_table
+from articulon.studio.player import Player
 from articulon.studio.run_session import RunSession
 from articulon.studio.run_words import clock_box, light_box, light_of, note_box, pace_text
 
@@ -52,6 +53,7 @@ class RunPanel:
         self.shown: int | None = None
         """Number of the frame on show; None for the latest."""
         self._written: dict[str, str] = {}
+        self._player: Player | None = None
         self._add_controls()
 
     def _add_controls(self) -> None:
@@ -59,12 +61,13 @@ class RunPanel:
         self._clock = gui.add_html("")
         self._light = gui.add_html("")
         self._run = gui.add_button("Run", color="blue")
-        self._more = gui.add_button_group("more", ("Step", "Stop", "Latest"))
+        self._more = gui.add_button_group("", ("Step", "Stop", "Play"))
         self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value=FASTEST)
         self._slider = gui.add_slider("frame", 0, 1, 1, 0, disabled=True)
         self._faults = gui.add_html("", visible=False)
         self._plots = [LivePlot(gui, self.session.observed, choice) for choice in ("energies", "works")]
-        with gui.add_folder("Ledger", expand_by_default=True):
+        self._ledger_folder = gui.add_folder("Ledger", expand_by_default=True, visible=False)
+        with self._ledger_folder:
             self._ledger = gui.add_html("")
         with gui.add_folder("Messages", expand_by_default=True):
             self._notes = gui.add_html("")
@@ -75,7 +78,7 @@ class RunPanel:
 
         @self._more.on_click
         def _(event: viser.GuiEvent) -> None:
-            wish = {"Step": self._step, "Stop": self.session.stop, "Latest": self._to_latest}[self._more.value]
+            wish = {"Step": self._step, "Stop": self.session.stop, "Play": self._play}[self._more.value]
             self._wishes.put(wish)
 
         @self._speed.on_update
@@ -111,9 +114,32 @@ class RunPanel:
             self.session.tell("step")
 
     def _to_latest(self) -> None:
-        self.shown = None
+        self.shown, self._player = None, None
+
+    def _play(self) -> None:
+        """Show what has been kept from the beginning on, or stay where that has come to."""
+        if self._player is not None:
+            self._player = None
+        elif len(self.session.frames) > 1:
+            player = Player(self.session.frames.times)
+            player.seek(0 if self.shown is None else self.shown)
+            player.play()
+            self._player = player
+
+    def play_on(self, seconds: float) -> None:
+        """Let wall time pass [s] for what is played."""
+        player = self._player
+        if player is None:
+            return
+        player.lengthen(self.session.frames.times)
+        player.go_on(seconds)
+        self.shown = player.frame
+        if not player.playing:
+            self._player = None
+            self.shown = None
 
     def _seek(self, number: int) -> None:
+        self._player = None
         last = len(self.session.frames) - 1
         self.shown = None if number >= last and self.session.state == "running" else min(number, last)
 
@@ -202,4 +228,7 @@ class RunPanel:
             return
         for plot in self._plots:
             plot.draw(session.case.units, session.dimensions, self.server)
-        self._write(self._ledger, "ledger", ledger_table(session.observed, session.case.units))
+        table = ledger_table(session.observed, session.case.units)
+        if self._ledger_folder.visible != bool(table):
+            self._ledger_folder.visible = bool(table)
+        self._write(self._ledger, "ledger", table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,20 +81,28 @@ class RunSession:
         """Take what a folder holds of a run: frames, observables, figures."""
         self._forget()
         self.folder, self.case, self.model = folder, case, model
-        run = open_run(folder, allow_code=self.allow_code)
-        self.summary = dict(run.summary)
+        self._load()
+        assert self.summary is not None
         if self.summary.get("status") in ("running", "failed"):
             self.summary["status"] = "interrupted"
-        run.model = model
-        self.observed.fill(np.asarray(run.times), run.observables)
-        self.frames.clear()
-        count = len(run.times)
-        for k in np.unique(np.linspace(0, count - 1, min(count, MOST_LOADED)).round().astype(int)).tolist():
-            edges = None if model.box is None else model.box.vectors if run.boxes is None else run.boxes[k]
-            self.frames.add(Frame(run.positions[k], run.rotations[k], float(run.times[k]), edges))
-        self.time, self.steps = float(run.times[-1]) if count else 0.0, int(self.summary.get("steps", 0))
+        self.time = float(self.frames.times[-1]) if self.frames else 0.0
+        self.steps = int(self.summary.get("steps", 0))
         self.state = "ended"
         self._take_notes()
+
+    def _load(self) -> None:
+        """Take the frames, the observables and the figures that the folder has."""
+        assert self.folder is not None and self.model is not None
+        run, model = open_run(self.folder, allow_code=self.allow_code), self.model
+        run.model = model
+        self.summary = dict(run.summary)
+        times, positions, rotations = np.asarray(run.times), run.positions, run.rotations
+        self.observed.fill(times, run.observables)
+        self.frames.clear()
+        count = len(times)
+        for k in np.unique(np.linspace(0, count - 1, min(count, MOST_LOADED)).round().astype(int)).tolist():
+            edges = None if model.box is None else model.box.vectors if run.boxes is None else run.boxes[k]
+            self.frames.add(Frame(positions[k], rotations[k], float(times[k]), edges))
 
     def begin(self, case: Case, model: Model, waits: bool = False) -> None:
         """Run a case: from where the run in the folder was stopped, if it is the same one, or in a new folder.
@@ -174,6 +183,10 @@ class RunSession:
         if self.summary is not None:
             self.time, self.steps = self.summary["simulated_time"], self.summary["steps"]
             self._take_notes()
+            if self.observed.times and len(self.observed.times) > len(self.frames):
+                # A run that is over in a moment has been looked at a few times, and has kept more.
+                with suppress(ArticulonError, OSError):
+                    self._load()
         if self.error is not None:
             self.note(said["heading"], self.error)
 

@@ -56,7 +56,7 @@ def light_of(state: str, summary: Mapping[str, Any] | None, error: str | None) -
     if words is None:
         passed = summary.get("checks") or []
         checked = f"; {len(passed)} checks passed" if len(passed) > 1 else "; its check passed" if passed else ""
-        return Light(GREEN, f"{status}{checked}; nothing is scaled, so that there is nothing to judge")
+        return Light(GREEN, f"{status}{checked}; not scaled")
     return Light(LIGHTS.get(words.verdict, GREY), f"{status}; {words.verdict}{words.rest}")
 
 

@@ -156,6 +156,11 @@ class ViserScene:
         solids = next(solids for solids, own, _ in self._batches if own is handle)
         return int(solids.body[instance])
 
+    def middle(self, handle: Any, instance: int, frame: Frame) -> np.ndarray:
+        """The middle of an instance of a batch on the page, in a frame, shape (3,)."""
+        solids = next(solids for solids, own, _ in self._batches if own is handle)
+        return np.asarray(self._placed(solids, frame)[0][instance], dtype=float)
+
     @property
     def batches(self) -> list[Any]:
         """The handles of solids, which can be clicked on."""

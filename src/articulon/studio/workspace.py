@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from articulon.model import Model
 from articulon.simulation.observers import poses_at
 from articulon.studio.case_source import CaseSource
 from articulon.studio.page_server import stop
+from articulon.studio.pull_tool import PullTool
 from articulon.studio.run_panel import RunPanel
 from articulon.studio.run_session import RunSession
 from articulon.studio.scene import Scene, scene_of
@@ -50,6 +52,7 @@ class Workspace:
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large")
         gui.main_panel.dock_right()
         self.panel = RunPanel(server, session, self._begin)
+        self.pull = PullTool(server, session)
         source.on_change(self._changed.set)
         self._look_at_case()
 
@@ -80,6 +83,7 @@ class Workspace:
         stage = live_stage(scene, first, known)
         with self.server.atomic():
             self._view = ViserScene(self.server, scene, stage, first)
+            self.pull.attach(self._view)
         self._viewed = model
 
     def _begin(self, waits: bool) -> None:
@@ -97,8 +101,8 @@ class Workspace:
         if not self.session.frames:
             self._set_stage(model, first_frame(model))
 
-    def update(self) -> None:
-        """Bring the pages up to date."""
+    def update(self, seconds: float) -> None:
+        """Bring the pages up to date after some wall time [s]."""
         if self._changed.is_set() and not self.session.going:
             self._changed.clear()
             self._look_at_case()
@@ -108,7 +112,10 @@ class Workspace:
             self._watched = watched
             self.session.tell("watch", watched=watched)
         fresh = self.session.poll()
+        self.panel.play_on(seconds)
         self._show(fresh)
+        latest = self.panel.shown is None and self.session.frames
+        self.pull.update(self.session.frames[-1] if latest else None)
         self.panel.update()
 
     def _show(self, fresh: Frame | None) -> None:
@@ -127,8 +134,11 @@ class Workspace:
 
     def run(self) -> None:
         """Keep the pages up to date until Ctrl-C or :meth:`close`."""
+        before = time.monotonic()
         while not self._closing.wait(1.0 / RATE):
-            self.update()
+            now = time.monotonic()
+            self.update(now - before)
+            before = now
 
     def close(self) -> str | None:
         """End the run, its state saved, and the pages; how to go on with it, where there is something left."""
