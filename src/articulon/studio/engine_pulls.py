@@ -72,8 +72,8 @@ class EnginePulls:
         try:
             self._pull(recorder, chunks, self._asked)
         except ArticulonError as error:
-            self._refused = str(error)
             self._asked = None
+            self.let_go(recorder, chunks)
             self.link.say("refused", text=f"this run cannot be pulled on: {error}")
 
     def let_go(self, recorder: Recorder, chunks: Chunks) -> None:
@@ -130,18 +130,24 @@ class EnginePulls:
         if self._refused is not None:
             raise ArticulonError(self._refused)
         if self._pulled is None:
-            plain = self._plain = recorder.prepared
-            model = replace(plain.model, forces=(*plain.model.forces, SpringPull()))
             self.link.say("message", text="the spring is added to the model; this compiles kernels the first time")
-            found = prepare(plain.case, plain.threshold, plain.windows, model)
-            check_same_state(recorder.state, blank_state(found))
-            # Frames hold the same observables as before.
-            whole = replace(plain, driver=found.driver, evaluator=found.evaluator)
-            self._pulled = (
-                whole,
-                next(term.table for term in found.evaluator.system.forces.terms if term.kind is SpringPull),
-            )
+            try:
+                self._pulled = with_spring(recorder.prepared, recorder.state)
+            except ArticulonError as error:
+                self._refused = str(error)
+                raise
+            self._plain = recorder.prepared
         return self._pulled
+
+
+def with_spring(plain: Prepared, state: State) -> tuple[Prepared, Pull]:
+    """A run with a spring in its model, and the spring's numbers; raises ArticulonError where its steps cannot have
+    one. Frames hold the same observables as before."""
+    model = replace(plain.model, forces=(*plain.model.forces, SpringPull()))
+    found = prepare(plain.case, plain.threshold, plain.windows, model)
+    check_same_state(state, blank_state(found))
+    table = next(term.table for term in found.evaluator.system.forces.terms if term.kind is SpringPull)
+    return replace(plain, driver=found.driver, evaluator=found.evaluator), table
 
 
 def spring_constants(

@@ -100,24 +100,31 @@ class LivePlot:
     """
 
     def __init__(self, gui: viser.GuiApi, observed: Observed, choice: str) -> None:
-        self._observed = observed
-        self._wanted = choice
-        self.menu = gui.add_dropdown("plot", (choice,), initial_value=choice)
-        self._plot = gui.add_uplot(
-            (np.zeros(2), np.full(2, np.nan)),
-            ({"label": "time"}, {"label": choice}),
-            scales={"x": {"time": False}, "y": {"range": (0.0, 1.0)}},
-            legend={"show": True, "live": False},
-            height=HEIGHT,
-            visible=False,
-        )
-        self.menu.visible = False
+        self._gui, self._observed, self._wanted = gui, observed, choice
+        # What is not on show when it is added gets no width: the plot is added with the first numbers.
+        self._place = gui.add_folder(choice.capitalize(), visible=False)
+        self._parts: tuple[Any, Any] | None = None
         self._drawn: tuple[Any, ...] = ()
 
-        @self.menu.on_update
+    def _add(self) -> tuple[Any, Any]:
+        """The menu and the plot."""
+        self._place.visible = True
+        with self._place:
+            menu = self._gui.add_dropdown("of", (self._wanted,), initial_value=self._wanted)
+            plot = self._gui.add_uplot(
+                (np.zeros(2), np.full(2, np.nan)),
+                ({"label": "time"}, {"label": ""}),
+                scales={"x": {"time": False}, "y": {"range": (0.0, 1.0)}},
+                legend={"show": True, "live": False},
+                height=HEIGHT,
+            )
+
+        @menu.on_update
         def _(event: viser.GuiEvent) -> None:
             if event.client_id is not None:
-                self._wanted = self.menu.value
+                self._wanted = menu.value
+
+        return menu, plot
 
     def draw(self, units: UnitSystem, dimensions: Mapping[str, str], server: viser.ViserServer) -> None:
         """What has changed since it was drawn last."""
@@ -125,15 +132,18 @@ class LivePlot:
         if state == self._drawn or not self._observed.times:
             return
         self._drawn = state
-        if not self._plot.visible:
-            self._plot.visible = self.menu.visible = True
+        if self._parts is None:
+            self._parts = self._add()
+        menu, plot = self._parts
         choices = self._observed.choices()
-        if choices != tuple(self.menu.options):
-            self.menu.options = choices
+        if choices != tuple(menu.options):
+            menu.options = choices
         if self._wanted not in choices:
             self._wanted = choices[0]
-        if self.menu.value != self._wanted:
-            self.menu.value = self._wanted  # type: ignore[misc]
+        if menu.value != self._wanted:
+            menu.value = self._wanted
+        if self._place.label != self._wanted.capitalize():
+            self._place.label = self._wanted.capitalize().replace("_", " ")
         names = self._observed.members(self._wanted)
         times = np.array(self._observed.times)
         some = np.unique(np.linspace(0, len(times) - 1, MOST_POINTS).round().astype(int))
@@ -147,10 +157,10 @@ class LivePlot:
         for name, colour in zip(names, COLOURS, strict=False):
             series.append({"label": _label(name), "stroke": colour, "width": 1.5})
         with server.atomic():
-            self._plot.series = tuple(series)
-            self._plot.scales = {"x": {"time": False}, "y": {"range": _range(lines)}}
-            self._plot.title = f"{self._wanted} ({label})" if label else self._wanted.replace("_", " ")
-            self._plot.data = (at, *lines)
+            plot.series = tuple(series)
+            plot.scales = {"x": {"time": False}, "y": {"range": _range(lines)}}
+            plot.title = label
+            plot.data = (at, *lines)
 
 
 def _label(name: str) -> str:
