@@ -73,6 +73,14 @@ class Dimension:
         return number
 
 
+class NamesBody:
+    """Marks text that names a body of the model, a pattern of such names, or the ground."""
+
+
+BodyName: TypeAlias = Annotated[str, NamesBody()]
+"""The name of a body: what follows when the body is renamed, and what an editor offers to choose from."""
+
+
 class Choice:
     """Marks a field whose type is one of several declarations, which a key chooses among. Iterates over them."""
 
