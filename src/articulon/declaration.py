@@ -29,6 +29,7 @@ from articulon.declaration_help import HelpSignature, HelpText, stated
 from articulon.declared_faults import explanation, joined, nearest
 from articulon.declared_types import (
     BodyName,
+    BodyOrGround,
     Choice,
     Dimension,
     Flag,
@@ -46,6 +47,7 @@ from articulon.units import UnitSystem
 
 __all__ = [
     "BodyName",
+    "BodyOrGround",
     "Choice",
     "Declaration",
     "Dimension",

@@ -9,6 +9,7 @@ import pytest
 
 from articulon.cases.library import built_in_cases
 from articulon.errors import CaseError
+from articulon.integrate import Explicit
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.toml_text import rewritten
 
@@ -137,7 +138,7 @@ def test_every_step_is_undone_and_done_again_to_the_same_bytes(tmp_path: Path) -
     texts.pop()
     document.add("forces", kind="gravity", acceleration=[0, 0, -9.81])
     took("add gravity")
-    document.choose("integrator", "rk4", ["rule", "step"])
+    document.choose("integrator", "rk4", Explicit)
     took("choose rk4")
     document.set("forces[0]", None)
     took("remove forces[0]")
@@ -285,9 +286,9 @@ def test_a_body_does_not_hang_on_itself() -> None:
 
 def test_another_form_of_a_section_keeps_what_both_have() -> None:
     document = pendulum()
-    document.choose("integrator", "kutta-merson", ["rule", "rtol", "atol"])
+    document.choose("integrator", "kutta-merson", Explicit)
     assert document.value("integrator") == {"rule": "kutta-merson", "rtol": 1e-9, "atol": 1e-9}
-    document.choose("integrator", "rk4", ["rule", "step"])
+    document.choose("integrator", "rk4", Explicit)
     assert document.value("integrator") == {"rule": "rk4"}
     assert list(document.errors) == ["integrator"] and "give a fixed step" in document.errors["integrator"]
 

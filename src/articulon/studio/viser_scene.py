@@ -144,6 +144,23 @@ class ViserScene:
                     place, turn = wall.pose(frame.time)
                     handle.position, handle.wxyz = self.stage.places(place), turn
 
+    def remove(self) -> None:
+        """Take it off the pages, but for its lights."""
+        moving = [handle for _, handle, _ in self._batches] + [handle for _, handle in self._walls]
+        for handle in (*moving, self._cloud, self._springs, self._box):
+            if handle is not None:
+                handle.remove()
+
+    def pick(self, handle: Any, instance: int) -> int:
+        """The body that carries an instance of a batch, −1 for the ground."""
+        solids = next(solids for solids, own, _ in self._batches if own is handle)
+        return int(solids.body[instance])
+
+    @property
+    def batches(self) -> list[Any]:
+        """The handles of solids, which can be clicked on."""
+        return [handle for _, handle, _ in self._batches]
+
     def _placed(self, solids: Solids, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
         """Middles and Euler parameters of solids on the page, in single precision."""
         places, turns = solids.placed(shown_places(self.scene, frame), frame.rotations)

@@ -16,7 +16,7 @@ from articulon.cases.builders.explicit_joints import (
     axis_of,
     joint_of,
 )
-from articulon.declaration import BodyName, Declaration, Dimension, Quantity, Whole
+from articulon.declaration import BodyName, BodyOrGround, Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.forces.user_functions import loaded_function
 from articulon.model import body_checks
@@ -33,9 +33,9 @@ class ExplicitLoop(Declaration):
     """Any joint that constrains."""
     axis: Annotated[Vector | None, Dimension("dimensionless")] = None
     """Direction of a revolute or prismatic joint in the joint frame; (0, 0, 1) by default."""
-    parent: BodyName = GROUND
+    parent: BodyOrGround = GROUND
     """In which the joint frame is fixed."""
-    child: BodyName
+    child: BodyOrGround
     """In which the joint's moving side is fixed; it may be the ground."""
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """Origin of the joint frame in the parent's frame [length]."""

@@ -20,7 +20,7 @@ from articulon.cases.builders.explicit_joints import (
 )
 from articulon.cases.builders.explicit_loops import ExplicitDrive, ExplicitLoop
 from articulon.cases.builders.explicit_modes import AnyModes
-from articulon.declaration import BodyName, Declaration, Dimension, Quantity, Whole
+from articulon.declaration import BodyOrGround, Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError
 from articulon.model import body_checks
 from articulon.model.joints import BY_NAME
@@ -41,7 +41,7 @@ class ExplicitBody(Declaration):
     """About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix."""
     com: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """Centre of mass in the body's frame [length]."""
-    parent: BodyName = GROUND
+    parent: BodyOrGround = GROUND
     """The body that this one is joined to; it may come later in the file."""
     joint: JointName
     """The joint to the parent."""
@@ -117,7 +117,7 @@ class ExplicitBody(Declaration):
 class ExplicitSite(Declaration):
     """A point where pair forces act."""
 
-    body: BodyName
+    body: BodyOrGround
     """The body that carries it, or ``"ground"``."""
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """In the body's frame, or the world's [length]."""

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
+from pydantic import ValidationError
+
 from articulon.cases.builders import BUILDERS
 from articulon.cases.builders.explicit_joints import GROUND
 from articulon.cases.builders.written_model import ExplicitBody
 from articulon.cases.overrides import DISCRIMINATORS, Part, dotted, label_of, parts
-from articulon.declaration import nearest
+from articulon.declaration import Declaration, nearest
 from articulon.errors import CaseError
 from articulon.forces import FORCES
 from articulon.studio.editing.body_mentions import Mention, mentions, renamed
@@ -84,21 +86,34 @@ def with_element(table: Mapping[str, Any], path: Sequence[Part], element: Mappin
     return with_value(table, path, [*there, dict(element)]), len(there)
 
 
-def with_form(table: Mapping[str, Any], path: Sequence[Part], key: str, word: str, fields: Sequence[str]) -> Table:
-    """A case in which a section, or a force, is of another kind; keys that the new one has too are kept.
+def with_form(table: Mapping[str, Any], path: Sequence[Part], word: str, form: type[Declaration]) -> Table:
+    """A case in which a section, or a force, is of another kind. Keys that the new one can have too are kept.
 
     Parameters
     ----------
     table, path
         The case, and where the section is.
-    key, word
-        What chooses the form, such as ``rule``, and the word for the new one.
-    fields
-        Keys of the new form.
+    word
+        What chooses the new form, such as ``"rk4"``.
+    form
+        The declaration that it chooses.
+
+    Raises
+    ------
+    CaseError
+        For a section that has one form only.
     """
-    there = value_or_none(table, path)
-    kept = {name: value for name, value in there.items() if name in fields} if isinstance(there, Mapping) else {}
-    return with_value(table, path, {key: word, **{name: value for name, value in kept.items() if name != key}})
+    key, there = chooser(path), value_or_none(table, path)
+    if key is None:
+        raise CaseError(f"{dotted(path)}: has one form only, and none to choose")
+    values = there if isinstance(there, Mapping) else {}
+    kept = {name: value for name, value in values.items() if name in form.model_fields and name != key}
+    try:
+        form.model_validate({key: word, **kept})
+    except ValidationError as error:
+        faulty = {fault["loc"][0] for fault in error.errors() if fault["loc"]}
+        kept = {name: value for name, value in kept.items() if name not in faulty}
+    return with_value(table, path, {key: word, **kept})
 
 
 def chooser(path: Sequence[Part]) -> str | None:

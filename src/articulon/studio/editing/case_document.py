@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -12,6 +12,7 @@ from articulon.cases.case import Case, resolve
 from articulon.cases.library import built_in_cases
 from articulon.cases.loading import find
 from articulon.cases.overrides import Part, dotted, parsed, parts
+from articulon.declaration import Declaration
 from articulon.errors import ArticulonError, CaseError
 from articulon.inputs import clipped
 from articulon.model import Model
@@ -93,8 +94,10 @@ class CaseDocument:
         self._steps, self._at = [Step(text, "open")], 0
         self._saved = text
         self._on_disk: str | None = None
+        self._told: list[Callable[[], Any]] = []
         self._checked: tuple[str, Case | None, dict[str, str]] | None = None
         self._built: tuple[str, Model | None, dict[str, str]] | None = None
+        self._of: tuple[Case, Model] | None = None
 
     @classmethod
     def new(cls) -> Self:
@@ -199,10 +202,14 @@ class CaseDocument:
     def _build(self) -> tuple[Model | None, dict[str, str]]:
         if self._built is None or self._built[0] != self.toml:
             model, errors, case = None, {}, self._check()[0]
-            try:
-                model = None if case is None else case.build_model(run_code=False)
-            except ArticulonError as error:
-                errors = by_key(str(error), self._source, self.table)
+            if case is not None and self._of is not None and _same_model(case, self._of[0]):
+                model = self._of[1]
+            elif case is not None:
+                try:
+                    model = case.build_model(run_code=False)
+                    self._of = (case, model)
+                except ArticulonError as error:
+                    errors = by_key(str(error), self._source, self.table)
             self._built = (self.toml, model, errors)
         return self._built[1:]
 
@@ -223,7 +230,16 @@ class CaseDocument:
             step = Step(step.text, step.words, step.whole and before.whole, step.merges)
         self._steps.append(step)
         del self._steps[: max(0, len(self._steps) - MOST_STEPS - 1)]
-        self._at = len(self._steps) - 1
+        self._stand_at(len(self._steps) - 1)
+
+    def _stand_at(self, place: int) -> None:
+        self._at = place
+        for callback in self._told:
+            callback()
+
+    def on_change(self, callback: Callable[[], Any]) -> None:
+        """Call a function after each step, and each that is taken back or done again."""
+        self._told.append(callback)
 
     @property
     def undoes(self) -> str | None:
@@ -237,11 +253,11 @@ class CaseDocument:
 
     def undo(self) -> None:
         """Take the last step back."""
-        self._at = max(0, self._at - 1)
+        self._stand_at(max(0, self._at - 1))
 
     def redo(self) -> None:
         """Do the step again that was taken back last."""
-        self._at = min(len(self._steps) - 1, self._at + 1)
+        self._stand_at(min(len(self._steps) - 1, self._at + 1))
 
     # Changes.
 
@@ -264,8 +280,8 @@ class CaseDocument:
         word = f"change {dotted(path)}" if value is not None else f"remove {dotted(path)}"
         self._step(word, case_changes.with_value(self.table, path, value), merges)
 
-    def choose(self, key: str | Sequence[Part], word: str, fields: Sequence[str]) -> None:
-        """Make a section, or a force, be of another kind; keys that the new one has too are kept.
+    def choose(self, key: str | Sequence[Part], word: str, form: type[Declaration]) -> None:
+        """Make a section, or a force, be of another kind. Keys that the new one can have too are kept.
 
         Parameters
         ----------
@@ -273,14 +289,16 @@ class CaseDocument:
             Of the section: ``integrator``, ``scaling``, ``thermostat``, ``forces[0]``.
         word
             What chooses the new form, such as ``"rk4"``.
-        fields
-            Keys of the new form.
+        form
+            The declaration that it chooses.
+
+        Raises
+        ------
+        CaseError
+            For a section that has one form only.
         """
         path = case_changes.path_of(key)
-        decides = case_changes.chooser(path)
-        if decides is None:
-            raise CaseError(f"{dotted(path)}: has one form only, and none to choose")
-        self._step(f"choose {word}", case_changes.with_form(self.table, path, decides, word, fields))
+        self._step(f"choose {word}", case_changes.with_form(self.table, path, word, form))
 
     def add_body(self, name: str, **fields: Any) -> None:
         """Add a body; the fields are those of ``[[model.bodies]]``: joint, mass, inertia, parent and so on."""
@@ -291,10 +309,10 @@ class CaseDocument:
         joint takes the axis and the initial coordinates and speeds away, unless they are given too."""
         self._step(f"join '{body}'", case_changes.with_joint(self.table, body, fields))
 
-    def rename_body(self, old: str, new: str) -> None:
+    def rename_body(self, old: str, new: str, *, merges: str | None = None) -> None:
         """Give a body another name, wherever it is named: as a parent, in loops, forces, drives, checks, conditions,
         observables and variants; raises CaseError for a name that is taken."""
-        self._step(f"rename '{old}' to '{new.strip()}'", case_changes.with_name(self.table, old, new))
+        self._step(f"rename '{old}' to '{new.strip()}'", case_changes.with_name(self.table, old, new), merges)
 
     def goes_with(self, body: str) -> list[str]:
         """What else goes when a body is deleted: bodies that hang on it, and forces, sites, loops and checks that name
@@ -392,6 +410,13 @@ class CaseDocument:
         self._saved, self._on_disk = self.toml, _digest(content.encode())
         self._checked = self._built = None
         return file
+
+
+def _same_model(case: Case, other: Case) -> bool:
+    """Whether two cases have one model: they differ in how it is run."""
+    parts = ("units", "model_declaration", "box", "forces")
+    alike = all(getattr(case, part) == getattr(other, part) for part in parts)
+    return alike and case.dynamics.coordinates == other.dynamics.coordinates and case.run.stop == other.run.stop
 
 
 def _digest(content: bytes) -> str:
