@@ -15,8 +15,8 @@ from articulon.studio.editing.case_changes import bodies_of, body_names, body_nu
 from articulon.studio.editing.case_errors import about
 from articulon.studio.editing.form_view import FormView
 from articulon.studio.editing.forms import UNSET, FormField, form_of
+from articulon.studio.editing.hands import Editor, follow
 from articulon.studio.editing.joint_handles import Drag
-from articulon.studio.editing.table_views import Editor
 from articulon.units import UnitSystem
 
 if TYPE_CHECKING:
@@ -67,26 +67,10 @@ class BodyView:
 
     def _wire(self) -> None:
         editor = self._editor
-
-        @self._which.on_update
-        def _(event: viser.GuiEvent) -> None:
-            if event.client_id is not None:
-                editor.act(lambda: setattr(editor, "selected", self._which.value))
-
-        @self._buttons.on_click
-        def _(event: viser.GuiEvent) -> None:
-            if event.client_id is not None:
-                editor.act(self._add if self._buttons.value == "add" else self._delete)
-
-        @self._name.on_update
-        def _(event: viser.GuiEvent) -> None:
-            if event.client_id is not None:
-                editor.act(self._rename)
-
-        @self._drag.on_update
-        def _(event: viser.GuiEvent) -> None:
-            if event.client_id is not None:
-                editor.act(lambda: setattr(editor, "drag", self._drag.value))
+        follow(self._which, editor, lambda name: setattr(editor, "selected", name))
+        follow(self._buttons, editor, lambda word: self._add() if word == "add" else self._delete())
+        follow(self._name, editor, self._rename)
+        follow(self._drag, editor, lambda what: setattr(editor, "drag", what))
 
     def _add(self) -> None:
         editor = self._editor
@@ -111,8 +95,8 @@ class BodyView:
         else:
             delete()
 
-    def _rename(self) -> None:
-        editor, new = self._editor, self._name.value.strip()
+    def _rename(self, name: str) -> None:
+        editor, new = self._editor, name.strip()
         if editor.selected is not None and new != editor.selected:
             editor.document.rename_body(editor.selected, new, merges="name")
             editor.selected = new
@@ -126,9 +110,9 @@ class BodyView:
         options = tuple(names) or (UNSET,)
         if tuple(self._which.options) != options:
             self._which.options = options
-        if self._which.value != (editor.selected or UNSET):
+        if self._which.value != (editor.selected or UNSET) and not editor.waits(self._which):
             self._which.value = editor.selected or UNSET  # type: ignore[misc]
-        if self._name.value.strip() != (editor.selected or ""):
+        if self._name.value.strip() != (editor.selected or "") and not editor.waits(self._name):
             self._name.value = editor.selected or ""  # type: ignore[misc]
         body = None if editor.selected is None else bodies_of(table)[body_number(table, editor.selected)]
         if self._form is not None and editor.selected != self._shown and self._shown in names:
@@ -152,22 +136,17 @@ class BodyView:
         self._form = None
         if fields:
             with self._container:
-                self._form = FormView(self._gui, fields, self._change, title=None)
+                self._form = FormView(self._gui, self._editor, fields, self._change)
 
     def _change(self, key: str, value: Any) -> None:
-        editor = self._editor
-
-        def change() -> None:
-            document, name = editor.document, editor.selected
-            if name is None:
-                return
-            if key in JOINED and value is not None:
-                document.join(name, **{key: value})
-                return
-            path = ("model", "bodies", body_number(document.table, name), key)
-            document.set(path, value, merges=dotted(path))
-
-        editor.act(change)
+        document, name = self._editor.document, self._editor.selected
+        if name is None:
+            return
+        if key in JOINED and value is not None:
+            document.join(name, **{key: value})
+            return
+        path = ("model", "bodies", body_number(document.table, name), key)
+        document.set(path, value, merges=dotted(path))
 
 
 def coordinate_units(fields: tuple[FormField, ...], joint: str, units: UnitSystem) -> list[FormField]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +24,7 @@ from articulon.studio.editing.body_view import BodyView
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.file_view import FileView
 from articulon.studio.editing.forms import section_choice
+from articulon.studio.editing.hands import follow
 from articulon.studio.editing.joint_dragging import Handle, dragged, joint_handle, joint_slice, placed_joint
 from articulon.studio.editing.joint_handles import Drag, EditedScene
 from articulon.studio.editing.table_views import ListView, SectionView
@@ -60,6 +63,7 @@ class EditorPanel:
         self._notice = ""
         self._told: list[Callable[[], Any]] = []
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), threading.Event()
+        self._actions: deque[tuple[Callable[[], Any], Any]] = deque()
         self._drags: queue.SimpleQueue[tuple[str, Handle]] = queue.SimpleQueue()
         self._q: np.ndarray | None = None
         self._showing = True
@@ -99,11 +103,7 @@ class EditorPanel:
             self._files = FileView(gui, self)
         with gui.add_folder("case file"):
             self._text = gui.add_html("")
-
-        @self._steps.on_click
-        def _(event: viser.GuiEvent) -> None:
-            if event.client_id is not None:
-                self.act(lambda: self.document.undo() if self._steps.value == "undo" else self.document.redo())
+        follow(self._steps, self, lambda word: self.document.undo() if word == "undo" else self.document.redo())
 
     def _begun(self, key: str) -> Callable[[CaseDocument], dict[str, Any]]:
         """With which values a new element of a list begins."""
@@ -119,15 +119,29 @@ class EditorPanel:
 
     # What its parts ask of it.
 
-    def act(self, action: Callable[[], Any]) -> None:
-        """Do something to the document, then show it; what is refused is said at the top of the panel."""
-        with self._lock:
+    def act(self, action: Callable[[], Any], control: Any = None) -> None:
+        """Do something to the document, on the panel's thread and in the order of the calls, then show it; what is
+        refused is said at the top of the panel."""
+        self._actions.append((action, control))
+        self._wake.set()
+
+    def waits(self, control: Any) -> bool:
+        """Whether something that has been done to a control is still to be done to the document."""
+        return any(one is control for _, one in tuple(self._actions))
+
+    def _act(self) -> None:
+        """Do what was asked for, one after the other."""
+        while self._actions:
+            action, _ = self._actions[0]
             try:
                 action()
                 self._notice = ""
             except ArticulonError as error:
                 self._notice = str(error)
-        self._wake.set()
+            except Exception as error:  # a mistake of ours: the page says so, and goes on
+                self._notice = f"articulon itself failed, please report it: {type(error).__name__}: {error}"
+            finally:
+                self._actions.popleft()
 
     def ask(self, question: str, lines: list[str], yes: str, action: Callable[[], Any]) -> None:
         """Ask before something is done, in a window over the page."""
@@ -137,14 +151,14 @@ class EditorPanel:
             gui.add_html("".join(f'<div style="padding:0.2em 0.8em">{html.escape(line)}</div>' for line in lines))
             sure, no = gui.add_button(yes, color="red"), gui.add_button("leave it")
 
-        @sure.on_click
-        def _(event: viser.GuiEvent) -> None:
-            modal.close()
-            self.act(action)
+        def answered(go_on: Callable[[], Any]) -> None:
+            # A second click may be on its way.
+            if not modal.closed:
+                modal.close()
+                go_on()
 
-        @no.on_click
-        def _(event: viser.GuiEvent) -> None:
-            modal.close()
+        follow(sure, self, lambda _: answered(action))
+        follow(no, self, lambda _: answered(lambda: None))
 
     def take(self, document: CaseDocument) -> None:
         """Edit another case."""
@@ -187,13 +201,11 @@ class EditorPanel:
         while not self._closing.is_set():
             self._wake.wait()
             self._wake.clear()
-            if self._closing.is_set():
-                return
-            if self._drags.empty():
-                while self._wake.wait(QUIET) and not self._closing.is_set():
-                    self._wake.clear()
             with self._lock:
+                self._act()
                 self._follow_drags()
+            # What is being typed or dragged goes on for a while.
+            if not self._wake.wait(QUIET) and not self._closing.is_set():
                 self.refresh()
 
     def refresh(self) -> None:
@@ -275,9 +287,9 @@ class EditorPanel:
             self._q = dragged(model, body, self._q, joint_handle(model, body, self._q), handle)
             self._scene.show(model, self._q)
             if ended:
-                self.act(lambda: self._keep_coordinates(model, body))
+                self.act(partial(self._keep_coordinates, model, body))
         elif self.drag == "joint" and ended:
-            self.act(lambda: self._keep_joint(model, body, handle))
+            self.act(partial(self._keep_joint, model, body, handle))
 
     def _keep_coordinates(self, model: Model, body: int) -> None:
         """What has been dragged becomes the initial coordinates."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from articulon.cases.library import built_in_cases
 from articulon.errors import CaseError
 from articulon.studio.editing.case_document import CaseDocument
-from articulon.studio.editing.table_views import Editor
+from articulon.studio.editing.hands import Editor, follow
 
 if TYPE_CHECKING:
     import viser
@@ -49,13 +49,8 @@ class FileView:
         self._which = gui.add_dropdown("case", self._offered(), hint="Files of the folder, and built-in cases.")
         self._open = gui.add_button("Open")
 
-        @self._save.on_click
-        def _(event: viser.GuiEvent) -> None:
-            editor.act(lambda: self._write(over=False))
-
-        @self._open.on_click
-        def _(event: viser.GuiEvent) -> None:
-            editor.act(self._begin_open)
+        follow(self._save, editor, lambda _: self._write(over=False))
+        follow(self._open, editor, lambda _: self._begin_open())
 
     def _offered(self) -> tuple[str, ...]:
         files = sorted(path.name for path in self._editor.folder.glob("*.toml"))[:MOST_FILES]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from articulon.errors import CaseError
 from articulon.studio.editing.forms import UNSET, FormField
+from articulon.studio.editing.hands import Editor, follow
 
 if TYPE_CHECKING:
     import viser
@@ -24,8 +25,8 @@ class FormView:
 
     Parameters
     ----------
-    gui
-        Of the page.
+    gui, editor
+        The page, and the panel.
     fields
         The fields.
     change
@@ -33,14 +34,14 @@ class FormView:
     """
 
     def __init__(
-        self, gui: viser.GuiApi, fields: Sequence[FormField], change: Callable[[str, Any], None], *, title: str | None
+        self, gui: viser.GuiApi, editor: Editor, fields: Sequence[FormField], change: Callable[[str, Any], None]
     ) -> None:
-        self._gui, self._change = gui, change
+        self._gui, self._editor, self._change = gui, editor, change
         self.fields = {field.name: field for field in fields}
         self._controls: dict[str, Any] = {}
         self._faults: dict[str, Any] = {}
         self._unread: dict[str, str] = {}
-        self._folder = gui.add_folder(title)
+        self._folder = gui.add_folder(None)
         nested = [field for field in fields if field.nested]
         with self._folder:
             for field in fields:
@@ -64,15 +65,10 @@ class FormView:
         else:
             control = gui.add_text(field.label, field.text_of(field.default), hint=hint)
         self._controls[field.name] = control
+        follow(control, self._editor, lambda given: self._take(field, given))
 
-        @control.on_update
-        def _(event: viser.GuiEvent) -> None:
-            if event.client_id is not None:
-                self._take(field)
-
-    def _take(self, field: FormField) -> None:
+    def _take(self, field: FormField, given: Any) -> None:
         """What a page has put into a field."""
-        given = self._controls[field.name].value
         try:
             value = given if field.kind == "flag" else field.value_of(given)
         except CaseError as error:
@@ -103,6 +99,8 @@ class FormView:
 
     def _show_value(self, field: FormField, value: Any) -> None:
         control = self._controls[field.name]
+        if self._editor.waits(control):
+            return
         if field.kind == "flag":
             wanted: Any = value is True
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from articulon.cases.overrides import Part, dotted, label_of, parts
 from articulon.cases.schema import with_discriminators
@@ -14,18 +14,10 @@ from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.case_errors import about
 from articulon.studio.editing.form_view import FormView
 from articulon.studio.editing.forms import UNSET, form_of, members
+from articulon.studio.editing.hands import Editor, follow
 
 if TYPE_CHECKING:
     import viser
-
-
-class Editor(Protocol):
-    """What the parts of the panel need of it."""
-
-    document: CaseDocument
-
-    def act(self, action: Callable[[], Any]) -> None:
-        """Do something to the document, then show it; what is refused is said."""
 
 
 class SectionView:
@@ -64,15 +56,10 @@ class SectionView:
             with self._folder:
                 label = choice.key if isinstance(choice, Family) else key
                 self._word = gui.add_dropdown(label, ([UNSET] if optional else []) + words)
+            follow(self._word, editor, self._choose)
 
-            @self._word.on_update
-            def _(event: viser.GuiEvent) -> None:
-                if event.client_id is not None:
-                    editor.act(self._choose)
-
-    def _choose(self) -> None:
-        assert self._word is not None
-        word, document = str(self._word.value), self._editor.document
+    def _choose(self, word: str) -> None:
+        document = self._editor.document
         if word == UNSET:
             document.set((self._key,), None)
         elif isinstance(self._choice, Family):
@@ -85,7 +72,7 @@ class SectionView:
         values = with_discriminators(table).get(self._key)
         values = values if isinstance(values, Mapping) else None if self._optional else {}
         declaration, word = self._declaration(values)
-        if self._word is not None and self._word.value != word:
+        if self._word is not None and self._word.value != word and not self._editor.waits(self._word):
             if word not in self._word.options:
                 self._word.options = (*self._word.options, word)
             self._word.value = word  # type: ignore[misc]
@@ -105,7 +92,7 @@ class SectionView:
 
     def _change(self, name: str, value: Any) -> None:
         path = (self._key, name)
-        self._editor.act(lambda: self._editor.document.set(path, value, merges=dotted(path)))
+        self._editor.document.set(path, value, merges=dotted(path))
 
 
 class ListView:
@@ -143,19 +130,12 @@ class ListView:
             self._which = gui.add_dropdown(noun, (UNSET,))
             self._kind = gui.add_dropdown("new kind", [*members(choice)]) if isinstance(choice, Family) else None
             self._buttons = gui.add_button_group(f"{noun}s", ("add", "delete"))
+        follow(self._which, editor, self._select)
+        follow(self._buttons, editor, lambda word: self._add() if word == "add" else self._delete())
 
-        @self._which.on_update
-        def _(event: viser.GuiEvent) -> None:
-            if event.client_id is not None:
-                editor.act(self._select)
-
-        @self._buttons.on_click
-        def _(event: viser.GuiEvent) -> None:
-            if event.client_id is not None:
-                editor.act(self._add if self._buttons.value == "add" else self._delete)
-
-    def _select(self) -> None:
-        self._number = list(self._which.options).index(self._which.value)
+    def _select(self, option: str) -> None:
+        if option in self._which.options:
+            self._number = list(self._which.options).index(option)
 
     def _add(self) -> None:
         document = self._editor.document
@@ -176,7 +156,7 @@ class ListView:
         options = tuple(_called(elements, k) for k in range(len(elements))) or (UNSET,)
         if tuple(self._which.options) != options:
             self._which.options = options
-        if self._which.value != options[self._number]:
+        if self._which.value != options[self._number] and not self._editor.waits(self._which):
             self._which.value = options[self._number]  # type: ignore[misc]
         element = elements[self._number] if elements else None
         declaration = self._declaration(element)
@@ -196,7 +176,7 @@ class ListView:
 
     def _change(self, name: str, value: Any) -> None:
         path: Sequence[Part] = (*self._key, self._number, name)
-        self._editor.act(lambda: self._editor.document.set(path, value, merges=dotted(path)))
+        self._editor.document.set(path, value, merges=dotted(path))
 
 
 def form_for(
@@ -220,7 +200,7 @@ def form_for(
     if fields is None:
         return None
     with container:
-        return FormView(gui, fields, change, title=None)
+        return FormView(gui, editor, fields, change)
 
 
 def _called(elements: Sequence[Mapping[str, Any]], number: int) -> str:
