@@ -138,7 +138,7 @@ def _steps(bodies: int) -> list[Callable[[], Any]]:
     (taking, *kept), (reversing, *more) = stepping.taking(), stepping.reversing(gradients, bodies=False)
     times, lengths = np.zeros(STEPS), np.full(STEPS, 1e-6)
     states = np.stack([stepping.start, stepping.start])
-    actions = np.array([(REVERSE, 0, 0, 0, 0)] * STEPS, dtype=np.int64)
+    actions = np.array([(REVERSE, 0, k, 0, 0) for k in range(STEPS - 1, -1, -1)], dtype=np.int64)
     reversing.weight[:] = np.random.default_rng(1).normal(size=reversing.weight.size)
 
     def forward() -> Any:
