@@ -106,6 +106,13 @@ def _body(model: Model, body: int) -> dict[str, Any]:
         "position": position.tolist(),
         "rotation": rotation.tolist(),
     }
+    if model.joint_names[body] != model.names[body]:
+        found["joint_name"] = model.joint_names[body]
+    if model.armature is not None and model.joints[body].nu:
+        start = int(model.forest.u_start[int(model.link[body])])
+        found["armature"] = model.armature[start : start + model.joints[body].nu].tolist()
+    if model.shapes[body]:
+        found["shape"] = [shape.model_dump() for shape in model.shapes[body]]
     joint, link = model.joints[body], int(model.link[body])
     if joint.nq:
         q, u = int(model.forest.q_start[link]), int(model.forest.u_start[link])
