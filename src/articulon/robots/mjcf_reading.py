@@ -285,7 +285,7 @@ class _Reading:
             lines.append(f"steps without mass between the joints of one body: {', '.join(steps)}")
         if any(body.lower is not None for body in bodies):
             lines.append(
-                "limits of joints, which give way a little in MuJoCo, are hard stops without restitution (joint-limits); "
+                "limits of joints, which give way a little in MuJoCo, are stops without restitution (joint-limits); "
                 f"a joint rests there that comes slower than {FADING:g} rad/s or m/s"
             )
         if any(body.friction for body in bodies):

@@ -15,6 +15,8 @@ from articulon.inputs import shown
 from articulon.model.joints import Free, Joint, Weld
 from articulon.model.shapes import Shape
 
+UNITS = "kg-m-s"
+"""Of all descriptions, and of the models that they make."""
 NEGLIGIBLE = 2.0**-60
 """Of the least mass of a robot: the mass of a link that is said to have none. Added to any other it is rounded away, so
 that the dynamics are those without it."""
@@ -88,9 +90,9 @@ class Robot:
 
     def populate(self, builder: ModelBuilder) -> None:
         """Adds bodies, loops and forces to a builder in SI units; raises ModelError naming file and body."""
-        if builder.units.name != "kg-m-s":
+        if builder.units.name != UNITS:
             raise ModelError(
-                f"{self.file}: descriptions of robots are in kilograms, metres and seconds; take the units 'kg-m-s', "
+                f"{self.file}: descriptions of robots are in kilograms, metres and seconds; take the units '{UNITS}', "
                 f"not '{builder.units.name}'"
             )
         masses = [body.mass for body in self.bodies if body.mass > 0.0]
@@ -130,6 +132,7 @@ class Robot:
             )
         for force in self._forces():
             builder.add_force(force)
+        builder.inferred += self.inferred
 
     def _check_carried(self) -> None:
         """Raises ModelError for a joint that carries no mass at all."""
