@@ -14,7 +14,7 @@ from articulon.model.array_rotations import quaternion_product
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld
 from articulon.robots.mjcf_shapes import GeomShapes
 from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, unique
-from articulon.robots.rotations import about, matrix_of
+from articulon.robots.robot_rotations import about, matrix_of
 from articulon.robots.xml_tree import parse
 
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])

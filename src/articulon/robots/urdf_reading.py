@@ -15,7 +15,7 @@ from articulon.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from articulon.model.surfaces import FORMATS
 from articulon.robots.mesh_places import mesh_path
 from articulon.robots.robot import FADING, Robot, RobotBody, unique
-from articulon.robots.rotations import about_axis, matrix_of, of_rpy
+from articulon.robots.robot_rotations import about_axis, matrix_of, of_rpy
 from articulon.robots.xml_tree import Element, parse
 
 Root = Literal["fixed", "free"]
