@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.inputs import clipped, shown
+from articulon.inputs import LARGEST, clipped, shown
 from articulon.model.array_rotations import quaternion_product
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld
 from articulon.robots.mjcf_shapes import GeomShapes
@@ -27,6 +27,33 @@ WORLD = 0
 def mjcf_robot(path: str, *, limits: bool, meshes: bool) -> Robot:
     """What an MJCF file says; see :func:`articulon.read_mjcf`."""
     return _Reading(path, limits, meshes).robot
+
+
+NUMBERS = {
+    "body": ("pos", "quat", "mass", "inertia", "ipos", "iquat"),
+    "joint": ("pos", "axis", "range", "stiffness"),
+    "geom": ("pos", "quat", "size"),
+    "equality": ("data",),
+}
+"""Of MuJoCo's tables, what is read here."""
+
+
+def check_finite(m: Any, path: str) -> None:
+    """Raises ModelError, naming what it belongs to, for a number that is none, which MuJoCo may let through."""
+    prefixes = {"body": "body", "joint": "jnt", "geom": "geom", "equality": "eq"}
+    for what, keys in NUMBERS.items():
+        for key in keys:
+            table = np.asarray(getattr(m, f"{prefixes[what]}_{key}"))
+            wrong = (
+                np.flatnonzero(~(np.abs(table.reshape(len(table), -1)) <= LARGEST).all(axis=1)) if table.size else []
+            )
+            if len(wrong):
+                named = getattr(m, what)(int(wrong[0])).name
+                which = shown(named) if named else f"number {wrong[0]}"
+                raise ModelError(f"{clipped(path)}: {what} {which}: {key}: not finite, or beyond {LARGEST:g}")
+    for key, values in (("option gravity", m.opt.gravity), ("ref of joints", m.qpos0), ("springref", m.qpos_spring)):
+        if not (np.abs(values) <= LARGEST).all():
+            raise ModelError(f"{clipped(path)}: {key}: not finite, or beyond {LARGEST:g}")
 
 
 def compiled(path: str) -> tuple[Any, Any, list[str]]:
@@ -58,7 +85,10 @@ def compiled(path: str) -> tuple[Any, Any, list[str]]:
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_file(str(path))
             found = spec.compile()
+        check_finite(found, path)
         return spec, found, [" ".join(str(one.message).split()) for one in told]
+    except ModelError:
+        raise
     except Exception as error:  # MuJoCo raises ValueError, and others for files within the file
         why = " ".join(str(error).split())
         raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(why)}") from None

@@ -10,7 +10,7 @@ import numpy as np
 
 from articulon import forces
 from articulon.building import ModelBuilder
-from articulon.errors import ModelError
+from articulon.errors import CaseError, ModelError
 from articulon.inputs import shown
 from articulon.model.joints import Free, Joint, Weld
 from articulon.model.shapes import Shape
@@ -101,24 +101,29 @@ class Robot:
         self._check_carried()
         bare = NEGLIGIBLE * min(masses)
         builder.any_inertia = True
+        try:
+            self._add(builder, bare)
+        except (CaseError, ModelError) as error:
+            raise ModelError(f"{self.file}: {error}") from None
+        builder.inferred += self.inferred
+
+    def _add(self, builder: ModelBuilder, bare: float) -> None:
+        """Adds all; ``bare`` is the mass of bodies without one [kg]."""
         for body in self.bodies:
-            try:
-                builder.add_body(
-                    body.name,
-                    joint=body.joint,
-                    parent=body.parent,
-                    mass=body.mass or bare,
-                    inertia=body.inertia,
-                    com=body.com,
-                    position=body.position,
-                    rotation=body.rotation,
-                    q=body.q,
-                    shape=body.shapes or None,
-                    joint_name=body.joint_name or None,
-                    armature=body.armature or None,
-                )
-            except ModelError as error:
-                raise ModelError(f"{self.file}: {error}") from None
+            builder.add_body(
+                body.name,
+                joint=body.joint,
+                parent=body.parent,
+                mass=body.mass or bare,
+                inertia=body.inertia,
+                com=body.com,
+                position=body.position,
+                rotation=body.rotation,
+                q=body.q,
+                shape=body.shapes or None,
+                joint_name=body.joint_name or None,
+                armature=body.armature or None,
+            )
         for loop in self.loops:
             builder.add_loop(
                 loop.name,
@@ -132,7 +137,6 @@ class Robot:
             )
         for force in self._forces():
             builder.add_force(force)
-        builder.inferred += self.inferred
 
     def _check_carried(self) -> None:
         """Raises ModelError for a joint that carries no mass at all."""

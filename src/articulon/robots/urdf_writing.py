@@ -28,6 +28,8 @@ WORLD = "world"
 """The link that stands for the ground where the root of the tree is not fixed to it as a whole."""
 UNKNOWN = 1e9
 """Limits of effort and velocity, which the format asks for and a model does not have."""
+DIMENSIONS = ("length", "mass", "inertia", "rotational_drag", "translational_drag", "torque", "force")
+"""Of the numbers in a file."""
 NOT_WRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no XML file can hold."""
 
@@ -75,21 +77,10 @@ class _Writing:
         self.model, self.file, self.name, self.leave_out = model, file, name, leave_out
         try:
             si = unit_system(UNITS)
-            self.to_si = {
-                dimension: model.units.ratio(dimension, si)
-                for dimension in (
-                    "length",
-                    "mass",
-                    "inertia",
-                    "rotational_drag",
-                    "translational_drag",
-                    "torque",
-                    "force",
-                )
-            }
+            self.to_si = {dimension: model.units.ratio(dimension, si) for dimension in DIMENSIONS}
         except CaseError:
             raise ModelError(
-                f"write_urdf: the units '{model.units.name}' are reduced, and the format is in SI"
+                f"write_urdf: the units '{model.units.name}' are reduced, and the format is in SI; build it in others"
             ) from None
         self.limits: dict[int, dict[str, float]] = {}
         self.damping: dict[int, float] = {}
