@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from articulon.cases.builders.explicit_joints import GROUND
+from articulon.forces.user_functions import CODE_KEYS
 from articulon.model import Model
 from articulon.model.atoms import Atoms
 from articulon.model.joints.axis import AxisJoint
@@ -21,8 +22,9 @@ def obstacle(model: Model) -> str | None:
     if GROUND in model.names:
         return f"a body is called '{GROUND}'"
     for k, force in enumerate(model.forces):
-        if callable(getattr(force, "function", None)):
-            return f"forces[{k}].function is a Python function; name one in a file, as 'file.py:name'"
+        given = next((key for key in CODE_KEYS if callable(getattr(force, key, None))), None)
+        if given is not None:
+            return f"forces[{k}].{given} is a Python function; name one in a file, as 'file.py:name'"
     return None
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +46,26 @@ def check_finite(m: Any, path: str) -> None:
     for what, keys in NUMBERS.items():
         for key in keys:
             table = np.asarray(getattr(m, f"{prefixes[what]}_{key}"))
-            wrong = (
-                np.flatnonzero(~(np.abs(table.reshape(len(table), -1)) <= LARGEST).all(axis=1)) if table.size else []
-            )
-            if len(wrong):
+            rows = table.reshape(len(table), -1 if table.size else 0)
+            wrong = np.flatnonzero(~(np.abs(rows) <= LARGEST).all(axis=1))
+            if wrong.size:
                 named = getattr(m, what)(int(wrong[0])).name
                 which = shown(named) if named else f"number {wrong[0]}"
                 raise ModelError(f"{clipped(path)}: {what} {which}: {key}: not finite, or beyond {LARGEST:g}")
     for key, values in (("option gravity", m.opt.gravity), ("ref of joints", m.qpos0), ("springref", m.qpos_spring)):
         if not (np.abs(values) <= LARGEST).all():
             raise ModelError(f"{clipped(path)}: {key}: not finite, or beyond {LARGEST:g}")
+
+
+@contextmanager
+def _without_log(mujoco: Any) -> Iterator[None]:
+    """Keeps MuJoCo from writing a log into the folder that it is called from."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def compiled(path: str) -> tuple[Any, Any, list[str]]:
@@ -81,7 +93,7 @@ def compiled(path: str) -> tuple[Any, Any, list[str]]:
         if element.tag == "plugin" or (element.tag == "extension" and element.children):
             raise element.fault(f"is code of its own{'' if named is None else ' (' + shown(named) + ')'}; take it out")
     try:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as told, _without_log(mujoco):
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_file(str(path))
             found = spec.compile()

@@ -19,6 +19,7 @@ from articulon.studio.body_shapes import ROD, ROUND, site_radii, solid_edges
 from articulon.studio.drawn_meshes import MeshSolids
 from articulon.studio.shape_solids import ShapeSolids
 from articulon.studio.solids import GROUND, Solids, Springs, along, on_bodies
+from articulon.studio.traces import Trace, traces_of
 from articulon.studio.walls import WallShape, wall_shapes
 
 LIMB, JOINT, MARK, POINT = 0.022, 0.05, 0.04, 0.06
@@ -32,6 +33,8 @@ FEW = 12
 """So many bodies at most have a colour each; more have those of their places in the trees."""
 THICK = 0.06
 """Of the length of a link: radius of limbs of bodies without a solid."""
+THIN, STOUT = 0.003, 0.12
+"""Rods have at least this radius by the extent of all, to be seen, but no more than this by the length of a link."""
 STICK, ATOM = 0.18, 0.25
 """Of the length of a bond: radius of its stick, and of an atom."""
 
@@ -58,6 +61,8 @@ class Scene:
     """How long a link is, by and large [length]."""
     meshes: tuple[MeshSolids, ...] = ()
     """Meshes from files."""
+    traces: tuple[Trace, ...] = ()
+    """Flexible bodies along their nodes, and backbones of molecules."""
 
     @property
     def wraps(self) -> bool:
@@ -65,12 +70,31 @@ class Scene:
         box = self.model.box
         return box is not None and bool(box.periodic.any())
 
+    def spring_ends(self, edges: np.ndarray | None, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
+        """Ends of the springs [length], shape (springs, 2, 3); both are one point where a spring reaches through a face
+        of the box, across which it is not drawn.
+
+        Parameters
+        ----------
+        edges
+            Of the box, as rows [length], shape (3, 3); None without one.
+        positions, rotations
+            Poses of the bodies as they are shown, shapes (bodies, 3) and (bodies, 4).
+        """
+        ends = self.springs.placed(positions, rotations)
+        if self.wraps and edges is not None:
+            apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+            across = apart > 0.5 * np.linalg.norm(edges, axis=1).min()
+            ends[across, 1] = ends[across, 0]
+        return ends
+
 
 def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scene:
     """What is drawn of a model.
 
-    The shapes of bodies that have some; spheres where sites or drag give bodies a radius, sticks between atoms, and for
-    all other bodies the solid of their inertia with limbs from joint to joint.
+    The shapes of bodies that have some, lines from node to node of those that deform, spheres where sites or drag give
+    bodies a radius, sticks between atoms, and for all other bodies the solid of their inertia with limbs from joint to
+    joint.
 
     Parameters
     ----------
@@ -104,6 +128,7 @@ def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scen
         upwards(model),
         parts.link,
         parts.shapes.meshes(),
+        traces_of(model, parts.colour, parts.link),
     )
 
 
@@ -161,6 +186,8 @@ class _Parts:
         self.drag = hydrodynamic_radii(model)
         self.colour = colours.cycled(np.arange(model.bodies) if model.bodies <= FEW else generations(model))
         self.link = self._link_length()
+        extent = float(np.ptp(positions, axis=0).max()) if model.bodies else 0.0
+        self.thinnest = min(THIN * extent, STOUT * self.link)
         self.shapes = ShapeSolids(model, self.colour)
         # Bodies that have a shape by what they carry, and by their drag.
         self.carrying = np.zeros(model.bodies, dtype=bool)
@@ -169,6 +196,8 @@ class _Parts:
         if model.atoms is not None:
             self.carrying[sites.body[model.atoms.site]] = True
         self.shaped = np.array([bool(several) for several in model.shapes], dtype=bool)
+        # Flexible bodies are drawn from node to node.
+        self.shaped[list(model.modes)] = True
         self.sized = ~self.carrying & ~self.shaped & np.isfinite(self.drag)
         self.bare = np.zeros(model.bodies, dtype=bool)
 
@@ -249,7 +278,7 @@ class _Parts:
                 self.balls.append(Solids.at(one, centre, edges[None] * np.sqrt(5.0 / 12.0), colour, turn[None]))
             elif edges[1] < ROD * edges[-1]:
                 half = 0.5 * edges[-1] * matrices(turn)[:, 2]
-                radius = 0.25 * float(edges[0] + edges[1])
+                radius = max(0.25 * float(edges[0] + edges[1]), self.thinnest)
                 self.rods.append(_rods(one, (centre - half)[None], (centre + half)[None], radius, colour))
                 ends = np.stack([centre - half, centre + half])
                 self.balls.append(Solids.at(np.array([body, body]), ends, np.full(2, radius), colour))
@@ -288,6 +317,7 @@ class _Parts:
             size = np.where(
                 self.sized[body], NARROW * self.drag[body], np.where(self.bare[body], THICK, LIMB) * self.link
             )
+            size = np.maximum(size, self.thinnest)
             start, tip = (np.array([end[k] for end in long]) for k in (1, 2))
             self.rods.append(_rods(body, start, tip, size, self.colour[body]))
             round_ended = np.tile(self.bare[body], 2)

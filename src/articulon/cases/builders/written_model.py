@@ -21,7 +21,7 @@ from articulon.cases.builders.explicit_joints import (
 )
 from articulon.cases.builders.explicit_loops import ExplicitDrive, ExplicitLoop
 from articulon.cases.builders.explicit_modes import AnyModes
-from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.declaration import BodyOrGround, Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError
 from articulon.model import body_checks
 from articulon.model.joints import BY_NAME
@@ -59,7 +59,7 @@ class ExplicitBody(Declaration):
     default, or what follows from the density."""
     com: Annotated[Vector | None, Dimension("length")] = None
     """Centre of mass in the body's frame [length]; its origin by default, or what follows from the density."""
-    parent: str = GROUND
+    parent: BodyOrGround = GROUND
     """The body that this one is joined to; it may come later in the file."""
     joint: JointName
     """The joint to the parent."""
@@ -157,7 +157,7 @@ class ExplicitBody(Declaration):
 class ExplicitSite(Declaration):
     """A point where pair forces act."""
 
-    body: str
+    body: BodyOrGround
     """The body that carries it, or ``"ground"``."""
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """In the body's frame, or the world's [length]."""
