@@ -50,6 +50,7 @@ class RunSession:
         self.model: Model | None = None
         self.engine: Engine | None = None
         self.rate: float | None = None
+        self._finishing: list[Engine] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -142,18 +143,28 @@ class RunSession:
 
     def poll(self) -> Frame | None:
         """Take what the engine has said and shown since: the state that it is in, if that is another one."""
+        for late in [late for late in self._finishing if not self._goes_on(late)]:
+            self._finishing.remove(late)
         engine = self.engine
         if engine is None:
             return None
         look = engine.latest()
         if look is not None:
             self.frames.add(look.frame)
+        going = self._goes_on(engine)
+        if self.state == "ended":
+            # It writes its report yet, and is in nobody's way.
+            self.engine = None
+            self._finishing += [engine] if going else []
+        return None if look is None else look.frame
+
+    def _goes_on(self, engine: Engine) -> bool:
+        """Take what an engine has said; whether it may say more."""
         for said in engine.heard():
             self._take(said)
         if engine.ended:
             engine.close()
-            self.engine = None
-        return None if look is None else look.frame
+        return not engine.ended
 
     def _take(self, said: Mapping[str, Any]) -> None:
         match said["kind"]:
@@ -174,7 +185,7 @@ class RunSession:
             case "ended":
                 self._end(said)
             case "gone":
-                if self.state != "ended":
+                if self.state not in ("ended", "idle"):
                     self._end({"summary": None, "error": said["error"] or "the engine ended", "heading": "error"})
 
     def _end(self, said: Mapping[str, Any]) -> None:
@@ -202,10 +213,10 @@ class RunSession:
 
     def close(self) -> str | None:
         """End the engine, the state saved; how to go on, where there is something to go on with."""
-        if self.engine is not None:
-            for said in self.engine.close():
+        for engine in [*self._finishing, *([] if self.engine is None else [self.engine])]:
+            for said in engine.close():
                 self._take(said)
-            self.engine = None
+        self.engine, self._finishing = None, []
         if not self.can_go_on or self.folder is None:
             return None
         return f"articulon studio {self.folder}"

@@ -133,16 +133,20 @@ class Workspace:
             self._view.show(frames[number])
 
     def run(self) -> None:
-        """Keep the pages up to date until Ctrl-C or :meth:`close`."""
+        """Keep the pages up to date until Ctrl-C or :meth:`end`."""
         before = time.monotonic()
         while not self._closing.wait(1.0 / RATE):
             now = time.monotonic()
             self.update(now - before)
             before = now
 
+    def end(self) -> None:
+        """Have :meth:`run` return."""
+        self._closing.set()
+
     def close(self) -> str | None:
         """End the run, its state saved, and the pages; how to go on with it, where there is something left."""
-        self._closing.set()
+        self.end()
         how = self.session.close()
         stop(self.server)
         return how
