@@ -48,7 +48,7 @@ def rods_at(picture: Path) -> tuple[np.ndarray, np.ndarray]:
     red, green, blue = np.moveaxis(imread(picture)[150:, :, :3], -1, 0)
     colours = (blue > red + 0.3) & (green < blue), (red > blue + 0.3) & (green < red)
     for colour in colours:
-        assert np.count_nonzero(colour) > 500
+        assert np.count_nonzero(colour) > 100
     middles = [np.argwhere(colour).mean(axis=0) for colour in colours]
     return middles[0], middles[1]
 

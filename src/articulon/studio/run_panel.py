@@ -74,7 +74,7 @@ class RunPanel:
 
         @self._run.on_click
         def _(event: viser.GuiEvent) -> None:
-            self._wishes.put(self._press)
+            self._wishes.put(self.press)
 
         @self._more.on_click
         def _(event: viser.GuiEvent) -> None:
@@ -93,7 +93,7 @@ class RunPanel:
                 number = int(self._slider.value)
                 self._wishes.put(lambda: self._seek(number))
 
-    def _press(self) -> None:
+    def press(self) -> None:
         """Run, pause or go on."""
         session = self.session
         if session.state == "running":
