@@ -28,6 +28,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from articulon.declaration_help import HelpSignature, HelpText, stated
 from articulon.declared_faults import explanation, joined, nearest
 from articulon.declared_types import (
+    BodyName,
+    BodyOrGround,
     Choice,
     Dimension,
     Flag,
@@ -43,7 +45,20 @@ from articulon.inputs import clipped, is_file, shown
 from articulon.notebook_table import table_of_words
 from articulon.units import UnitSystem
 
-__all__ = ["Choice", "Declaration", "Dimension", "Flag", "Number", "Quantity", "Seed", "Whole", "marked", "nearest"]
+__all__ = [
+    "BodyName",
+    "BodyOrGround",
+    "Choice",
+    "Declaration",
+    "Dimension",
+    "Flag",
+    "Number",
+    "Quantity",
+    "Seed",
+    "Whole",
+    "marked",
+    "nearest",
+]
 
 
 class Declaration(BaseModel):

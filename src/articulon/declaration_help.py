@@ -66,10 +66,7 @@ def _text(owner: Any, written: str) -> str:
     body, fields = inspect.cleandoc(written), stated(owner)
     if not fields or "Parameters\n----------" in body:
         return body
-    meanings: dict[str, str] = {}
-    for one in reversed(owner.__mro__):
-        if one is not object and not one.__module__.startswith("pydantic"):
-            meanings.update(_meanings(one))
+    meanings = meanings_of(owner)
     lines = ["Parameters", "----------"]
     for name in [*owner.positional, *(name for name in fields if name not in owner.positional)]:
         lines.append(name)
@@ -77,6 +74,15 @@ def _text(owner: Any, written: str) -> str:
     if any(hasattr(mark, "example") for field in fields.values() for mark in field.metadata):
         lines += ["", UNITS]
     return "\n".join([body, "", *lines]).lstrip("\n")
+
+
+def meanings_of(owner: type) -> dict[str, str]:
+    """What the fields of a declaration mean, in its author's words; without what has no text or no source."""
+    meanings: dict[str, str] = {}
+    for one in reversed(owner.__mro__):
+        if one is not object and not one.__module__.startswith("pydantic"):
+            meanings.update(_meanings(one))
+    return meanings
 
 
 def _told(field: FieldInfo, meaning: str) -> str:

@@ -73,6 +73,25 @@ class Dimension:
         return number
 
 
+@dataclass(frozen=True)
+class NamesBody:
+    """Marks text that names a body of the model, or is a pattern of such names.
+
+    Parameters
+    ----------
+    ground
+        Whether it may be the ground too.
+    """
+
+    ground: bool = False
+
+
+BodyName: TypeAlias = Annotated[str, NamesBody()]
+"""The name of a body: what follows when the body is renamed, and what an editor offers to choose from."""
+BodyOrGround: TypeAlias = Annotated[str, NamesBody(ground=True)]
+"""The name of a body, or the ground."""
+
+
 class Choice:
     """Marks a field whose type is one of several declarations, which a key chooses among. Iterates over them."""
 

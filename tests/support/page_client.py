@@ -74,10 +74,26 @@ class PageClient:
             self.nodes.setdefault(message["name"], {}).update(message["updates"])
         elif kind == "GuiUpdateMessage":
             self.controls[message["uuid"]].update(message["updates"])
+        elif kind == "GuiRemoveMessage":
+            self._remove(message["uuid"])
+        elif kind == "RemoveSceneNodeMessage":
+            self.nodes.pop(message["name"], None)
         elif "uuid" in message and "props" in message:
-            self.controls[message["uuid"]] = {"type": kind, **message["props"], "value": message.get("value")}
+            inside = message.get("container_uuid")
+            self.controls[message["uuid"]] = {
+                "type": kind,
+                **message["props"],
+                "value": message.get("value"),
+                "inside": inside,
+            }
         elif "name" in message and "props" in message:
             self.nodes[message["name"]] = {"type": kind, **message["props"]}
+
+    def _remove(self, uuid: str) -> None:
+        """Forget a control and all that is inside of it."""
+        self.controls.pop(uuid, None)
+        for inner in [inner for inner, control in self.controls.items() if control.get("inside") == uuid]:
+            self._remove(inner)
 
     def control(self, kind: str, label: str | None = None) -> tuple[str, dict[str, Any]]:
         """A control by its kind and label, with its number."""
@@ -90,6 +106,18 @@ class PageClient:
     def change(self, uuid: str, value: Any) -> None:
         """Do to a control what a user does."""
         self._say({"type": "GuiUpdateMessage", "uuid": uuid, "updates": {"value": value}})
+
+    def text_of(self, kind: str) -> str:
+        """All that controls of a kind say."""
+        return "\n".join(str(control["content"]) for control in self.controls.values() if control["type"] == kind)
+
+    def drag(self, name: str, wxyz: Any, position: Any, phase: str = "update") -> None:
+        """Drag a handle of the scene to a pose, or take hold of it, or let go."""
+        if phase != "update":
+            self._say({"type": f"TransformControlsDrag{phase.title()}Message", "name": name, "owner": ""})
+            return
+        at = {"wxyz": [float(x) for x in wxyz], "position": [float(x) for x in position]}
+        self._say({"type": "TransformControlsUpdateMessage", "name": name, "owner": "", **at})
 
     def _say(self, message: dict[str, Any]) -> None:
         self.socket.send(msgspec.msgpack.encode(message))

@@ -6,7 +6,7 @@ from pydantic import model_validator
 
 from articulon.adaptive.conditions import CONDITIONS, BaseCondition, BoundedCondition, Condition, TriedCondition
 from articulon.adaptive.conditions.condition_base import Count
-from articulon.declaration import Declaration, Dimension, Flag, Quantity
+from articulon.declaration import BodyName, Declaration, Dimension, Flag, Quantity
 from articulon.errors import CaseError
 
 
@@ -16,10 +16,10 @@ class Group(Declaration):
     error_class: ClassVar = CaseError
     name: str | None = None
     """What it is called."""
-    bodies: tuple[str, ...]
+    bodies: tuple[BodyName, ...]
     """The bodies that the joints carry, or whose modes they are; a name ending in ``*`` stands for all that begin
     so."""
-    without: tuple[str, ...] = ()
+    without: tuple[BodyName, ...] = ()
     """Bodies that are left out of these, such as the first of a chain."""
     modes: Literal["all"] | tuple[Count, ...] | None = None
     """Modes of these bodies in place of their joints, each by itself: all, or those of these numbers, the first mode

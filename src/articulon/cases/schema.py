@@ -13,7 +13,7 @@ from articulon.barostats import Barostat
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.references import check_cited
 from articulon.cases.study_sections import Fit, Optimise, Sensitivities
-from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Seed, Whole, nearest
+from articulon.declaration import BodyName, Declaration, Dimension, Flag, Number, Quantity, Seed, Whole, nearest
 from articulon.errors import CaseError
 from articulon.forces import AnyForce
 from articulon.integrate import Explicit, Integrator
@@ -85,7 +85,7 @@ class Dynamics(Section):
 class Stop(Section):
     """``[run.stop]``: what ends a run before its duration is over."""
 
-    body: str
+    body: BodyName
     """The body that is watched."""
     direction: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("dimensionless")]
     """Where to, world frame; of any length but zero."""

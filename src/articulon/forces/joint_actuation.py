@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 from pydantic import ConfigDict, model_validator
 
-from articulon.declaration import Dimension, Number, Quantity, Whole
+from articulon.declaration import BodyName, Dimension, Number, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt
 from articulon.forces.over_time import check_lasting, cubic, increasing, interpolated, piece_at
@@ -76,7 +76,7 @@ class JointActuation(Force):
     not_differentiated: ClassVar[tuple[str, ...]] = ("times", "parameters")
 
     kind: Literal["joint-actuation"] = "joint-actuation"
-    body: str | None = None
+    body: BodyName | None = None
     """The body that the joint carries; with a table."""
     component: Whole = 0
     """Which of the joint's speeds, from 0."""

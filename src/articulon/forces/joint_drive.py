@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from pydantic import model_validator
 
-from articulon.declaration import Dimension, Quantity, Whole
+from articulon.declaration import BodyName, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt
 from articulon.forces.over_time import check_lasting, cubic, increasing, interpolated, piece_at, slopes
@@ -82,7 +82,7 @@ class JointDrive(Force):
     not_differentiated: ClassVar[tuple[str, ...]] = ("times",)
 
     kind: Literal["joint-drive"] = "joint-drive"
-    body: str
+    body: BodyName
     """The body that the joint carries."""
     component: Whole = 0
     """Which of the joint's speeds, from 0."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from pydantic import model_validator
 
-from articulon.declaration import Dimension, Quantity
+from articulon.declaration import BodyName, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt, Term
 from articulon.forces.selection import matching, still_moves
@@ -20,7 +20,7 @@ from articulon.model.joints import UNBOUND
 from articulon.model.state import DAMPING
 from articulon.passes import Bound, pass_of
 
-Coefficient = Quantity | dict[str, Quantity]
+Coefficient = Quantity | dict[BodyName, Quantity]
 
 
 class Part(NamedTuple):

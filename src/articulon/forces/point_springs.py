@@ -21,7 +21,7 @@ from articulon.algebra.vectors import (
     store_from,
     sub,
 )
-from articulon.declaration import Dimension, Quantity
+from articulon.declaration import BodyOrGround, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging, TangentAt, Term
 from articulon.forces.selection import body_index, on_link
@@ -60,7 +60,7 @@ class PointSpring(Force):
     kind: Literal["point-spring"] = "point-spring"
     name: str | None = None
     """What the spring is called, where there are several."""
-    bodies: tuple[str, str]
+    bodies: tuple[BodyOrGround, BodyOrGround]
     """What it joins: two bodies, or a body and ``"ground"``."""
     points: Annotated[
         tuple[tuple[Quantity, Quantity, Quantity], tuple[Quantity, Quantity, Quantity]], Dimension("length")

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import model_validator
 
 from articulon.algebra.vectors import load, sub
-from articulon.declaration import Dimension, Quantity, Whole, nearest
+from articulon.declaration import BodyName, Dimension, Quantity, Whole, nearest
 from articulon.dynamics import body_poses
 from articulon.errors import ModelError
 from articulon.forces.atom_names import sites_selected
@@ -53,7 +53,7 @@ class PositionRestraint(Force):
     kind: Literal["position-restraint"] = "position-restraint"
     name: str | None = None
     """What the restraint is called, where there are several."""
-    bodies: tuple[str, ...] = ()
+    bodies: tuple[BodyName, ...] = ()
     """Bodies that are held; a name ending in ``*`` stands for all that begin so."""
     point: Literal["centre"] | Annotated[Point, Dimension("length")] = "centre"
     """The point of each body: its centre of mass, or a point of its frame [length]."""

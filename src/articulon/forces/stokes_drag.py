@@ -23,7 +23,7 @@ from articulon.algebra.vectors import (
     store_from,
     sub,
 )
-from articulon.declaration import Declaration, Dimension, Flag, Quantity
+from articulon.declaration import BodyName, Declaration, Dimension, Flag, Quantity
 from articulon.errors import ModelError
 from articulon.forces.selection import on_link, per_body, selected
 from articulon.forces.solver_tables import Drag
@@ -50,11 +50,13 @@ class StokesDrag(Declaration):
     kind: Literal["stokes-drag"] = "stokes-drag"
     viscosity: Annotated[Quantity | None, Dimension("viscosity", minimum=0, exclusive=True)] = None
     """η [mass/(length time)]."""
-    radius: Annotated[Quantity | dict[str, Quantity] | None, Dimension("length", minimum=0, exclusive=True)] = None
+    radius: Annotated[Quantity | dict[BodyName, Quantity] | None, Dimension("length", minimum=0, exclusive=True)] = None
     """R [length]."""
-    translational: Annotated[Quantity | dict[str, Quantity] | None, Dimension("translational_drag", minimum=0)] = None
+    translational: Annotated[Quantity | dict[BodyName, Quantity] | None, Dimension("translational_drag", minimum=0)] = (
+        None
+    )
     """β [mass/time], instead of viscosity and radius."""
-    rotational: Annotated[Quantity | dict[str, Quantity] | None, Dimension("rotational_drag", minimum=0)] = None
+    rotational: Annotated[Quantity | dict[BodyName, Quantity] | None, Dimension("rotational_drag", minimum=0)] = None
     """β_ω [mass length²/time], instead of viscosity and radius."""
     flow: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("velocity")] = (0.0, 0.0, 0.0)
     """Velocity of the medium at the world's origin, world frame [length/time], shape (3,)."""
@@ -62,7 +64,7 @@ class StokesDrag(Declaration):
     """G of the flow v_f = flow + G r, where G[i][j] = ∂v_i/∂r_j: a row for each component of the velocity, world frame
     [1/time], shape (3, 3). ``[[0, γ, 0], [0, 0, 0], [0, 0, 0]]`` is a flow along x that grows along y, and turns free
     spheres by −γ/2 about z. Its trace is zero, since the medium is not compressed; none by default."""
-    bodies: tuple[str, ...] | None = None
+    bodies: tuple[BodyName, ...] | None = None
     """The bodies that it acts on; all by default."""
     shared_by_mass: Flag = False
     """Whether the given drag is that of all the bodies together, shared among them by mass (Guy 2018, 2.4)."""

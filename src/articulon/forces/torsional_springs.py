@@ -16,7 +16,7 @@ from articulon.algebra.rotations import (
     rotation_vector_change,
 )
 from articulon.algebra.vectors import add_scaled, dot, load_at, scale, store_at
-from articulon.declaration import Dimension, Number, Quantity
+from articulon.declaration import BodyName, Dimension, Number, Quantity
 from articulon.errors import ModelError
 from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging, TangentAt
 from articulon.forces.selection import matching, still_moves
@@ -51,10 +51,10 @@ class TorsionalSprings(Force):
     energy_channel = CONFORMATIONAL
     side_by_side: ClassVar[bool] = True
     on_joints: ClassVar[bool] = True
-    stiffness: Annotated[dict[str, Quantity], Dimension("torsional_stiffness", minimum=0)]
+    stiffness: Annotated[dict[BodyName, Quantity], Dimension("torsional_stiffness", minimum=0)]
     """k by body, the one that the joint carries [energy/rad²]; a name ending in ``*`` stands for all that begin so, and
     of two entries for a body the later counts."""
-    rest: dict[str, Literal["initial"] | Number | tuple[Number, Number, Number, Number]] = {}
+    rest: dict[BodyName, Literal["initial"] | Number | tuple[Number, Number, Number, Number]] = {}
     """Rest angle [rad] or rest Euler parameters by body, or ``"initial"``; zero rotation by default."""
 
     def check(self, model: Model, where: str) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from articulon.declaration import Dimension, Quantity
+from articulon.declaration import BodyName, Dimension, Quantity
 from articulon.kernels import first_class
 from articulon.model.state import POTENTIAL
 from articulon.scaling.base import ScalingPolicy
@@ -37,7 +37,7 @@ class SmoothAdaptive(ScalingPolicy):
     unscaled run (Guy 2018, 5.2)."""
     width: Annotated[Quantity | None, Dimension("velocity", minimum=0, exclusive=True)] = None
     """w: from α − w to α + w the switch goes 76 % of its way [length/time]; a tenth of the threshold by default."""
-    core: str | None = None
+    core: BodyName | None = None
     """The body whose β it is; the one with the largest by default."""
     law = staticmethod(scaled_smoothly_where_large)
     switches = True

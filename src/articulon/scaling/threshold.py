@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from articulon.declaration import Dimension, Quantity
+from articulon.declaration import BodyName, Dimension, Quantity
 from articulon.kernels import first_class
 from articulon.model.state import POTENTIAL
 from articulon.scaling.base import ScalingPolicy
@@ -33,7 +33,7 @@ class ThresholdAdaptive(ScalingPolicy):
     threshold: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
     """α, the value of Γ_p/β above which the potential is scaled too [length/time]; None finds it by a short unscaled
     run (Guy 2018, 5.2)."""
-    core: str | None = None
+    core: BodyName | None = None
     """The body whose β it is; the one with the largest by default."""
     law = staticmethod(scaled_where_large)
     switches = True

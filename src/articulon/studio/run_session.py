@@ -20,6 +20,7 @@ from articulon.simulation.results import CASE
 from articulon.studio.engine_handle import Engine, Job
 from articulon.studio.live_frames import LiveFrames
 from articulon.studio.live_plots import Observed
+from articulon.studio.run_frames import RunFrames
 from articulon.studio.stage import Frame
 
 MOST_NOTES = 40
@@ -94,16 +95,14 @@ class RunSession:
     def _load(self) -> None:
         """Take the frames, the observables and the figures that the folder has."""
         assert self.folder is not None and self.model is not None
-        run, model = open_run(self.folder, allow_code=self.allow_code), self.model
-        run.model = model
+        run = open_run(self.folder, allow_code=self.allow_code)
+        run.model = self.model
         self.summary = dict(run.summary)
-        times, positions, rotations = np.asarray(run.times), run.positions, run.rotations
-        self.observed.fill(times, run.observables)
+        frames = RunFrames(run, follows=False)
+        self.observed.fill(frames.times, run.observables)
         self.frames.clear()
-        count = len(times)
-        for k in np.unique(np.linspace(0, count - 1, min(count, MOST_LOADED)).round().astype(int)).tolist():
-            edges = None if model.box is None else model.box.vectors if run.boxes is None else run.boxes[k]
-            self.frames.add(Frame(positions[k], rotations[k], float(times[k]), edges))
+        for k in np.unique(np.linspace(0, len(frames) - 1, min(len(frames), MOST_LOADED)).round().astype(int)).tolist():
+            self.frames.add(frames[k])
 
     def begin(self, case: Case, model: Model, waits: bool = False) -> None:
         """Run a case: from where the run in the folder was stopped, if it is the same one, or in a new folder.

@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from articulon.adaptive.conditions.condition_base import BoundedCondition
 from articulon.adaptive.conditions.looking import Looking
-from articulon.declaration import Dimension, Quantity
+from articulon.declaration import BodyName, Dimension, Quantity
 from articulon.dynamics import body_poses
 from articulon.forces.selection import body_index
 from articulon.model import Model
@@ -18,9 +18,9 @@ class Distance(BoundedCondition):
     """Distance of the centres of mass of two bodies, or of a body and a point of the world."""
 
     when: Literal["distance"] = "distance"
-    body: str
+    body: BodyName
     """A body."""
-    to: str | None = None
+    to: BodyName | None = None
     """Another one."""
     point: Annotated[tuple[Quantity, Quantity, Quantity] | None, Dimension("length")] = None
     """Or a point, world frame [length]."""

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from articulon.building import ModelBuilder
-from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.declaration import BodyName, Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError
 from articulon.model.atoms import Atoms
 from articulon.units import UnitSystem
@@ -21,7 +21,7 @@ OF_RESIDUES = ("residue_numbers", "insertions", "chains", "residue_kinds")
 class ExplicitTorsion(Declaration):
     """What the torsion that a revolute joint turns is called."""
 
-    body: str
+    body: BodyName
     """The body that turns."""
     name: str
     """Such as ``"phi:A:TRP2"``."""

@@ -16,7 +16,7 @@ from articulon.cases.builders.explicit_joints import (
     axis_of,
     joint_of,
 )
-from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.declaration import BodyName, BodyOrGround, Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.forces.user_functions import loaded_function
 from articulon.model import body_checks
@@ -33,9 +33,9 @@ class ExplicitLoop(Declaration):
     """Any joint that constrains."""
     axis: Annotated[Vector | None, Dimension("dimensionless")] = None
     """Direction of a revolute or prismatic joint in the joint frame; (0, 0, 1) by default."""
-    parent: str = GROUND
+    parent: BodyOrGround = GROUND
     """In which the joint frame is fixed."""
-    child: str
+    child: BodyOrGround
     """In which the joint's moving side is fixed; it may be the ground."""
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """Origin of the joint frame in the parent's frame [length]."""
@@ -78,7 +78,7 @@ class ExplicitDrive(Declaration):
 
     name: Annotated[str | None, Field(min_length=1)] = None
     """Unique among the loops and drives; "drive of" and the body's name by default."""
-    body: str
+    body: BodyName
     """The body that the joint carries."""
     component: Annotated[Whole, Field(ge=0)] = 0
     """Which of the joint's coordinates."""

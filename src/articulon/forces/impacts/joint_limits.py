@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import BodyName, Declaration, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.impacts.hard_cores import has_cores
 from articulon.forces.impacts.impacts import check_restitution, impacts_of, within_one
@@ -49,9 +49,9 @@ class JointLimits(Declaration):
     is_force: ClassVar[bool] = True
     on_joints: ClassVar[bool] = True
     kind: Literal["joint-limits"] = "joint-limits"
-    lower: dict[str, Quantity] = {}
+    lower: dict[BodyName, Quantity] = {}
     """Least coordinate by body [angle or length]."""
-    upper: dict[str, Quantity] = {}
+    upper: dict[BodyName, Quantity] = {}
     """Largest coordinate by body [angle or length]."""
     restitution: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 1.0
     """e, in [0, 1], of the joint's speed."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from articulon.declaration import Dimension, Quantity, Whole, nearest
+from articulon.declaration import BodyName, Dimension, Quantity, Whole, nearest
 from articulon.dynamics import body_poses
 from articulon.errors import CaseError
 from articulon.forces.selection import body_index
@@ -21,7 +21,7 @@ class JointCheck(ValueCheck):
 
     kind: Literal["coordinate", "speed"]
     """Which check this is."""
-    body: str
+    body: BodyName
     """The body that the joint carries."""
     component: Annotated[Whole, Field(ge=0)] = 0
     """Which of the joint's coordinates or speeds."""
@@ -60,7 +60,7 @@ class PositionCheck(ValueCheck):
 
     kind: Literal["position"]
     """Which check this is."""
-    body: str
+    body: BodyName
     """The body."""
     point: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length")] = (0.0, 0.0, 0.0)
     """In the body's frame [length]."""

@@ -1,0 +1,224 @@
+"""The part of the panel that builds bodies: their tree, the form of the one that is chosen, and its name."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from articulon.cases.builders.explicit_joints import GROUND
+from articulon.cases.builders.written_model import ExplicitBody
+from articulon.cases.overrides import dotted
+from articulon.model.joints import BY_NAME
+from articulon.studio.editing.case_changes import bodies_of, body_names, body_number, free_name
+from articulon.studio.editing.case_errors import about
+from articulon.studio.editing.form_view import FormView
+from articulon.studio.editing.forms import UNSET, FormField, form_of
+from articulon.studio.editing.hands import Editor, follow
+from articulon.studio.editing.joint_handles import Drag
+from articulon.units import UnitSystem
+
+if TYPE_CHECKING:
+    import viser
+
+JOINED = ("parent", "joint")
+"""Keys of how a body is joined, which change what other keys mean."""
+
+
+class BodyEditor(Editor, Protocol):
+    """What this part needs of the panel."""
+
+    selected: str | None
+    """Name of the body that is chosen."""
+    drag: Drag
+    """What the handle in the scene drags."""
+
+    def ask(self, question: str, lines: list[str], yes: str, action: Any) -> None:
+        """Ask before something is done."""
+
+
+class BodyView:
+    """Bodies: a tree, buttons, and the form of the one that is chosen.
+
+    Parameters
+    ----------
+    gui, editor
+        The page, and the panel.
+    """
+
+    def __init__(self, gui: viser.GuiApi, editor: BodyEditor) -> None:
+        self._gui, self._editor = gui, editor
+        self._tree = gui.add_html("")
+        self._which = gui.add_dropdown("body", (UNSET,), hint="Or click it in the scene.")
+        self._buttons = gui.add_button_group(
+            "bodies", ("add", "delete"), hint="A new body hangs on the one that is chosen."
+        )
+        self._name = gui.add_text("name", "", hint="Changes wherever the body is named.")
+        self._drag = gui.add_dropdown(
+            "drag",
+            ("motion", "joint", "off"),
+            hint="In the scene: the joint's initial coordinates, or where the joint is and its axis.",
+        )
+        self._container = gui.add_folder(None)
+        self._form: FormView | None = None
+        self._shown: str | None = None
+        self._wire()
+
+    def _wire(self) -> None:
+        editor = self._editor
+        follow(self._which, editor, lambda name: setattr(editor, "selected", name))
+        follow(self._buttons, editor, lambda word: self._add() if word == "add" else self._delete())
+        follow(self._name, editor, self._rename)
+        follow(self._drag, editor, lambda what: setattr(editor, "drag", what))
+
+    def _add(self) -> None:
+        editor = self._editor
+        name = free_name(editor.document.bodies)
+        editor.document.add_body(name, **beginning(editor.document.table, editor.selected))
+        editor.selected = name
+
+    def _delete(self) -> None:
+        editor = self._editor
+        body = editor.selected
+        if body is None:
+            return
+        also = editor.document.goes_with(body)
+
+        def delete() -> None:
+            parent = editor.document.value(("model", "bodies", body_number(editor.document.table, body), "parent"))
+            editor.document.delete_body(body, all_of_it=True)
+            editor.selected = parent
+
+        if also:
+            editor.ask(f"With '{body}' goes", also, "delete all of it", delete)
+        else:
+            delete()
+
+    def _rename(self, name: str) -> None:
+        editor, new = self._editor, name.strip()
+        if editor.selected is not None and new != editor.selected:
+            editor.document.rename_body(editor.selected, new, merges="name")
+            editor.selected = new
+
+    def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
+        """Show what a case says, and what is wrong with it."""
+        editor, names = self._editor, body_names(table)
+        if editor.selected not in names:
+            editor.selected = names[-1] if names else None
+        self._tree.content = tree_html(table, editor.selected, errors)
+        options = tuple(names) or (UNSET,)
+        if tuple(self._which.options) != options:
+            self._which.options = options
+        if self._which.value != (editor.selected or UNSET) and not editor.waits(self._which):
+            self._which.value = editor.selected or UNSET  # type: ignore[misc]
+        if self._name.value.strip() != (editor.selected or "") and not editor.waits(self._name):
+            self._name.value = editor.selected or ""  # type: ignore[misc]
+        body = None if editor.selected is None else bodies_of(table)[body_number(table, editor.selected)]
+        if self._form is not None and editor.selected != self._shown and self._shown in names:
+            self._form.forget()
+        self._shown = editor.selected
+        self._set_form(body)
+        if self._form is not None and body is not None:
+            self._form.show(body, about(errors, f"model.bodies[{body_number(table, str(editor.selected))}]"))
+
+    def _set_form(self, body: Mapping[str, Any] | None) -> None:
+        document = self._editor.document
+        fields = []
+        if body is not None:
+            fields = coordinate_units(
+                form_of(ExplicitBody, document.units, document.bodies, ["name"]), str(body.get("joint")), document.units
+            )
+        if self._form is not None and fields and self._form.takes(fields):
+            return
+        if self._form is not None:
+            self._form.remove()
+        self._form = None
+        if fields:
+            with self._container:
+                self._form = FormView(self._gui, self._editor, fields, self._change)
+
+    def _change(self, key: str, value: Any) -> None:
+        document, name = self._editor.document, self._editor.selected
+        if name is None:
+            return
+        if key in JOINED and value is not None:
+            document.join(name, **{key: value})
+            return
+        path = ("model", "bodies", body_number(document.table, name), key)
+        document.set(path, value, merges=dotted(path))
+
+
+def coordinate_units(fields: tuple[FormField, ...], joint: str, units: UnitSystem) -> list[FormField]:
+    """The fields of a body, with the coordinates and speeds of its joint named, and their units."""
+    kind = BY_NAME.get(joint)
+    if kind is None:
+        return list(fields)
+    named = {"q": kind.coordinates, "u": kind.speeds}
+    found = []
+    for field in fields:
+        if field.name in named:
+            parts = named[field.name]
+            if not parts:  # of a weld
+                continue
+            labels = list(dict.fromkeys(units.label(dimension) for _, dimension in parts))
+            words = f"{', '.join(name for name, _ in parts)}: {field.meaning}"
+            field = replace(field, meaning=words, unit=", ".join(label for label in labels if label != "1"))
+        found.append(field)
+    return found
+
+
+def beginning(table: Mapping[str, Any], parent: str | None) -> dict[str, Any]:
+    """With which values a new body begins: a rod of unit mass and length, and a tenth of it thick, that hangs at
+    the end of its parent."""
+    rod: dict[str, Any] = {
+        "joint": "revolute",
+        "axis": [0, 1, 0],
+        "mass": 1.0,
+        "inertia": [0.083333, 0.083333, 0.00125],
+        "com": [0.0, 0.0, -0.5],
+    }
+    if parent is None or parent not in body_names(table):
+        return rod
+    com = bodies_of(table)[body_number(table, parent)].get("com", [0, 0, 0])
+    plain = isinstance(com, list) and len(com) == 3 and all(isinstance(x, int | float) for x in com)
+    return {**rod, "parent": parent, "position": [2 * x for x in com] if plain else [0.0, 0.0, 0.0]}
+
+
+def tree_html(table: Mapping[str, Any], selected: str | None, errors: Mapping[str, str]) -> str:
+    """The bodies as a tree, each with its joint; the one that is chosen in bold, those at fault in red."""
+    bodies = bodies_of(table)
+    if not bodies:
+        return (
+            '<div style="padding:0.4em 0.8em;color:#868e96">No bodies are written out yet: <b>add</b> the first one, '
+            "which hangs on the ground.</div>"
+        )
+    below: dict[Any, list[int]] = {}
+    for k, body in enumerate(bodies):
+        below.setdefault(body.get("parent", GROUND), []).append(k)
+    lines = ['<span style="color:#868e96">ground</span>']
+
+    def grow(parent: Any, before: str) -> None:
+        children = below.pop(parent, [])
+        for place, k in enumerate(children):
+            last = place == len(children) - 1
+            name = html.escape(str(bodies[k].get("name", "?")))
+            faulty = any(key.startswith(f"model.bodies[{k}]") for key in errors)
+            style = f"font-weight:{700 if bodies[k].get('name') == selected else 400}" + (
+                ";color:#c92a2a" if faulty else ""
+            )
+            joint = html.escape(str(bodies[k].get("joint", "?")))
+            lines.append(
+                f'<span style="color:#adb5bd">{before}{"└─" if last else "├─"} </span><span style="{style}">{name}'
+                f'</span> <span style="color:#868e96">{joint}</span>'
+            )
+            grow(bodies[k].get("name"), before + ("   " if last else "│  "))
+
+    grow(GROUND, "")
+    for parent in [*below]:  # whose parents are no bodies
+        grow(parent, "? ")
+    text = "\n".join(lines)
+    return (
+        '<div style="padding:0.3em 0.8em;font-family:monospace;font-size:0.85em;line-height:1.35;white-space:pre;'
+        f'overflow:auto;max-height:16em">{text}</div>'
+    )

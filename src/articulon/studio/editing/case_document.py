@@ -1,0 +1,423 @@
+"""A case under edit: its text and tables in step, every change one step that can be undone, its faults by key."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from articulon.cases.case import Case, resolve
+from articulon.cases.library import built_in_cases
+from articulon.cases.loading import find
+from articulon.cases.overrides import Part, dotted, parsed, parts
+from articulon.declaration import Declaration
+from articulon.errors import ArticulonError, CaseError
+from articulon.inputs import clipped
+from articulon.model import Model
+from articulon.storage.atomic_writing import write_text
+from articulon.studio.editing import case_changes
+from articulon.studio.editing.case_errors import by_key
+from articulon.studio.editing.toml_text import rewritten, same
+from articulon.units import UnitSystem, unit_system
+
+NEW = """\
+[case]
+title = "New mechanism"
+units = "kg-m-s"
+
+[[forces]]
+kind = "gravity"
+acceleration = [0, 0, "-9.81 m/s^2"]
+
+[integrator]
+rule = "dormand-prince"
+rtol = 1e-9
+atol = 1e-9
+
+[run]
+duration = "10 s"
+frames = 500
+"""
+"""A case without a body yet."""
+MOST_STEPS = 500
+"""Steps that can be undone."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A state of the document, and the change that led to it."""
+
+    text: str
+    """The case file."""
+    words: str
+    """The change, such as ``"add body 'arm'"``."""
+    whole: bool = True
+    """Whether all comments of the text before are in this one."""
+    merges: str | None = None
+    """Further changes with the same word are one step with this one."""
+
+
+class CaseDocument:
+    """A case under edit.
+
+    Each change is one step: :meth:`undo` takes it back and :meth:`redo` does it again, to the same bytes. A change that
+    cannot be is refused and leaves the document as it is. A case may be at fault between two steps: :attr:`errors` says
+    where.
+
+    Parameters
+    ----------
+    text
+        The case file.
+    path
+        Where it lies, and :meth:`save` writes to; None for a new one.
+    source
+        The file that others which it names lie beside; the path by default.
+    allow_code
+        Whether functions and plugins that it names may run: they are code.
+
+    Raises
+    ------
+    CaseError
+        For a text that is no TOML, with the line.
+    """
+
+    def __init__(
+        self, text: str, path: Path | None = None, *, source: str | None = None, allow_code: bool = False
+    ) -> None:
+        self.path, self.allow_code = path, allow_code
+        self._source = source or (str(path) if path is not None else "new case")
+        self._line_end = "\r\n" if "\r\n" in text else "\n"
+        text = text.replace("\r\n", "\n")
+        self._read(text)
+        self._steps, self._at = [Step(text, "open")], 0
+        self._saved = text
+        self._on_disk: str | None = None
+        self._told: list[Callable[[], Any]] = []
+        self._checked: tuple[str, Case | None, dict[str, str]] | None = None
+        self._built: tuple[str, Model | None, dict[str, str]] | None = None
+        self._of: tuple[Case, Model] | None = None
+
+    @classmethod
+    def new(cls) -> Self:
+        """An empty mechanism under gravity, in kilograms, metres and seconds."""
+        return cls(NEW)
+
+    @classmethod
+    def open(cls, name_or_path: str | Path, *, allow_code: bool = False) -> Self:
+        """The document of a case file, or of a copy of a built-in case, which is saved elsewhere.
+
+        Raises
+        ------
+        CaseError
+            For a file that is not there, cannot be read, or is no TOML.
+        """
+        file = find(name_or_path)
+        try:
+            content = file.read_bytes()
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise CaseError(f"{file}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
+        except OSError as error:
+            raise CaseError(f"{clipped(file)}: cannot be read: {error.strerror}") from None
+        ours = file in built_in_cases().values()
+        document = cls(text, None if ours else file, source=str(file), allow_code=allow_code)
+        document._on_disk = _digest(content)
+        return document
+
+    # What it says.
+
+    @property
+    def toml(self) -> str:
+        """The text of the case file."""
+        return self._steps[self._at].text
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """Its tables, a copy."""
+        return self._read(self.toml)
+
+    @property
+    def name(self) -> str:
+        """What the case is called: its file's name without the ending."""
+        return Path(self._source).stem
+
+    def value(self, key: str | Sequence[Part]) -> Any:
+        """What stands at a key, such as ``model.bodies[0].mass``, elements by number; None where nothing does."""
+        return case_changes.value_or_none(self.table, case_changes.path_of(key))
+
+    @property
+    def units(self) -> UnitSystem:
+        """Its system of units; kilograms, metres and seconds where the case names one that there is not."""
+        try:
+            return unit_system(str(self.value("case.units") or "fg-um-us"))
+        except CaseError:
+            return unit_system("kg-m-s")
+
+    @property
+    def bodies(self) -> list[str]:
+        """Names of the bodies that it writes out."""
+        return case_changes.body_names(self.table)
+
+    def _read(self, text: str) -> dict[str, Any]:
+        try:
+            return parsed(text)
+        except ValueError as error:
+            raise CaseError(f"{self._source}: is not valid TOML: {clipped(error)}") from None
+
+    # What is wrong with it.
+
+    def case(self) -> Case:
+        """The case, checked.
+
+        Raises
+        ------
+        CaseError
+            With one line for each fault: the file, the key, what was expected and the nearest valid key.
+        """
+        return resolve(self.table, self._source, self.name, {}, self.allow_code)
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """Faults by dotted key, such as ``model.bodies[0].mass``; empty where the case can be run. What is found only
+        as the model is built stands at the body or loop that it is about, or under ``model``."""
+        return {**self._check()[1], **self._build()[1]}
+
+    def model(self) -> Model | None:
+        """The model, to be looked at; None while there are errors. Functions that the case names are not loaded: what
+        they drive is free."""
+        return self._build()[0]
+
+    def _check(self) -> tuple[Case | None, dict[str, str]]:
+        if self._checked is None or self._checked[0] != self.toml:
+            case, errors = None, {}
+            try:
+                case = self.case()
+            except CaseError as error:
+                errors = by_key(str(error), self._source, self.table)
+            self._checked = (self.toml, case, errors)
+        return self._checked[1:]
+
+    def _build(self) -> tuple[Model | None, dict[str, str]]:
+        if self._built is None or self._built[0] != self.toml:
+            model, errors, case = None, {}, self._check()[0]
+            if case is not None and self._of is not None and _same_model(case, self._of[0]):
+                model = self._of[1]
+            elif case is not None:
+                try:
+                    model = case.build_model(run_code=False)
+                    self._of = (case, model)
+                except ArticulonError as error:
+                    errors = by_key(str(error), self._source, self.table)
+            self._built = (self.toml, model, errors)
+        return self._built[1:]
+
+    # Steps.
+
+    def _step(self, words: str, table: Mapping[str, Any], merges: str | None = None) -> None:
+        """Go on to what a table says; nothing where it says what the document does."""
+        if same(table, self.table):
+            return
+        text, whole = rewritten(self.toml, table)
+        self._go(Step(text, words, whole, merges))
+
+    def _go(self, step: Step) -> None:
+        before = self._steps[self._at]
+        del self._steps[self._at + 1 :]
+        if step.merges is not None and step.merges == before.merges and before.text != self._saved:
+            self._steps.pop()
+            step = Step(step.text, step.words, step.whole and before.whole, step.merges)
+        self._steps.append(step)
+        del self._steps[: max(0, len(self._steps) - MOST_STEPS - 1)]
+        self._stand_at(len(self._steps) - 1)
+
+    def _stand_at(self, place: int) -> None:
+        self._at = place
+        for callback in self._told:
+            callback()
+
+    def on_change(self, callback: Callable[[], Any]) -> None:
+        """Call a function after each step, and each that is taken back or done again."""
+        self._told.append(callback)
+
+    @property
+    def undoes(self) -> str | None:
+        """What :meth:`undo` takes back, in words; None where there is nothing."""
+        return self._steps[self._at].words if self._at else None
+
+    @property
+    def redoes(self) -> str | None:
+        """What :meth:`redo` does again, in words; None where there is nothing."""
+        return self._steps[self._at + 1].words if self._at + 1 < len(self._steps) else None
+
+    def undo(self) -> None:
+        """Take the last step back."""
+        self._stand_at(max(0, self._at - 1))
+
+    def redo(self) -> None:
+        """Do the step again that was taken back last."""
+        self._stand_at(min(len(self._steps) - 1, self._at + 1))
+
+    # Changes.
+
+    def set(self, key: str | Sequence[Part], value: Any, *, merges: str | None = None) -> None:
+        """Set a key, such as ``run.duration`` or ``forces[0].stiffness``, elements by number; None removes it.
+
+        Parameters
+        ----------
+        key, value
+            The key, and a value as a case file has it: quantities as numbers or as text with their units.
+        merges
+            A word: steps that follow each other with the same word are one.
+
+        Raises
+        ------
+        CaseError
+            For a key that leads through what is no table.
+        """
+        path = case_changes.path_of(key)
+        word = f"change {dotted(path)}" if value is not None else f"remove {dotted(path)}"
+        self._step(word, case_changes.with_value(self.table, path, value), merges)
+
+    def choose(self, key: str | Sequence[Part], word: str, form: type[Declaration]) -> None:
+        """Make a section, or a force, be of another kind. Keys that the new one can have too are kept.
+
+        Parameters
+        ----------
+        key
+            Of the section: ``integrator``, ``scaling``, ``thermostat``, ``forces[0]``.
+        word
+            What chooses the new form, such as ``"rk4"``.
+        form
+            The declaration that it chooses.
+
+        Raises
+        ------
+        CaseError
+            For a section that has one form only.
+        """
+        path = case_changes.path_of(key)
+        self._step(f"choose {word}", case_changes.with_form(self.table, path, word, form))
+
+    def add_body(self, name: str, **fields: Any) -> None:
+        """Add a body; the fields are those of ``[[model.bodies]]``: joint, mass, inertia, parent and so on."""
+        self._step(f"add body '{name.strip()}'", case_changes.with_body(self.table, name, fields))
+
+    def join(self, body: str, **fields: Any) -> None:
+        """Join a body in another way: ``parent``, ``joint``, ``axis``, ``position``, ``rotation``. Another kind of
+        joint takes the axis and the initial coordinates and speeds away, unless they are given too."""
+        self._step(f"join '{body}'", case_changes.with_joint(self.table, body, fields))
+
+    def rename_body(self, old: str, new: str, *, merges: str | None = None) -> None:
+        """Give a body another name, wherever it is named: as a parent, in loops, forces, drives, checks, conditions,
+        observables and variants; raises CaseError for a name that is taken."""
+        self._step(f"rename '{old}' to '{new.strip()}'", case_changes.with_name(self.table, old, new), merges)
+
+    def goes_with(self, body: str) -> list[str]:
+        """What else goes when a body is deleted: bodies that hang on it, and forces, sites, loops and checks that name
+        it; a line each. Raises CaseError as :meth:`delete_body`."""
+        return case_changes.without_body(self.table, body)[1]
+
+    def delete_body(self, body: str, *, all_of_it: bool = False) -> None:
+        """Delete a body.
+
+        Parameters
+        ----------
+        body
+            Its name.
+        all_of_it
+            Whether what :meth:`goes_with` says goes too.
+
+        Raises
+        ------
+        CaseError
+            For a body that others need, unless all of it is to go; and where forces count sites by their numbers.
+        """
+        table, words = case_changes.without_body(self.table, body)
+        if words and not all_of_it:
+            raise CaseError(f"'{body}' cannot be deleted alone: with it goes {'; '.join(words)}")
+        self._step(f"delete body '{body}'", table)
+
+    def set_coordinates(self, coordinates: Mapping[str, Sequence[float]], *, merges: str | None = None) -> None:
+        """Set initial coordinates of the joints of some bodies, in the units of the case."""
+        table = self.table
+        for body, q in coordinates.items():
+            values = [float(one) for one in q]
+            path = ("model", "bodies", case_changes.body_number(table, body), "q")
+            table = case_changes.with_value(table, path, values[0] if len(values) == 1 else values)
+        self._step(f"move {', '.join(map(repr, coordinates))}", table, merges)
+
+    def add(self, key: str, **fields: Any) -> int:
+        """Add a table to a list of tables, such as ``forces`` or ``model.loops``; its number there."""
+        table, number = case_changes.with_element(self.table, parts(key), fields)
+        self._step(f"add {fields.get('name') or fields.get('kind') or key}", table)
+        return number
+
+    def replace(self, text: str) -> None:
+        """Take another text for the whole case, as one step; raises CaseError for one that is no TOML."""
+        text = text.replace("\r\n", "\n")
+        self._read(text)
+        if text != self.toml:
+            self._go(Step(text, "edit the text"))
+
+    # Files.
+
+    @property
+    def changed(self) -> bool:
+        """Whether it says something else than the file that it was read from or saved to last."""
+        return self.toml != self._saved
+
+    @property
+    def lost_comments(self) -> bool:
+        """Whether a change has left out comments of the file: its tables could not be put together again otherwise."""
+        return not all(step.whole for step in self._steps[: self._at + 1])
+
+    def save(self, path: str | Path | None = None, *, over: bool = False) -> Path:
+        """Write the case; whole or not at all.
+
+        Parameters
+        ----------
+        path
+            Where to; the file that it was read from or saved to by default.
+        over
+            Whether a file may be written over that is another, or has changed on the disk since it was read.
+
+        Returns
+        -------
+        path
+            The file.
+
+        Raises
+        ------
+        CaseError
+            For a file that is in the way or has changed, and one that cannot be written.
+        """
+        file = self.path if path is None else Path(path)
+        if file is None:
+            raise CaseError("the case has no file yet; say where to save it")
+        content = self.toml.replace("\n", self._line_end)
+        if not over and file.exists():
+            own = self.path is not None and file.resolve() == self.path.resolve()
+            if not own:
+                raise CaseError(f"{file}: there is such a file already; choose another name, or write over it")
+            if _digest(file.read_bytes()) != self._on_disk:
+                raise CaseError(
+                    f"{file}: has changed on the disk since it was read; save under another name, or write over it"
+                )
+        write_text(file, content, new=not file.exists())
+        self.path, self._source = file, str(file)
+        self._saved, self._on_disk = self.toml, _digest(content.encode())
+        self._checked = self._built = None
+        return file
+
+
+def _same_model(case: Case, other: Case) -> bool:
+    """Whether two cases have one model: they differ in how it is run."""
+    parts = ("units", "model_declaration", "box", "forces")
+    alike = all(getattr(case, part) == getattr(other, part) for part in parts)
+    return alike and case.dynamics.coordinates == other.dynamics.coordinates and case.run.stop == other.run.stop
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,341 @@
+"""The panel that builds: bodies, forces and settings of a case in the page, its text beside them, in step."""
+
+from __future__ import annotations
+
+import html
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from articulon.cases.builders.explicit_loops import ExplicitDrive, ExplicitLoop
+from articulon.cases.builders.written_model import ExplicitSite
+from articulon.cases.case import Case
+from articulon.cases.schema import CaseFile
+from articulon.errors import ArticulonError
+from articulon.forces import FORCES
+from articulon.model import Model
+from articulon.studio.editing.body_view import BodyView
+from articulon.studio.editing.case_document import CaseDocument
+from articulon.studio.editing.file_view import FileView
+from articulon.studio.editing.forms import section_choice
+from articulon.studio.editing.hands import follow
+from articulon.studio.editing.joint_dragging import Handle, dragged, joint_handle, joint_slice, placed_joint
+from articulon.studio.editing.joint_handles import Drag, EditedScene
+from articulon.studio.editing.table_views import ListView, SectionView
+
+if TYPE_CHECKING:
+    import viser
+
+QUIET = 0.15
+"""How long nothing is typed before what has been typed is shown elsewhere [s]."""
+OPEN = ("run", "integrator")
+"""Sections whose folders are open at first."""
+SHOWN = ("run", "integrator", "dynamics", "scaling", "thermostat", "barostat", "box", "fidelity", "case")
+"""Sections that have a form, in this order."""
+DIGITS = 5
+"""Decimal places to which a drag is rounded, of angles [rad] and of lengths by the size of what is shown."""
+
+
+class EditorPanel:
+    """Controls that edit a case, in the current container of the page, and what is edited in its scene.
+
+    Parameters
+    ----------
+    server
+        What serves the page.
+    document
+        The case.
+    folder
+        The only folder that cases are read from and written to; that of the process by default.
+    """
+
+    def __init__(self, server: viser.ViserServer, document: CaseDocument, folder: Path | None = None) -> None:
+        self.server, self.document = server, document
+        self.folder = Path.cwd() if folder is None else folder
+        self.selected: str | None = None
+        self.drag: Drag = "motion"
+        self._notice = ""
+        self._told: list[Callable[[], Any]] = []
+        self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), threading.Event()
+        self._actions: deque[tuple[Callable[[], Any], Any]] = deque()
+        self._drags: queue.SimpleQueue[tuple[str, Handle]] = queue.SimpleQueue()
+        self._q: np.ndarray | None = None
+        self._showing = True
+        self._model: Model | None = None
+        self._add_controls()
+        self._scene = EditedScene(server, self._picked, self._dragged)
+        document.on_change(self._changed)
+        self.refresh()
+        self._worker = threading.Thread(target=self._work, daemon=True)
+        self._worker.start()
+
+    # The page's side.
+
+    def _add_controls(self) -> None:
+        gui = self.server.gui
+        self._status = gui.add_html("")
+        self._steps = gui.add_button_group("step", ("undo", "redo"))
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Bodies"):
+            self._bodies = BodyView(gui, self)
+            self._lists = []
+            for key, noun, choice in (
+                ("model.loops", "loop", ExplicitLoop),
+                ("model.sites", "site", ExplicitSite),
+                ("model.drives", "drive", ExplicitDrive),
+            ):
+                with gui.add_folder(f"{noun}s", expand_by_default=False):
+                    self._lists.append(ListView(gui, self, key, noun, choice, self._begun(key)))
+        with tabs.add_tab("Forces"):
+            self._lists.append(ListView(gui, self, "forces", "force", FORCES, self._begun("forces")))
+        with tabs.add_tab("Settings"):
+            self._sections = [
+                SectionView(gui, self, key, choice, optional=optional, opens=key in OPEN)
+                for key, choice, optional in _sections()
+            ]
+        with tabs.add_tab("File"):
+            self._files = FileView(gui, self)
+        with gui.add_folder("case file"):
+            self._text = gui.add_html("")
+        follow(self._steps, self, lambda word: self.document.undo() if word == "undo" else self.document.redo())
+
+    def _begun(self, key: str) -> Callable[[CaseDocument], dict[str, Any]]:
+        """With which values a new element of a list begins."""
+
+        def begun(document: CaseDocument) -> dict[str, Any]:
+            body = self.selected
+            if key == "model.loops":
+                number = len(document.value(key) or ()) + 1
+                return {"name": f"loop {number}", "joint": "spherical", **({} if body is None else {"child": body})}
+            return {"body": body} if key != "forces" and body is not None else {}
+
+        return begun
+
+    # What its parts ask of it.
+
+    def act(self, action: Callable[[], Any], control: Any = None) -> None:
+        """Do something to the document, on the panel's thread and in the order of the calls, then show it; what is
+        refused is said at the top of the panel."""
+        self._actions.append((action, control))
+        self._wake.set()
+
+    def waits(self, control: Any) -> bool:
+        """Whether something that has been done to a control is still to be done to the document."""
+        return any(one is control for _, one in tuple(self._actions))
+
+    def _act(self) -> None:
+        """Do what was asked for, one after the other."""
+        while self._actions:
+            action, _ = self._actions[0]
+            try:
+                action()
+                self._notice = ""
+            except ArticulonError as error:
+                self._notice = str(error)
+            except Exception as error:  # a mistake of ours: the page says so, and goes on
+                self._notice = f"articulon itself failed, please report it: {type(error).__name__}: {error}"
+            finally:
+                self._actions.popleft()
+
+    def ask(self, question: str, lines: list[str], yes: str, action: Callable[[], Any]) -> None:
+        """Ask before something is done, in a window over the page."""
+        gui = self.server.gui
+        modal = gui.add_modal(question)
+        with modal:
+            gui.add_html("".join(f'<div style="padding:0.2em 0.8em">{html.escape(line)}</div>' for line in lines))
+            sure, no = gui.add_button(yes, color="red"), gui.add_button("leave it")
+
+        def answered(go_on: Callable[[], Any]) -> None:
+            # A second click may be on its way.
+            if not modal.closed:
+                modal.close()
+                go_on()
+
+        follow(sure, self, lambda _: answered(action))
+        follow(no, self, lambda _: answered(lambda: None))
+
+    def take(self, document: CaseDocument) -> None:
+        """Edit another case."""
+        self.document, self.selected, self._q = document, None, None
+        document.on_change(self._changed)
+        self._changed()
+
+    # As a source of the case, for a page that runs it.
+
+    def case(self) -> Case:
+        """The case as it stands; raises CaseError as :meth:`CaseDocument.case`."""
+        with self._lock:
+            return self.document.case()
+
+    def on_change(self, callback: Callable[[], Any]) -> None:
+        """Call a function after each change of the case."""
+        self._told.append(callback)
+
+    def _changed(self) -> None:
+        for callback in self._told:
+            callback()
+
+    def show(self, shown: bool = True) -> None:
+        """Show the case in the scene, or leave the scene to what is shown there otherwise."""
+        with self._lock:
+            self._showing = shown
+            if not shown:
+                self._scene.hide()
+        self._wake.set()
+
+    def close(self) -> None:
+        """End the panel's thread."""
+        self._closing.set()
+        self._wake.set()
+        self._worker.join()
+
+    # Its own thread, in which the page follows the document.
+
+    def _work(self) -> None:
+        while not self._closing.is_set():
+            self._wake.wait()
+            self._wake.clear()
+            with self._lock:
+                self._act()
+                self._follow_drags()
+            # What is being typed or dragged goes on for a while.
+            if not self._wake.wait(QUIET) and not self._closing.is_set():
+                self.refresh()
+
+    def refresh(self) -> None:
+        """Bring the page in step with the document."""
+        with self._lock:
+            document = self.document
+            table, errors = document.table, document.errors
+            self._bodies.show(table, errors)
+            parts: list[ListView | SectionView] = [*self._lists, *self._sections]
+            for part in parts:
+                part.show(table, errors)
+            self._files.show()
+            self._status.content = self._status_html(errors)
+            self._text.content = text_html(document.toml)
+            self._show_scene()
+
+    def _status_html(self, errors: dict[str, str]) -> str:
+        document = self.document
+        name = document.path.name if document.path is not None else f"{document.name} (not saved)"
+        saved = " · changed" if document.changed else ""
+        steps = " · ".join(
+            f"{word}: {html.escape(what)}"
+            for word, what in (("undo", document.undoes), ("redo", document.redoes))
+            if what is not None
+        )
+        said = "".join(f"<div>{html.escape(f'{key}: {what}')}</div>" for key, what in list(errors.items())[:4])
+        if self._notice:
+            said = f"<div>{html.escape(self._notice)}</div>" + said
+        state = "ready to run" if not errors else f"{len(errors)} {'fault' if len(errors) == 1 else 'faults'}"
+        lost = "<div>comments of the file could not be kept</div>" if document.lost_comments else ""
+        return (
+            f'<div style="padding:0.4em 0.8em"><b>{html.escape(name)}</b>'
+            f'<span style="color:#868e96">{saved}</span> · '
+            f'<span style="color:{"#2b8a3e" if not errors else "#c92a2a"}">{state}</span>'
+            f'<div style="color:#c92a2a;font-size:0.8em;line-height:1.3">{said}{lost}</div>'
+            f'<div style="color:#868e96;font-size:0.8em">{steps}</div></div>'
+        )
+
+    def _show_scene(self) -> None:
+        model = self.document.model()
+        if not self._showing:
+            return
+        if model is None:
+            # What was there last stays in sight while a number is being typed.
+            if not self.document.bodies:
+                self._scene.hide()
+                self._model = None
+            return
+        if model is not self._model or self._q is None:
+            self._model, self._q = model, np.array(model.q0)
+        self._scene.show(model, self._q)
+        self._scene.choose(model, self._q, self._chosen(model), self.drag)
+
+    def _chosen(self, model: Model) -> int | None:
+        return model.names.index(self.selected) if self.selected in model.names else None
+
+    def _picked(self, body: int) -> None:
+        model = self._model
+        if model is not None and body >= 0:
+            self.act(lambda: setattr(self, "selected", model.names[body]))
+
+    # Dragging.
+
+    def _dragged(self, phase: str, handle: Handle) -> None:
+        self._drags.put((phase, handle))
+        self._wake.set()
+
+    def _follow_drags(self) -> None:
+        """Follow the handle to where it is now."""
+        ended, handle = False, None
+        while not self._drags.empty():
+            phase, handle = self._drags.get()
+            ended = ended or phase == "end"
+        model = self._model
+        body = None if model is None else self._chosen(model)
+        if handle is None or model is None or body is None or self._q is None:
+            return
+        if self.drag == "motion":
+            self._q = dragged(model, body, self._q, joint_handle(model, body, self._q), handle)
+            self._scene.show(model, self._q)
+            if ended:
+                self.act(partial(self._keep_coordinates, model, body))
+        elif self.drag == "joint" and ended:
+            self.act(partial(self._keep_joint, model, body, handle))
+
+    def _keep_coordinates(self, model: Model, body: int) -> None:
+        """What has been dragged becomes the initial coordinates."""
+        assert self._q is not None
+        loops = bool(model.loops.kind.size)
+        found = {}
+        for k in np.flatnonzero([joint.nq > 0 for joint in model.joints]).tolist():
+            if model.head[int(model.link[k])] != k:
+                continue
+            at = joint_slice(model, k)[0]
+            if not np.allclose(self._q[at], model.q0[at], rtol=0.0, atol=1e-12):
+                # A closed loop needs all digits.
+                exact = loops or model.joints[k].quaternion is not None
+                found[model.names[k]] = self._q[at] if exact else rounded(self._q[at])
+        if found:
+            self.document.set_coordinates({name: q.tolist() for name, q in found.items()})
+        self._q = None
+
+    def _keep_joint(self, model: Model, body: int, handle: Handle) -> None:
+        assert self._q is not None
+        changed = placed_joint(model, body, self._q, handle)
+        plain = {key: (np.array(value) if key == "rotation" else rounded(value)) for key, value in changed.items()}
+        self.document.join(model.names[body], **{key: value.tolist() for key, value in plain.items()})
+
+
+def rounded(values: Any) -> np.ndarray:
+    """Numbers to as many places as a hand can mean, by the largest of them."""
+    numbers = np.asarray(values, dtype=float)
+    size = float(np.abs(numbers).max(initial=0.0))
+    places = DIGITS - (int(np.floor(np.log10(size))) if size > 0.0 else 0)
+    return np.asarray(np.round(numbers, places) + 0.0)
+
+
+def text_html(text: str) -> str:
+    """The case file, as it is."""
+    return (
+        '<pre style="margin:0;padding:0.4em 0.8em;font-size:0.75em;line-height:1.35;max-height:26em;overflow:auto;'
+        f'white-space:pre">{html.escape(text)}</pre>'
+    )
+
+
+def _sections() -> list[tuple[str, Any, bool]]:
+    """The sections that have a form: key, what it is, and whether a case may have none."""
+    found = []
+    for key in SHOWN:
+        field = CaseFile.model_fields[key]
+        annotation = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+        found.append((key, section_choice(annotation), not field.is_required() and field.get_default() is None))
+    return found

@@ -1,0 +1,117 @@
+"""The part of the panel that opens and saves cases, in one folder alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from articulon.cases.library import built_in_cases
+from articulon.errors import CaseError
+from articulon.studio.editing.case_document import CaseDocument
+from articulon.studio.editing.hands import Editor, follow
+
+if TYPE_CHECKING:
+    import viser
+
+NEW = "new mechanism"
+"""What opens an empty case."""
+MOST_FILES = 200
+"""Files of a folder that are offered."""
+
+
+class FileEditor(Editor, Protocol):
+    """What this part needs of the panel."""
+
+    folder: Path
+    """The only folder that cases are read from and written to."""
+
+    def take(self, document: CaseDocument) -> None:
+        """Edit another case."""
+
+    def ask(self, question: str, lines: list[str], yes: str, action: Callable[[], Any]) -> None:
+        """Ask before something is done."""
+
+
+class FileView:
+    """Opening and saving.
+
+    Parameters
+    ----------
+    gui, editor
+        The page, and the panel.
+    """
+
+    def __init__(self, gui: viser.GuiApi, editor: FileEditor) -> None:
+        self._editor = editor
+        self._file = gui.add_text("file", _name_of(editor.document), hint="In the folder that the studio is opened on.")
+        self._save = gui.add_button("Save")
+        self._which = gui.add_dropdown("case", self._offered(), hint="Files of the folder, and built-in cases.")
+        self._open = gui.add_button("Open")
+
+        follow(self._save, editor, lambda _: self._write(over=False))
+        follow(self._open, editor, lambda _: self._begin_open())
+
+    def _offered(self) -> tuple[str, ...]:
+        files = sorted(path.name for path in self._editor.folder.glob("*.toml"))[:MOST_FILES]
+        return (NEW, *files, *(name for name in built_in_cases() if name not in files))
+
+    def _begin_open(self) -> None:
+        document = self._editor.document
+        if document.changed:
+            lines = ["The case has changes that are not saved."]
+            self._editor.ask(f"Open {self._which.value}?", lines, "open, and lose them", self._read)
+        else:
+            self._read()
+
+    def _read(self) -> None:
+        name, allowed = str(self._which.value), self._editor.document.allow_code
+        if name == NEW:
+            document = CaseDocument.new()
+        elif name.endswith(".toml"):
+            document = CaseDocument.open(inside(self._editor.folder, name), allow_code=allowed)
+        else:
+            document = CaseDocument.open(name, allow_code=allowed)
+        self._editor.take(document)
+        self._file.value = _name_of(document)  # type: ignore[misc]
+
+    def _write(self, *, over: bool) -> None:
+        document = self._editor.document
+        file = inside(self._editor.folder, self._file.value)
+        try:
+            document.save(file, over=over)
+        except CaseError as error:
+            if over or not file.is_file():
+                raise
+            question = f"{file.name} stays as it is"
+            self._editor.ask(question, [str(error)], "write over it", lambda: self._write(over=True))
+            return
+        self._file.value = file.name  # type: ignore[misc]
+
+    def show(self) -> None:
+        """Show the files that there are now."""
+        offered = self._offered()
+        if tuple(self._which.options) != offered:
+            self._which.options = offered
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of a case in a folder, ``.toml`` added where it has no such ending; raises CaseError for one that is
+    elsewhere, also by way of a link."""
+    name = name.strip()
+    if not name:
+        raise CaseError("the case needs a name for its file")
+    file = folder / (name if name.endswith(".toml") else f"{name}.toml")
+    try:
+        there = file.resolve()
+    except (OSError, ValueError) as error:
+        raise CaseError(f"{name}: is no name for a file: {error}") from None
+    if folder.resolve() not in there.parents:
+        raise CaseError(f"{name}: lies outside of {folder}, which this page is open on; give a name inside of it")
+    if not there.parent.is_dir():
+        raise CaseError(f"{name}: there is no folder {there.parent}; give another name")
+    return file
+
+
+def _name_of(document: CaseDocument) -> str:
+    return document.path.name if document.path is not None else "mechanism.toml"

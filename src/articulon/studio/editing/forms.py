@@ -1,0 +1,279 @@
+"""Forms made from declarations: their fields with type, unit, default, meaning and choices, and values as text."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from articulon.cases.builders.explicit_joints import GROUND
+from articulon.cases.overrides import value_of
+from articulon.cases.toml_writing import inline
+from articulon.declaration import Declaration, Dimension
+from articulon.declaration_help import meanings_of, stated
+from articulon.declared_types import Choice, NamesBody, is_declaration, members_of, typed_field, words_of_literal
+from articulon.errors import CaseError
+from articulon.families import Family
+from articulon.units import UnitSystem
+
+Kind = Literal["text", "flag", "choice"]
+UNSET = "—"
+"""What a choice shows where nothing is chosen."""
+_OPEN, _CLOSE = "[{(", "]})"
+
+
+@dataclass(frozen=True)
+class FormField:
+    """One field of a form."""
+
+    name: str
+    """Its key."""
+    kind: Kind
+    """Whether it is a text, a tick or a choice of words."""
+    meaning: str
+    """What it says, in the words of its author."""
+    required: bool
+    """Whether it must be given."""
+    default: Any
+    """What holds where it is left out, as a case file has it; None for nothing."""
+    dimension: Dimension | None
+    """That of its quantities; None for what has no quantities."""
+    unit: str
+    """The unit of plain numbers; empty where there is none."""
+    choices: tuple[str, ...]
+    """The words of a choice."""
+    nested: bool
+    """Whether it holds tables of their own, which are written as in a case file."""
+    tables: bool
+    """Whether its value may be a table, such as a number for each of some bodies."""
+    lists: bool
+    """Whether its value may be a list."""
+    only_lists: bool
+    """Whether its value must be a list."""
+    only_text: bool
+    """Whether what is typed is text, whatever it looks like."""
+
+    @property
+    def label(self) -> str:
+        """Its name in words, with the unit of plain numbers."""
+        words = self.name.replace("_", " ")
+        return f"{words} [{self.unit}]" if self.unit else words
+
+    @property
+    def hint(self) -> str:
+        """Its meaning, with an example and the default."""
+        said = [self.meaning.replace("``", "")]
+        if self.dimension is not None and self.dimension.example:
+            said.append(f"Such as '{self.dimension.example}'.")
+        if self.default is not None and self.default not in ((), [], {}) and "by default" not in self.meaning:
+            said.append(f"By default {self.text_of(self.default)}.")
+        return " ".join(" ".join(said).split())
+
+    def text_of(self, value: Any) -> str:
+        """A value of a case file as it is shown; nothing for None."""
+        if value is None:
+            return UNSET if self.kind == "choice" else ""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, str):
+            return value
+        if not isinstance(value, bool | int | float) and not value:
+            return ""
+        if isinstance(value, list | tuple) and value and not any(isinstance(one, list | tuple | dict) for one in value):
+            if not any(isinstance(one, str) and set(one) & set(f",{_OPEN}{_CLOSE}") for one in value):
+                return ", ".join(one if isinstance(one, str) else inline(one) for one in value)
+        return inline(value)
+
+    def value_of(self, text: str) -> Any:
+        """The value that a text stands for, as a case file has it; None for an empty one, which leaves the key out.
+
+        Lists may be written with brackets or without: ``0, 0, -9.81 m/s^2``.
+
+        Raises
+        ------
+        CaseError
+            For text that cannot be read, such as a bracket that is not closed.
+        """
+        text = text.strip()
+        if not text or (self.kind == "choice" and text == UNSET):
+            return None
+        if self.kind == "choice" or (self.only_text and not self.lists):
+            return {"true": True, "false": False}.get(text, text) if self._is_flag else text
+        if self.tables and text.startswith("{"):
+            return self._table(text)
+        if not self.lists:
+            return value_of(text)
+        try:
+            return self._listed(tomllib.loads(f"value = {text}")["value"])
+        except tomllib.TOMLDecodeError:
+            pass
+        if text.startswith("[") and text.endswith("]"):
+            return [self._part(part) for part in split(text[1:-1], self.name)]
+        found = [self._part(part) for part in split(text, self.name)]
+        return found if len(found) > 1 or text.endswith(",") or self.only_lists else found[0]
+
+    def _table(self, text: str) -> Any:
+        """A table, such as ``{arm = 0.5 N m, hand = 2}``."""
+        try:
+            return tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            pass
+        found = {}
+        for part in split(text.removeprefix("{").removesuffix("}"), self.name):
+            key, equals, value = part.partition("=")
+            if not equals:
+                raise CaseError(f"{self.name}: cannot read {part!r}; write {{name = value, name = value}}")
+            found[key.strip().strip('"')] = value_of(value)
+        return found
+
+    def _listed(self, value: Any) -> Any:
+        return [value] if self.only_lists and not isinstance(value, list) else value
+
+    def _part(self, text: str) -> Any:
+        if text.startswith("[") and text.endswith("]"):
+            return [self._part(part) for part in split(text[1:-1], self.name)]
+        return text if self.only_text else value_of(text)
+
+    @property
+    def _is_flag(self) -> bool:
+        return self.choices[-2:] == ("true", "false")
+
+
+def split(text: str, where: str) -> list[str]:
+    """The parts of a text between its commas, but for those in brackets; raises CaseError for a bracket that is not
+    closed."""
+    parts, depth, start = [], 0, 0
+    for place, character in enumerate(text):
+        depth += (character in _OPEN) - (character in _CLOSE)
+        if depth < 0:
+            break
+        if character == "," and depth == 0:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    if depth:
+        raise CaseError(f"{where}: cannot read {text!r}: its brackets do not match")
+    return [part for part in (*parts, text[start:].strip()) if part]
+
+
+def form_of(
+    declaration: type[Declaration], units: UnitSystem, bodies: Sequence[str] = (), without: Sequence[str] = ()
+) -> tuple[FormField, ...]:
+    """The fields of the form of a declaration, in its own order, those without a default first.
+
+    Parameters
+    ----------
+    declaration
+        A force, rule, policy, thermostat, body or section of a case.
+    units
+        Of plain numbers.
+    bodies
+        Names that a field which names a body offers, beside the ground.
+    without
+        Keys that are chosen elsewhere, such as ``rule``.
+    """
+    meanings = meanings_of(declaration)
+    fields = [
+        _field(name, field, meanings.get(name, ""), units, bodies)
+        for name, field in stated(declaration).items()
+        if name not in without
+    ]
+    return tuple(sorted(fields, key=lambda field: field.nested))
+
+
+def members(family: Family) -> dict[str, type[Declaration]]:
+    """The words that choose among a family, in their order, each with what it chooses."""
+    return dict(sorted(family.members.items()))
+
+
+def section_choice(declaration: Any) -> Family | type[Declaration] | None:
+    """What a section of a case is: a family to choose from, one declaration, or None for what is no table."""
+    found: list[Any] = [declaration]
+    for one in found:
+        for mark in getattr(one, "__metadata__", ()):
+            if isinstance(mark, Family):
+                return mark
+        if is_declaration(one):
+            return one
+        if get_origin(one) not in (tuple, list, dict):
+            found += [inner for inner in get_args(one) if inner is not type(None)]
+    return None
+
+
+def _field(name: str, field: FieldInfo, meaning: str, units: UnitSystem, bodies: Sequence[str]) -> FormField:
+    types = [annotation for annotation, _ in members_of(*typed_field(field)) if annotation is not type(None)]
+    dimension = next((mark for _, mark in members_of(*typed_field(field)) if mark is not None), None)
+    words = tuple(str(word) for one in types for word in words_of_literal(one))
+    names_body = next((mark for mark in _marks(field) if isinstance(mark, NamesBody)), None)
+    optional = not field.is_required()
+    kind: Kind = "text"
+    choices: tuple[str, ...] = ()
+    if types == [bool]:
+        kind = "flag" if field.get_default() is not None and optional else "choice"
+        choices = () if kind == "flag" else ("true", "false")
+    elif words and len(types) == 1:
+        kind, choices = "choice", words
+    elif names_body is not None and types == [str]:
+        kind, choices = "choice", (GROUND, *bodies) if names_body.ground else tuple(bodies)
+    if kind == "choice" and (not optional or field.get_default() is None):
+        choices = (UNSET, *choices)
+    lists = [get_origin(one) in (tuple, list) or one in (tuple, list) for one in types]
+    nested = any(map(_holds_tables, (*types, *field.metadata)))
+    label = ""
+    if dimension is not None and dimension.name != "dimensionless":
+        label = units.label(dimension.name)
+    return FormField(
+        name,
+        kind,
+        meaning,
+        not optional,
+        _plain(None if field.get_default() is PydanticUndefined else field.get_default()),
+        dimension,
+        label,
+        choices,
+        nested,
+        any(get_origin(one) is dict for one in types),
+        any(lists),
+        bool(lists) and all(lists),
+        all(_texts(one) for one in types) and dimension is None,
+    )
+
+
+def _marks(field: FieldInfo) -> Iterator[Any]:
+    """The marks of a field and of the members of a union, but not of what lies in lists and tables."""
+    yield from field.metadata
+    found: list[Any] = [field.annotation]
+    for one in found:
+        yield from getattr(one, "__metadata__", ())
+        if get_origin(one) is Union or type(one).__name__ == "UnionType" or hasattr(one, "__metadata__"):
+            found += get_args(one)
+
+
+def _holds_tables(annotation: Any) -> bool:
+    """Whether what a type holds are declarations."""
+    if isinstance(annotation, Choice) or is_declaration(annotation):
+        return True
+    marks = getattr(annotation, "__metadata__", ())
+    return any(map(_holds_tables, (*get_args(annotation), *marks)))
+
+
+def _texts(annotation: Any) -> bool:
+    """Whether a type is text, or a list of texts."""
+    inner = get_args(annotation)
+    if hasattr(annotation, "__metadata__"):
+        return _texts(inner[0])
+    if get_origin(annotation) in (tuple, list):
+        return all(_texts(one) for one in inner if one is not Ellipsis)
+    return annotation is str
+
+
+def _plain(value: Any) -> Any:
+    """A default as a case file has it."""
+    if isinstance(value, Declaration):
+        return {key: _plain(inner) for key, inner in value.model_dump().items() if inner is not None}
+    if isinstance(value, tuple | list):
+        return [_plain(inner) for inner in value]
+    return value

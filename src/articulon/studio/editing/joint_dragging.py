@@ -1,0 +1,151 @@
+"""Initial coordinates and joint frames from where a handle has been dragged to, with loops closed on the way."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.building.closing import CLOSED, close_loops, close_positions
+from articulon.dynamics import body_poses
+from articulon.dynamics.multibody_functions import moved
+from articulon.errors import ModelError
+from articulon.model import Model
+from articulon.model.array_rotations import matrices, quaternion_product, quaternions
+from articulon.model.joints.axis import AxisJoint
+from articulon.studio.solids import along
+
+BISECTIONS = 8
+"""Halvings of a drag that goes further than the loops allow."""
+
+
+class Handle(NamedTuple):
+    """Where a joint is in the world."""
+
+    position: np.ndarray
+    """Origin of the joint's moving side [length], shape (3,)."""
+    rotation: np.ndarray
+    """Euler parameters of a frame whose z axis is the joint's, or, for a joint without one, of the moving side (4,)."""
+
+
+def joint_slice(model: Model, body: int) -> tuple[slice, slice]:
+    """Where the coordinates and the speeds of a body's joint are among the model's."""
+    joint, link = model.joints[body], int(model.link[body])
+    q, u = int(model.forest.q_start[link]), int(model.forest.u_start[link])
+    return slice(q, q + joint.nq), slice(u, u + joint.nu)
+
+
+def joint_handle(model: Model, body: int, q: np.ndarray) -> Handle:
+    """Where the joint of a body is at coordinates q (nq,)."""
+    positions, rotations = body_poses(model, q)
+    joint = model.joints[body]
+    if isinstance(joint, AxisJoint):
+        turned = along(np.asarray(joint.direction, dtype=float)[None])[0]
+        return Handle(positions[body], quaternion_product(rotations[body][None], turned[None])[0])
+    return Handle(positions[body], rotations[body])
+
+
+def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handle) -> np.ndarray:
+    """Coordinates at which a joint has followed its handle, as far as the loops allow.
+
+    The joint's own coordinates are taken as they are dragged; those of the others move by the smallest steps in the
+    metric of the mass matrix that close the loops. Where none do, the joint goes a part of the way.
+
+    Parameters
+    ----------
+    model
+        The model.
+    body
+        The body that the joint carries.
+    q
+        Coordinates before (nq,), with closed loops.
+    before, after
+        The handle before and after.
+    """
+    step = np.zeros(model.nu)
+    step[joint_slice(model, body)[1]] = joint_step(model, body, q, before, after)
+    if not model.loops.kind.size:
+        return moved(model, q, step)
+    free = np.ones(model.nu, dtype=bool)
+    free[joint_slice(model, body)[1]] = False
+    for halvings in range(BISECTIONS):
+        closed, error = close_positions(model, moved(model, q, step * 0.5**halvings), free, 0.0)
+        if error <= CLOSED:
+            try:
+                # The same projection as anyone's, which also refuses ends that meet half a turn apart.
+                return close_loops(model, closed, np.zeros(model.nu))[0]
+            except ModelError:
+                continue
+    return q
+
+
+def joint_step(model: Model, body: int, q: np.ndarray, before: Handle, after: Handle) -> np.ndarray:
+    """By how much each speed of a joint moves it from one handle to the next in unit time (nu,)."""
+    joint = model.joints[body]
+    turn = quaternion_product((before.rotation * [1.0, -1.0, -1.0, -1.0])[None], after.rotation[None])[0]
+    vector = _rotation_vector(turn)
+    away = after.position - before.position
+    if isinstance(joint, AxisJoint):
+        axis = matrices(before.rotation)[:, 2]
+        return np.array([float(away @ axis)] if joint.translations else [float(vector[2])])
+    # Translations are along the axes of the joint frame, rotations about those of the body.
+    step = np.zeros(joint.nu)
+    if joint.translations:
+        step[: joint.translations] = matrices(joint_frame(model, body, q).rotation).T @ away
+    if joint.nu - joint.translations == 3 and joint.quaternion is not None:
+        step[joint.translations :] = vector
+    return step
+
+
+def joint_frame(model: Model, body: int, q: np.ndarray) -> Handle:
+    """The joint frame of a body in the world: position and Euler parameters."""
+    link = int(model.link[body])
+    parent = int(model.parents[body])
+    position, rotation = np.asarray(model.forest.position[link]), np.asarray(model.forest.rotation[link])
+    above = int(model.link[parent]) if parent >= 0 else -1
+    if above < 0:
+        return Handle(position, rotation)
+    positions, rotations = body_poses(model, q)
+    head = int(model.head[above])
+    turned = quaternion_product(rotations[head][None], rotation[None])[0]
+    return Handle(positions[head] + matrices(rotations[head]) @ position, turned)
+
+
+def _rotation_vector(turn: np.ndarray) -> np.ndarray:
+    """The rotation vector [rad] (3,) of Euler parameters, of at most half a turn."""
+    e = turn if turn[0] >= 0.0 else -turn
+    size = float(np.linalg.norm(e[1:]))
+    if size < 1e-300:
+        return np.zeros(3)
+    return np.asarray(2.0 * np.arctan2(size, e[0]) / size * e[1:])
+
+
+def placed_joint(model: Model, body: int, q: np.ndarray, after: Handle) -> dict[str, list[float]]:
+    """The keys of a body whose joint frame has been dragged to a place and turned: its position in the parent's frame
+    and, where it has been turned, its axis or rotation.
+
+    Parameters
+    ----------
+    model, body, q
+        The model, the body that the joint carries, and coordinates (nq,).
+    after
+        The joint's handle afterwards; see :func:`joint_handle`. It turns what the joint is made of, not the body in it.
+    """
+    before = joint_handle(model, body, q)
+    parent = int(model.parents[body])
+    positions, rotations = body_poses(model, q)
+    origin, R = (positions[parent], matrices(rotations[parent])) if parent >= 0 else (np.zeros(3), np.eye(3))
+    frame = joint_frame(model, body, q) if model.joints[body].nq else before
+    position = R.T @ (frame.position + after.position - before.position - origin)
+    changed = {"position": position.tolist()}
+    turn = matrices(after.rotation) @ matrices(before.rotation).T
+    if np.allclose(turn, np.eye(3), atol=1e-9):
+        return changed
+    joint = model.joints[body]
+    if isinstance(joint, AxisJoint):
+        axis = matrices(frame.rotation).T @ turn @ matrices(before.rotation)[:, 2]
+        changed["axis"] = axis.tolist()
+    else:
+        turned = R.T @ turn @ matrices(frame.rotation)
+        changed["rotation"] = quaternions(turned[None])[0].tolist()
+    return changed

@@ -1,0 +1,179 @@
+"""What is drawn of a case under edit: its scene, names, the joint that is chosen, and a handle to drag it by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from articulon.dynamics import body_poses
+from articulon.model import Model
+from articulon.model.array_rotations import matrices
+from articulon.model.joints.axis import AxisJoint
+from articulon.studio import colours
+from articulon.studio.editing.joint_dragging import Handle, joint_handle
+from articulon.studio.scene import scene_of
+from articulon.studio.stage import SIZE, Frame, Stage, stage_of
+from articulon.studio.viser_scene import ViserScene
+
+if TYPE_CHECKING:
+    import viser
+
+Drag = Literal["motion", "joint", "off"]
+Drop = Callable[[str, Handle], Any]
+NAMED = 40
+"""Bodies up to which each has its name beside it."""
+ROOM = 0.35, 1.5
+"""Of the usual size: what is shown may be so small and so large before it is scaled anew."""
+HANDLE, AXIS = 1.3, 1.6
+"""Size of a handle, and half of the length of the axis of the joint that is chosen [of the page]."""
+
+
+class EditedScene:
+    """The scene of a case under edit.
+
+    Parameters
+    ----------
+    server
+        What serves the page.
+    pick
+        Called with the number of a body that is clicked on.
+    drag
+        Called with the phase of a drag, ``start``, ``update`` or ``end``, and where the handle is.
+    """
+
+    def __init__(self, server: viser.ViserServer, pick: Callable[[int], Any], drag: Drop) -> None:
+        self._server, self._pick, self._drag = server, pick, drag
+        self._view: ViserScene | None = None
+        self._model: Model | None = None
+        self._stage: Stage | None = None
+        self._names: list[Any] = []
+        self._chosen: list[Any] = []
+        self._handle: Any = None
+
+    def show(self, model: Model, q: np.ndarray) -> None:
+        """Show a model at coordinates (nq,)."""
+        frame = frame_at(model, q)
+        if model is not self._model:
+            self._rebuild(model, frame)
+        assert self._view is not None and self._stage is not None
+        self._view.show(frame)
+        for body, name in enumerate(self._names):
+            name.position = self._stage.places(self._middle(model, frame, body))
+
+    def _rebuild(self, model: Model, frame: Frame) -> None:
+        scene = scene_of(model, frame.positions, frame.rotations)
+        stage = stage_of(scene, [frame])
+        # What is looked at does not jump while it is edited.
+        if self._stage is not None and _has_room(self._stage, stage):
+            stage = Stage(self._stage.middle, self._stage.factor, self._stage.camera, stage.up)
+        with self._server.atomic():
+            self._clear()
+            self._view = ViserScene(self._server, scene, stage, frame)
+            self._stage, self._model = stage, model
+            self._names = (
+                [
+                    self._server.scene.add_label(f"/names/{body}", name, font_size_mode="screen", anchor="bottom-left")
+                    for body, name in enumerate(model.names)
+                ]
+                if model.bodies <= NAMED
+                else []
+            )
+        view = self._view
+        for batch in view.batches:
+
+            @batch.on_click
+            def _(event: viser.SceneNodePointerEvent) -> None:
+                if event.instance_index is not None:
+                    self._pick(view.pick(event.target, event.instance_index))
+
+    def _middle(self, model: Model, frame: Frame, body: int) -> np.ndarray:
+        return np.asarray(frame.positions[body] + matrices(frame.rotations[body]) @ model.centres[body])
+
+    def choose(self, model: Model, q: np.ndarray, body: int | None, what: Drag) -> None:
+        """Show the axis of a body's joint, and a handle to drag it by: its motion, or the joint itself."""
+        with self._server.atomic():
+            self._unchoose()
+            if body is None or self._stage is None:
+                return
+            joint, stage = model.joints[body], self._stage
+            at = joint_handle(model, body, q)
+            place = stage.places(at.position)
+            if isinstance(joint, AxisJoint):
+                axis = AXIS * matrices(at.rotation)[:, 2]
+                self._chosen.append(
+                    self._server.scene.add_arrows(
+                        "/chosen joint",
+                        np.array([[place - axis, place + axis]], dtype=np.float32),
+                        tuple(colours.SPRING.tolist()),
+                        shaft_radius=0.03,
+                        head_radius=0.09,
+                        head_length=0.28,
+                    )
+                )
+            ways = handle_ways(joint, what)
+            if ways is None:
+                return
+            self._handle = self._server.scene.add_transform_controls(
+                "/joint handle",
+                scale=HANDLE,
+                line_width=4.0,
+                depth_test=False,
+                position=tuple(place),
+                wxyz=tuple(at.rotation),
+                **ways,
+            )
+
+            @self._handle.on_update
+            async def _(event: viser.TransformControlsEvent) -> None:
+                place = np.asarray(event.target.position, dtype=float) / stage.factor + stage.middle
+                self._drag(event.phase, Handle(place, np.asarray(event.target.wxyz, dtype=float)))
+
+    def _unchoose(self) -> None:
+        for handle in (*self._chosen, self._handle):
+            if handle is not None:
+                handle.remove()
+        self._chosen, self._handle = [], None
+
+    def _clear(self) -> None:
+        self._unchoose()
+        if self._view is not None:
+            self._view.remove()
+        for name in self._names:
+            name.remove()
+        self._view, self._model, self._names = None, None, []
+
+    def hide(self) -> None:
+        """Take all of it off the page."""
+        with self._server.atomic():
+            self._clear()
+
+
+def frame_at(model: Model, q: np.ndarray) -> Frame:
+    """The poses of a model at coordinates (nq,)."""
+    positions, rotations = body_poses(model, q)
+    return Frame(positions, rotations, 0.0, None if model.box is None else np.asarray(model.box.vectors))
+
+
+def handle_ways(joint: Any, what: Drag) -> dict[str, Any] | None:
+    """Which ways a handle can be dragged, as viser has it; None where it cannot."""
+    if what == "joint":
+        return {"disable_sliders": True}
+    if what == "off" or not joint.nu:
+        return None
+    if isinstance(joint, AxisJoint):
+        if joint.translations:
+            return {"active_axes": (False, False, True), "disable_sliders": True, "disable_rotations": True}
+        return {"active_axes": (True, True, False), "disable_axes": True, "disable_sliders": True}
+    turns = joint.quaternion is not None
+    if not turns and not joint.translations:
+        return None
+    return {"disable_axes": not joint.translations, "disable_sliders": True, "disable_rotations": not turns}
+
+
+def _has_room(old: Stage, new: Stage) -> bool:
+    """Whether what fills a new stage can be seen on the old one."""
+    size = old.factor / new.factor
+    away = float(np.linalg.norm(new.middle - old.middle)) * old.factor
+    return ROOM[0] <= size <= ROOM[1] and away < 0.5 * SIZE and bool(np.allclose(old.up, new.up))

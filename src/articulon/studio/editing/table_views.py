@@ -1,0 +1,209 @@
+"""Parts of the panel: a section of the case, and a list of tables in it, with forms made from their declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from articulon.cases.overrides import Part, dotted, label_of, parts
+from articulon.cases.schema import with_discriminators
+from articulon.declaration import Declaration
+from articulon.families import Family
+from articulon.studio.editing.case_changes import value_or_none
+from articulon.studio.editing.case_document import CaseDocument
+from articulon.studio.editing.case_errors import about
+from articulon.studio.editing.form_view import FormView
+from articulon.studio.editing.forms import UNSET, form_of, members
+from articulon.studio.editing.hands import Editor, follow
+
+if TYPE_CHECKING:
+    import viser
+
+
+class SectionView:
+    """A section of the case, in a folder: which of its forms it has, and the form's fields.
+
+    Parameters
+    ----------
+    gui, editor
+        The page, and the panel.
+    key
+        Of the section.
+    choice
+        The family that it is of, or its one declaration.
+    optional
+        Whether a case may have none.
+    opens
+        Whether its folder is open at first.
+    """
+
+    def __init__(
+        self,
+        gui: viser.GuiApi,
+        editor: Editor,
+        key: str,
+        choice: Family | type[Declaration],
+        *,
+        optional: bool,
+        opens: bool,
+    ) -> None:
+        self._gui, self._editor, self._key, self._choice, self._optional = gui, editor, key, choice, optional
+        self._folder = gui.add_folder(key, expand_by_default=opens)
+        self._form: FormView | None = None
+        words = [*members(choice)] if isinstance(choice, Family) else ["given"]
+        self._word = None
+        if isinstance(choice, Family) or optional:
+            with self._folder:
+                label = choice.key if isinstance(choice, Family) else key
+                self._word = gui.add_dropdown(label, ([UNSET] if optional else []) + words)
+            follow(self._word, editor, self._choose)
+
+    def _choose(self, word: str) -> None:
+        document = self._editor.document
+        if word == UNSET:
+            document.set((self._key,), None)
+        elif isinstance(self._choice, Family):
+            document.choose((self._key,), word, self._choice.members[word])
+        elif document.value((self._key,)) is None:
+            document.set((self._key,), {})
+
+    def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
+        """Show what a case says, and what is wrong with it."""
+        values = with_discriminators(table).get(self._key)
+        values = values if isinstance(values, Mapping) else None if self._optional else {}
+        declaration, word = self._declaration(values)
+        if self._word is not None and self._word.value != word and not self._editor.waits(self._word):
+            if word not in self._word.options:
+                self._word.options = (*self._word.options, word)
+            self._word.value = word  # type: ignore[misc]
+        self._form = form_for(
+            self._gui, self._editor, self._choice, declaration, self._form, self._folder, self._change
+        )
+        if self._form is not None and values is not None:
+            self._form.show(values, about(errors, self._key))
+
+    def _declaration(self, values: Mapping[str, Any] | None) -> tuple[type[Declaration] | None, str]:
+        if values is None:
+            return None, UNSET
+        if not isinstance(self._choice, Family):
+            return self._choice, "given"
+        word = str(values.get(self._choice.key, UNSET))
+        return self._choice.members.get(word), word
+
+    def _change(self, name: str, value: Any) -> None:
+        path = (self._key, name)
+        self._editor.document.set(path, value, merges=dotted(path))
+
+
+class ListView:
+    """A list of tables of the case: which of them is shown, its form, and buttons that add and delete.
+
+    Parameters
+    ----------
+    gui, editor
+        The page, and the panel.
+    key
+        Of the list, such as ``forces``.
+    noun
+        What one of them is called.
+    choice
+        The family that they are of, or their one declaration.
+    begun
+        With which values a new one begins, by the case.
+    """
+
+    def __init__(
+        self,
+        gui: viser.GuiApi,
+        editor: Editor,
+        key: str,
+        noun: str,
+        choice: Family | type[Declaration],
+        begun: Callable[[CaseDocument], Mapping[str, Any]],
+    ) -> None:
+        self._gui, self._editor, self._key, self._choice, self._begun = gui, editor, parts(key), choice, begun
+        self._number = 0
+        self._container = gui.add_folder(None)
+        self._form: FormView | None = None
+        self._shown = 0
+        with self._container:
+            self._which = gui.add_dropdown(noun, (UNSET,))
+            self._kind = gui.add_dropdown("new kind", [*members(choice)]) if isinstance(choice, Family) else None
+            self._buttons = gui.add_button_group(f"{noun}s", ("add", "delete"))
+        follow(self._which, editor, self._select)
+        follow(self._buttons, editor, lambda word: self._add() if word == "add" else self._delete())
+
+    def _select(self, option: str) -> None:
+        if option in self._which.options:
+            self._number = list(self._which.options).index(option)
+
+    def _add(self) -> None:
+        document = self._editor.document
+        fields = dict(self._begun(document))
+        if self._kind is not None and isinstance(self._choice, Family):
+            fields = {self._choice.key: self._kind.value, **fields}
+        self._number = document.add(dotted(self._key), **fields)
+
+    def _delete(self) -> None:
+        self._editor.document.set((*self._key, self._number), None)
+        self._number = max(0, self._number - 1)
+
+    def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
+        """Show what a case says, and what is wrong with it."""
+        listed = value_or_none(table, self._key)
+        elements = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+        self._number = min(self._number, max(0, len(elements) - 1))
+        options = tuple(_called(elements, k) for k in range(len(elements))) or (UNSET,)
+        if tuple(self._which.options) != options:
+            self._which.options = options
+        if self._which.value != options[self._number] and not self._editor.waits(self._which):
+            self._which.value = options[self._number]  # type: ignore[misc]
+        element = elements[self._number] if elements else None
+        declaration = self._declaration(element)
+        if self._form is not None and self._number != self._shown:
+            self._form.forget()
+        self._shown = self._number
+        self._form = form_for(
+            self._gui, self._editor, self._choice, declaration, self._form, self._container, self._change
+        )
+        if self._form is not None and element is not None:
+            self._form.show(element, about(errors, dotted((*self._key, self._number))))
+
+    def _declaration(self, element: Mapping[str, Any] | None) -> type[Declaration] | None:
+        if element is None or not isinstance(self._choice, Family):
+            return None if element is None else self._choice  # type: ignore[return-value]
+        return self._choice.members.get(str(element.get(self._choice.key)))
+
+    def _change(self, name: str, value: Any) -> None:
+        path: Sequence[Part] = (*self._key, self._number, name)
+        self._editor.document.set(path, value, merges=dotted(path))
+
+
+def form_for(
+    gui: viser.GuiApi,
+    editor: Editor,
+    choice: Family | type[Declaration],
+    declaration: type[Declaration] | None,
+    form: FormView | None,
+    container: Any,
+    change: Callable[[str, Any], None],
+) -> FormView | None:
+    """The form of a declaration, in a container: the one that is there, where it has the same fields."""
+    fields = None
+    if declaration is not None:
+        without = [choice.key] if isinstance(choice, Family) else []
+        fields = form_of(declaration, editor.document.units, editor.document.bodies, without)
+        if form is not None and form.takes(fields):
+            return form
+    if form is not None:
+        form.remove()
+    if fields is None:
+        return None
+    with container:
+        return FormView(gui, editor, fields, change)
+
+
+def _called(elements: Sequence[Mapping[str, Any]], number: int) -> str:
+    label = label_of(elements, number)
+    word = elements[number].get("kind") or elements[number].get("body") or "" if label == number else label
+    return f"{number} {word}".strip()

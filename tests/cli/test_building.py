@@ -1,0 +1,348 @@
+"""Building in the page: its own controls make a mechanism, and what they do is in the case and in the scene."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import articulon as ar
+from articulon.errors import CaseError
+from articulon.studio.editing.case_document import CaseDocument
+from articulon.studio.editing.editor_panel import EditorPanel
+from articulon.studio.editing.file_view import inside
+from articulon.studio.page_server import address, server_at, stop
+from tests.support.page_client import PageClient
+from tests.support.studio_browser import NO_BROWSER, browser_page, field
+
+BAR = {"mass": 1.0, "inertia": [0.01, 0.01, 0.01], "joint": "revolute"}
+
+
+def four_bar() -> CaseDocument:
+    """A crank of 1 m, a coupler of 2 m and a rocker of 2 m on a base of 2 m."""
+    document = CaseDocument.new()
+    document.add_body("crank", **BAR, com=[0.5, 0, 0], q="60 deg")
+    document.add_body("coupler", **BAR, com=[1, 0, 0], parent="crank", position=[1, 0, 0])
+    document.add_body("rocker", **BAR, com=[1, 0, 0], position=[2, 0, 0], q="100 deg")
+    document.add(
+        "model.loops",
+        name="pin",
+        joint="revolute",
+        parent="coupler",
+        child="rocker",
+        position=[2, 0, 0],
+        child_position=[2, 0, 0],
+    )
+    return document
+
+
+class Page:
+    """A panel and a page that shows it, with what a user does there."""
+
+    def __init__(self, document: CaseDocument, folder: Path) -> None:
+        self.server = server_at(None)
+        self.panel = EditorPanel(self.server, document, folder)
+        self.client = PageClient(self.server.get_port())
+        self.until(lambda: "case file" in [control.get("label") for control in self.client.controls.values()])
+
+    @property
+    def document(self) -> CaseDocument:
+        return self.panel.document
+
+    def until(self, so: Any) -> None:
+        """Wait until something is so."""
+        self.client.listen(lambda _: so(), patience=30.0)
+
+    def put(self, kind: str, label: str, value: Any) -> None:
+        """Put a value into a control, and wait until the page has been brought in step."""
+        self.until(lambda: any(c["type"] == kind and c.get("label") == label for c in self.client.controls.values()))
+        uuid, _ = self.client.control(kind, label)
+        self.client.change(uuid, value)
+
+    def write(self, label: str, text: str) -> None:
+        self.put("GuiTextMessage", label, text)
+
+    def choose(self, label: str, word: str) -> None:
+        self.put("GuiDropdownMessage", label, word)
+
+    def press(self, label: str, word: str) -> None:
+        self.put("GuiButtonGroupMessage", label, word)
+
+    def button(self, label: str) -> None:
+        self.put("GuiButtonMessage", label, True)
+
+    def says(self, words: str) -> None:
+        """Wait until a text stands on the page."""
+        self.until(lambda: words in self.client.text_of("GuiHtmlMessage"))
+
+    def field(self, label: str) -> Any:
+        return self.client.control("GuiTextMessage", label)[1]["value"]
+
+    def close(self) -> None:
+        self.client.socket.close()
+        self.panel.close()
+        stop(self.server)
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    made = Page(CaseDocument.new(), tmp_path)
+    yield made
+    made.close()
+
+
+def lower_pendulum_in_python() -> ar.Model:
+    """The double pendulum that the page builds."""
+    rod = {
+        "mass": 1.0,
+        "inertia": (0.083333, 0.083333, 0.00125),
+        "com": (0, 0, -0.5),
+        "joint": ar.Revolute(axis=(0, 1, 0)),
+    }
+    b = ar.ModelBuilder(units="kg-m-s")
+    upper = b.add_body("upper", **rod, q=np.pi / 2)
+    b.add_body("lower", **rod, parent=upper, position=(0, 0, -1))
+    b.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
+    return b.build()
+
+
+def test_a_double_pendulum_is_built_by_the_controls_saved_and_read_again(page: Page, tmp_path: Path) -> None:
+    page.says("No bodies are written out yet")
+    page.press("bodies", "add")
+    page.says("body 1")
+    page.write("name", "upper")
+    page.says("&#x27;body 1&#x27; to &#x27;upper&#x27;")
+    page.write("q [rad]", "90 deg")
+    page.says("undo: change model.bodies[0].q")
+    page.press("bodies", "add")
+    page.says("add body &#x27;body 1&#x27;")
+    page.write("name", "lower")
+    page.says("ready to run")
+    page.until(lambda: page.document.bodies == ["upper", "lower"])
+    page.write("duration [s]", "1 s")
+    page.until(lambda: page.document.value("run.duration") == "1 s")
+    page.write("file", "pendulum")
+    page.button("Save")
+    page.says("pendulum.toml</b>")
+    file = tmp_path / "pendulum.toml"
+    assert file.read_text() == page.document.toml and not page.document.changed
+
+    case = ar.load_case(file)
+    assert case == page.document.case() == CaseDocument.open(file).case()
+    for name in page.document.bodies:
+        assert name in page.client.text_of("GuiHtmlMessage")
+    settings = {"rule": "dormand-prince", "rtol": 1e-9, "atol": 1e-9}
+    assert page.document.value("integrator") == settings
+    built, python = (
+        ar.simulate(model, 1.0, **settings, frames=500) for model in (case.build_model(), lower_pendulum_in_python())
+    )
+    assert np.abs(built.q[-1] - python.q[-1]).max() <= 1e-12
+    assert abs(python.q[-1][0] - python.q[0][0]) > 0.5
+
+
+def test_undo_and_redo_lead_to_the_same_text(page: Page) -> None:
+    texts = [page.document.toml]
+    page.press("bodies", "add")
+    page.until(lambda: page.document.toml != texts[-1])
+    texts.append(page.document.toml)
+    # Letter by letter, as a page sends it.
+    for text in ("2", "2 ", "2 k", "2 kg"):
+        page.write("mass [kg]", text)
+    page.until(lambda: page.document.value("model.bodies[0].mass") == "2 kg")
+    texts.append(page.document.toml)
+    for text in texts[1::-1]:
+        page.press("step", "undo")
+        page.until(lambda text=text: page.document.toml == text)
+    page.says("redo: add body")
+    for text in texts[1:]:
+        page.press("step", "redo")
+        page.until(lambda text=text: page.document.toml == text)
+    page.until(lambda: page.field("mass [kg]") == "2 kg")
+
+
+def test_what_is_wrong_stands_below_its_field(page: Page) -> None:
+    page.press("bodies", "add")
+    page.write("mass [kg]", "2 s")
+    fault = "expected a mass"
+    page.until(lambda: any(fault in str(c.get("content")) for c in page.client.controls.values()))
+    field = page.client.control("GuiTextMessage", "mass [kg]")[1]
+    below = [c for c in page.client.controls.values() if fault in str(c.get("content")) and "order" in c]
+    assert any(c["inside"] == field["inside"] and 0 < c["order"] - field["order"] < 0.5 for c in below)
+    page.says("1 fault")
+    page.write("axis", "[0, 0, 1")
+    page.says("brackets do not match")
+    page.write("mass [kg]", "2 kg")
+    page.write("axis", "1, 0, 0")
+    page.says("ready to run")
+    page.until(lambda: fault not in page.client.text_of("GuiHtmlMessage"))
+    assert page.document.value("model.bodies[0].axis") == [1, 0, 0]
+
+
+def test_forces_and_rules_are_chosen_by_their_declarations(page: Page) -> None:
+    page.press("bodies", "add")
+    page.choose("new kind", "point-spring")
+    page.press("forces", "add")
+    page.write("bodies", "ground, body 1")
+    page.write("stiffness [N/m]", "40 N/m")
+    page.write("points [m]", "[[0, 0, 0.5 mm], [0, 0, -1]]")
+    page.until(
+        lambda: (
+            page.document.value("forces[1]")
+            == {
+                "kind": "point-spring",
+                "bodies": ["ground", "body 1"],
+                "stiffness": "40 N/m",
+                "points": [[0, 0, "0.5 mm"], [0, 0, -1]],
+            }
+        )
+    )
+    page.choose("rule", "rk4")
+    page.says("give a fixed step")
+    page.write("step [s]", "1 ms")
+    page.says("ready to run")
+    page.choose("policy", "constant")
+    page.write("a2", "0.5")
+    page.choose("kind", "langevin")
+    page.until(lambda: page.document.value("thermostat.kind") == "langevin")
+    page.press("forces", "delete")
+    page.until(lambda: page.document.value("forces[1]") is None)
+    assert page.document.value("scaling") == {"policy": "constant", "a2": 0.5}
+
+
+def test_a_body_with_others_is_deleted_when_that_is_confirmed(page: Page) -> None:
+    page.press("bodies", "add")
+    page.says("body 1")
+    page.press("bodies", "add")
+    page.says("body 2")
+    page.choose("body", "body 1")
+    page.says('<span style="font-weight:700">body 1</span>')
+    page.press("bodies", "delete")
+    page.says("body &#x27;body 2&#x27;, which hangs on it")
+    assert page.document.bodies == ["body 1", "body 2"]
+    page.button("delete all of it")
+    page.says("No bodies are written out yet")
+
+
+def test_a_four_bar_stays_closed_as_its_crank_is_dragged(tmp_path: Path) -> None:
+    page = Page(four_bar(), tmp_path)
+    try:
+        page.choose("body", "crank")
+        page.until(lambda: "/joint handle" in page.client.nodes)
+        model = page.document.model()
+        assert model is not None
+        before = page.document.toml
+        # Half of the angle about z, as the ring is turned.
+        turned = [(np.cos(a / 2), 0.0, 0.0, np.sin(a / 2)) for a in np.linspace(np.pi / 3, np.pi / 2, 5)]
+        page.client.drag("/joint handle", (), (), "start")
+        for wxyz in turned:
+            place = page.panel._scene._stage.places(np.zeros(3))  # type: ignore[union-attr]
+            page.client.drag("/joint handle", wxyz, place)
+            time.sleep(0.05)
+        page.client.drag("/joint handle", (), (), "end")
+        page.until(lambda: page.document.toml != before)
+        page.says("undo: move &#x27;crank&#x27;, &#x27;coupler&#x27;, &#x27;rocker&#x27;")
+        assert page.document.errors == {}
+        model = page.document.model()
+        assert model is not None and model.q0[0] == pytest.approx(np.pi / 2, abs=1e-6)
+        # The pin, from both sides.
+        positions, rotations = ar.body_poses(model, model.q0)
+        ends = []
+        for name in ("coupler", "rocker"):
+            k = model.names.index(name)
+            w, _, _, z = rotations[k]
+            angle = 2 * np.arctan2(z, w)
+            ends.append(positions[k] + 2 * np.array([np.cos(angle), np.sin(angle), 0]))
+        assert np.abs(ends[0] - ends[1]).max() < 1e-12
+        page.press("step", "undo")
+        page.until(lambda: page.document.toml == before)
+    finally:
+        page.close()
+
+
+def test_a_joint_that_is_dragged_is_moved_and_turned(tmp_path: Path) -> None:
+    page = Page(four_bar(), tmp_path)
+    try:
+        page.document.set("model.loops", None)
+        page.choose("body", "rocker")
+        page.choose("drag", "joint")
+        page.until(lambda: "/joint handle" in page.client.nodes and page.panel.drag == "joint")
+        time.sleep(0.5)
+        stage = page.panel._scene._stage
+        model = page.document.model()
+        assert stage is not None and model is not None
+        k = model.names.index("rocker")
+        _, rotations = ar.body_poses(model, model.q0)
+        page.client.drag("/joint handle", (), (), "start")
+        page.client.drag("/joint handle", rotations[k], stage.places(np.array([2.5, 0.25, 0.0])))
+        page.client.drag("/joint handle", (), (), "end")
+        page.says("undo: join &#x27;rocker&#x27;")
+        assert page.document.value("model.bodies[2].position") == pytest.approx([2.5, 0.25, 0.0], abs=1e-5)
+        assert page.document.value("model.bodies[2].q") == "100 deg"
+    finally:
+        page.close()
+
+
+def test_a_case_opens_in_the_place_of_another(page: Page, tmp_path: Path) -> None:
+    page.press("bodies", "add")
+    page.says("body 1")
+    page.choose("case", "double-pendulum")
+    page.button("Open")
+    page.says("The case has changes that are not saved.")
+    page.button("open, and lose them")
+    page.says("double-pendulum (not saved)")
+    page.until(lambda: page.document.bodies == ["upper", "lower"])
+    (tmp_path / "mechanism.toml").write_text("precious")
+    page.button("Save")
+    page.says("there is such a file already")
+    assert (tmp_path / "mechanism.toml").read_text() == "precious"
+    page.button("write over it")
+    page.says("mechanism.toml</b>")
+    assert ar.load_case(tmp_path / "mechanism.toml") is not None
+
+
+@pytest.mark.parametrize("name", ["../case", "/etc/case", "../..", "link/case", "", "no folder/case", "a\0b"])
+def test_no_file_outside_of_the_folder_is_read_or_written(tmp_path: Path, name: str) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open" / "link").symlink_to(tmp_path)
+    with pytest.raises(CaseError):
+        inside(tmp_path / "open", name)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NO_BROWSER is not None, reason=NO_BROWSER or "")
+def test_a_browser_builds_a_double_pendulum(tmp_path: Path) -> None:
+    """Chromium draws in software, which takes seconds to begin."""
+    server = server_at(None)
+    panel = EditorPanel(server, CaseDocument.new(), tmp_path)
+    try:
+        with browser_page(address(server)) as page:
+            for name in ("upper", "lower"):
+                page.get_by_role("button", name="add", exact=True).first.click()
+                field(page, "name").fill(name)
+                page.get_by_text(f"to '{name}'").wait_for()
+            field(page, "mass [kg]").fill("2 s")
+            page.get_by_text("expected a mass").nth(1).wait_for()
+            above = field(page, "mass [kg]").bounding_box()
+            below = page.get_by_text("expected a mass").nth(1).bounding_box()
+            assert 0 < below["y"] - above["y"] < 60
+            page.get_by_role("button", name="undo", exact=True).click()
+            page.get_by_text("ready to run").wait_for()
+            page.get_by_role("button", name="redo", exact=True).click()
+            page.get_by_text("1 fault").wait_for()
+            page.get_by_role("button", name="undo", exact=True).click()
+            page.get_by_role("tab", name="File").click()
+            field(page, "file").fill("pendulum")
+            page.get_by_role("button", name="Save", exact=True).click()
+            page.get_by_text("pendulum.toml · ready to run").wait_for()
+            text = (tmp_path / "pendulum.toml").read_text()
+            assert ar.load_case(tmp_path / "pendulum.toml").build_model().names == ("upper", "lower")
+            page.reload()
+            page.get_by_text("pendulum.toml · ready to run").wait_for()
+            assert CaseDocument.open(tmp_path / "pendulum.toml").toml == panel.document.toml == text
+    finally:
+        panel.close()
+        stop(server)
