@@ -7,6 +7,7 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from articulon.cases.case import Case
 from articulon.studio.live_plots import LivePlot, ledger_table
 from articulon.studio.player import Player
 from articulon.studio.run_session import RunSession
@@ -144,12 +145,13 @@ class RunPanel:
         self.shown = None if number >= last and self.session.state == "running" else min(number, last)
 
     def _set_speed(self) -> None:
-        self.session.set_rate(self.rate())
+        if self.session.case is not None:
+            self.session.set_rate(self.rate(self.session.case))
 
-    def rate(self) -> float | None:
+    def rate(self, case: Case) -> float | None:
         """The speed that the menu asks for, as simulated time in a second [time]; None for as fast as possible."""
-        case, choice = self.session.case, self._speed.value
-        if case is None or choice == FASTEST:
+        choice = self._speed.value
+        if choice == FASTEST:
             return None
         wall = SPEEDS[choice]
         if wall is not None:
