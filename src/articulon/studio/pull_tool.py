@@ -133,8 +133,9 @@ class PullTool:
                 self.session.tell("let_go")
             return
         stage = self._view.stage
-        # Of a tree that is shown inside of its box, the target is as far from the tree as it is on the page.
-        apart = frame.positions[grip.body] - shown_places(self._view.scene, frame)[grip.body]
+        # Of a tree that is shown inside of its box, or that is followed, the target is as far as it is on the page.
+        actual = self.session.frames[-1].positions[grip.body]
+        apart = actual - shown_places(self._view.scene, frame)[grip.body]
         target = grip.target / stage.factor + stage.middle + apart
         strength = 10.0 ** float(self._strength.value)
         asked = (grip.body, *grip.point.tolist(), *grip.target.tolist(), strength)

@@ -97,13 +97,18 @@ class RunFrames:
         return len(self) != count
 
 
-def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
-    """How far the middle of all bodies has gone since the first frame [length], shape (frames, 1, 3), where several
-    bodies go together far beyond their extent, and nothing that is drawn stays; None elsewhere."""
+def floats(model: Model) -> bool:
+    """Whether several bodies may go away together: nothing holds them, and nothing that is drawn stays."""
     joints = [joint for joint, parent in zip(model.joints, model.parents.tolist(), strict=True) if parent < 0]
     held = any(joint.kind not in UNBOUND for joint in joints) or bool((model.sites.body < 0).any())
     held |= any(getattr(force, "walls", ()) or isinstance(force, PointSpring) for force in model.forces)
-    if held or model.box is not None or model.bodies < 2:
+    return not held and model.box is None and model.bodies > 1
+
+
+def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
+    """How far the middle of all bodies has gone since the first frame [length], shape (frames, 1, 3), where several
+    bodies go together far beyond their extent, and nothing that is drawn stays; None elsewhere."""
+    if not floats(model):
         return None
     middle = positions.mean(axis=1, keepdims=True)
     extent = float(np.median(np.ptp(positions, axis=1).max(axis=1)))

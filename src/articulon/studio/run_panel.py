@@ -66,7 +66,8 @@ class RunPanel:
         self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value=FASTEST)
         self._slider = gui.add_slider("frame", 0, 1, 1, 0, disabled=True)
         self._faults = gui.add_html("", visible=False)
-        self._plots = [LivePlot(gui, self.session.observed, choice) for choice in ("energies", "works")]
+        observed = self.session.observed
+        self._plots = [LivePlot(gui, observed, "energies"), LivePlot(gui, observed, "works", "temperatures")]
         self._ledger_folder = gui.add_folder("Ledger", expand_by_default=True, visible=False)
         with self._ledger_folder:
             self._ledger = gui.add_html("")

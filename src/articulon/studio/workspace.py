@@ -18,6 +18,7 @@ from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
 from articulon.studio.page_server import stop
 from articulon.studio.pull_tool import PullTool
+from articulon.studio.run_frames import floats
 from articulon.studio.run_panel import RunPanel
 from articulon.studio.run_session import RunSession
 from articulon.studio.scene import Scene, scene_of
@@ -57,6 +58,7 @@ class Workspace:
         self.server, self.session = server, session
         self._closing, self._changed = threading.Event(), threading.Event()
         self._view: ViserScene | None = None
+        self._middle: np.ndarray | None = None
         self._drawn: tuple[int, int | None] = (-1, None)
         self._watched: bool | None = None
         self.editor: EditorPanel | None = None
@@ -112,6 +114,12 @@ class Workspace:
             self.editor.show(False)
         self._set_stage(model, first)
         self._drawn = (-1, None)
+        assert self._view is not None
+        stage = self._view.stage
+        for client in self.server.get_clients().values():
+            with client.atomic():
+                client.camera.up_direction = tuple(stage.up)
+                client.camera.position, client.camera.look_at = tuple(stage.camera), (0.0, 0.0, 0.0)
 
     def _clear(self) -> None:
         if self._view is not None:
@@ -124,6 +132,7 @@ class Workspace:
         with self.server.atomic():
             self._clear()
             self._view = ViserScene(self.server, scene, stage, first)
+            self._middle = first.positions.mean(axis=0) if floats(model) else None
             self.pull.attach(self._view)
 
     def _begin(self, waits: bool) -> None:
@@ -138,7 +147,8 @@ class Workspace:
         self.panel.fault = None
         self._watched = None
         frames = self.session.frames
-        self._show_run(model, frames[0] if frames else first_frame(model))
+        if self._view is None or not frames:
+            self._show_run(model, frames[0] if frames else first_frame(model))
 
     def update(self, seconds: float) -> None:
         """Bring the pages up to date after some wall time [s]."""
@@ -158,7 +168,7 @@ class Workspace:
         self.panel.play_on(seconds)
         self._show(fresh)
         latest = self.panel.shown is None and self._view is not None and session.frames
-        self.pull.update(session.frames[-1] if latest else None)
+        self.pull.update(self._followed(session.frames[-1]) if latest else None)
         self.panel.update()
 
     def _show(self, fresh: Frame | None) -> None:
@@ -170,10 +180,16 @@ class Workspace:
             state = (len(frames), None)
             if fresh is not None or state != self._drawn:
                 self._drawn = state
-                self._view.show(frames[-1] if fresh is None else fresh)
+                self._view.show(self._followed(frames[-1] if fresh is None else fresh))
         elif number < len(frames) and self._drawn != (number, number):
             self._drawn = (number, number)
-            self._view.show(frames[number])
+            self._view.show(self._followed(frames[number]))
+
+    def _followed(self, frame: Frame) -> Frame:
+        """A frame as it is shown: of bodies that nothing holds, with their middle where it was at first."""
+        if self._middle is None:
+            return frame
+        return frame._replace(positions=frame.positions - (frame.positions.mean(axis=0) - self._middle))
 
     def run(self) -> None:
         """Keep the pages up to date until Ctrl-C or :meth:`end`."""
