@@ -8,15 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from articulon.studio.case_source import CaseSource
+from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.page_server import address, server_at
 from articulon.studio.run_session import RunSession
 from articulon.studio.workspace import Workspace
 
 
 @contextmanager
-def live_studio(source: CaseSource, runs: Path, token: str | None = None) -> Iterator[Workspace]:
+def live_studio(source: CaseSource | CaseDocument, runs: Path, token: str | None = None) -> Iterator[Workspace]:
     """A studio that shows a case, its runs in a folder."""
-    workspace = Workspace(server_at(None, token=token), source, RunSession(runs))
+    workspace = Workspace(server_at(None, token=token), source, RunSession(runs), runs.parent)
     thread = threading.Thread(target=workspace.run)
     thread.start()
     try:
