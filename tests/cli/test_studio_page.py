@@ -52,7 +52,7 @@ def light(page: Page, words: str) -> Locator:
 
 def rods_at(picture: Path) -> tuple[np.ndarray, np.ndarray]:
     """Middles of what is blue and of what is orange on a picture [pixels], rows and columns."""
-    red, green, blue = np.moveaxis(imread(picture)[200:, :, :3], -1, 0)
+    red, green, blue = np.moveaxis(imread(picture)[:, :, :3], -1, 0)
     colours = (blue > red + 0.3) & (green < blue), (red > blue + 0.3) & (green < red)
     for colour in colours:
         assert np.count_nonzero(colour) > 100
@@ -127,7 +127,7 @@ def test_a_body_is_pulled_by_the_hand(tmp_path: Path) -> None:
         page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_text("× real time").wait_for()
         page.wait_for_timeout(1000.0)
-        row, column = rods_at(picture(page, tmp_path / "before.png"))[1] + [200.0, 0.0]
+        row, column = rods_at(picture(page, tmp_path / "before.png"))[1]
         page.keyboard.down("Control")
         page.mouse.move(column, row)
         page.mouse.down()

@@ -53,6 +53,8 @@ def opened(browser: Browser, address: str, until: str) -> Page:
     page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
     page.set_default_timeout(PATIENCE)
     page.goto(address)
+    # The note that software draws would hide a part of the picture.
+    page.add_style_tag(content=".mantine-Notifications-root { display: none }")
     page.get_by_text(until).first.wait_for()
     return page
 
