@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from articulon.model import Weld as Weld
     from articulon.model import Workspace as Workspace
     from articulon.model import Xyz as Xyz
+    from articulon.model import shapes as shapes
     from articulon.model.box import Box as Box
     from articulon.model.joints.swing import Swing as Swing
     from articulon.model.joints.universal import Universal as Universal
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
     from articulon.parameter_studies.fitting import fit as fit
     from articulon.parameter_studies.optimising import optimise as optimise
     from articulon.parameter_studies.ranking import rank_parameters as rank_parameters
+    from articulon.robots.entry import read_mjcf as read_mjcf
+    from articulon.robots.entry import read_urdf as read_urdf
     from articulon.runs.entry import open_run as open_run
     from articulon.runs.entry import resume as resume
     from articulon.runs.entry import run as run
@@ -94,6 +97,7 @@ _HOMES = {
         "Spherical",
         "Xyz",
         "Free",
+        "shapes",
     ),
     "articulon.model.box": ("Box",),
     "articulon.model.joints.swing": ("Swing",),
@@ -121,6 +125,7 @@ _HOMES = {
     "articulon.cases": ("load_case",),
     "articulon.cases.plugins": ("load_plugin",),
     "articulon.ensembles": ("Ensemble",),
+    "articulon.robots.entry": ("read_mjcf", "read_urdf"),
     "articulon.runs.entry": ("simulate", "resume", "run", "open_run"),
     "articulon.runs.replica_exchange": ("replica_exchange",),
     "articulon.runs.run": ("Run",),

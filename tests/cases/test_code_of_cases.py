@@ -108,6 +108,21 @@ def test_no_command_runs_code_that_nobody_has_allowed(sent: Path, key: str) -> N
         assert not ran(sent), command
 
 
+def test_derivatives_that_a_force_brings_are_code_too(sent: Path) -> None:
+    text = '[[forces]]\nkind = "user"\nfunction = "evil.py:force"\n'
+    own = {"adjoint_function": "evil.py:back", "tangent_function": "evil.py:change"}
+    file = written(sent, BALL + text + "".join(f'{key} = "{value}"\n' for key, value in own.items()))
+    result = invoke("run", str(file))
+    assert result.exit_code == 2 and not ran(sent)
+    for key, value in own.items():
+        assert f"forces[0].{key} = '{sent / value}'" in result.stderr
+    case = ar.load_case(file)
+    assert [key for key, _ in case.code] == ["forces[0].function", *(f"forces[0].{key}" for key in own)]
+    allowed = ar.load_case(file, allow_code=True)
+    beside = {key: getattr(allowed.forces[0], key) for key in own}
+    assert beside == {key: str(sent / value) for key, value in own.items()}
+
+
 @pytest.mark.parametrize("key", NAMED)
 def test_in_python_code_runs_where_it_is_allowed_and_only_there(sent: Path, key: str) -> None:
     file = written(sent, NAMED[key])

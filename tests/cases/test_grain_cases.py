@@ -15,7 +15,8 @@ from matplotlib.collections import LineCollection
 from scipy.integrate import solve_ivp
 
 import articulon as ar
-from articulon.report.html import figures, write_report
+from articulon.report.html import figures
+from articulon.studio.run_report import write_report
 
 QUICK = ("slip-to-roll", "stack", "two-spheres")
 """Cases of few spheres and few steps."""

@@ -11,9 +11,9 @@ import pytest
 
 import articulon as ar
 from articulon.errors import ArticulonError
-from articulon.report.html import write_report
 from articulon.storage import atomic_writing
 from articulon.storage.atomic_writing import TEMPORARY_SUFFIX, replacing, write_text
+from articulon.studio.run_report import write_report
 from tests.support.run_cases import BALL, case_of
 
 FALLING = BALL + '[[forces]]\nkind = "gravity"\nacceleration = [0, 0, -1]\n'

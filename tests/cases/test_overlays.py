@@ -14,10 +14,10 @@ from articulon.comparisons import comparison as comparing
 from articulon.comparisons import comparison_page, overlays, reference_cache
 from articulon.comparisons.comparison_page import figures, looks, tables
 from articulon.report import style
-from articulon.report.html import write_report
 from articulon.report.joint_figures import angles
 from articulon.report.particle_drawing import DRAWN, KINDS, particles, sphere_radii
 from articulon.report.view import View
+from articulon.studio.run_report import write_report
 
 ARMS = """
 [case]

@@ -587,6 +587,8 @@ def test_the_page_on_files_of_your_own_shows_what_works(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     text = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
     (use, *blocks), (lines,) = (re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "toml"))
+    (own,) = (block for block in blocks if not block.startswith("# "))
+    blocks.remove(own)
     for block in blocks:
         name = block.splitlines()[0].removeprefix("# ")
         (tmp_path / name).write_text(block, encoding="utf-8")
@@ -629,6 +631,22 @@ frames = 2
     assert run.summary["checks"][0]["passed"]
     trough = ar.load_plugin("trough.py").Trough(slope="30 deg", kind="steel").resolved(ar.units.unit_system("lj"))
     assert len(trough.parts(None, "walls[0]", "walls[0]")) == 2
+
+
+def test_the_page_on_files_of_your_own_shows_an_adjoint_that_is_right() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(next(block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "_adjoint" in block), names)
+    found = []
+    for own in (names["anchor_adjoint"], None):
+        builder = ar.ModelBuilder(units="lj")
+        builder.add_body("bead", mass=1.0, inertia=0.1, joint=ar.Free(), q=(0.5, 0.2, -0.3, 1.0, 0.0, 0.0, 0.0))
+        builder.add_force(names["force"].model_copy(update={"adjoint_function": own}))
+        run = {"duration": 0.2, "rule": "friction-implicit", "step": 0.02}
+        found.append(ar.sensitivity(builder.build(), "kinetic_energy", ["q", "forces[0].parameters"], **run).gradient)
+    for name, gradient in found[0].items():
+        assert np.abs(np.subtract(gradient, found[1][name])).max() <= 1e-10, name
+        assert np.abs(gradient).max() > 1e-4, name
 
 
 def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modules: dict[str, Any]) -> None:

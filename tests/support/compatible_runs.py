@@ -49,6 +49,7 @@ OF_BODIES = {
     "damped springs",
     "other resistance",
     "flexible",
+    "armature",
     "fixman",
     "impacts",
     "velocity gradient",
@@ -179,8 +180,8 @@ def _add_bodies(builder: Any, features: set[str]) -> None:
     builder.add_body("core", **core, u=(0.1, 0.2, 0.3, 0.3, -0.2, 0.1))
 
     def add(name: str, parent: str, at: tuple[float, float, float]) -> None:
-        hinge = ar.Revolute(axis=z)
-        builder.add_body(name, parent=parent, mass=1.0, inertia=0.4, joint=hinge, position=at)
+        hinge, rotor = ar.Revolute(axis=z), {"armature": 0.3} if "armature" in features else {}
+        builder.add_body(name, parent=parent, mass=1.0, inertia=0.4, joint=hinge, position=at, **rotor)
 
     add("arm", "core", (-1.0, 0.0, 0.0))
     if "loops" in features:  # a parallelogram

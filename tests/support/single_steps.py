@@ -9,7 +9,7 @@ import numpy as np
 import articulon as ar
 from articulon.sensitivities.differentiable_models import run_of
 from articulon.sensitivities.differentiated_rules import stepping_of
-from articulon.sensitivities.stepping import REVERSE, Stepping, follow_schedule, take_steps
+from articulon.sensitivities.stepping import REVERSE, Stepping, finish_weights, follow_schedule, take_steps
 from articulon.sensitivities.table_gradients import differentiated, in_one
 
 
@@ -50,4 +50,5 @@ def weighed(steps: Stepping, number: int, y: np.ndarray, weight: np.ndarray) -> 
     stepper, _programs = steps.reversing(tables, True)
     stepper.weight[:] = weight
     follow_schedule(stepper, *steps.times, np.array([[REVERSE, 0, number, 0, 0]]), y[None].copy())
+    finish_weights(stepper)
     return stepper.weight.copy(), numbers.copy()

@@ -11,7 +11,7 @@ import numpy as np
 
 import articulon as ar
 from articulon import molecules
-from articulon.forces.contact.meshes import read_mesh, surface
+from articulon.model.surfaces import read_mesh, surface
 from validation.faulty.case_texts import XYZ, arrays_file, solid, stl, structure_file
 from validation.faulty.cases import consider
 from validation.faulty.kinds import Faulty, Kind

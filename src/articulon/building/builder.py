@@ -11,9 +11,10 @@ from articulon.building.flexible_bodies import with_modes, with_nodes
 from articulon.building.grain_bodies import GrainBuilder
 from articulon.building.handles import IDENTITY, ORIGIN, Body
 from articulon.building.reach import check_reach
+from articulon.building.shaped_bodies import armatures, by_density, resolved_shapes
 from articulon.declaration import Declaration
 from articulon.errors import ModelError
-from articulon.inputs import finite, shown, whole, words
+from articulon.inputs import finite, one_word, shown, whole, words
 from articulon.inputs import floats as as_floats
 from articulon.model import body_checks
 from articulon.model.assemble import assemble_forest
@@ -23,6 +24,7 @@ from articulon.model.joints import Joint
 from articulon.model.model import Model
 from articulon.model.modes import Modes
 from articulon.model.polymer_chains import joined_chains
+from articulon.model.shapes import Shape
 from articulon.notebook_table import counted, table_of_words
 from articulon.sizes import PARTICLE, check_size
 from articulon.units import UnitSystem, unit_system
@@ -63,6 +65,10 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             for name in ("parent", "mass", "com", "inertia", "position", "rotation", "q", "u", "given_q", "given_u")
         }
         self._forces: list[Any] = []
+        self._shapes: dict[int, tuple[Shape, ...]] = {}
+        self._joint_names: dict[int, str] = {}
+        self._armatures: dict[int, np.ndarray] = {}
+        self.any_inertia = False
         super().__init__()
 
     def __repr__(self) -> str:
@@ -91,15 +97,19 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         *,
         joint: Joint,
         mass: Any = None,
-        inertia: Any = 0.0,
+        inertia: Any = None,
         parent: Body | str | None = None,
-        com: Any = ORIGIN,
+        com: Any = None,
         position: Any = ORIGIN,
         rotation: Any = IDENTITY,
         q: Any = None,
         u: Any = None,
         modes: Modes | None = None,
         node: int | None = None,
+        shape: Shape | Sequence[Shape] | None = None,
+        density: Any = None,
+        joint_name: str | None = None,
+        armature: Any = None,
     ) -> Body:
         """Add one body and the joint that connects it to its parent.
 
@@ -113,11 +123,12 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         joint
             ``Weld``, ``Revolute``, ``Prismatic``, ``Universal``, ``Swing``, ``Spherical``, ``Xyz`` or ``Free``.
         inertia
-            About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix.
+            About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix;
+            0 by default, the body being a point.
         parent
             A body already added, by handle or name; None is the ground.
         com
-            Centre of mass in the body's frame [length], shape (3,).
+            Centre of mass in the body's frame [length], shape (3,); its origin by default.
         position, rotation
             The joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first,
             shape (4,); where ``node`` is given, in the frame of that node of the parent.
@@ -128,6 +139,18 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             An :class:`articulon.Modes` for a flexible body, whose frame is that of handle 1.
         node
             Node of the flexible parent that the joint sits on, to move with the deformation; None is handle 1.
+        shape
+            What the body looks like: one of ``articulon.shapes``, or several. They are drawn, and change nothing else.
+        density
+            Of the shape [mass/length³], positive, by which what is left out of ``mass``, ``inertia`` and ``com``
+            follows from it; overlapping shapes count double. It is refused without a shape, with modes, with a mass,
+            and with a ``com`` that is given without an ``inertia``, which is about it.
+        joint_name
+            What the joint is called, where that is not the name of the body.
+        armature
+            Inertia that belongs to the joint's speeds and to no body, as that of a motor's rotor behind a gear has it
+            [mass length² of turns, mass of slides]: a number, or one for each speed. It is added to the diagonal of the
+            mass matrix.
 
         Raises
         ------
@@ -147,8 +170,11 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         more = 0 if shapes is None else shapes.stiffness.shape[0]
         start_q = with_modes(_row(joint.zero() if q is None else q, joint.nq), joint.nq, more)
         start_u = with_modes(_row((0.0,) * joint.nu if u is None else u, joint.nu), joint.nu, more)
+        looks = resolved_shapes(shape, self.units, where)
+        given = {"mass": mass, "inertia": inertia, "com": com}
+        mass, inertia, com = by_density(looks, density, given, shapes is not None, self.units, where).values()
         if mass is None and shapes is None:
-            raise ModelError(f"{where}: give it a mass, or modes, whose nodes have masses")
+            raise ModelError(f"{where}: give it a mass, a shape with a density, or modes, whose nodes have masses")
         row = {
             "parent": np.array([carrier]),
             "mass": body_checks.array(0.0 if mass is None else mass, (), "mass", self.units, f"{where}, mass").reshape(
@@ -163,7 +189,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             "given_q": np.full(joint.nu + more, q is not None),
             "given_u": np.full(joint.nu + more, u is not None),
         }
-        body_checks.possible_inertias(row["inertia"], lambda _: where)
+        if not self.any_inertia:
+            body_checks.possible_inertias(row["inertia"], lambda _: where)
         if shapes is not None:
             row["mass"], row["com"], row["inertia"] = with_nodes(row["mass"], row["com"], row["inertia"], shapes)
             self._modes[k] = shapes
@@ -174,6 +201,12 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         if joint.quaternion is not None:
             at = slice(joint.quaternion, joint.quaternion + 4)
             row["q"][at] = body_checks.unit_quaternions(row["q"][at][None], lambda _: f"{where}, q")[0]
+        if looks:
+            self._shapes[k] = looks
+        if armature is not None:
+            self._armatures[k] = armatures(armature, joint, self.units, where)
+        if joint_name is not None:
+            self._joint_names[k] = one_word(joint_name, f"{where}, joint_name")
         self._names.append(name)
         self._index[name] = k
         self._joints.append(joint)
@@ -350,6 +383,23 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             raise ModelError(f"add_force: expected a force of ar.forces, got {shown(force)}")
         self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))
 
+    def _armature(self) -> np.ndarray | None:
+        """Armatures of all speeds (nu,); None where there are none."""
+        if not any(one.any() for one in self._armatures.values()):
+            return None
+        if self._modes:
+            body = self._names[next(iter(self._modes))]
+            raise ModelError(
+                f"body '{body}': is flexible, and armatures are known of joints of rigid bodies only; leave the "
+                "armatures out, or make it rigid"
+            )
+        sizes = [joint.nu for joint in self._joints]
+        found = np.zeros(sum(sizes))
+        for k, one in self._armatures.items():
+            start = sum(sizes[:k])
+            found[start : start + one.size] = one
+        return found
+
     def build(self) -> Model:
         """The frozen model, its loops closed.
 
@@ -380,6 +430,9 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             self._flexibility(self._site_count),
             joined_atoms(self._atoms),
             joined_chains(self._chains),
+            self._shapes,
+            self._joint_names,
+            self._armature(),
         )
         model = closed(model, given_q, given_u)
         check_reach(model)

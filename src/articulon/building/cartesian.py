@@ -7,6 +7,7 @@ import numpy as np
 
 from articulon.building.builder import ModelBuilder
 from articulon.dynamics import body_poses
+from articulon.dynamics.armatures import refuse_armature
 from articulon.dynamics.multibody_functions import body_velocities, check_model, vector
 from articulon.errors import ModelError
 from articulon.model import Model
@@ -39,6 +40,7 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
         coordinate that they could act on.
     """
     check_model(model, "cartesian")
+    refuse_armature(model, "Cartesian coordinates")
     if model.modes:
         raise ModelError(
             f"Cartesian coordinates take rigid bodies only, and '{model.names[next(iter(model.modes))]}' is flexible; "
@@ -55,6 +57,7 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
             "mass": model.masses[k],
             "inertia": model.inertias[k][FULL].reshape(3, 3),
             "com": model.centres[k],
+            "shape": model.shapes[k],
         }
         if model.kinds[k] == WELD:
             i = int(model.link[k])

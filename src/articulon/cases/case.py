@@ -27,7 +27,7 @@ from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
 from articulon.forces import AnyForce
 from articulon.forces.selection import body_index
-from articulon.forces.user_functions import CONSENT
+from articulon.forces.user_functions import CODE_KEYS, CONSENT
 from articulon.inputs import DEEPEST, clipped, too_deep
 from articulon.integrate import Integrator
 from articulon.lammps.engine import through_lammps
@@ -381,13 +381,12 @@ def located(message: str, source: str, overridden: Sequence[str] = ()) -> str:
 
 
 def _beside(force: AnyForce, source: str, where: str) -> AnyForce:
-    """A force whose files, and whose function, are looked for beside the case file."""
+    """A force whose files, and whose functions, are looked for beside the case file."""
     if hasattr(force, "beside"):
         return force.beside(source, where)
-    function = getattr(force, "function", None)
-    if not isinstance(function, str):
-        return force
-    return force.model_copy(update={"function": function_beside(function, source)})
+    named = {key: getattr(force, key, None) for key in CODE_KEYS}
+    found = {key: function_beside(function, source) for key, function in named.items() if isinstance(function, str)}
+    return force.model_copy(update=found) if found else force
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ from articulon.lammps.rank_runs import by_lammps, follow_run, with_ranks
 from articulon.simulation import case_run as simulate
 from articulon.simulation.results import Run
 from articulon.simulation.run_request import Progress
+from articulon.simulation.steering import Steering
 
 __all__ = ["Run", "open_run", "run"]
 
@@ -26,6 +27,7 @@ def run(
     overrides: Mapping[str, Any] | None = None,
     *,
     allow_code: bool = False,
+    steering: Steering | None = None,
 ) -> Run:
     """Run a case, also one given by its name or path; see :func:`articulon.simulation.case_run.run` for the rest.
 
@@ -46,7 +48,7 @@ def run(
         case, extends = going_on(simulate.RUNS / case.folder_name if out is None else out, case)
 
     def here() -> Run:
-        return simulate.run(case, out, resume, progress, extends=extends)
+        return simulate.run(case, out, resume, progress, extends=extends, steering=steering)
 
     if not by_lammps(case):
         return here()

@@ -9,7 +9,7 @@ from typing import Any
 
 from articulon.declaration import Declaration
 from articulon.errors import CaseError
-from articulon.forces.user_functions import CONSENT, Withheld
+from articulon.forces.user_functions import CODE_KEYS, CONSENT, Withheld
 
 
 def named_code(declarations: Any, where: str = "") -> Iterator[tuple[str, str]]:
@@ -29,7 +29,7 @@ def named_code(declarations: Any, where: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(declarations, Declaration | Mapping):
         items = declarations if isinstance(declarations, Mapping) else dict(declarations)
         for name, value in items.items():
-            if name == "function" and isinstance(value, str):
+            if name in CODE_KEYS and isinstance(value, str):
                 yield f"{where}.{name}", value
             else:
                 yield from named_code(value, f"{where}.{name}")
@@ -52,6 +52,7 @@ def refuse_code(source: str, named: list[tuple[str, str]]) -> None:
 
 
 def without_code(force: Any) -> Any:
-    """A force whose function, if the case names one, is withheld: it cannot be evaluated."""
-    function = getattr(force, "function", None)
-    return force.model_copy(update={"function": Withheld(function)}) if isinstance(function, str) else force
+    """A force whose functions, if the case names any, are withheld: it cannot be evaluated."""
+    named = {key: getattr(force, key, None) for key in CODE_KEYS}
+    withheld = {key: Withheld(function) for key, function in named.items() if isinstance(function, str)}
+    return force.model_copy(update=withheld) if withheld else force

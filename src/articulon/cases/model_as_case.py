@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.builders.explicit_joints import GROUND
+from articulon.forces.user_functions import CODE_KEYS
 from articulon.model import Model
 from articulon.model.array_rotations import matrices
 from articulon.model.atoms import Atoms
@@ -23,8 +24,9 @@ def obstacle(model: Model) -> str | None:
     if GROUND in model.names:
         return f"a body is called '{GROUND}'"
     for k, force in enumerate(model.forces):
-        if callable(getattr(force, "function", None)):
-            return f"forces[{k}].function is a Python function; name one in a file, as 'file.py:name'"
+        given = next((key for key in CODE_KEYS if callable(getattr(force, key, None))), None)
+        if given is not None:
+            return f"forces[{k}].{given} is a Python function; name one in a file, as 'file.py:name'"
     return None
 
 
@@ -104,6 +106,13 @@ def _body(model: Model, body: int) -> dict[str, Any]:
         "position": position.tolist(),
         "rotation": rotation.tolist(),
     }
+    if model.joint_names[body] != model.names[body]:
+        found["joint_name"] = model.joint_names[body]
+    if model.armature is not None and model.joints[body].nu:
+        start = int(model.forest.u_start[int(model.link[body])])
+        found["armature"] = model.armature[start : start + model.joints[body].nu].tolist()
+    if model.shapes[body]:
+        found["shape"] = [shape.model_dump() for shape in model.shapes[body]]
     joint, link = model.joints[body], int(model.link[body])
     if joint.nq:
         q, u = int(model.forest.q_start[link]), int(model.forest.u_start[link])

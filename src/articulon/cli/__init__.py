@@ -9,6 +9,7 @@ from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app
 from articulon.cli.exchange_command import exchange
 from articulon.cli.export_command import export
 from articulon.cli.run_command import WRITTEN_BY_A_RUN, check_folder, compare, report, run
+from articulon.cli.studio_command import studio
 from articulon.cli.study_commands import fit, optimise, sensitivities
 from articulon.cli.sweep_command import sweep
 from articulon.cli.tune import tune
@@ -38,6 +39,7 @@ __all__ = [
     "report",
     "run",
     "sensitivities",
+    "studio",
     "sweep",
     "tune",
     "view",

@@ -104,6 +104,8 @@ OPTIONS = {
     "resume=True": "--resume",
     "out=...": "--out DIR",
     "port=...": "--port N",
+    "host=...": "--host ADDRESS",
+    "token=...": "--token TEXT",
     "allow_code=True of load_case, run or open_run": "--allow-code",
     "allow_code=True": "--allow-code",
     "articulon.analysis.analyse_contacts": "articulon analyse",

@@ -11,7 +11,14 @@ from articulon.cli.commands import app
 from articulon.cli.output import echo
 from articulon.errors import ArticulonError
 
-DEFAULTS = {"xtc": "atoms.xtc", "dcd": "atoms.dcd", "pdb": "frames.pdb", "csv": "coordinates.csv", "gsd": "spheres.gsd"}
+DEFAULTS = {
+    "xtc": "atoms.xtc",
+    "dcd": "atoms.dcd",
+    "pdb": "frames.pdb",
+    "csv": "coordinates.csv",
+    "gsd": "spheres.gsd",
+    "video": "run.mp4",
+}
 """What the file of each format is called by default, in the folder of the run."""
 OF_ATOMS = ("xtc", "dcd", "pdb")
 """Formats that hold atoms."""
@@ -28,6 +35,7 @@ def export(
     pdb: Annotated[bool, typer.Option("--pdb", help="Atoms, a model for each frame.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Joint coordinates, angles in degrees.")] = False,
     gsd: Annotated[bool, typer.Option("--gsd", help="The contact spheres, for OVITO, freud and HOOMD-blue.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="A film, MP4 or GIF by the ending of FILE.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The file, as FILE.")] = None,
     select: Annotated[
         str | None, typer.Option("--select", metavar="WORDS", help="Which atoms, in MDAnalysis's language: 'name CA'.")
@@ -66,7 +74,7 @@ def export(
     from articulon.simulation.results import check_run
 
     check_run(folder)
-    formats = [name for name, wanted in zip(DEFAULTS, (xtc, dcd, pdb, csv, gsd), strict=True) if wanted]
+    formats = [name for name, wanted in zip(DEFAULTS, (xtc, dcd, pdb, csv, gsd, video), strict=True) if wanted]
     if len(formats) != 1:
         raise ArticulonError(f"say which format: one of {', '.join(f'--{name}' for name in DEFAULTS)}")
     if file is not None and out is not None:
@@ -78,6 +86,9 @@ def export(
         from articulon.runs.gsd_export import write_gsd
 
         echo(write_gsd(folder, target))
+        return
+    if chosen == "video":
+        echo(_write_film(folder, target, frames))
         return
     if target.suffix.lower() != f".{chosen}":
         raise ArticulonError(f"{target}: expected a name that ends in .{chosen}")
@@ -100,6 +111,22 @@ def export(
     )
 
 
+def _write_film(folder: Path, target: Path, frames: str | None) -> Path:
+    """Write a film, with a bar where someone is looking."""
+    from rich.progress import Progress
+
+    from articulon.runs.entry import open_run
+    from articulon.runs.film_export import write_film
+    from articulon.terminal import standard_error
+
+    console = standard_error()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("drawing", total=None)
+        return write_film(
+            open_run(folder), target, frames, lambda count, total: bar.update(task, completed=count, total=total)
+        )
+
+
 def _check_options(
     chosen: str,
     select: str | None,
@@ -116,7 +143,7 @@ def _check_options(
         "--wrapped": (wrapped, OF_ATOMS),
         "--precision": (precision is not None, ("xtc",)),
         "--coordinates": (coordinates is not None, ("csv",)),
-        "--frames": (frames is not None, (*OF_ATOMS, "csv")),
+        "--frames": (frames is not None, (*OF_ATOMS, "csv", "video")),
     }
     for option, (is_given, formats) in given.items():
         if is_given and chosen not in formats:

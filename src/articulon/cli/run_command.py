@@ -173,7 +173,7 @@ def report(
 
     check_run(folder)
 
-    from articulon.report.html import write_report
+    from articulon.studio.run_report import write_report
 
     echo(write_report(folder, reference))
 

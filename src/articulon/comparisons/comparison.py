@@ -27,12 +27,12 @@ from articulon.comparisons.variant_runs import Entry, entries, on_one_noise_path
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.inputs import path_of
 from articulon.inputs import shown as shown_value
-from articulon.report.html import write_report
 from articulon.report.readable_numbers import wall_time
 from articulon.report.view import View
 from articulon.simulation.case_run import RUNS, run
 from articulon.simulation.run_request import Progress, Silent
 from articulon.storage.atomic_writing import write_text
+from articulon.studio.run_report import write_report
 
 __all__ = ["Comparison", "compare"]
 

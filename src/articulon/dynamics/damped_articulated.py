@@ -88,10 +88,11 @@ def eliminate_damped(forest, moment, inertia, tau, wrench, ws, damping, start, e
         A, H, M, n, f = gathered_at(forest, forest.mass, moment, inertia, R, wrench, ws, i, kept)
         r, cw, cv = load(ws.reach, i), load_from(bias, i, 0), load_from(bias, i, 3)
         if is_damped(kind, damping.diagonal, u_start[i]):
-            n, f = add(n, moment_of(A, H, cw, cv)), add(f, force_of(H, M, cw, cv))
             A, H, M, n, f = eliminate_speeds(
                 kind, load(axes, i), frame, R, tau, damping.diagonal, u_start[i], damping.record, A, H, M, n, f
             )
+            # The acceleration that the joint has at constant speeds is felt through what is left of the inertia.
+            n, f = add(n, moment_of(A, H, cw, cv)), add(f, force_of(H, M, cw, cv))
             A, H = shift(r, A, H, M)
             n = add(n, cross(r, f))
         else:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from articulon.dynamics import articulated, poses, solvers
+from articulon.dynamics.armatures import armature_energy, without_armature
 from articulon.dynamics.flexible import flexible_newton_euler as flexible
 from articulon.dynamics.solvers import SOLVERS
 from articulon.dynamics.state_functions import (
@@ -95,7 +96,7 @@ def forward_dynamics(
     given = [coordinates, vector(u, model.nu, "u"), vector(tau, model.nu, "tau")]
     given.append(link_wrenches(model, coordinates, wrenches))
     fall = vector(gravity, 3, "gravity")
-    if in_parallel(model):
+    if in_parallel(model) and model.armature is None:
         udot = np.empty(model.nu)
         articulated.forward_dynamics_parallel(kernel_tables(model).forest, *given, fall, scratch(model), udot)
         return udot
@@ -126,8 +127,11 @@ def inverse_dynamics(
     if wrenches is None and udot is not None:
         quick = at_once(JOINT_FORCES, model, q, u, udot, gravity)
         if quick is not None:
-            return quick
+            return quick if model.armature is None else quick + model.armature * udot
     check_model(model, "inverse_dynamics")
+    if model.armature is not None:
+        bare = inverse_dynamics(without_armature(model), q, u, udot, wrenches, gravity)
+        return np.asarray(bare + model.armature * (0.0 if udot is None else np.asarray(udot)))
     if is_batch((q, 1), (u, 1), (udot, 1), (wrenches, 2)):
         found = rows_of(*_states(model, q, u), ("udot", udot, (model.nu,)), _wrenches(model, wrenches))
         if model.forest.flexible is None:
@@ -156,8 +160,11 @@ def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
     """
     quick = at_once(MASS_MATRIX, model, q)
     if quick is not None:
-        return quick.reshape(model.nu, model.nu)
+        square = quick.reshape(model.nu, model.nu)
+        return square if model.armature is None else square + np.diag(model.armature)
     check_model(model, "mass_matrix")
+    if model.armature is not None:
+        return mass_matrix(without_armature(model), q) + np.diag(model.armature)
     if is_batch((q, 1)):
         found = rows_of(("q", q, (model.nq,)))
         if model.forest.flexible is None:
@@ -180,8 +187,10 @@ def kinetic_energy(model: Model, q: np.ndarray, u: np.ndarray) -> Any:
     """
     quick = at_once(KINETIC_ENERGY, model, q, u)
     if quick is not None:
-        return float(quick[0])
+        return float(quick[0] + armature_energy(model, u))
     check_model(model, "kinetic_energy")
+    if model.armature is not None:
+        return kinetic_energy(without_armature(model), q, u) + armature_energy(model, u)
     if is_batch((q, 1), (u, 1)):
         found = rows_of(*_states(model, q, u))
         if model.forest.flexible is None:

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.dynamics import kane, motion_passes
+from articulon.dynamics.armatures import armature_arrays, refuse_armature, solve_with_armatures, with_armatures
 from articulon.dynamics.dca import constrained_assembly
 from articulon.dynamics.embedding import embedding_scratch
 from articulon.dynamics.loops.conditions import MOTION, LoopScratch, loop_scratch
 from articulon.dynamics.loops.given_motions import check_time, motion_functions
-from articulon.dynamics.loops.loop_passes import solving_with_loops
+from articulon.dynamics.loops.loop_passes import BARE, solving_with_loops
 from articulon.errors import ModelError
 from articulon.inputs import shown
 from articulon.kernels import one_blas_thread
@@ -104,14 +105,21 @@ def solving(
 ) -> Iterator[Bound]:
     """The passes that find u' (nu,) by a solver, with the loops kept, at links that have been placed and moved."""
     c = constraints
+    if model.armature is not None and solver != "articulated":
+        refuse_armature(model, f"solver {solver!r}")
+    if model.armature is not None and not c.loops.kind.size:
+        arrays = armature_arrays(model.armature, loads.tau)
+        yield solve_with_armatures.bind(forest, *loads, ws, arrays, udot, ws.gathered[:0])
+        return
     if solver == "articulated" and not c.loops.kind.size:
         inertias = forest.mass, forest.moment, forest.inertia
         yield motion_passes.solve.bind(forest, *inertias, *loads, ws, udot)
         return
     yield motion_passes.find_motions.bind(c.motions, c.functions, c.time, scratch.loops.motion)
     if solver == "articulated":
+        adding = BARE if model.armature is None else with_armatures(armature_arrays(model.armature, loads.tau))
         yield from solving_with_loops(
-            forest, c.loops, (loads.tau, loads.wrench, loads.gravity, loads.factor), ws, scratch.loops, udot
+            forest, c.loops, (loads.tau, loads.wrench, loads.gravity, loads.factor), ws, scratch.loops, udot, adding
         )
         return
     if solver == "kane":

@@ -5,29 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-import numba
 import numpy as np
-from numba import types
 from pydantic import ConfigDict
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.declaration import Number
 from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt
 from articulon.forces.user_bodies import body_states
-from articulon.forces.user_force_derivatives import user_adjoint, user_tangent
-from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
+from articulon.forces.user_force_bridges import (
+    ADJOINT,
+    ADJOINT_ARGUMENTS,
+    FORCE,
+    FORCE_ARGUMENTS,
+    TANGENT,
+    TANGENT_ARGUMENTS,
+    adjoint_bridge,
+    force_bridge,
+    tangent_bridge,
+)
+from articulon.forces.user_force_derivatives import (
+    adjoint_by_tangent,
+    call,
+    differenced_adjoint,
+    differenced_tangent,
+    given_adjoint,
+    given_tangent,
+    tangent_by_adjoint,
+)
+from articulon.forces.user_functions import CODE_KEYS, UserFunctions, loaded_function
 from articulon.model import CHANNELS, Model
 from articulon.passes import Bound, Function, functions, pass_of
-
-SIGNATURE = types.void(
-    types.float64,
-    types.float64[:, ::1],
-    types.float64[:, ::1],
-    types.float64[:, ::1],
-    types.float64[::1],
-    types.float64[:, ::1],
-)
-"""(time, positions, rotations, velocities, parameters, wrenches)."""
 
 
 class Bodies(NamedTuple):
@@ -35,6 +42,16 @@ class Bodies(NamedTuple):
 
     functions: tuple[Function, ...]
     """The functions."""
+    adjoints: tuple[Function, ...]
+    """Adjoints of some of them, as users give them."""
+    tangents: tuple[Function, ...]
+    """Tangents of some of them."""
+    adjoint: np.ndarray
+    """Which of the adjoints is that of each function, −1 where none is given, shape (functions,)."""
+    tangent: np.ndarray
+    """Which of the tangents is, likewise, shape (functions,)."""
+    reads: np.ndarray
+    """1 where a function reads velocities, shape (functions,)."""
     link: np.ndarray
     """shape (bodies,)."""
     offset_position: np.ndarray
@@ -55,6 +72,19 @@ class Bodies(NamedTuple):
     """Scratch: velocity of the origin and angular velocity, world frame, shape (bodies, 6)."""
     written: np.ndarray
     """Scratch: what a function writes, shape (bodies, 6)."""
+    rest: np.ndarray
+    """Zeros, the velocities of those that read none, shape (bodies, 6)."""
+
+
+class Own(NamedTuple):
+    """Scratch that a user's derivatives read or write."""
+
+    by_place: np.ndarray
+    """Derivatives by places and turns, or changes of these, shape (bodies, 6)."""
+    by_velocity: np.ndarray
+    """The same of velocities, shape (bodies, 6)."""
+    by_parameters: np.ndarray
+    """The same of parameters, shape (parameters,)."""
 
 
 class UserForce(Force):
@@ -66,6 +96,20 @@ class UserForce(Force):
     call. A function made with ``numba.njit`` runs at full speed, on arrays that are the run's own: it may not change
     those that it reads, and not keep any. A plain Python function costs some microseconds more; it is given copies,
     which it may keep.
+
+    Derivatives of runs (``ar.sensitivity``) are found by differences of what the function writes, unless it brings its
+    own. With weights V of the wrenches, P = Σ V·wrenches,
+
+    ``adjoint_function(time, positions, rotations, velocities, parameters, weights, by_place, by_velocity,
+    by_parameters)`` adds ∂P by displacements of the bodies' origins and turns about them, rotation vectors in the world
+    frame, to ``by_place`` (bodies, 6), by velocities to ``by_velocity`` (bodies, 6), and by parameters;
+
+    ``tangent_function(time, positions, rotations, velocities, parameters, moved, accelerated, parameter_changes,
+    changes)`` adds what the wrenches change by with displacements and turns ``moved`` (bodies, 6), changes
+    ``accelerated`` (bodies, 6) of velocities and of parameters to ``changes`` (bodies, 6).
+
+    All these are zero at the call. One is enough: the other then follows from it, by as many calls as there are
+    components.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("function",)
@@ -80,28 +124,49 @@ class UserForce(Force):
         "potential", "conformational", "damping", "stochastic", "thermostat", "thermostat_rate", "contact", "external"
     ] = "external"
     """The channel that it is scaled and booked in."""
+    reads_velocities: bool = True
+    """Whether the function reads velocities; it is given zeros if not. ``friction-implicit`` has derivatives of those
+    alone that do not."""
+    adjoint_function: Callable[..., None] | str | None = None
+    """Its adjoint, or where that is."""
+    tangent_function: Callable[..., None] | str | None = None
+    """Its tangent, or where that is."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError where the function cannot be found."""
-        self.loaded(where)
+        """Raises ModelError where a function cannot be found."""
+        for key in CODE_KEYS:
+            self.loaded(where, key)
 
-    def loaded(self, where: str = "user force") -> Callable[..., None]:
-        """The function itself."""
-        return self.function if callable(self.function) else loaded_function(self.function, where)
+    def loaded(self, where: str = "user force", key: str = "function") -> Callable[..., None] | None:
+        """A function itself, by its key; None where there is none."""
+        found = getattr(self, key)
+        return found if found is None or callable(found) else loaded_function(found, where, key)
 
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: UserFunctions | None) -> Bodies:
         """See :class:`Force`."""
-        arguments = "time, positions, rotations, velocities, parameters, wrenches"
-        found: tuple[Any, ...] = ()
-        if users is not None:
-            found = tuple(
-                users.compiled(force.loaded(where), SIGNATURE, arguments, _bridge, f"{where}.function")
-                for where, force in declared
+
+        def compiled(key: str, kind: Any, signature: Any, arguments: str, writes: int) -> tuple[Any, ...]:
+            loaded = [(where, force.loaded(where, key)) for where, force in declared] if users is not None else []
+            found = (
+                users.compiled(function, signature, arguments, kind, f"{where}.{key}", writes)
+                for where, function in loaded
+                if function is not None and users is not None
             )
+            return functions(tuple(found), signature)
+
+        def numbers(key: str) -> np.ndarray:
+            given = np.array([getattr(force, key) is not None for _, force in declared])
+            return np.where(given, np.cumsum(given) - 1, -1).astype(np.int64)
+
         bodies = model.link.size
         return Bodies(
-            functions(found, SIGNATURE),
+            compiled("function", force_bridge, FORCE, FORCE_ARGUMENTS, 1),
+            compiled("adjoint_function", adjoint_bridge, ADJOINT, ADJOINT_ARGUMENTS, 3),
+            compiled("tangent_function", tangent_bridge, TANGENT, TANGENT_ARGUMENTS, 1),
+            numbers("adjoint_function"),
+            numbers("tangent_function"),
+            np.array([force.reads_velocities for _, force in declared], dtype=np.int64),
             model.link.copy(),
             model.offset_position.copy(),
             model.offset_rotation.copy(),
@@ -110,6 +175,7 @@ class UserForce(Force):
             np.cumsum([0, *(len(force.parameters) for _, force in declared)]).astype(np.int64),
             np.zeros((bodies, 3)),
             np.zeros((bodies, 4)),
+            np.zeros((bodies, 6)),
             np.zeros((bodies, 6)),
             np.zeros((bodies, 6)),
         )
@@ -126,16 +192,30 @@ class UserForce(Force):
 
     @classmethod
     def adjoint(cls, table: Bodies, gradient: Bodies, at: AdjointAt) -> Iterator[Bound]:
-        """See :class:`Force`. By differences."""
-        scratch = np.zeros((table.link.size, 6)), np.zeros((table.link.size, 12))
-        yield user_adjoint.bind(table, gradient, at.time, at.ws, at.motion, *scratch, at.by_place, at.by_velocity)
+        """See :class:`Force`."""
+        bodies, own = table.link.size, _own(table)
+        scratch = np.zeros((bodies, 6)), np.zeros((bodies, 12))
+        into = gradient, at.time, at.ws, at.motion, *scratch, at.by_place, at.by_velocity
+        for f in range(table.channel.size):
+            if table.adjoint[f] >= 0:
+                yield given_adjoint.bind(table, f, own, *into)
+            elif table.tangent[f] >= 0:
+                yield adjoint_by_tangent.bind(table, f, own, *into)
+            else:
+                yield differenced_adjoint.bind(table, f, *into)
 
     @classmethod
     def tangent(cls, table: Bodies, change: Bodies, at: TangentAt) -> Iterator[Bound]:
-        """See :class:`Force`. By differences."""
-        bodies = table.link.size
-        scratch = np.zeros((bodies, 12)), np.zeros((bodies, 6)), np.zeros(table.parameters.size)
-        yield user_tangent.bind(table, change, at.time, at.ws, at.moved, at.twist, *scratch, at.wrench)
+        """See :class:`Force`."""
+        bodies, own = table.link.size, _own(table)
+        read = change, at.time, at.ws, at.moved, at.twist, np.zeros((bodies, 12)), np.zeros((bodies, 6))
+        for f in range(table.channel.size):
+            if table.tangent[f] >= 0:
+                yield given_tangent.bind(table, f, own, *read, at.wrench)
+            elif table.adjoint[f] >= 0:
+                yield tangent_by_adjoint.bind(table, f, own, *read, np.zeros((bodies, 6)), at.wrench)
+            else:
+                yield differenced_tangent.bind(table, f, *read, np.zeros(table.parameters.size), at.wrench)
 
     @classmethod
     def coarsen(cls, table: Bodies, merging: Merging, links: int, speeds: int) -> Bodies:
@@ -147,41 +227,19 @@ class UserForce(Force):
         )
 
 
-def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    """A jitted function that calls a plain Python one by address."""
-
-    def call(time: float, x: int, e: int, v: int, p: int, w: int, bodies: int, count: int) -> None:
-        states = view(x, bodies, 3), view(e, bodies, 4), view(v, bodies, 6)
-        function(time, *states, view(p, count), view(w, bodies, 6))
-
-    address = callback(call, 7)
-
-    @numba.njit
-    def bridge(time, positions, rotations, velocities, parameters, wrenches):
-        address(
-            time,
-            positions.ctypes.data,
-            rotations.ctypes.data,
-            velocities.ctypes.data,
-            parameters.ctypes.data,
-            wrenches.ctypes.data,
-            positions.shape[0],
-            parameters.size,
-        )
-
-    return bridge, address
+def _own(table: Bodies) -> Own:
+    bodies = table.link.size
+    return Own(np.zeros((bodies, 6)), np.zeros((bodies, 6)), np.zeros(table.parameters.size))
 
 
 @pass_of
 def user_wrenches(bodies, time, ws, wrench):
     """Calls each user's function and adds what it writes to the wrenches (8, links, 6) of its channel."""
-    links, offset_position, channel, start = bodies.link, bodies.offset_position, bodies.channel, bodies.start
+    links, offset_position, channel = bodies.link, bodies.offset_position, bodies.channel
     matrices, written = ws.rotation, bodies.written
     body_states(bodies, ws, bodies.position, bodies.rotation, bodies.velocity)
     for f in range(channel.size):
-        written[:] = 0.0
-        parameters = bodies.parameters[start[f] : start[f + 1]]
-        bodies.functions[f](time[0], bodies.position, bodies.rotation, bodies.velocity, parameters, written)
+        call(bodies, f, time, written)
         mine = wrench[channel[f]]
         for k in range(links.size):
             i = links[k]

@@ -1,9 +1,11 @@
-"""Derivatives of a user's force by differences of what its function writes.
+"""Derivatives of a user's force: as the user gives them, or by differences of what the function writes.
 
-A function is called at bodies that are a little elsewhere, turned, or faster, four times for each of the twelve ways of
-each body (adjoint), or four times along a change of all of them (tangent). Differences are of fourth order, over a
-thousandth of the largest place, speed or parameter, or of a radian, so that they err by some 1e-11 where a function is
-smooth.
+Where the user gives one of adjoint and tangent, the other follows from it: the adjoint from the tangent along each of
+the twelve ways of each body and each parameter, the tangent from the adjoint of each of the six components of each
+wrench. Where neither is given, the function is called at bodies that are a little elsewhere, turned, or faster, four
+times for each of the ways (adjoint), or four times along a change of all of them (tangent). Differences are of fourth
+order, over a thousandth of the largest place, speed or parameter, or of a radian, so that they err by some 1e-11 where
+a function is smooth.
 """
 
 import math
@@ -17,16 +19,61 @@ from articulon.passes import pass_of
 
 PART = 1e-3
 """Of the largest number of its kind."""
-WAYS = 12
+WAYS, PLACES = 12, 6
 """Three places, three turns, three velocities and three angular velocities."""
+
+
+@jit
+def ways_of(bodies, f):
+    """How many of the ways of a body matter to the f-th function."""
+    return WAYS if bodies.reads[f] else PLACES
 
 
 @jit
 def call(bodies, f, time, written):
     """What the f-th function writes at the bodies' places, into ``written`` (bodies, 6)."""
     written[:] = 0.0
+    velocities = bodies.velocity if bodies.reads[f] else bodies.rest
     parameters = bodies.parameters[bodies.start[f] : bodies.start[f + 1]]
-    bodies.functions[f](time[0], bodies.position, bodies.rotation, bodies.velocity, parameters, written)
+    bodies.functions[f](time[0], bodies.position, bodies.rotation, velocities, parameters, written)
+
+
+@jit
+def call_adjoint(bodies, f, time, weights, own):
+    """Derivatives of Σ F·V + N·Ω as the user gives them, into the scratch ``own``."""
+    own.by_place[:] = 0.0
+    own.by_velocity[:] = 0.0
+    own.by_parameters[:] = 0.0
+    by_parameters = own.by_parameters[bodies.start[f] : bodies.start[f + 1]]
+    bodies.adjoints[bodies.adjoint[f]](
+        time[0],
+        bodies.position,
+        bodies.rotation,
+        bodies.velocity if bodies.reads[f] else bodies.rest,
+        bodies.parameters[bodies.start[f] : bodies.start[f + 1]],
+        weights,
+        own.by_place,
+        own.by_velocity,
+        by_parameters,
+    )
+
+
+@jit
+def call_tangent(bodies, f, time, own, changed):
+    """What the f-th function's wrenches change by as the user gives it, with the changes in the scratch ``own``, into
+    ``changed`` (bodies, 6)."""
+    changed[:] = 0.0
+    bodies.tangents[bodies.tangent[f]](
+        time[0],
+        bodies.position,
+        bodies.rotation,
+        bodies.velocity if bodies.reads[f] else bodies.rest,
+        bodies.parameters[bodies.start[f] : bodies.start[f + 1]],
+        own.by_place,
+        own.by_velocity,
+        own.by_parameters[bodies.start[f] : bodies.start[f + 1]],
+        changed,
+    )
 
 
 @jit
@@ -47,12 +94,12 @@ def turned(e, angle):
 
 
 @jit
-def weighed_power(bodies, weights):
-    """Σ F·V + N·Ω of what has been written, by weights (bodies, 6)."""
+def weighed_power(written, weights):
+    """Σ F·V + N·Ω of wrenches (bodies, 6), by weights (bodies, 6)."""
     total = 0.0
     for k in range(weights.shape[0]):
         for m in range(6):
-            total += bodies.written[k, m] * weights[k, m]
+            total += written[k, m] * weights[k, m]
     return total
 
 
@@ -68,61 +115,126 @@ def move_body(bodies, k, way, step, e):
         bodies.velocity[k, way - 6] += step
 
 
-@pass_of
-def user_adjoint(bodies, gradient, time, ws, motion, weights, by, by_place, by_velocity):
-    """Adds the derivatives of Σ F·V + N·Ω by places and velocities of links (links, 6), and by parameters;
-    ``weights`` (bodies, 6) and ``by`` (bodies, 12) are scratch."""
+@jit
+def weigh_bodies(bodies, ws, motion, weights):
+    """Places the bodies, with the velocities of their origins by a motion of the links (links, 6) as ``weights``
+    (bodies, 6)."""
     body_states(bodies, ws, bodies.position, bodies.rotation, bodies.velocity)
-    length, speed, count = largest(bodies.position), largest(bodies.velocity), bodies.link.size
-    for k in range(count):
+    for k in range(bodies.link.size):
         i = bodies.link[k]
         V, turning = motion_of(i, arm_of(i, load(bodies.offset_position, k), ws), motion)
         store_from(weights, k, 0, V)
         store_from(weights, k, 3, turning)
-    for f in range(bodies.channel.size):
-        for k in range(count):
-            for way in range(WAYS):
-                by[k, way] = 0.0
-                if bodies.link[k] < 0:
-                    continue
-                h, e = PART * (length if way < 3 else 1.0 if way < 6 else speed), load_quaternion(bodies.rotation, k)
-                before = bodies.position[k, way] if way < 3 else bodies.velocity[k, max(way - 6, 0)]
-                for n in range(-2, 3):
-                    if n == 0:
-                        continue
-                    move_body(bodies, k, way, n * h, e)
-                    call(bodies, f, time, bodies.written)
-                    factor = 8.0 if n == 1 else -8.0 if n == -1 else -1.0 if n == 2 else 1.0
-                    by[k, way] += factor / (12.0 * h) * weighed_power(bodies, weights)
-                    if way < 3:
-                        bodies.position[k, way] = before
-                    elif way < 6:
-                        store_quaternion(bodies.rotation, k, e)
-                    else:
-                        bodies.velocity[k, way - 6] = before
-        for j in range(bodies.start[f], bodies.start[f + 1]):
-            before = bodies.parameters[j]
-            h = PART * (abs(before) if before != 0.0 else 1.0)
+
+
+@jit
+def fold(bodies, f, time, ws, motion, by, by_place, by_velocity):
+    """Adds derivatives by the ways of bodies (bodies, 12) to those by places and velocities of links (links, 6)."""
+    call(bodies, f, time, bodies.written)
+    for k in range(bodies.link.size):
+        i = bodies.link[k]
+        if i >= 0:
+            arm, w = arm_of(i, load(bodies.offset_position, k), ws), load_from(ws.twist, i, 3)
+            by_x, by_v, turning = load_from(by, k, 0), load_from(by, k, 6), load_from(motion, i, 0)
+            by_arm = add(by_x, add(cross(load_from(bodies.written, k, 0), turning), cross(by_v, w)))
+            pull_at(by_velocity, i, arm, by_v)
+            store_from(by_velocity, i, 3, add(load_from(by_velocity, i, 3), load_from(by, k, 9)))
+            store_from(by_place, i, 0, add(load_from(by_place, i, 0), by_x))
+            moment = add(load_from(by, k, 3), cross(arm, by_arm))
+            store_from(by_place, i, 3, add(load_from(by_place, i, 3), moment))
+
+
+@pass_of
+def differenced_adjoint(bodies, f, gradient, time, ws, motion, weights, by, by_place, by_velocity):
+    """Adds the derivatives of Σ F·V + N·Ω of the f-th function by places and velocities of links (links, 6), and by
+    parameters, by differences; ``weights`` (bodies, 6) and ``by`` (bodies, 12) are scratch."""
+    weigh_bodies(bodies, ws, motion, weights)
+    length, speed = largest(bodies.position), largest(bodies.velocity)
+    for k in range(bodies.link.size):
+        for way in range(WAYS):
+            by[k, way] = 0.0
+            if bodies.link[k] < 0 or way >= ways_of(bodies, f):
+                continue
+            h, e = PART * (length if way < 3 else 1.0 if way < 6 else speed), load_quaternion(bodies.rotation, k)
+            before = bodies.position[k, way] if way < 3 else bodies.velocity[k, max(way - 6, 0)]
             for n in range(-2, 3):
                 if n == 0:
                     continue
-                bodies.parameters[j] = before + n * h
+                move_body(bodies, k, way, n * h, e)
                 call(bodies, f, time, bodies.written)
                 factor = 8.0 if n == 1 else -8.0 if n == -1 else -1.0 if n == 2 else 1.0
-                gradient.parameters[j] += factor / (12.0 * h) * weighed_power(bodies, weights)
-            bodies.parameters[j] = before
-        call(bodies, f, time, bodies.written)
-        for k in range(count):
-            i = bodies.link[k]
-            if i >= 0:
-                arm, w = arm_of(i, load(bodies.offset_position, k), ws), load_from(ws.twist, i, 3)
-                by_x, by_v, turning = load_from(by, k, 0), load_from(by, k, 6), load_from(motion, i, 0)
-                by_arm = add(by_x, add(cross(load_from(bodies.written, k, 0), turning), cross(by_v, w)))
-                pull_at(by_velocity, i, arm, by_v)
-                store_from(by_velocity, i, 3, add(load_from(by_velocity, i, 3), load_from(by, k, 9)))
-                store_from(by_place, i, 0, add(load_from(by_place, i, 0), by_x))
-                moment = add(load_from(by, k, 3), cross(arm, by_arm))
-                store_from(by_place, i, 3, add(load_from(by_place, i, 3), moment))
+                by[k, way] += factor / (12.0 * h) * weighed_power(bodies.written, weights)
+                if way < 3:
+                    bodies.position[k, way] = before
+                elif way < 6:
+                    store_quaternion(bodies.rotation, k, e)
+                else:
+                    bodies.velocity[k, way - 6] = before
+    for j in range(bodies.start[f], bodies.start[f + 1]):
+        before = bodies.parameters[j]
+        h = PART * (abs(before) if before != 0.0 else 1.0)
+        for n in range(-2, 3):
+            if n == 0:
+                continue
+            bodies.parameters[j] = before + n * h
+            call(bodies, f, time, bodies.written)
+            factor = 8.0 if n == 1 else -8.0 if n == -1 else -1.0 if n == 2 else 1.0
+            gradient.parameters[j] += factor / (12.0 * h) * weighed_power(bodies.written, weights)
+        bodies.parameters[j] = before
+    fold(bodies, f, time, ws, motion, by, by_place, by_velocity)
+
+
+@pass_of
+def given_adjoint(bodies, f, own, gradient, time, ws, motion, weights, by, by_place, by_velocity):
+    """The same as the user gives it."""
+    weigh_bodies(bodies, ws, motion, weights)
+    call_adjoint(bodies, f, time, weights, own)
+    for k in range(bodies.link.size):
+        for m in range(PLACES):
+            by[k, m], by[k, PLACES + m] = own.by_place[k, m], own.by_velocity[k, m] if bodies.reads[f] else 0.0
+    for j in range(bodies.start[f], bodies.start[f + 1]):
+        gradient.parameters[j] += own.by_parameters[j]
+    fold(bodies, f, time, ws, motion, by, by_place, by_velocity)
+
+
+@pass_of
+def adjoint_by_tangent(bodies, f, own, gradient, time, ws, motion, weights, by, by_place, by_velocity):
+    """The same by the tangent that the user gives, along each of the ways."""
+    weigh_bodies(bodies, ws, motion, weights)
+    own.by_place[:] = 0.0
+    own.by_velocity[:] = 0.0
+    own.by_parameters[:] = 0.0
+    for k in range(bodies.link.size):
+        for way in range(WAYS):
+            by[k, way] = 0.0
+            if bodies.link[k] >= 0 and way < ways_of(bodies, f):
+                ways = own.by_place if way < PLACES else own.by_velocity
+                ways[k, way % PLACES] = 1.0
+                call_tangent(bodies, f, time, own, bodies.written)
+                by[k, way] = weighed_power(bodies.written, weights)
+                ways[k, way % PLACES] = 0.0
+    for j in range(bodies.start[f], bodies.start[f + 1]):
+        own.by_parameters[j] = 1.0
+        call_tangent(bodies, f, time, own, bodies.written)
+        gradient.parameters[j] += weighed_power(bodies.written, weights)
+        own.by_parameters[j] = 0.0
+    fold(bodies, f, time, ws, motion, by, by_place, by_velocity)
+
+
+@jit
+def find_ways(bodies, ws, moved, twist, ways):
+    """How the bodies' places and velocities change with those of the links, into ``ways`` (bodies, 12)."""
+    for k in range(bodies.link.size):
+        i = bodies.link[k]
+        for way in range(WAYS):
+            ways[k, way] = 0.0
+        if i >= 0:
+            arm, turn = arm_of(i, load(bodies.offset_position, k), ws), load_from(moved, i, 3)
+            arms, w, dw = cross(turn, arm), load_from(ws.twist, i, 3), load_from(twist, i, 3)
+            store_from(ways, k, 0, add(load_from(moved, i, 0), arms))
+            store_from(ways, k, 3, turn)
+            store_from(ways, k, 6, add(load_from(twist, i, 0), add(cross(dw, arm), cross(w, arms))))
+            store_from(ways, k, 9, dw)
 
 
 @jit
@@ -139,50 +251,85 @@ def move_all(bodies, ws, step, ways):
             bodies.velocity[k, m] += step * ways[k, 6 + m]
 
 
-@pass_of
-def user_tangent(bodies, change, time, ws, moved, twist, ways, changed, given, wrench):
-    """Adds the changes of the user's forces to the wrenches (links, 6); ``ways`` (bodies, 12), ``changed``
-    (bodies, 6) and ``given`` (parameters,) are scratch."""
-    body_states(bodies, ws, bodies.position, bodies.rotation, bodies.velocity)
-    length, speed, fastest = largest(bodies.position), largest(bodies.velocity), 0.0
+@jit
+def fold_changes(bodies, f, time, ws, moved, changed, wrench):
+    """Adds changes of wrenches (bodies, 6), and what moves with the links, to those of the links (links, 6)."""
+    call(bodies, f, time, bodies.written)
     for k in range(bodies.link.size):
         i = bodies.link[k]
-        for way in range(WAYS):
-            ways[k, way] = 0.0
         if i >= 0:
-            arm, turn = arm_of(i, load(bodies.offset_position, k), ws), load_from(moved, i, 3)
-            arms, w, dw = cross(turn, arm), load_from(ws.twist, i, 3), load_from(twist, i, 3)
-            store_from(ways, k, 0, add(load_from(moved, i, 0), arms))
-            store_from(ways, k, 3, turn)
-            store_from(ways, k, 6, add(load_from(twist, i, 0), add(cross(dw, arm), cross(w, arms))))
-            store_from(ways, k, 9, dw)
-        for way in range(WAYS):
+            arm = arm_of(i, load(bodies.offset_position, k), ws)
+            arms, force = cross(load_from(moved, i, 3), arm), load_from(bodies.written, k, 0)
+            pull_change(wrench, i, arm, arms, force, load_from(changed, k, 0))
+            store_from(wrench, i, 3, add(load_from(wrench, i, 3), load_from(changed, k, 3)))
+
+
+@pass_of
+def differenced_tangent(bodies, f, change, time, ws, moved, twist, ways, changed, given, wrench):
+    """Adds the changes of the f-th function's forces to the wrenches (links, 6), by differences; ``ways``
+    (bodies, 12), ``changed`` (bodies, 6) and ``given`` (parameters,) are scratch."""
+    body_states(bodies, ws, bodies.position, bodies.rotation, bodies.velocity)
+    length, speed, fastest = largest(bodies.position), largest(bodies.velocity), 0.0
+    find_ways(bodies, ws, moved, twist, ways)
+    for k in range(bodies.link.size):
+        for way in range(ways_of(bodies, f)):
             fastest = max(fastest, abs(ways[k, way]) / (length if way < 3 else 1.0 if way < 6 else speed))
-    for j in range(given.size):
+    first, end = bodies.start[f], bodies.start[f + 1]
+    for j in range(first, end):
         given[j] = bodies.parameters[j]
         fastest = max(fastest, abs(change.parameters[j]) / (abs(given[j]) if given[j] != 0.0 else 1.0))
     h = PART / fastest if fastest > 0.0 else PART
-    for f in range(bodies.channel.size):
-        changed[:] = 0.0
-        for n in range(-2, 3):
-            if n == 0:
-                continue
-            move_all(bodies, ws, n * h, ways)
-            for j in range(given.size):
-                bodies.parameters[j] = given[j] + n * h * change.parameters[j]
-            call(bodies, f, time, bodies.written)
-            factor = 8.0 if n == 1 else -8.0 if n == -1 else -1.0 if n == 2 else 1.0
-            for k in range(changed.shape[0]):
-                for m in range(6):
-                    changed[k, m] += factor / (12.0 * h) * bodies.written[k, m]
-        for j in range(given.size):
-            bodies.parameters[j] = given[j]
-        move_all(bodies, ws, 0.0, ways)
+    changed[:] = 0.0
+    for n in range(-2, 3):
+        if n == 0:
+            continue
+        move_all(bodies, ws, n * h, ways)
+        for j in range(first, end):
+            bodies.parameters[j] = given[j] + n * h * change.parameters[j]
         call(bodies, f, time, bodies.written)
-        for k in range(bodies.link.size):
-            i = bodies.link[k]
-            if i >= 0:
-                arm = arm_of(i, load(bodies.offset_position, k), ws)
-                arms, force = cross(load_from(moved, i, 3), arm), load_from(bodies.written, k, 0)
-                pull_change(wrench, i, arm, arms, force, load_from(changed, k, 0))
-                store_from(wrench, i, 3, add(load_from(wrench, i, 3), load_from(changed, k, 3)))
+        factor = 8.0 if n == 1 else -8.0 if n == -1 else -1.0 if n == 2 else 1.0
+        for k in range(changed.shape[0]):
+            for m in range(6):
+                changed[k, m] += factor / (12.0 * h) * bodies.written[k, m]
+    for j in range(first, end):
+        bodies.parameters[j] = given[j]
+    move_all(bodies, ws, 0.0, ways)
+    fold_changes(bodies, f, time, ws, moved, changed, wrench)
+
+
+@pass_of
+def given_tangent(bodies, f, own, change, time, ws, moved, twist, ways, changed, wrench):
+    """The same as the user gives it."""
+    body_states(bodies, ws, bodies.position, bodies.rotation, bodies.velocity)
+    find_ways(bodies, ws, moved, twist, ways)
+    for k in range(bodies.link.size):
+        for m in range(PLACES):
+            own.by_place[k, m], own.by_velocity[k, m] = ways[k, m], ways[k, PLACES + m] if bodies.reads[f] else 0.0
+    for j in range(bodies.start[f], bodies.start[f + 1]):
+        own.by_parameters[j] = change.parameters[j]
+    call_tangent(bodies, f, time, own, changed)
+    fold_changes(bodies, f, time, ws, moved, changed, wrench)
+
+
+@pass_of
+def tangent_by_adjoint(bodies, f, own, change, time, ws, moved, twist, ways, changed, weights, wrench):
+    """The same by the adjoint that the user gives, of each component of each wrench; ``weights`` (bodies, 6) is
+    scratch too."""
+    body_states(bodies, ws, bodies.position, bodies.rotation, bodies.velocity)
+    find_ways(bodies, ws, moved, twist, ways)
+    weights[:] = 0.0
+    for k in range(bodies.link.size):
+        for m in range(6):
+            changed[k, m] = 0.0
+            if bodies.link[k] < 0:
+                continue
+            weights[k, m] = 1.0
+            call_adjoint(bodies, f, time, weights, own)
+            weights[k, m] = 0.0
+            for n in range(bodies.link.size):
+                for way in range(ways_of(bodies, f)):
+                    by = own.by_place if way < PLACES else own.by_velocity
+                    changed[k, m] += by[n, way % PLACES] * ways[n, way]
+            for j in range(bodies.start[f], bodies.start[f + 1]):
+                changed[k, m] += own.by_parameters[j] * change.parameters[j]
+    fold_changes(bodies, f, time, ws, moved, changed, wrench)

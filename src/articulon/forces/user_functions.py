@@ -17,18 +17,21 @@ import numpy as np
 from articulon.errors import ModelError
 from articulon.inputs import clipped
 
+CODE_KEYS = ("function", "adjoint_function", "tangent_function")
+"""Keys of declarations that name functions, which are code."""
 
-def loaded_function(function: str, where: str) -> Callable[..., None]:
+
+def loaded_function(function: str, where: str, key: str = "function") -> Callable[..., None]:
     """A function of the user's, from where it is: ``"module:name"`` or ``"path/to/file.py:name"``.
 
     Raises
     ------
     ModelError
-        Naming the key ``function`` of ``where``, for what cannot be loaded or is no function.
+        Naming the ``key`` of ``where``, for what cannot be loaded or is no function.
     """
     place, colon, name = function.rpartition(":")
     if not colon or not place or not name:
-        raise ModelError(f"{where}.function: write 'module:name' or 'file.py:name', not '{function}'")
+        raise ModelError(f"{where}.{key}: write 'module:name' or 'file.py:name', not '{function}'")
     try:
         if place.endswith(".py"):
             module = loaded_module(Path(place))
@@ -36,11 +39,11 @@ def loaded_function(function: str, where: str) -> Callable[..., None]:
             module = importlib.import_module(place)
         found = getattr(module, name)
     except ModelError as error:
-        raise ModelError(f"{where}.function: cannot load '{function}': the file {error}") from error.__cause__
+        raise ModelError(f"{where}.{key}: cannot load '{function}': the file {error}") from error.__cause__
     except Exception as error:  # the user's module may raise anything at all
-        raise ModelError(f"{where}.function: cannot load '{function}': {type(error).__name__}: {error}") from error
+        raise ModelError(f"{where}.{key}: cannot load '{function}': {type(error).__name__}: {error}") from error
     if not callable(found) or isinstance(found, type):
-        raise ModelError(f"{where}.function: '{function}' is not a function but {found!r}")
+        raise ModelError(f"{where}.{key}: '{function}' is not a function but {found!r}")
     return found
 
 
@@ -193,14 +196,20 @@ class UserFunctions:
         return self._compiled or any(other.present for other in self.others)
 
     def compiled(
-        self, function: Callable[..., None], signature: Any, arguments: str, kind: BridgeKind, where: str
+        self,
+        function: Callable[..., None],
+        signature: Any,
+        arguments: str,
+        kind: BridgeKind,
+        where: str,
+        writes: int = 1,
     ) -> Any:
         """The function compiled for a signature.
 
         Parameters
         ----------
         function
-            The user's: the time, then arrays, of which it writes the last.
+            The user's: the time, then arrays, of which it writes the last ones.
         signature
             Numba's.
         arguments
@@ -209,6 +218,8 @@ class UserFunctions:
             Of bridge to a Python function.
         where
             What it is called in messages.
+        writes
+            How many arrays it writes.
 
         Raises
         ------
@@ -220,7 +231,7 @@ class UserFunctions:
         dispatcher = function
         if not isinstance(function, numba.core.registry.CPUDispatcher):
             bridge = _taken(kind)
-            bridge.function = _guarded(function, where, self._failure)
+            bridge.function = _guarded(function, where, self._failure, writes)
             # Not by this object: it would be kept alive by what it keeps.
             weakref.finalize(self, _given_back, kind, bridge).atexit = False
             dispatcher = bridge.dispatcher
@@ -228,29 +239,31 @@ class UserFunctions:
             dispatcher.disable_compile(False)
         try:
             dispatcher.compile(signature)  # type: ignore[attr-defined]
-        except numba.core.errors.NumbaError as error:
+        except (numba.core.errors.NumbaError, TypeError) as error:  # it takes another number of arguments
             raise ModelError(f"{where}: cannot be compiled for ({arguments}): {error}") from None
         self._compiled = True
         return dispatcher
 
 
-def _guarded(function: Callable[..., None], where: str, failure: Failure) -> Callable[..., None]:
-    """A user's function on copies of the arrays: it may keep them, and what it writes counts in the last one only.
+def _guarded(function: Callable[..., None], where: str, failure: Failure, writes: int) -> Callable[..., None]:
+    """A user's function on copies of the arrays: it may keep them, and what it writes counts in the last ones only.
 
     An exception cannot cross the compiled code: the run sees NaN, stops, and raises it.
     """
     name = getattr(function, "__name__", repr(function))
 
     def call(time: float, *arrays: np.ndarray) -> None:
-        *given, written = arrays
-        result = written.copy()
+        given, written = arrays[:-writes], arrays[-writes:]
+        results = [array.copy() for array in written]
         try:
-            function(time, *(array.copy() for array in given), result)
-            written[:] = result
+            function(time, *(array.copy() for array in given), *results)
+            for array, result in zip(written, results, strict=True):
+                array[:] = result
         except BaseException as error:
             error.add_note(f"in {where}, {name}() at time {time:.9g}")
             failure.error = error
-            written[:] = np.nan
+            for array in written:
+                array[:] = np.nan
 
     return call
 

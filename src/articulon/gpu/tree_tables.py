@@ -76,6 +76,7 @@ def check_tree_model(model: Model, where: str) -> None:
     """Raises ModelError, with the reason, for what kernels of trees do not take."""
     reasons = (
         (bool(model.modes), "flexible bodies", "their modes have no kernels there"),
+        (model.armature is not None, "armatures of joints", "the solution there knows the inertia of links alone"),
         (bool(model.loop_joints), "closed loops", "forces of constraint have no kernels there"),
         (bool(model.drives), "driven joints", "forces of constraint have no kernels there"),
     )

@@ -190,6 +190,7 @@ FEATURES: dict[str, Feature] = {
     "fixman": Feature(
         "Fixman's potential", lambda c: any(getattr(force, "of_determinant", False) for force in c.model.forces)
     ),
+    "armature": Feature("armatures of joints", lambda c: c.model.armature is not None),
     "impacts": Feature("impacts and joint limits", lambda c: has_impacts(c.model)),
     "velocity gradient": Feature("Stokes drag in a flow with a velocity gradient", lambda c: flows_unevenly(c.model)),
     "noise": Feature("Brownian forces", _noise),

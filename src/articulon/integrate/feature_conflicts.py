@@ -130,6 +130,44 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "leave out the impacts, or make the bodies rigid",
         ", and {body} is flexible",
     ),
+    ("flexible", "armature"): Refusal(
+        "model",
+        "armatures are known of joints of rigid bodies only",
+        "leave out the armatures, or make the bodies rigid",
+        ", and {body} is flexible",
+        elsewhere=True,
+    ),
+    **_each(
+        (*SPEED_BATHS, "fixman", "instantaneous noise", "following"),
+        "armature",
+        Refusal(
+            "forces",
+            "temperatures and momenta are those of links, and armatures belong to none",
+            "leave out the armatures, or what keeps or follows a temperature",
+        ),
+    ),
+    ("adaptive", "armature"): Refusal(
+        "adaptive",
+        "the speeds of merged bodies are found by the inertia of links, and armatures belong to none",
+        "leave out the armatures, or [adaptive]",
+    ),
+    ("euler-parameters", "armature"): Refusal(
+        "dynamics.rotations",
+        "'euler-parameters' integrates rates of coordinates, and armatures belong to speeds",
+        "use 'speeds'",
+    ),
+    **_each(
+        SOLVER_NAMES,
+        "armature",
+        Refusal(
+            "dynamics.solver",
+            "{solver} knows the inertia of links alone, and armatures belong to none",
+            "choose 'articulated'",
+        ),
+    ),
+    ("device", "armature"): Refusal(
+        "run.device", "what runs there knows no armatures", "leave it out, or the armatures"
+    ),
     ("adaptive", "impacts"): Refusal(
         "adaptive",
         "impacts are resolved between bodies as they move, and merged bodies would not know their spheres and stops",

@@ -17,6 +17,7 @@ OF_BODIES = (
     "swing joints",
     *RESISTANCES,
     "flexible",
+    "armature",
     "fixman",
     "impacts",
     "velocity gradient",

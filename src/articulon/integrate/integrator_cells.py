@@ -17,6 +17,7 @@ from articulon.integrate.refusals import (
     ADAPTIVE_PARTICLES,
     ADAPTIVE_SPEEDS,
     ADAPTIVE_STEPS,
+    ARMATURES,
     BETWEEN_IMPACTS,
     BROKEN_OFF,
     CANONICAL_BATH,
@@ -197,6 +198,8 @@ CELLS["flights"] = {**CELLS["friction-implicit"], "flexible": FLEXIBLE}
 for _name, _cells in CELLS.items():
     if _name != "particles":
         _cells["device"] = DEVICE
+    if _name in ("canonical", "friction-implicit", "flights", "touching"):
+        _cells["armature"] = ARMATURES
     if _name in ("predictor-corrector", "scipy"):
         _cells.update(of_all(("hard spheres", "impacts"), BROKEN_OFF))
     elif _name in ("overdamped", "ermak-mccammon"):

@@ -33,6 +33,10 @@ def of_rule(why: str, instead: str, here: str = "") -> Refusal:
     return Refusal(RULE, f"{{rule}} {why}", instead, here)
 
 
+ARMATURES = of_rule(
+    "takes kinetic energy for that of links, and armatures belong to none",
+    "choose one of {explicit}, or leave the armatures out",
+)
 _WITH_CONTACTS = "choose velocity-verlet with a step"
 TRIED_CONTACTS = of_rule(
     "tries states that bodies do not come through, and how far touching spheres have slid is known along their path "

@@ -1,5 +1,7 @@
 """From bodies to links: merges welds, makes trees contiguous, and lays out the solver's tables."""
 
+from collections.abc import Mapping
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from articulon.model.loop_declarations import Drive, LoopJoint, loop_rows, motio
 from articulon.model.mode_tables import RIGID, Flexibility
 from articulon.model.model import Model, Sites, joint_type
 from articulon.model.polymer_chains import PolymerChains
+from articulon.model.shapes import Shape
 from articulon.model.swing_bodies import check_swinging
 from articulon.units import UnitSystem
 
@@ -35,6 +38,9 @@ def assemble_forest(
     flexibility: Flexibility = RIGID,
     atoms: Atoms | None = None,
     chains: PolymerChains | None = None,
+    shapes: Mapping[int, tuple[Shape, ...]] | None = None,
+    joint_names: Mapping[int, str] | None = None,
+    armature: np.ndarray | None = None,
 ) -> Model:
     """The model of bodies given by columns in body order, parents first."""
     rows = link_rows(columns, joints, sites.body, flexibility)
@@ -142,6 +148,9 @@ def assemble_forest(
         node_sites=rows.node_sites(sites.body, rank, flexibility),
         atoms=atoms,
         chains=chains,
+        shapes=tuple(map((shapes or {}).get, range(len(names)), repeat(()))),
+        armature=armature,
+        joint_names=tuple(map((joint_names or {}).get, range(len(names)), names)),
     )
 
 

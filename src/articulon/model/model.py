@@ -15,6 +15,7 @@ from articulon.model.joints import BY_KIND, Joint
 from articulon.model.loop_declarations import Drive, LoopJoint
 from articulon.model.modes import ModeShapes
 from articulon.model.polymer_chains import PolymerChains
+from articulon.model.shapes import Shape
 from articulon.model.state import State, initial_state
 from articulon.notebook_table import counted, table_of_words
 from articulon.units import UnitSystem
@@ -116,6 +117,15 @@ class Model(Frozen):
     """Which sites are atoms, and what they are called; None where there are no molecules."""
     chains: PolymerChains | None = None
     """Which sites are the beads of polymer chains; None where there are none."""
+    shapes: tuple[tuple[Shape, ...], ...] = ()
+    """What each body looks like, quantities in the model's units, one tuple a body."""
+    armature: np.ndarray | None = None
+    """Inertia of each speed that no body has, added to the diagonal of the mass matrix [mass length² of turns, mass of
+    slides], shape (nu,); None where there is none."""
+    joint_names: tuple[str, ...] = ()
+    """What the joint of each body is called: like the body, where nothing else was said."""
+    inferred: tuple[str, ...] = ()
+    """What was assumed, and what of the file that it was read from is not in it, a line each."""
 
     def __repr__(self) -> str:
         words = self._words()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from articulon.cases.case import Case
-from articulon.errors import ArticulonError, CaseError
+from articulon.errors import CaseError
 from articulon.integrate import FrictionImplicit
 from articulon.report import molecule_words, page, particle_drawing, polymer_figures, style
 from articulon.report.activity_figure import activity_words
@@ -19,10 +18,8 @@ from articulon.report.particle_drawing import sphere_radii
 from articulon.report.polymer_words import chain_rows, without_of_chains
 from articulon.report.readable_numbers import number, percent, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
-from articulon.simulation.results import Run
-from articulon.storage.atomic_writing import write_text
 
-__all__ = ["figures", "write_report"]
+__all__ = ["figures", "report"]
 
 FILE = "report.html"
 LONGEST_CASE = 200_000
@@ -62,56 +59,8 @@ ADAPTIVE = {
 """What captions say besides where joints lock and release."""
 
 
-def write_report(folder: Path, reference: Path | None = None) -> Path:
-    """Write the report of a run into its folder, also while it is going or after it was killed.
-
-    Parameters
-    ----------
-    folder
-        The folder of a run.
-    reference
-        A PDB or mmCIF file that the molecules of the run are compared with; its first frame by default.
-
-    Returns
-    -------
-    Path
-        The file, ``report.html``: figures, figures of merit and notes in one piece, readable without a network.
-
-    Raises
-    ------
-    ArticulonError
-        Where the folder does not hold a run that can be read, and for a reference that lacks the run's atoms, or is
-        of a run without molecules.
-    """
-    folder = Path(folder)
-    view = View.of_folder(folder, reference)
-    if reference is not None and view.conformations is None:
-        raise ArticulonError(f"{folder}: this run has no molecules to compare with {reference}; leave it out")
-    write_text(folder / FILE, report(view))
-    return folder / FILE
-
-
-def write_report_of(run: Run, file: Path) -> Path:
-    """Write the report of a run that is at hand, whose case is not read and whose model is not built again.
-
-    Parameters
-    ----------
-    run
-        In memory or in a folder.
-    file
-        What is written.
-
-    Raises
-    ------
-    ArticulonError
-        For results that cannot be read, and a file that cannot be written.
-    """
-    write_text(file, report(View.of(run)))
-    return file
-
-
-def report(view: View) -> str:
-    """The text of a run's report."""
+def report(view: View, replay: str = "") -> str:
+    """The text of a run's report; ``replay`` is HTML that shows the run in three dimensions."""
     case, summary = view.case, view.summary
     drawn = style.svgs(figures(view))
     captions = {name: caption(name, view) for name in drawn}
@@ -145,10 +94,7 @@ def report(view: View) -> str:
                 page.paragraphs([without_of_chains(view)]),
                 *_figures(drawn, captions, *polymer_figures.FIGURES),
             ),
-            page.section(
-                "Motion",
-                *_figures(drawn, captions, *MOTION),
-            ),
+            page.section("Motion", replay, *_figures(drawn, captions, *MOTION)),
             page.section("Impacts", page.definitions(impact_rows(view))),
             page.section("Contacts", page.definitions(contact_rows(view)), *_figures(drawn, captions, *CONTACTS)),
             page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),

@@ -1,4 +1,4 @@
-"""A page of HTML in one file: no scripts, no fonts, no pictures from elsewhere."""
+"""A page of HTML in one file: no fonts, no pictures, no scripts from elsewhere."""
 
 from __future__ import annotations
 
@@ -29,11 +29,14 @@ td.number, th.number { text-align: right; white-space: nowrap; }
 tr.reference > * { background: #f6f6f6; }
 figure { margin: 1.4rem 0; }
 figure svg { display: block; width: 100%; max-width: 46rem; height: auto; }
+.replay iframe { display: block; width: 100%; max-width: 46rem; height: 26rem; border: 1px solid #d9d9d9; }
+.replay p { font-size: 0.88rem; color: #444; margin-top: 0.3rem; }
 figcaption { font-size: 0.88rem; color: #444; max-width: 46rem; margin-top: 0.3rem; }
 li { max-width: 46rem; margin: 0.3rem 0; }
 small, .small { font-size: 0.85rem; color: #555; }
 pre { font-size: 0.8rem; line-height: 1.4; overflow-x: auto; background: #f7f7f7; padding: 0.8rem; }
-@media print { body { font-size: 11pt; max-width: none; } figure { break-inside: avoid; } details { display: none; } }
+@media print { body { font-size: 11pt; max-width: none; } figure { break-inside: avoid; }
+  details, .replay { display: none; } }
 """
 
 

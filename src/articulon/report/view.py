@@ -268,11 +268,11 @@ class View:
 
 
 def _contacts_in_memory(memory: Memory) -> ContactRecords | None:
-    """The contacts at the end of a run in memory; None where there are no contact spheres."""
-    radii = memory.model.sites.radius
-    if not (radii > 0.0).any():
+    """The contacts at the end of a run in memory; None where no force remembers contacts between spheres."""
+    radii, kept = memory.model.sites.radius, memory.state.contacts
+    if not (radii > 0.0).any() or not kept.memory.shape[1]:
         return None
-    return contact_records(memory.state.contacts.pairs, memory.state.contacts.memory, radii)
+    return contact_records(kept.pairs, kept.memory, radii)
 
 
 def _check_numbers(run: Run, what: str, times: np.ndarray, values: np.ndarray) -> None:

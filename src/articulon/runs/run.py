@@ -20,6 +20,9 @@ from articulon.simulation.memory_progress import joined
 from articulon.simulation.run_request import Progress
 
 if TYPE_CHECKING:
+    import pandas
+    import xarray
+
     from articulon.studio.replay import Replay
 
 REPORT = "report.html"
@@ -70,8 +73,8 @@ class Run(results.Run):
             For a folder that holds a run, for a run that is in a folder already, one whose frames are not equally far
             apart, and for a full disk.
         """
-        from articulon.report.html import write_report_of
         from articulon.simulation.saving import save
+        from articulon.studio.run_report import write_report_of
 
         if self.memory is None:
             raise ArticulonError(f"{self.folder}: this run is in its folder already; copy the folder")
@@ -100,7 +103,7 @@ class Run(results.Run):
         ArticulonError
             For results that cannot be read, and a file that cannot be written.
         """
-        from articulon.report.html import write_report_of
+        from articulon.studio.run_report import write_report_of
 
         default = Path(REPORT) if self.in_memory else self.folder / REPORT
         return write_report_of(self, default if file is None else path_of(file, "run.report, file", CaseError))
@@ -122,8 +125,8 @@ class Run(results.Run):
         ----------
         file
             A new file: ``.xtc``, ``.dcd`` or ``.pdb`` for atoms, ``.csv`` for joint coordinates, ``.gsd`` for contact
-            spheres. Beside an XTC or DCD file a PDB file of the first frame is written, for programs that want
-            names.
+            spheres, ``.mp4`` or ``.gif`` for a film of ten seconds at most. Beside an XTC or DCD file a PDB file of the
+            first frame is written, for programs that want names.
         select
             Which atoms, in MDAnalysis's language: ``"protein"``, ``"name CA"``. Distances, as in ``"around 5
             protein"``, are those of the first frame that is written.
@@ -166,6 +169,10 @@ class Run(results.Run):
 
             atom_export.check_new(path)
             return write_gsd(self, path)
+        if path.suffix.lower() in (".mp4", ".gif"):
+            from articulon.runs.film_export import write_film
+
+            return write_film(self, path, frames)
         if path.suffix == ".csv":
             atom_export.write_coordinates(self, path, words(coordinates, "export, coordinates", CaseError), frames)
             return path
@@ -201,6 +208,53 @@ class Run(results.Run):
         from articulon.studio.run_frames import RunFrames
 
         return replay_of(RunFrames(self))
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The frames as a dataset with names and units.
+
+        Variables are ``positions`` (time, body, axis), ``rotations`` (time, body, euler_parameter), ``q`` (time,
+        coordinate), ``u`` (time, speed), ``works`` (time, channel) of the channels that act, and every other observable
+        (time). Units are in ``.attrs["units"]`` of each, and those of coordinates and speeds in ``coordinate_unit`` and
+        ``speed_unit``; numbers are those of the case's units.
+
+        Returns
+        -------
+        xarray.Dataset
+            The frames: ``run.to_xarray()["q"].sel(coordinate="upper.angle").plot()``.
+
+        Raises
+        ------
+        ArticulonError
+            Where xarray is not installed (``pip install 'articulon[tables]'``).
+        """
+        from articulon.runs.labelled_data import dataset_of
+
+        return dataset_of(self)
+
+    def to_pandas(self, *, coordinates: bool = True) -> pandas.DataFrame:
+        """The frames as a table: a row for each, by its time.
+
+        Columns are the observables (energies, works, temperatures, factors), the joint coordinates and the joint
+        speeds by their names. ``.attrs["units"]`` has the units by column; numbers are those of the case's units.
+
+        Parameters
+        ----------
+        coordinates
+            Whether joint coordinates and speeds are in it; large models have many.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The frames: ``run.to_pandas()[["kinetic_energy", "upper.angle"]].plot()``.
+
+        Raises
+        ------
+        ArticulonError
+            Where pandas is not installed (``pip install 'articulon[tables]'``).
+        """
+        from articulon.runs.labelled_data import table_of
+
+        return table_of(self, flag(coordinates, "run.to_pandas, coordinates", ArticulonError))
 
     def extend(
         self,

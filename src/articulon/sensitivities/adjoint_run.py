@@ -7,7 +7,7 @@ import numpy as np
 
 from articulon.sensitivities.checkpoint_schedule import Action, schedule
 from articulon.sensitivities.end_of_run import Derivatives, Steps
-from articulon.sensitivities.stepping import ADVANCE, REVERSE, follow_schedule
+from articulon.sensitivities.stepping import ADVANCE, REVERSE, finish_weights, follow_schedule
 from articulon.sensitivities.table_gradients import differentiated, in_one
 
 ACTIONS = 4096
@@ -37,6 +37,8 @@ def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
     while block:
         follow(block)
         block = list(islice(actions, ACTIONS))
+    finish_weights(stepper)
+    steps.check_functions()
     return Derivatives(value, *stepping.split(end), *stepping.of_start(stepper.weight), by_tables)
 
 

@@ -119,11 +119,15 @@ class Steps:
 
     def check_finite(self, state: np.ndarray) -> None:
         """Raises DivergenceError for a state (nq + nu,) that is none, and what a function of the user's has raised."""
+        self.check_functions()
+        if not np.isfinite(state).all():
+            raise self._divergence()
+
+    def check_functions(self) -> None:
+        """Raises what a function of the user's has raised."""
         error = self.stepping.evaluator.users.error
         if error is not None:
             raise error
-        if not np.isfinite(state).all():
-            raise self._divergence()
 
     def _divergence(self) -> DivergenceError:
         """The error for a run that diverges, whose steps are taken once more, one by one."""

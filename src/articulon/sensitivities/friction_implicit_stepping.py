@@ -13,6 +13,7 @@ from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.friction_implicit_changes import change_step, changing_steps
 from articulon.sensitivities.friction_implicit_steps import (
     fill_forces,
+    finish_step,
     keeping,
     kept,
     reverse_step,
@@ -61,6 +62,7 @@ class FrictionImplicitStepping(Stepping):
             begin=[fill_forces.bind(*arguments)],
             take=[take_step.bind(*arguments)],
             reverse=[reverse_step.bind(passes, back, *others, *on)],
+            finish=[finish_step.bind(back, weight)],
         )
         return found, [*own, *more, *kept_programs, *programs]
 

@@ -15,7 +15,8 @@ g = kᵀ μ those of q and of the speeds that k is found at,
     μ = ½ h λ_u at (q, v), which adds g_q and g_u too, and leaves λ_a = ¼ h g_u.
 
 Weights of coordinates are those in their tangent space, as Euler parameters have unit length at the end of every drift.
-k is found as in ``kick_adjoint.py``, the drift in ``drift_derivatives.py``
+The end of a step is the beginning of the next: the forces of all kicks there are adjoined once, on the way back of the
+former. k is found as in ``kick_adjoint.py``, the drift in ``drift_derivatives.py``
 and x in ``friction_derivatives.py``.
 """
 
@@ -199,7 +200,9 @@ class Reversing(NamedTuple):
     """The programs of an adjoint step, and the arrays through which they are called."""
 
     place: Any
-    """Places the links for kicks and fills the forces there."""
+    """Places the links for kicks."""
+    fill: Any
+    """Places them and fills the forces there."""
     kick: Any
     """Weights of the accelerations of a kick, the first at its place, to those of the state."""
     another: Any
@@ -233,8 +236,8 @@ def reversing(
         drifting = forest, held.u[2 * n + 1], arrays.span, before, after, *scratch
         by = weight[:nu], weight[nu : 2 * nu], gradients.turn
         programs.append(Program([drift_adjoint.bind(*drifting, *by)]))
-    place, kick, another, forces, friction, first, second = (program.code for program in programs)
-    return Reversing(place, kick, another, forces, friction, first, second, at, middle), programs
+    place, fill, kick, another, forces, friction, first, second = (program.code for program in programs)
+    return Reversing(place, fill, kick, another, forces, friction, first, second, at, middle), programs
 
 
 @jit
@@ -270,7 +273,9 @@ def weigh_forces(reversing, weight):
 
 @pass_of
 def reverse_step(passes, reversing, clock, number, arrays, ws, channels, kept, weight):
-    """Weights (3 nu,) of the state at the end of a step, in place, to those of the state that it begins with."""
+    """Weights (3 nu,) of the state at the end of a step, in place, to those of the state that it begins with, but for
+    what the forces at the beginning are: these are the forces at the end of the step before, which weighs all of them
+    at once; after the first step that is ``finish_step``."""
     first, h = keep_step(passes, clock, number, arrays, ws, channels, kept), clock[1]
     at, middle, nu = reversing.at, reversing.rubbed, arrays.u.size
     for k in range(nu):
@@ -304,6 +309,12 @@ def reverse_step(passes, reversing, clock, number, arrays, ws, channels, kept, w
             at.weight[k] = weight[2 * nu + k]
             weight[2 * nu + k] = 0.0
         weigh_kick(at, reversing.another, kept.u[0], kept.rate[0], weight)
+
+
+@pass_of
+def finish_step(reversing, weight):
+    """Adds to the weights what the forces are at the beginning of the step that has been reversed last."""
+    run(reversing.fill)
     weigh_forces(reversing, weight)
 
 

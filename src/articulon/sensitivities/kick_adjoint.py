@@ -93,13 +93,15 @@ class KickPasses(NamedTuple):
     """What is done at a place, one after the other."""
 
     place: list[Bound]
-    """Places the links and fills the forces, which those at a place have left otherwise."""
+    """Places the links."""
+    fill: list[Bound]
+    """Places them and fills the forces, which adjoints of forces read."""
     first: list[Bound]
     """Weights of the first kick there, without those of forces."""
     next: list[Bound]
     """Those of another."""
     forces: list[Bound]
-    """Weights of the forces of all that have been there since the last time."""
+    """Weights of the forces of all that have been there since the last time, where these have been filled last."""
 
 
 def kick_passes(e: Evaluator, at: Kicks, gradients: Tables, bodies: bool, acting: Acting) -> KickPasses:
@@ -137,11 +139,11 @@ def kick_passes(e: Evaluator, at: Kicks, gradients: Tables, bodies: bool, acting
         by = at.by_coordinate, at.by_speed, gradients.turn
         weighing.append(spin_adjoint.bind(forest, ws, at.u, at.weight, *scratch, *by))
     pushing = list(_pushing(e, at, gradients, bodies, acting, columns, (pushed, moved)))
-    # Adjoints of forces read what these have left of the place, as that of sites.
     friction, window = np.zeros((2, links, 6)), np.zeros(1, dtype=np.int64)
     filled = At(forest, ws, at.q, at.u, at.time, window, e.channels, *friction)
-    place = [place_links.bind(forest, at.q, ws), *filling(e, filled, resistance=False)]
-    return KickPasses(place, [*moving, *placed, *weighing], [*moving, *weighing], pushing)
+    place = [place_links.bind(forest, at.q, ws)]
+    fill = [*place, *filling(e, filled, resistance=False)]
+    return KickPasses(place, fill, [*moving, *placed, *weighing], [*moving, *weighing], pushing)
 
 
 def _pushing(
@@ -164,7 +166,7 @@ def _pushing(
     by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
     power = AdjointAt(forest, ws, at.q, at.u, at.time, pushed, moved, *by)
     yield begin.bind(np.zeros(nu), np.zeros(nu), *by)
-    yield from forces_adjoint(e, gradients, power, acting._replace(resistance=False))
+    yield from forces_adjoint(e, gradients, power, acting._replace(resistance=False), found=True)
     yield gravity_adjoint.bind(forest, ws, moved, gradients.gravity)
     yield project_powers.bind(forest, ws, columns, *by)
     if bodies:

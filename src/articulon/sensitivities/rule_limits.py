@@ -28,11 +28,6 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
                 f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
                 f"'{force.amplitude_from}'"
             )
-        if isinstance(force, UserForce) and not isinstance(integrator, Explicit):
-            raise CaseError(
-                f"{where}: forces[{k}]: a function of the user's may read speeds, and of such forces there are "
-                f"derivatives with explicit Runge-Kutta rules alone, and none with '{rule}'; choose 'rk4' say"
-            )
     if isinstance(integrator, BrownianDynamics):
         _check_overdamped(model, where)
     elif isinstance(integrator, FrictionImplicit):
@@ -48,6 +43,12 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
             "leave it out"
         )
     for k, force in enumerate(model.forces):
+        if isinstance(force, UserForce) and force.reads_velocities:
+            raise CaseError(
+                f"{where}: forces[{k}].reads_velocities: the rule 'friction-implicit' has derivatives of forces that "
+                "read no velocities; say reads_velocities=False, and the function is given zeros, or choose an "
+                "explicit Runge-Kutta rule, 'rk4' say"
+            )
         if isinstance(force, PointSpring) and float(force.damping) > 0.0:
             raise CaseError(
                 f"{where}: forces[{k}]: the rule 'friction-implicit' solves for damped point springs with the drag, "

@@ -33,6 +33,9 @@ class Stepper(NamedTuple):
     reverse: np.ndarray
     """Of the one that makes the weights of the end of the step from ``y`` those of its beginning, in place, shape
     (passes, 2); (0, 2) where steps are not reversed."""
+    finish: np.ndarray
+    """Of the one that adds to the weights what the last step that is reversed has left to the one before it, shape
+    (passes, 2); (0, 2) where steps leave nothing."""
     y: np.ndarray
     """The state, coordinates and speeds first, shape (ny,)."""
     weight: np.ndarray
@@ -99,7 +102,7 @@ def stepper(y: np.ndarray, weights: int) -> Stepper:
     """Arrays for a state and so many weights, without programs."""
     nothing = np.zeros((0, 2), dtype=np.int64)
     number = np.zeros(1, dtype=np.int64)
-    return Stepper(nothing, nothing, nothing, y, np.zeros(weights), np.zeros(2), number)
+    return Stepper(nothing, nothing, nothing, nothing, y, np.zeros(weights), np.zeros(2), number)
 
 
 @jit
@@ -141,12 +144,18 @@ def take_until(stepper, look, stop, ws, times, lengths, first, last, before):
 
 
 @kernel
+def finish_weights(stepper):
+    """Makes the weights after the last step that is reversed those of the state that it begins with."""
+    run(stepper.finish)
+
+
+@kernel
 def follow_schedule(stepper, times, lengths, actions, states):
     """Does what ``actions`` (n, 5) say, in their order: what, the row of ``states`` (states, ny) where it begins, its
     step, and of steps taken the last one and the row where that state is kept.
 
     ``stepper.weight`` are the weights of the state at the end of the step that is reversed first, and become those of
-    the state at the beginning of the last one.
+    the state at the beginning of the last one, but for what :func:`finish_weights` adds.
     """
     for n in range(actions.shape[0]):
         what, source, first = actions[n, 0], actions[n, 1], actions[n, 2]

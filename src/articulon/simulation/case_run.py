@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ArticulonError, CaseError, CheckpointError, DivergenceError
+from articulon.model.state import STEPS
 from articulon.simulation import restoring
 from articulon.simulation.checks import prepared_checks
 from articulon.simulation.folder_run import HELD, TOPOLOGY, TRAJECTORY, FolderRun, announcing_once, on_threads
 from articulon.simulation.interruption import Interruption
 from articulon.simulation.loop import Recorder, advance
 from articulon.simulation.preparation import blank_state, first_state, prepare
+from articulon.simulation.pull_record import going_on_from
 from articulon.simulation.results import CASE, Run, check_run
 from articulon.simulation.run_request import Description, Progress, Silent
 from articulon.simulation.spinning import spins
+from articulon.simulation.steering import Steering
 from articulon.storage.atomic_writing import write_text
 from articulon.storage.checkpoint import NEWEST, PREVIOUS, Checkpoint, open_checkpoint
 from articulon.storage.folder_claim import claimed
@@ -37,11 +40,13 @@ def run(
     progress: Progress | None = None,
     overrides: Mapping[str, Any] | None = None,
     extends: Description | None = None,
+    steering: Steering | None = None,
 ) -> Run:
     """Run a case and keep its results in a folder; see :func:`articulon.run` for the arguments and what is raised.
 
     ``progress`` None shows nothing. ``extends`` is what the folder holds, where ``case`` is the same for a longer time
     with frames at the same interval: then that run goes on, to the bits of one that was made as long at once.
+    ``steering`` has control between chunks.
     """
     if isinstance(case, str | Path):
         raise TypeError(f"expected a case, got the name {str(case)!r}: read it with articulon.load_case")
@@ -74,8 +79,14 @@ def run(
 
         def report(status: str, wall: float | None = None) -> None:
             # Once the wall time of a run is known, what else is asked of it does not count.
-            here.report(status, wall or earlier + time.monotonic() - began, with_pairs=wall is not None)
+            here.report(status, wall or taken(), with_pairs=wall is not None)
 
+        def taken() -> float:
+            idle = 0.0 if steering is None else steering.idle_seconds
+            return earlier + time.monotonic() - began - idle
+
+        if resume:
+            going_on_from(folder, int(state.counters[STEPS]), float(state.time[0]))
         if done is not None:
             restore(recorder, done)
             if extends is not None:
@@ -90,12 +101,12 @@ def run(
         unit = "" if case.units.time is None else case.units.symbols[2]
         shown.start(recorder.times[-1], unit, float(state.time[0]))
         try:
-            status = advance(recorder, shown, interruption, report)
+            status = advance(recorder, shown, interruption, report, steering)
         except ArticulonError as error:
             if recorder.writer.frames_on_disk:
                 # What has diverged may have done so because it was scaled: then its verdict says so.
                 judged = isinstance(error, DivergenceError) and prepared.policy.scales
-                _attempt(report, "failed", earlier + time.monotonic() - began if judged else None)
+                _attempt(report, "failed", taken() if judged else None)
             raise
         if status == "interrupted":
             report(status)

@@ -14,6 +14,7 @@ from articulon.simulation.checks import Check, Frames
 from articulon.simulation.kept_atoms import atoms_of_case
 from articulon.simulation.loop import FolderRecorder
 from articulon.simulation.preparation import Prepared
+from articulon.simulation.pull_record import pull_figures, pull_notes
 from articulon.simulation.results import CASE, Run
 from articulon.simulation.run_notes import notes_at, notes_on
 from articulon.simulation.run_request import Progress
@@ -80,7 +81,7 @@ class FolderRun:
     def report(self, status: str, wall: float, with_pairs: bool = False) -> None:
         """Write the figures: how it ended, what it has taken [s of wall time], and whether the verdict on a scaled run
         may make unscaled runs beside it."""
-        recorder = self.recorder
+        recorder, pulls = self.recorder, pull_figures(self.folder)
         figures = summary(
             self.prepared,
             self.state,
@@ -89,9 +90,13 @@ class FolderRun:
             self.notes,
             None if status == "running" else Run(self.folder),
             recorder.stop_time if np.isfinite(recorder.stop_time) else None,
-            with_pairs,
+            with_pairs and pulls is None,
+            pulls is not None,
         )
         figures["notes"] = [*figures["notes"], *notes_at(self.prepared, self.state)]
+        if pulls is not None:
+            figures["pulls"] = pulls
+            figures["notes"] += pull_notes(pulls, str(figures["time_unit"]))
         if recorder.finished and self.checks:
             frames = self._frames()
             figures["checks"] = [check.outcome(frames).record() for check in self.checks]

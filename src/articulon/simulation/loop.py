@@ -19,6 +19,7 @@ from articulon.simulation.memory_run import Row
 from articulon.simulation.observers import users_errors
 from articulon.simulation.preparation import Prepared
 from articulon.simulation.run_request import Progress
+from articulon.simulation.steering import Steering
 from articulon.storage.checkpoint import NEWEST, write_checkpoint
 from articulon.storage.trajectory import Frame, TrajectoryWriter
 
@@ -49,6 +50,7 @@ class Recorder:
         self.stop_time = np.nan
         self.finished = False
         self.last_step = -1
+        self.latest: Frame | None = None
 
     @property
     def frames(self) -> int:
@@ -73,8 +75,8 @@ class Recorder:
     def frame(self) -> None:
         """Take a frame of the state."""
         with users_errors(self.prepared.evaluator, self.state):
-            found = self.prepared.observer.frame(self.state, self.keeps_poses)
-        self.keep(found)
+            self.latest = self.prepared.observer.frame(self.state, self.keeps_poses)
+        self.keep(self.latest)
         self.last_step = int(self.state.counters[STEPS])
 
     def stopped(self) -> None:
@@ -168,6 +170,7 @@ def advance(
     progress: Progress,
     interruption: Interruption,
     report: Callable[[str], None],
+    steering: Steering | None = None,
 ) -> str:
     """Advances a run to its end; returns how it ended: "complete", the label of what stopped it, or "interrupted".
 
@@ -181,6 +184,8 @@ def advance(
         Says when to stop before the end.
     report
         Called with the status after every checkpoint.
+    steering
+        Has control between chunks; None for nobody.
 
     Raises
     ------
@@ -189,12 +194,15 @@ def advance(
     """
     prepared, state = recorder.prepared, recorder.state
     case = prepared.case
-    chunks, saved = Chunks(prepared.driver, CHUNK_SECONDS), time.monotonic()
+    seconds = CHUNK_SECONDS if steering is None else steering.chunk_seconds
+    chunks, saved = Chunks(prepared.driver, seconds), time.monotonic()
     if recorder.frames == 0:
         begin(recorder)
         recorder.checkpoint()
         report("running")
     while recorder.frames < len(recorder.times):
+        if steering is not None:
+            steering.between_chunks(recorder, chunks, interruption)
         if interruption.requested:
             recorder.checkpoint()
             return "interrupted"

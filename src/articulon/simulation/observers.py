@@ -7,6 +7,7 @@ import numpy as np
 
 from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics import body_poses
+from articulon.dynamics.armatures import armature_energy
 from articulon.errors import ArticulonError
 from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
@@ -78,7 +79,7 @@ def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarr
     else:
         evaluate(evaluator, state)
         kinetic, sums = evaluator.look()
-        result[0], result[1:9] = kinetic, sums
+        result[0], result[1:9] = kinetic + armature_energy(evaluator.model, state.u), sums
         forest, forces = evaluator.system.forest, evaluator.system.forces
         net = evaluator.channels.wrench[[POTENTIAL, CONTACT, EXTERNAL], start:end, :3].sum(axis=(0, 1))
         result[9:12] = net + forest.mass[start:end].sum() * forces.gravity

@@ -45,9 +45,11 @@ def summary(
     run: Frames | None = None,
     stop_time: float | None = None,
     with_pairs: bool = False,
+    pulled: bool = False,
 ) -> dict[str, Any]:
     """The figures of a run at a state; what needs the frames is there where the ``run`` is given, and unscaled runs are
-    paired with it where ``with_pairs`` says so."""
+    paired with it where ``with_pairs`` says so. One that somebody has ``pulled`` on has had work done on it by a spring
+    without an energy function."""
     case, model = prepared.case, prepared.model
     steps, time = int(state.counters[STEPS]), float(state.time[0])
     figures: dict[str, Any] = {
@@ -90,7 +92,7 @@ def summary(
     if run is None or not len(run.observables["time"]):
         return figures
     observables, noise = run.observables, brownian_of(model)
-    scaled, without = prepared.policy.scales, ledger.without_energy(model)
+    scaled, without = prepared.policy.scales, ledger.without_energy(model) | ({"external"} if pulled else set())
     found = temperatures(
         observables,
         _freedoms(prepared, observables),

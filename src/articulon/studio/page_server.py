@@ -1,12 +1,12 @@
-"""What serves pages: viser, for this machine alone."""
+"""What serves pages: viser, for this machine alone unless a host is named."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import socket
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 from articulon.errors import ArticulonError
 
@@ -17,30 +17,32 @@ LOOPBACK = "127.0.0.1"
 """Pages are for this machine alone."""
 OURS = (LOOPBACK, "localhost")
 """Hosts whose pages may ask for what is shown."""
+EVERYWHERE = ("0.0.0.0", "::")
+"""All addresses of a machine."""
 USUAL_PORT = 8080
 """The first that is tried where none is asked for."""
 MISSING = "this needs viser: pip install 'articulon[studio]'"
-REFUSED = 1008
-"""Why a connection is closed, as WebSockets number it: it is against a policy."""
 
 
-def check_port(port: int | None) -> None:
-    """Raises ArticulonError where viser is not installed, and for a port that is taken; None is for any that is
-    free."""
+def check_port(port: int | None, host: str = LOOPBACK) -> None:
+    """Raises ArticulonError where viser is not installed, and for a port that is taken or a host that is none of
+    this machine's; None is for any port that is free."""
     try:
         import viser  # noqa: F401
     except ImportError:
         raise ArticulonError(MISSING) from None
     if port is None:
         return
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         # Ports of servers that have just ended are free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((LOOPBACK, port))
+            probe.bind((host, port))
         except PermissionError:
             raise ArticulonError(f"port {port} is for programs of the system; give one above 1023 (port=...)") from None
-        except OSError:
+        except OSError as error:
+            if error.errno in (errno.EADDRNOTAVAIL, socket.EAI_NONAME):
+                raise ArticulonError(f"host {host} is no address of this machine (host=...)") from None
             raise ArticulonError(_taken(port)) from None
 
 
@@ -48,45 +50,38 @@ def _taken(port: int) -> str:
     return f"port {port} is in use by another program; give another one (port=...), or none for one that is free"
 
 
-def server_at(port: int | None) -> viser.ViserServer:
-    """A server for pages on this machine, which other sites' pages in the same browser cannot reach.
+def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) -> viser.ViserServer:
+    """A server for pages, which other sites' pages in the same browser cannot reach.
 
     Parameters
     ----------
     port
         Its port; None for 8080, or the next that is free.
+    host
+        The address of this machine at which it listens; by default only programs on this machine reach it.
+    token
+        That each page must bring; a host that others reach is refused without one.
 
     Raises
     ------
     ArticulonError
-        As :func:`check_port`.
+        As :func:`check_port`, and for a host that others reach without a token.
     """
-    check_port(port)
+    if host not in OURS and not token:
+        raise ArticulonError(f"host {host}: others reach it, so that pages need a token (token=...)")
+    check_port(port, host)
     import viser
 
+    from articulon.studio.page_access import Guard, guarding
+
+    guard = Guard(token, OURS if host in OURS else None)
     # It announces itself on the standard output, whatever it is asked.
-    with contextlib.redirect_stdout(io.StringIO()):
-        server = viser.ViserServer(host=LOOPBACK, port=USUAL_PORT if port is None else port, verbose=False)
-    _refuse_strangers(server)
+    with contextlib.redirect_stdout(io.StringIO()), guarding(guard):
+        server = viser.ViserServer(host=host, port=USUAL_PORT if port is None else port, verbose=False)
     if port is not None and server.get_port() != port:
         stop(server)
         raise ArticulonError(_taken(port))
     return server
-
-
-def _refuse_strangers(server: viser.ViserServer) -> None:
-    """Closes connections of pages that come from elsewhere, before anything is sent: a browser lets every site open a
-    connection to this machine, and tells where it comes from."""
-    sockets = server._websock_server
-
-    async def check(client: Any) -> None:
-        connection = sockets._live_connections[client.client_id]
-        request = connection.request
-        origin = None if request is None else request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).hostname not in OURS:
-            await connection.close(REFUSED, "pages of other sites are not served")
-
-    sockets.on_client_connect(check)
 
 
 def stop(server: viser.ViserServer) -> None:
@@ -97,4 +92,6 @@ def stop(server: viser.ViserServer) -> None:
 
 def address(server: viser.ViserServer) -> str:
     """Where a browser finds its page."""
-    return f"http://{LOOPBACK}:{server.get_port()}"
+    host = server.get_host()
+    named = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+    return f"http://{named}:{server.get_port()}"

@@ -13,7 +13,7 @@ from articulon.storage.atomic_writing import write_text
 from articulon.studio.page_server import server_at, stop
 from articulon.studio.player import LENGTH
 from articulon.studio.run_frames import RunFrames
-from articulon.studio.scene import scene_of
+from articulon.studio.scene import Scene, scene_of
 from articulon.studio.stage import FIELD, stage_of
 from articulon.studio.viser_scene import ViserScene
 
@@ -61,6 +61,21 @@ class Replay:
         return path
 
 
+def fits(frames: RunFrames) -> bool:
+    """Whether there is room for two frames of a run."""
+    return 2 * _frame_size(_first_scene(frames)) <= ROOM
+
+
+def _first_scene(frames: RunFrames) -> Scene:
+    return scene_of(frames.model, frames[0].positions, frames[0].rotations)
+
+
+def _frame_size(scene: Scene) -> int:
+    """Of the places of all that moves [bytes]."""
+    turning = scene.rods.number + scene.boxes.number + sum(part.solids.number for part in scene.meshes)
+    return NUMBER * (3 * scene.balls.number + 7 * turning + 6 * scene.springs.number)
+
+
 def replay_of(frames: RunFrames) -> Replay:
     """A replay of a run, of as many of its frames as have room.
 
@@ -69,9 +84,8 @@ def replay_of(frames: RunFrames) -> Replay:
     ArticulonError
         Where viser is not installed.
     """
-    scene = scene_of(frames.model, frames[0].positions, frames[0].rotations)
-    each = NUMBER * (3 * scene.balls.number + 7 * (scene.rods.number + scene.boxes.number) + 6 * scene.springs.number)
-    count = int(np.clip(ROOM // max(each, 1), 2, MOST_FRAMES))
+    scene = _first_scene(frames)
+    count = int(np.clip(ROOM // max(_frame_size(scene), 1), 2, MOST_FRAMES))
     chosen = np.unique(np.linspace(0, len(frames) - 1, count).round().astype(int))
     server = server_at(None)
     try:

@@ -6,9 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from articulon.adaptive.lockable import joints_of
 from articulon.errors import ArticulonError
+from articulon.forces.point_springs import PointSpring
+from articulon.model import Model
+from articulon.model.joints import UNBOUND
 from articulon.simulation.results import Run
 from articulon.studio.stage import LOOKED_AT, Frame
+
+FAR = 4.0
+"""What goes so far, by its own extent, is followed."""
 
 
 class RunFrames:
@@ -37,6 +44,9 @@ class RunFrames:
         self.times = np.asarray(run.times)
         self.positions, self.rotations = run.positions, run.rotations
         self._boxes = run.boxes
+        self._q = run.q if self.model.modes else None
+        self._shift = _drift(self.model, self.positions)
+        self._locked = _locked(run) if "active_freedoms" in run.observables else None
         where = "the run" if run.in_memory else str(run.folder)
         if not len(self.times):
             raise ArticulonError(f"{where}: there is no frame yet; look again when the run has begun")
@@ -55,7 +65,14 @@ class RunFrames:
     def __getitem__(self, number: int) -> Frame:
         box = self.model.box
         edges = None if box is None else box.vectors if self._boxes is None else self._boxes[number]
-        return Frame(self.positions[number], self.rotations[number], float(self.times[number]), edges)
+        q, locked = (None if array is None else array[number] for array in (self._q, self._locked))
+        positions = self.positions[number] if self._shift is None else self.positions[number] - self._shift[number]
+        return Frame(positions, self.rotations[number], float(self.times[number]), edges, q, locked)
+
+    @property
+    def followed(self) -> bool:
+        """Whether places are those about the middle of all bodies, which has gone far."""
+        return self._shift is not None
 
     def some(self) -> list[Frame]:
         """Some of the frames, from the first to the last, from which the size of what is shown is told."""
@@ -76,3 +93,30 @@ class RunFrames:
         count = len(self)
         self._take(again)
         return len(self) != count
+
+
+def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
+    """How far the middle of all bodies has gone since the first frame [length], shape (frames, 1, 3), where several
+    bodies go together far beyond their extent, and nothing that is drawn stays; None elsewhere."""
+    joints = [joint for joint, parent in zip(model.joints, model.parents.tolist(), strict=True) if parent < 0]
+    held = any(joint.kind not in UNBOUND for joint in joints) or bool((model.sites.body < 0).any())
+    held |= any(getattr(force, "walls", ()) or isinstance(force, PointSpring) for force in model.forces)
+    if held or model.box is not None or model.bodies < 2:
+        return None
+    middle = positions.mean(axis=1, keepdims=True)
+    extent = float(np.median(np.ptp(positions, axis=1).max(axis=1)))
+    gone = float(np.ptp(middle, axis=0).max())
+    return np.asarray(middle - middle[0]) if gone > FAR * extent > 0.0 else None
+
+
+def _locked(run: Run) -> np.ndarray:
+    """Whether each body is locked to its parent at each frame, shape (frames, bodies): the speeds of its joint, and of
+    its modes, are zero to the bit."""
+    joints = joints_of(run.model)
+    moving = np.zeros((len(run.times), run.model.bodies), dtype=bool)
+    owner = np.array([joints.body(run.model, part) for part in joints.u.tolist()])
+    frames, speeds = np.nonzero(run.u)
+    moving[frames, owner[speeds]] = True
+    can_move = np.zeros(run.model.bodies, dtype=bool)
+    can_move[owner] = True
+    return np.asarray(can_move & ~moving)

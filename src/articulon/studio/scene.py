@@ -16,7 +16,10 @@ from articulon.model.joints import UNBOUND
 from articulon.report.view import hydrodynamic_radii
 from articulon.studio import colours
 from articulon.studio.body_shapes import ROD, ROUND, site_radii, solid_edges
+from articulon.studio.drawn_meshes import MeshSolids
+from articulon.studio.shape_solids import ShapeSolids
 from articulon.studio.solids import GROUND, Solids, Springs, along, on_bodies
+from articulon.studio.traces import Trace, traces_of
 from articulon.studio.walls import WallShape, wall_shapes
 
 LIMB, JOINT, MARK, POINT = 0.022, 0.05, 0.04, 0.06
@@ -30,6 +33,8 @@ FEW = 12
 """So many bodies at most have a colour each; more have those of their places in the trees."""
 THICK = 0.06
 """Of the length of a link: radius of limbs of bodies without a solid."""
+THIN, STOUT = 0.003, 0.12
+"""Rods have at least this radius by the extent of all, to be seen, but no more than this by the length of a link."""
 STICK, ATOM = 0.18, 0.25
 """Of the length of a bond: radius of its stick, and of an atom."""
 
@@ -54,6 +59,10 @@ class Scene:
     """Unit vector against gravity, shape (3,); None where there is none."""
     link: float
     """How long a link is, by and large [length]."""
+    meshes: tuple[MeshSolids, ...] = ()
+    """Meshes from files."""
+    traces: tuple[Trace, ...] = ()
+    """Flexible bodies along their nodes, and backbones of molecules."""
 
     @property
     def wraps(self) -> bool:
@@ -61,12 +70,31 @@ class Scene:
         box = self.model.box
         return box is not None and bool(box.periodic.any())
 
+    def spring_ends(self, edges: np.ndarray | None, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
+        """Ends of the springs [length], shape (springs, 2, 3); both are one point where a spring reaches through a face
+        of the box, across which it is not drawn.
+
+        Parameters
+        ----------
+        edges
+            Of the box, as rows [length], shape (3, 3); None without one.
+        positions, rotations
+            Poses of the bodies as they are shown, shapes (bodies, 3) and (bodies, 4).
+        """
+        ends = self.springs.placed(positions, rotations)
+        if self.wraps and edges is not None:
+            apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+            across = apart > 0.5 * np.linalg.norm(edges, axis=1).min()
+            ends[across, 1] = ends[across, 0]
+        return ends
+
 
 def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scene:
     """What is drawn of a model.
 
-    Spheres where sites or drag give bodies a radius, sticks between atoms, and for all other bodies the solid of their
-    inertia with limbs from joint to joint.
+    The shapes of bodies that have some, lines from node to node of those that deform, spheres where sites or drag give
+    bodies a radius, sticks between atoms, and for all other bodies the solid of their inertia with limbs from joint to
+    joint.
 
     Parameters
     ----------
@@ -75,8 +103,14 @@ def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scen
     positions, rotations
         Poses of its bodies in some frame, world frame, shapes (bodies, 3) and (bodies, 4): they say where the joints of
         children are fixed on their parents, and where bonds begin and end.
+
+    Raises
+    ------
+    ModelError
+        Naming the file and the body, for a mesh that is not there or cannot be read.
     """
     parts = _Parts(model, positions, rotations)
+    parts.add_shapes()
     parts.add_site_balls()
     parts.add_atoms()
     parts.add_drag_balls()
@@ -93,6 +127,8 @@ def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scen
         wall_shapes(model, positions),
         upwards(model),
         parts.link,
+        parts.shapes.meshes(),
+        traces_of(model, parts.colour, parts.link),
     )
 
 
@@ -150,13 +186,19 @@ class _Parts:
         self.drag = hydrodynamic_radii(model)
         self.colour = colours.cycled(np.arange(model.bodies) if model.bodies <= FEW else generations(model))
         self.link = self._link_length()
+        extent = float(np.ptp(positions, axis=0).max()) if model.bodies else 0.0
+        self.thinnest = min(THIN * extent, STOUT * self.link)
+        self.shapes = ShapeSolids(model, self.colour)
         # Bodies that have a shape by what they carry, and by their drag.
         self.carrying = np.zeros(model.bodies, dtype=bool)
         sites = model.sites
         self.carrying[sites.body[(sites.body >= 0) & (self.radii > 0.0)]] = True
         if model.atoms is not None:
             self.carrying[sites.body[model.atoms.site]] = True
-        self.sized = ~self.carrying & np.isfinite(self.drag)
+        self.shaped = np.array([bool(several) for several in model.shapes], dtype=bool)
+        # Flexible bodies are drawn from node to node.
+        self.shaped[list(model.modes)] = True
+        self.sized = ~self.carrying & ~self.shaped & np.isfinite(self.drag)
         self.bare = np.zeros(model.bodies, dtype=bool)
 
     def _link_length(self) -> float:
@@ -174,6 +216,12 @@ class _Parts:
                 return float(np.median(some))
         edges = [found[0][-1] for body in range(model.bodies) if (found := solid_edges(model, body)) is not None]
         return float(np.median(edges)) if edges else 1.0
+
+    def add_shapes(self) -> None:
+        """Solids of the shapes that bodies have been given."""
+        self.balls += self.shapes.balls
+        self.rods += self.shapes.rods
+        self.boxes += self.shapes.boxes
 
     def add_site_balls(self) -> None:
         """Spheres of sites with a radius, by their kinds, those of polymers by their chains."""
@@ -216,7 +264,7 @@ class _Parts:
         for body, start, end in self._limbs():
             points = np.stack([np.zeros(3), start, end])
             spans[body] = max(spans[body], np.linalg.norm(points[:, None] - points[None], axis=2).max())
-        for body in np.flatnonzero(~self.carrying & ~self.sized).tolist():
+        for body in np.flatnonzero(~self.carrying & ~self.sized & ~self.shaped).tolist():
             one, centre, colour = np.array([body]), model.centres[body], self.colour[body]
             found = solid_edges(model, body)
             if found is None or _misleading(found[0], float(spans[body])):
@@ -230,7 +278,7 @@ class _Parts:
                 self.balls.append(Solids.at(one, centre, edges[None] * np.sqrt(5.0 / 12.0), colour, turn[None]))
             elif edges[1] < ROD * edges[-1]:
                 half = 0.5 * edges[-1] * matrices(turn)[:, 2]
-                radius = 0.25 * float(edges[0] + edges[1])
+                radius = max(0.25 * float(edges[0] + edges[1]), self.thinnest)
                 self.rods.append(_rods(one, (centre - half)[None], (centre + half)[None], radius, colour))
                 ends = np.stack([centre - half, centre + half])
                 self.balls.append(Solids.at(np.array([body, body]), ends, np.full(2, radius), colour))
@@ -262,12 +310,14 @@ class _Parts:
     def add_limbs(self) -> None:
         """Limbs where there is some distance between their ends, with round ends where a body has no solid."""
         ends = self._limbs()
-        long = [end for end in ends if not self.carrying[end[0]] and np.linalg.norm(end[2] - end[1]) > 1e-9 * self.link]
+        bare = ~self.carrying & ~self.shaped
+        long = [end for end in ends if bare[end[0]] and np.linalg.norm(end[2] - end[1]) > 1e-9 * self.link]
         if long:
             body = np.array([end[0] for end in long])
             size = np.where(
                 self.sized[body], NARROW * self.drag[body], np.where(self.bare[body], THICK, LIMB) * self.link
             )
+            size = np.maximum(size, self.thinnest)
             start, tip = (np.array([end[k] for end in long]) for k in (1, 2))
             self.rods.append(_rods(body, start, tip, size, self.colour[body]))
             round_ended = np.tile(self.bare[body], 2)

@@ -65,6 +65,14 @@ class Solids(NamedTuple):
         """How many there are."""
         return len(self.body)
 
+    def colours(self, locked: np.ndarray | None, instead: np.ndarray) -> np.ndarray:
+        """Colours (n, 3), uint8; that of locked bodies ``instead``. ``locked`` says so of each body, None where none
+        is."""
+        if locked is None or not locked.any():
+            return self.colour
+        grey = (self.body >= 0) & locked[np.maximum(self.body, 0)]
+        return np.where(grey[:, None], instead, self.colour).astype(np.uint8)
+
     def placed(self, positions: np.ndarray, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Middles (n, 3) [length] and Euler parameters (n, 4) in the world frame, from the poses of all bodies."""
         moves = self.body >= 0

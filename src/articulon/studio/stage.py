@@ -38,6 +38,11 @@ class Frame(NamedTuple):
     """[time]."""
     edges: np.ndarray | None
     """Edges of the box, as rows [length], shape (3, 3); None without a box."""
+    q: np.ndarray | None = None
+    """Joint coordinates, by which flexible bodies deform, shape (nq,); None where nothing does or they are not
+    known."""
+    locked: np.ndarray | None = None
+    """Whether each body is locked to its parent at this moment, shape (bodies,); None where nothing locks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +68,8 @@ def stage_of(scene: Scene, frames: list[Frame]) -> Stage:
     corners = []
     for frame in frames:
         places = shown_places(scene, frame)
-        for solids, part in ((scene.balls, 1.0), (scene.rods, np.array([1.0, 1.0, 0.5])), (scene.boxes, 0.5)):
+        meshes = [(mesh.solids, mesh.half) for mesh in scene.meshes]
+        for solids, part in ((scene.balls, 1.0), (scene.rods, np.array([1.0, 1.0, 0.5])), (scene.boxes, 0.5), *meshes):
             if solids.number:
                 middles, halves = _extents(solids, part * solids.size, places, frame.rotations)
                 low, high = middles - halves, middles + halves
@@ -71,6 +77,7 @@ def stage_of(scene: Scene, frames: list[Frame]) -> Stage:
                     low, high = np.quantile(low, [OUTSIDE], axis=0), np.quantile(high, [1.0 - OUTSIDE], axis=0)
                 corners += [low, high]
         corners.append(scene.springs.placed(places, frame.rotations).reshape(-1, 3))
+        corners += [trace.placed(places, frame.rotations, frame.q).reshape(-1, 3) for trace in scene.traces]
         if frame.edges is not None and scene.model.box is not None:
             corners.append(box_corners(frame.edges, scene.model.box))
     points = np.concatenate(corners)

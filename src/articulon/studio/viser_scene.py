@@ -11,6 +11,7 @@ from articulon.studio.box_corners import BOX_LINES, box_corners
 from articulon.studio.scene import Scene
 from articulon.studio.solids import Solids
 from articulon.studio.stage import FIELD, Frame, Stage, shown_places
+from articulon.studio.traces import Trace
 from articulon.studio.unit_meshes import Mesh, ball, brick, rod
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class ViserScene:
     ) -> None:
         self.server, self.scene, self.stage = server, scene, stage
         self._batches: list[tuple[Solids, Any, bool]] = []
-        self._wrapping, self._grain = scene.wraps, grain
+        self._grain = grain
+        self._locked = first.locked
         _light(server, stage)
         self._add_solids(first)
         self._add_lines(first)
@@ -71,6 +73,8 @@ class ViserScene:
             self._add_batch("/balls", balls, ball(fine), first)
         self._add_batch("/rods", self.scene.rods, rod(), first)
         self._add_batch("/boxes", self.scene.boxes, brick(), first)
+        for k, part in enumerate(self.scene.meshes):
+            self._add_batch(f"/meshes/{k}", part.solids, part.mesh, first)
 
     def _add_batch(self, name: str, solids: Solids, mesh: Mesh, first: Frame) -> None:
         if not solids.number:
@@ -84,7 +88,7 @@ class ViserScene:
             turns,
             places,
             batched_scales=np.asarray(self.stage.factor * solids.size, dtype=np.float32),
-            batched_colors=_linear(solids.colour),
+            batched_colors=_linear(solids.colours(first.locked, colours.LOCKED)),
             lod="off",
             cast_shadow=shadows,
             receive_shadow=shadows,
@@ -95,6 +99,18 @@ class ViserScene:
 
     def _add_lines(self, first: Frame) -> None:
         self._springs = self._box = None
+        self._traces = [
+            (
+                trace,
+                self.server.scene.add_line_segments(
+                    f"/traces/{k}",
+                    self._trace_ends(trace, first),
+                    np.repeat(trace.colour[:, None], 2, axis=1),
+                    thickness=float(trace.width * self.stage.factor),
+                ),
+            )
+            for k, trace in enumerate(self.scene.traces)
+        ]
         if self.scene.springs.number:
             self._springs = self.server.scene.add_line_segments(
                 "/springs",
@@ -127,14 +143,20 @@ class ViserScene:
 
     def show(self, frame: Frame) -> None:
         """Show a frame."""
+        repaints = frame.locked is not None and (self._locked is None or bool((frame.locked != self._locked).any()))
+        self._locked = frame.locked
         with self.server.atomic():
             for solids, handle, turns in self._batches:
                 places, turned = self._placed(solids, frame)
                 handle.batched_positions = places
                 if turns:
                     handle.batched_wxyzs = turned
+                if repaints:
+                    handle.batched_colors = _linear(solids.colours(frame.locked, colours.LOCKED))
             if self._cloud is not None:
                 self._cloud.points = self._placed(self.scene.balls, frame)[0]
+            for trace, handle in self._traces:
+                handle.points = self._trace_ends(trace, frame)
             if self._springs is not None:
                 self._springs.points = self._spring_ends(frame)
             if self._box is not None:
@@ -156,6 +178,11 @@ class ViserScene:
         solids = next(solids for solids, own, _ in self._batches if own is handle)
         return int(solids.body[instance])
 
+    def middle(self, handle: Any, instance: int, frame: Frame) -> np.ndarray:
+        """The middle of an instance of a batch on the page, in a frame, shape (3,)."""
+        solids = next(solids for solids, own, _ in self._batches if own is handle)
+        return np.asarray(self._placed(solids, frame)[0][instance], dtype=float)
+
     @property
     def batches(self) -> list[Any]:
         """The handles of solids, which can be clicked on."""
@@ -170,14 +197,12 @@ class ViserScene:
         """Numbers of the page, rounded where they are to take little room."""
         return numbers if self._grain is None else np.round(numbers / self._grain) * np.float32(self._grain)
 
+    def _trace_ends(self, trace: Trace, frame: Frame) -> np.ndarray:
+        ends = trace.placed(shown_places(self.scene, frame), frame.rotations, frame.q)
+        return self._rounded(self.stage.places(ends))
+
     def _spring_ends(self, frame: Frame) -> np.ndarray:
-        ends = self.scene.springs.placed(shown_places(self.scene, frame), frame.rotations)
-        if self._wrapping and frame.edges is not None:
-            # What reaches through the face of a box is not drawn across it.
-            apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-            across = apart > 0.5 * np.linalg.norm(frame.edges, axis=1).min()
-            ends[across, 1] = ends[across, 0]
-        return self.stage.places(ends)
+        return self.stage.places(self.scene.spring_ends(frame.edges, shown_places(self.scene, frame), frame.rotations))
 
     def _box_lines(self, frame: Frame) -> np.ndarray:
         box = self.scene.model.box

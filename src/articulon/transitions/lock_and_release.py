@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from articulon.dynamics.armatures import refuse_armature
 from articulon.dynamics.dca.masked_impulses import jumps
 from articulon.dynamics.loops.loop_jacobians import loop_equations
 from articulon.dynamics.multibody_functions import check_model, kinetic_energy, vector
-from articulon.errors import CaseError, TransitionError
+from articulon.errors import CaseError, ModelError, TransitionError
 from articulon.inputs import SEEDS, number, shown, whole
 from articulon.inputs import seed as checked_seed
 from articulon.model import Model
@@ -235,6 +236,10 @@ def release(
 def _state(model: Any, q: Any, u: Any, where: str, time: Any) -> tuple[np.ndarray, np.ndarray, float]:
     """Coordinates, speeds and a time that are what they should be; raises ModelError or TransitionError."""
     check_model(model, where)
+    try:
+        refuse_armature(model, where)
+    except ModelError as error:
+        raise TransitionError(str(error)) from None
     return (
         vector(q, model.nq, f"{where}, q", TransitionError),
         vector(u, model.nu, f"{where}, u", TransitionError),

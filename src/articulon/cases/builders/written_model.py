@@ -1,9 +1,10 @@
 """A model written out in the case file: its bodies with their joints, its sites, its loops and driven joints."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from articulon.building import ModelBuilder
 from articulon.cases.builders.builder_base import BaseBuilder, function_beside
@@ -24,7 +25,17 @@ from articulon.declaration import BodyOrGround, Declaration, Dimension, Quantity
 from articulon.errors import CaseError
 from articulon.model import body_checks
 from articulon.model.joints import BY_NAME
+from articulon.model.shapes import AnyShape, Mesh, Shape
 from articulon.units import UnitSystem, expectation
+
+
+def _listed(value: Any) -> Any:
+    """One shape as a list of it."""
+    return (value,) if isinstance(value, Mapping | Shape) else value
+
+
+AnyShapes: TypeAlias = Annotated[tuple[AnyShape, ...], BeforeValidator(_listed)]
+"""One shape or several."""
 
 
 class ExplicitBody(Declaration):
@@ -35,12 +46,19 @@ class ExplicitBody(Declaration):
     modes: AnyModes | None = None
     """Of a flexible body; its frame is that of handle 1. The coordinates [length] and speeds of its modes follow those
     of the joint in q and u, and are zero where they are left out."""
+    shape: AnyShapes | None = None
+    """What it looks like: a table, or a list of several."""
+    density: Annotated[Quantity | None, Dimension("mass_density", minimum=0, exclusive=True)] = None
+    """Of the shape, from which what is left out of mass, inertia and com then follows [mass/length³]; without a mass,
+    and without a com unless there is an inertia about it."""
     mass: Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True), Field(validate_default=True)] = None
-    """[mass]; may be left out where the nodes of modes have masses, to which it adds at handle 1."""
-    inertia: Annotated[Quantity | Vector | tuple[Vector, Vector, Vector], Dimension("inertia")] = 0.0
-    """About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix."""
-    com: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
-    """Centre of mass in the body's frame [length]."""
+    """[mass]; may be left out where there is a density, or where the nodes of modes have masses, to which it adds at
+    handle 1."""
+    inertia: Annotated[Quantity | Vector | tuple[Vector, Vector, Vector] | None, Dimension("inertia")] = None
+    """About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix; 0 by
+    default, or what follows from the density."""
+    com: Annotated[Vector | None, Dimension("length")] = None
+    """Centre of mass in the body's frame [length]; its origin by default, or what follows from the density."""
     parent: BodyOrGround = GROUND
     """The body that this one is joined to; it may come later in the file."""
     joint: JointName
@@ -56,15 +74,22 @@ class ExplicitBody(Declaration):
     closes the loops."""
     u: Quantity | tuple[Quantity, ...] | None = None
     """Initial speeds of the joint; at rest by default, or what the loops ask for."""
+    joint_name: str | None = None
+    """What the joint is called; like the body by default."""
+    armature: Quantity | tuple[Quantity, ...] | None = None
+    """Inertia that belongs to the joint's speeds and to no body [mass length² of turns, mass of slides]: a number, or
+    one for each speed."""
     node: Annotated[Whole, Field(ge=0)] | None = None
     """Node of the flexible parent that the joint frame sits on; position and rotation are then in the node's frame."""
 
     @field_validator("mass")
     @classmethod
     def _massive(cls, mass: float | str | None, others: ValidationInfo) -> float | str | None:
-        """Of modes that are at fault nothing is known, and nothing is said here."""
-        if mass is None and "modes" in others.data and others.data["modes"] is None:
-            raise ValueError(f"is required: {expectation('mass')}, or modes, whose nodes have masses")
+        """Of modes and densities that are at fault nothing is known, and nothing is said here."""
+        if mass is None and all(key in others.data and others.data[key] is None for key in ("modes", "density")):
+            raise ValueError(
+                f"is required: {expectation('mass')}, a shape with a density, or modes, whose nodes have masses"
+            )
         return mass
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
@@ -80,13 +105,28 @@ class ExplicitBody(Declaration):
             return f"{where}.{key}, body '{self.name}'"
 
         with as_case_error():
-            inertia = body_checks.symmetric(body.inertia, units, name("inertia"))
-            body_checks.possible_inertias(inertia[None], lambda _: name("inertia"))
+            if body.inertia is not None:
+                inertia = body_checks.symmetric(body.inertia, units, name("inertia"))
+                body_checks.possible_inertias(inertia[None], lambda _: name("inertia"))
             body_checks.unit_quaternions(np.array([body.rotation], dtype=float), lambda _: name("rotation"))
             if kind.quaternion is not None and q is not None:
                 turn = np.array([q[kind.quaternion : kind.quaternion + 4]], dtype=float)
                 body_checks.unit_quaternions(turn, lambda _: name("q"))
         return body.model_copy(update={"q": q, "u": u, "axis": axis})
+
+    def beside(self, source: str, where: str) -> Self:
+        """A copy with the files of its modes and meshes found beside a case file; raises CaseError naming the key."""
+        changes: dict[str, Any] = {}
+        if self.modes is not None:
+            changes["modes"] = self.modes.beside(source, f"{where}.modes")
+        if self.shape is not None:
+            changes["shape"] = tuple(
+                shape.beside(source, f"{where}.shape[{k}]", f", body '{self.name}'")
+                if isinstance(shape, Mesh)
+                else shape
+                for k, shape in enumerate(self.shape)
+            )
+        return self.model_copy(update=changes) if changes else self
 
     def _motion(
         self,
@@ -228,14 +268,9 @@ class WrittenOut(BaseBuilder):
         return list(placed.values())
 
     def beside(self, source: str) -> Self:
-        """A copy with the files of modes and of functions that drive joints found beside a case file; see
+        """A copy with the files of modes, meshes and functions that drive joints found beside a case file; see
         :class:`BaseBuilder`."""
-        bodies = tuple(
-            body
-            if body.modes is None
-            else body.model_copy(update={"modes": body.modes.beside(source, f"model.bodies[{k}].modes")})
-            for k, body in enumerate(self.bodies)
-        )
+        bodies = tuple(body.beside(source, f"model.bodies[{k}]") for k, body in enumerate(self.bodies))
         drives = tuple(
             drive
             if drive.function is None
@@ -271,6 +306,10 @@ class WrittenOut(BaseBuilder):
                 u=body.u,
                 modes=None if body.modes is None else body.modes.modes(builder.units, where),
                 node=body.node,
+                shape=body.shape,
+                density=body.density,
+                joint_name=body.joint_name,
+                armature=body.armature,
             )
         for site in self.sites:
             carrier = None if site.body == GROUND else site.body

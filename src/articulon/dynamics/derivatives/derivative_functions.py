@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon.dynamics.armatures import refuse_armature
 from articulon.dynamics.derivatives.derivative_definitions import (
     OF_ACCELERATIONS,
     OF_FORCES,
@@ -12,6 +13,11 @@ from articulon.dynamics.derivatives.derivative_definitions import (
     TIMES,
     TRANSPOSED,
     Definitions,
+)
+from articulon.dynamics.derivatives.flexible_derivatives import (
+    acceleration_change,
+    acceleration_matrices,
+    force_matrices,
 )
 from articulon.dynamics.derivatives.loop_derivatives import LinkedModel, constrained
 from articulon.dynamics.multibody_functions import (
@@ -85,14 +91,17 @@ def derivatives(
 
     Computed by recursion, not by differences (Carpentier and Mansard, RSS 2018; Singh, Russell and Wensing, IEEE Robot.
     Autom. Lett. 7, 1783, 2022): ∂u'/∂q = −M⁻¹ ∂τ/∂q at the accelerations that the forces make, in the time of the nu²
-    numbers. The model's own forces, those of ``add_force``, are not among them, as by default in
-    :func:`articulon.forward_dynamics`. Arrays may have a leading axis, a state a row, as there.
+    numbers. With flexible bodies ∂τ/∂q is found column by column, to rounding, by inverse dynamics of complex numbers
+    (Squire and Trapp, SIAM Rev. 40, 110, 1998), and M⁻¹ by dense algebra, in O(nu³). The model's own forces, those of
+    ``add_force``, are not among them, as by default in :func:`articulon.forward_dynamics`. Arrays may have a leading
+    axis, a state a row, as there.
 
     Parameters
     ----------
     model
-        The model: trees of rigid bodies on any joints, loops and driven joints. Loops that hold each other's motion
-        twice, as planar ones do in space, have derivatives only along the motions that they allow.
+        The model: trees of rigid and flexible bodies on any joints, loops and driven joints; modes are coordinates and
+        speeds like others, and their own stiffness and damping are forces of the model. Loops that hold each
+        other's motion twice, as planar ones do in space, have derivatives only along the motions that they allow.
     q, u
         Coordinates (nq,) and speeds (nu,).
     tau
@@ -113,8 +122,7 @@ def derivatives(
     Raises
     ------
     ModelError
-        If an array has the wrong shape or holds what is no finite number, and for models with flexible bodies, whose
-        derivatives are not built.
+        If an array has the wrong shape or holds what is no finite number.
 
     Examples
     --------
@@ -132,6 +140,7 @@ def derivatives(
     if quick is not None:
         return AccelerationDerivatives(*quick.reshape(3, model.nu, model.nu))
     check_model(model, "derivatives")
+    refuse_armature(model, "derivatives")
     if is_batch((q, 1), (u, 1), (tau, 1), (wrenches, 2)):
 
         def of_one(q: Any, u: Any, tau: Any, wrenches: Any) -> np.ndarray:
@@ -140,11 +149,11 @@ def derivatives(
         many = _of_many(model, (q, u, tau, wrenches), of_one, (3, model.nu, model.nu))
         return AccelerationDerivatives(*many.swapaxes(0, 1))
     forces = vector(tau, model.nu, "tau")
+    if _flexible(model):
+        return AccelerationDerivatives(*acceleration_matrices(model, q, u, forces, wrenches, gravity, time))
     if _looped(model):
         return _with_loops(model, q, u, forces, wrenches, gravity, time)
-    return AccelerationDerivatives(
-        *_of_state(model, OF_ACCELERATIONS, "derivatives", q, u, forces, wrenches, gravity)[0]
-    )
+    return AccelerationDerivatives(*_of_state(model, OF_ACCELERATIONS, q, u, forces, wrenches, gravity)[0])
 
 
 def force_derivatives(
@@ -166,6 +175,7 @@ def force_derivatives(
         ``q``, ``u`` and ``udot``, each (nu, nu): ∂τ/∂q, ∂τ/∂u and ∂τ/∂u' = M.
     """
     check_model(model, "force_derivatives")
+    refuse_armature(model, "force_derivatives")
     if is_batch((q, 1), (u, 1), (udot, 1), (wrenches, 2)):
 
         def of_one(q: Any, u: Any, udot: Any, wrenches: Any) -> np.ndarray:
@@ -174,7 +184,10 @@ def force_derivatives(
         many = _of_many(model, (q, u, udot, wrenches), of_one, (3, model.nu, model.nu))
         return ForceDerivatives(*many.swapaxes(0, 1))
     rates = vector(udot, model.nu, "udot")
-    ((by_q, by_u),) = _of_state(model, OF_FORCES, "force_derivatives", q, u, rates, wrenches, gravity)
+    _check_open(model, "force_derivatives")
+    if _flexible(model):
+        return ForceDerivatives(*force_matrices(model, q, u, rates, wrenches, gravity), mass_matrix(model, q))
+    ((by_q, by_u),) = _of_state(model, OF_FORCES, q, u, rates, wrenches, gravity)
     return ForceDerivatives(by_q, by_u, mass_matrix(model, q))
 
 
@@ -191,7 +204,7 @@ def vector_jacobian(
     """wᵀ times the derivatives of :func:`articulon.forward_dynamics`, in O(n) and without a matrix.
 
     Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`, by whose matrices it is
-    found where there are loops or driven joints.
+    found where there are loops, driven joints or flexible bodies.
 
     Parameters
     ----------
@@ -209,10 +222,11 @@ def vector_jacobian(
     if quick is not None:
         return Products(*(_SIGNS * quick.reshape(3, model.nu)))
     check_model(model, "vector_jacobian")
+    refuse_armature(model, "vector_jacobian")
     given = np.array([vector(tau, model.nu, "tau"), array(w, (model.nu,), "w")])
-    if _looped(model):
+    if _looped(model) or _flexible(model):
         return Products(*(given[1] @ one for one in derivatives(model, q, u, given[0], wrenches, gravity, time)))
-    dq, du, dtau = _of_state(model, TRANSPOSED, "vector_jacobian", q, u, given, wrenches, gravity)
+    dq, du, dtau = _of_state(model, TRANSPOSED, q, u, given, wrenches, gravity)
     return Products(-dq, -du, dtau)
 
 
@@ -249,17 +263,25 @@ def jacobian_vector(
     if quick is not None:
         return quick
     check_model(model, "jacobian_vector")
+    refuse_armature(model, "jacobian_vector")
     changes = ("tau", tau), ("dq", dq), ("du", du), ("dtau", dtau)
     given = np.array([vector(one, model.nu, name) for name, one in changes])
+    if _flexible(model) and not _looped(model):
+        return acceleration_change(model, q, u, given, wrenches, gravity)
     if _looped(model):
         matrices = derivatives(model, q, u, given[0], wrenches, gravity, time)
         return np.sum([one @ change for one, change in zip(matrices, given[1:], strict=True)], axis=0)
-    return _of_state(model, TIMES, "jacobian_vector", q, u, given, wrenches, gravity)[0]
+    return _of_state(model, TIMES, q, u, given, wrenches, gravity)[0]
 
 
 def _looped(model: Model) -> bool:
-    """Whether loops or drives hold rigid bodies."""
-    return bool(model.loops.kind.size) and model.forest.flexible is None
+    """Whether loops or drives hold bodies."""
+    return bool(model.loops.kind.size)
+
+
+def _flexible(model: Model) -> bool:
+    """Whether any body deforms."""
+    return model.forest.flexible is not None
 
 
 def _of_many(
@@ -282,7 +304,7 @@ def _with_loops(
     """The derivatives of a model whose loops and drives act too."""
     udot = forward_dynamics(model, q, u, tau, wrenches, gravity, time=time)
     exerted = inverse_dynamics(model, q, u, udot, wrenches, gravity) - tau
-    (dq, du), inverse, columns, acceleration = _of_state(model, OF_LOOPS, "derivatives", q, u, udot, wrenches, gravity)
+    (dq, du), inverse, columns, acceleration = _of_state(model, OF_LOOPS, q, u, udot, wrenches, gravity)
     fall, tables = vector(gravity, 3, "gravity"), kernel_tables(model)
     linked = LinkedModel(tables.forest, tables.loops, scratch(model), columns, acceleration, fall)
     return AccelerationDerivatives(*constrained(linked, dq, du, inverse, exerted))
@@ -302,10 +324,9 @@ def _quick(which: Definitions, model: Any, q: Any, u: Any, rows: tuple[Any, ...]
 
 
 def _of_state(
-    model: Model, which: Definitions, where: str, q: Any, u: Any, given: np.ndarray, wrenches: Any, gravity: Any
+    model: Model, which: Definitions, q: Any, u: Any, given: np.ndarray, wrenches: Any, gravity: Any
 ) -> list[np.ndarray]:
     """What is found of a state, and of ``given`` beside it."""
-    _check_rigid_trees(model, where, which is OF_LOOPS)
     state = [vector(q, model.nq, "q"), vector(u, model.nu, "u"), given]
     check_turns(model, state[0][None])
     loads: list[np.ndarray] = []
@@ -317,16 +338,11 @@ def _of_state(
     return function.of(*state, *loads)
 
 
-def _check_rigid_trees(model: Model, where: str, looped: bool) -> None:
-    """Raises ModelError for what has no derivatives."""
-    what = ""
-    if model.forest.flexible is not None:
-        what = "flexible bodies"
-    elif model.loops.kind.size and not looped:
+def _check_open(model: Model, where: str) -> None:
+    """Raises ModelError for loops, whose forces inverse dynamics does not know."""
+    if model.loops.kind.size:
         what = "driven joints" if model.drives else "loops"
-    if what:
-        others = "" if what == "flexible bodies" else " here; ar.derivatives has them"
-        raise ModelError(f"{where}: derivatives of models with {what} are not built{others}")
+        raise ModelError(f"{where}: derivatives of models with {what} are not built here; ar.derivatives has them")
 
 
 def _loads(model: Model, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:

@@ -192,13 +192,37 @@ def constrained(
     """∂u'/∂q, ∂u'/∂u and ∂u'/∂τ (nu, nu) from the derivatives of the joints' forces, M⁻¹, and what the loops exert on
     the joints, Jᵀλ (nu,)."""
     terms = loop_terms(linked)
-    J = terms.jacobian
+    answer = answer_of_rows(terms.jacobian, inverse)
+    return held(terms, answer, dq - force_changes(linked, multipliers(answer, force)), du, inverse)
+
+
+class RowAnswer(NamedTuple):
+    """What rows do with forces that would break them."""
+
+    gain: np.ndarray
+    """(J M⁻¹ Jᵀ)⁺ J M⁻¹: what λ becomes less of, shape (rows, nu)."""
+    driven: np.ndarray
+    """M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺: accelerations of a row's own, shape (nu, rows)."""
+
+
+def answer_of_rows(J: np.ndarray, inverse: np.ndarray) -> RowAnswer:
+    """The same of J (rows, nu) and M⁻¹ (nu, nu)."""
     across = J @ inverse @ J.T
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(across), 1e-300))
     scale[np.diagonal(across) <= 0.0] = 0.0
     solve = scale[:, None] * np.linalg.pinv(across * np.outer(scale, scale), rcond=SINGULAR, hermitian=True) * scale
-    multiplier = solve @ (J @ (inverse @ force))
-    driven = inverse @ J.T @ solve
-    allowed = inverse - driven @ J @ inverse
-    by_q = allowed @ (force_changes(linked, multiplier) - dq) - driven @ terms.by_q
-    return by_q, -allowed @ du - driven @ terms.by_u, allowed
+    return RowAnswer(solve @ J @ inverse, inverse @ J.T @ solve)
+
+
+def multipliers(answer: RowAnswer, force: np.ndarray) -> np.ndarray:
+    """λ (rows,) of what the rows exert on the joints, Jᵀλ (nu,)."""
+    found: np.ndarray = answer.gain @ force
+    return found
+
+
+def held(
+    terms: LoopTerms, answer: RowAnswer, by_q: np.ndarray, by_u: np.ndarray, inverse: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """∂u'/∂q, ∂u'/∂u and ∂u'/∂τ (nu, nu) from those of the joints' forces less those of the rows, D − C and ∂τ/∂u."""
+    allowed = inverse - answer.driven @ terms.jacobian @ inverse
+    return -allowed @ by_q - answer.driven @ terms.by_q, -allowed @ by_u - answer.driven @ terms.by_u, allowed

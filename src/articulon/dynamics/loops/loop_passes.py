@@ -4,7 +4,7 @@ The recursion over the tree, and what factors the rows, are programs of theirs: 
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,21 @@ NO_GRAVITY = np.zeros(3), np.ones(1)
 def factor_rows(forest, loops, ws, arrays):
     """Factors of J M⁻¹ Jᵀ at links whose articulated inertias have been kept."""
     factor_loops(forest, loops, ws, arrays)
+
+
+class OpenForest(NamedTuple):
+    """How the open forest is solved."""
+
+    solve: Any
+    """The pass that finds its accelerations, and keeps the articulated inertias."""
+    factor: Any
+    """The pass that factors J M⁻¹ Jᵀ."""
+    arrays: tuple[Any, ...]
+    """What both read beside the rest: what is added to the mass matrix."""
+
+
+BARE = OpenForest(solve_and_keep, factor_rows, ())
+"""With the mass matrix as it is."""
 
 
 @pass_of
@@ -76,13 +91,14 @@ def solving_with_loops(
     ws: Workspace,
     arrays: LoopScratch,
     udot: np.ndarray,
+    adding: OpenForest = BARE,
 ) -> list[Bound]:
     """The passes that find u' (nu,) under ``loads``, as those of :class:`articulon.dynamics.solvers.Loads`, at links
     that have been placed and moved, with motions evaluated."""
     return [
-        *factoring_under(forest, loops, loads, ws, arrays, udot),
+        *factoring_under(forest, loops, loads, ws, arrays, udot, adding),
         begin_rows.bind(loops, ws, arrays),
-        solve_rows.bind(loops, *loads, ws, arrays, udot, solving_again(forest, loads, ws, arrays, udot)),
+        solve_rows.bind(loops, *loads, ws, arrays, udot, solving_again(forest, loads, ws, arrays, udot, adding)),
     ]
 
 
@@ -93,11 +109,12 @@ def factoring_under(
     ws: Workspace,
     arrays: LoopScratch,
     udot: np.ndarray,
+    adding: OpenForest = BARE,
 ) -> list[Bound]:
     """The passes that find accelerations of the open forest, and the factors of its rows."""
     return [
-        solve_and_keep.bind(forest, *loads, ws, udot, arrays.articulated),
-        factor_rows.bind(forest, loops, ws, arrays),
+        adding.solve.bind(forest, *loads, ws, *adding.arrays, udot, arrays.articulated),
+        adding.factor.bind(forest, loops, ws, *adding.arrays, arrays),
     ]
 
 
@@ -107,11 +124,11 @@ def solving_again(
     ws: Workspace,
     arrays: LoopScratch,
     udot: np.ndarray,
+    adding: OpenForest = BARE,
 ) -> Program:
     """Finds accelerations of the open forest under the forces that are in the scratch."""
-    return Program(
-        [solve_and_keep.bind(forest, arrays.tau, arrays.total, *loads[2:], ws, udot, arrays.articulated[:0])]
-    )
+    again = arrays.tau, arrays.total, *loads[2:], ws, *adding.arrays, udot, arrays.articulated[:0]
+    return Program([adding.solve.bind(forest, *again)])
 
 
 def factoring(forest: Forest, loops: Loops, ws: Workspace, arrays: LoopScratch) -> Program:

@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import model_validator
 
 from articulon.declaration import Dimension, Quantity, Whole, marked
-from articulon.forces.contact.meshes import Surface, read_mesh, surface
 from articulon.forces.contact.walls.wall_base import STILL, MovingWall, Three, WallPart, vector
 from articulon.model import Model
+from articulon.model.surfaces import Surface, read_mesh, surface
 
 
 class Mesh(MovingWall):

@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.contact.meshes import Surface
 from articulon.model import Model
+from articulon.model.surfaces import Surface
 
 Three: TypeAlias = tuple[Quantity, Quantity, Quantity]
 STILL: Three = (0.0, 0.0, 0.0)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.forces.contact.meshes import Surface
 from articulon.forces.contact.walls.wall_base import Wall, WallPart
 from articulon.model import Model
+from articulon.model.surfaces import Surface
 
 SHAPES = ("plane", "inside", "outside", "mesh")
 """What a part can be; ``inside`` and ``outside`` are of a cylinder."""

@@ -1,11 +1,14 @@
-"""Closed surfaces of triangles: read, checked and numbered."""
+"""Surfaces of triangles: read, checked to be closed, numbered, and what they enclose."""
 
+import io
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.inputs import clipped
 
 FLAT = 1e-10
 """A triangle of less area than this times the square of its longest edge has no direction."""
@@ -110,8 +113,34 @@ def _point(x: np.ndarray) -> str:
     return "(" + ", ".join(f"{v:.6g}" for v in x) + ")"
 
 
+def volume_integrals(vertices: np.ndarray, triangles: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Volume [length³], its centre [length] (3,), and the inertia about that of density 1 [length⁵] (3, 3).
+
+    Sums over the tetrahedra between a point amid the corners and the triangles of a closed surface: of one with edges
+    a, b and c from that point, the volume is V = a·(b × c)/6 and the integral of x xᵀ is
+    V/20 (a aᵀ + b bᵀ + c cᵀ + s sᵀ), where s = a + b + c.
+    """
+    amid = vertices.mean(axis=0)  # about a far origin, tetrahedra would cancel
+    a, b, c = (vertices[triangles[:, k]] - amid for k in range(3))
+    parts = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+    volume = float(parts.sum())
+    if volume == 0.0:
+        return 0.0, amid, np.zeros((3, 3))
+    s = a + b + c
+    centre = 0.25 * parts @ s / volume
+    second = sum(np.einsum("i,ij,ik->jk", parts, x, x) for x in (a, b, c, s)) / 20.0
+    about = second - volume * np.outer(centre, centre)
+    return volume, amid + centre, np.trace(about) * np.eye(3) - about
+
+
+FORMATS = ("stl", "obj", "ply", "off", "dae")
+"""Endings of the files that are read."""
+
+
 def read_mesh(file: str, where: str) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (n, 3) in the units of the file and triangles (m, 3) of an STL, OBJ, PLY or OFF file.
+    """Vertices (n, 3) in the units of the file and triangles (m, 3) of an STL, OBJ, PLY, OFF or COLLADA file.
+
+    No other file is opened, whatever this one names: no materials and no textures.
 
     Raises
     ------
@@ -128,10 +157,20 @@ def read_mesh(file: str, where: str) -> tuple[np.ndarray, np.ndarray]:
     path = Path(file)
     if not path.is_file():
         raise ModelError(f"{where}: there is no file {path}")
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise ModelError(f"{where}: {path} cannot be read as a mesh: it must end in {', '.join(FORMATS)}")
+    if ending == "dae" and find_spec("collada") is None:
+        raise ModelError(
+            f"{where}: reading {path.name} needs pycollada; install it with pip install 'articulon[robots]', or make "
+            "it an STL file"
+        )
     try:
-        loaded: Any = trimesh.load(path, force="mesh", process=False)
+        # From memory, since for a path trimesh opens what the file names, too.
+        given = io.BytesIO(path.read_bytes())
+        loaded: Any = trimesh.load(given, file_type=ending, force="mesh", process=False)
     except Exception as error:
-        raise ModelError(f"{where}: {path} cannot be read as a mesh: {error}") from None
+        raise ModelError(f"{where}: {path} cannot be read as a mesh: {clipped(error)}") from None
     faces = np.asarray(getattr(loaded, "faces", ()))
     if faces.ndim != 2 or faces.shape[0] == 0:
         raise ModelError(f"{where}: {path} holds no triangles")

@@ -1,0 +1,90 @@
+"""The shapes of a body that is added, and what of its mass and inertia follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from articulon.building.handles import ORIGIN
+from articulon.errors import CaseError, ModelError
+from articulon.inputs import shown
+from articulon.model import body_checks
+from articulon.model.joints import Joint
+from articulon.model.shapes import Mesh, Shape, uniform_body
+from articulon.units import UnitSystem
+
+
+def resolved_shapes(shape: Any, units: UnitSystem, where: str) -> tuple[Shape, ...]:
+    """One shape or several in the model's units, the files of meshes by their whole paths; raises ModelError, after
+    ``where``, for what is no shape and for a mesh that is not there."""
+    if shape is None:
+        return ()
+    given = [shape] if isinstance(shape, Shape) or not isinstance(shape, Sequence) else list(shape)
+    found = []
+    for k, one in enumerate(given):
+        key = f"{where}, shape" if len(given) == 1 else f"{where}, shape {k}"
+        if not isinstance(one, Shape):
+            raise ModelError(f"{key}: expected a shape such as ar.shapes.Sphere(radius=1.0), got {shown(one)}")
+        try:
+            made = one.resolved(units)
+        except CaseError as error:
+            raise ModelError(f"{key}: {error}") from None
+        found.append(made.found(key) if isinstance(made, Mesh) else made)
+    return tuple(found)
+
+
+def by_density(
+    shapes: tuple[Shape, ...], density: Any, given: dict[str, Any], flexible: bool, units: UnitSystem, where: str
+) -> dict[str, Any]:
+    """``mass``, ``inertia`` and ``com`` as they are given, or as they follow from shapes of a density.
+
+    Raises
+    ------
+    ModelError
+        Naming the body, for a combination that :meth:`articulon.ModelBuilder.add_body` refuses.
+    """
+    defaults = {"mass": None, "inertia": 0.0, "com": ORIGIN}
+    if density is None:
+        return {key: defaults[key] if value is None else value for key, value in given.items()}
+    number = float(body_checks.array(density, (), "mass_density", units, f"{where}, density"))
+    if not number > 0.0:
+        raise ModelError(f"{where}, density: must be positive, got {shown(density)}")
+    if not shapes:
+        raise ModelError(f"{where}, density: tells nothing without a shape; give it a shape, or a mass")
+    if flexible:
+        raise ModelError(f"{where}, density: the nodes of a flexible body have masses; leave it out")
+    if given["mass"] is not None:
+        raise ModelError(f"{where}: give it either a mass or a density; with a mass, its inertia is given too")
+    if given["com"] is not None and given["inertia"] is None:
+        raise ModelError(
+            f"{where}: its inertia would be that about the centre of its shape, and not about the com that is given; "
+            "give an inertia about that too, or leave com out"
+        )
+    try:
+        mass, com, inertia = uniform_body(shapes, number)
+    except ModelError as error:
+        raise ModelError(f"{where}, shape: {error}") from None
+    follows: dict[str, Any] = {"mass": mass, "inertia": _clean(inertia), "com": com}
+    return {key: follows[key] if value is None else value for key, value in given.items()}
+
+
+def _clean(inertia: np.ndarray) -> np.ndarray:
+    """Symmetric to the last digit."""
+    return np.asarray(0.5 * (inertia + inertia.T))
+
+
+def armatures(given: Any, joint: Joint, units: UnitSystem, where: str) -> np.ndarray:
+    """Armatures of a joint's speeds (nu,), of one number for all or one each; raises ModelError, after ``where``, for
+    what is negative and where nothing moves."""
+    key = f"{where}, armature"
+    dimensions = ["mass"] * joint.translations + ["inertia"] * (joint.nu - joint.translations)
+    listed = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and np.shape(given) != ()
+    values = list(given) if listed else [given] * joint.nu
+    if len(values) != joint.nu:
+        raise ModelError(f"{key}: expected one number, or {joint.nu} for the speeds of the joint, got {shown(given)}")
+    found = np.array([float(body_checks.array(v, (), d, units, key)) for v, d in zip(values, dimensions, strict=True)])
+    if (found < 0.0).any():
+        raise ModelError(f"{key}: must not be negative, got {shown(given)}")
+    return found

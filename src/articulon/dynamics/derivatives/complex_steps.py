@@ -1,0 +1,169 @@
+"""Derivatives of forests with flexible bodies, by steps along the imaginary axis.
+
+Inverse dynamics is an analytic function of coordinates and speeds, made of sums, products, quotients, roots, sines and
+cosines. The leaves that compute it are compiled once more, for complex numbers, and
+
+    f(x + i h d) = f(x) + i h f'(x) d + O(h²),   h = 10⁻³⁰:
+
+the imaginary part is the derivative along d, exact to rounding, since nothing is subtracted and h² is beyond the last
+digit of 1 (Squire and Trapp, SIAM Rev. 40, 110, 1998). A direction costs O(n), so that a matrix costs O(n²), which is
+the number of its entries for chains. Conditions of loops and their forces are functions of the same kind.
+"""
+
+import cmath
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
+from articulon.dynamics.flexible.flexible_newton_euler import inverse_at
+from articulon.dynamics.kinematics import coordinate_rates, move, place
+from articulon.dynamics.loops.conditions import (
+    LoopScratch,
+    add_loop_forces,
+    loop_scratch,
+    row_accelerations,
+    row_biases,
+    row_wrenches,
+)
+from articulon.dynamics.multibody_functions import body_poses
+from articulon.dynamics.state_functions import scratch
+from articulon.kernels import LEAF, kernel
+from articulon.lane_functions import sine_and_cosine
+from articulon.model import Model, Workspace, kernel_tables, workspace
+
+STEP = 1e-30
+"""h: its square is nothing beside 1, and products of a few are no denormal numbers."""
+
+INLINED = {**LEAF, "forceinline": True}
+
+
+@overload(math.sqrt, jit_options=INLINED)
+def _root(x):
+    if isinstance(x, types.Complex):
+        return lambda x: cmath.sqrt(x)
+    return None
+
+
+@overload(sine_and_cosine, jit_options=INLINED)
+def _complex_sine_and_cosine(x):
+    if isinstance(x, types.Complex):
+        return lambda x: (cmath.sin(x), cmath.cos(x))
+    return None
+
+
+class Acting(NamedTuple):
+    """What acts on a model while it is displaced, all of it held."""
+
+    udot: np.ndarray
+    """Accelerations of joints and modes, shape (nu,)."""
+    gravity: np.ndarray
+    """shape (3,)."""
+    link: np.ndarray
+    """Links that wrenches act on, shape (wrenches,)."""
+    arm: np.ndarray
+    """Where these act, link frame, shape (wrenches, 3)."""
+    wrench: np.ndarray
+    """Force, then moment, world axes, shape (wrenches, 6)."""
+    multiplier: np.ndarray
+    """λ of the rows of loops, shape (rows,)."""
+
+
+class ComplexScratch(NamedTuple):
+    """Arrays of complex numbers; deleting them changes nothing."""
+
+    q: np.ndarray
+    u: np.ndarray
+    ws: Workspace
+    loops: LoopScratch
+    wrench: np.ndarray
+    """On the links, shape (links, 6)."""
+    force: np.ndarray
+    """shape (links, 6)."""
+    tau: np.ndarray
+    """shape (nu,)."""
+    driving: np.ndarray
+    """Forces of drives, shape (nu,)."""
+
+
+@kernel
+def find_directional(forest, loops, q, u, acting, shift, speed, arrays, by_force, by_row):
+    """Derivatives of τ − Jᵀλ into ``by_force`` (directions, nu) and of φ'' of the rows into ``by_row`` (directions,
+    rows), both at fixed u' and λ, along the rows of ``shift`` (directions, nq) and ``speed`` (directions, nu)."""
+    ws, links, ground = arrays.ws, forest.parent.size, (-acting.gravity[0], -acting.gravity[1], -acting.gravity[2])
+    for d in range(shift.shape[0]):
+        for k in range(q.size):
+            arrays.q[k] = complex(q[k], STEP * shift[d, k])
+        for k in range(u.size):
+            arrays.u[k] = complex(u[k], STEP * speed[d, k])
+            arrays.driving[k] = 0.0
+        for i in range(links):
+            for c in range(6):
+                arrays.wrench[i, c] = 0.0
+        place(forest, arrays.q, ws, 0, links)
+        move(forest, arrays.u, ws, 0, links)
+        for b in range(acting.link.size):
+            i, f = acting.link[b], load_from(acting.wrench, b, 0)
+            n = add(load_from(acting.wrench, b, 3), cross(apply(load_matrix(ws.rotation, i), load(acting.arm, b)), f))
+            store_from(arrays.wrench, i, 0, add(load_from(arrays.wrench, i, 0), f))
+            store_from(arrays.wrench, i, 3, add(load_from(arrays.wrench, i, 3), n))
+        row_wrenches(loops, ws, arrays.loops.wrench)
+        add_loop_forces(loops, arrays.loops.wrench, acting.multiplier, arrays.driving, arrays.wrench)
+        inverse_at(forest, acting.udot, arrays.wrench, acting.gravity, ws, arrays.force, arrays.tau)
+        row_biases(loops, ws, arrays.loops.gamma)
+        row_accelerations(loops, acting.udot, ground, ws.acceleration, arrays.loops)
+        for k in range(u.size):
+            by_force[d, k] = arrays.tau[k].imag / STEP
+        for r in range(loops.kind.size):
+            by_row[d, r] = arrays.loops.residual[r].imag / STEP
+
+
+@kernel
+def find_rates(forest, q, speed, rates):
+    """q' of every row of speeds (directions, nu)."""
+    for d in range(speed.shape[0]):
+        coordinate_rates(forest, q, speed[d], rates[d])
+
+
+def complex_arrays(tables: Any) -> Any:
+    """The same arrays of complex numbers, zeros, of a named tuple of arrays and of such tuples."""
+    if isinstance(tables, np.ndarray):
+        return tables if tables.dtype.kind != "f" else np.array(tables, dtype=np.complex128)
+    if tables is None:
+        return None
+    return type(tables)(*(complex_arrays(one) for one in tables))
+
+
+def acting_on(
+    model: Model, q: np.ndarray, udot: np.ndarray, wrenches: np.ndarray | None, gravity: np.ndarray
+) -> Acting:
+    """What acts on a model at a state, without forces of loops."""
+    none = np.zeros(model.loops.kind.size)
+    if wrenches is None:
+        return Acting(udot, gravity, np.zeros(0, dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 6)), none)
+    positions, _ = body_poses(model, q)
+    moved = np.flatnonzero(model.link >= 0)
+    link, ws = model.link[moved].astype(np.int64), scratch(model)
+    apart = positions[moved] - ws.position[link]
+    arm = np.einsum("kji,kj->ki", ws.rotation[link].reshape(-1, 3, 3), apart)
+    return Acting(udot, gravity, link, arm, np.ascontiguousarray(wrenches[moved]), none)
+
+
+def along(
+    model: Model, q: np.ndarray, u: np.ndarray, acting: Acting, shift: np.ndarray, speed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives of the joints' forces less those of loops, τ − Jᵀλ (directions, nu), and of φ'' (directions, rows)
+    along changes of coordinates, in their tangent space, and of speeds (directions, nu)."""
+    forest, loops, motions = kernel_tables(model)
+    links, nu = forest.mass.size, model.nu
+    rates, count = np.zeros((len(shift), model.nq)), len(shift)
+    find_rates(forest, q, np.ascontiguousarray(shift), rates)
+    numbers = np.zeros(model.nq, complex), np.zeros(nu, complex), complex_arrays(workspace(forest))
+    rows, wrench = complex_arrays(loop_scratch(forest, loops, motions, nu)), np.zeros((links, 6), complex)
+    arrays = ComplexScratch(*numbers, rows, wrench, wrench.copy(), np.zeros(nu, complex), np.zeros(nu, complex))
+    by_force, by_row = np.zeros((count, nu)), np.zeros((count, loops.kind.size))
+    find_directional(forest, loops, q, u, acting, rates, np.ascontiguousarray(speed), arrays, by_force, by_row)
+    return by_force, by_row

@@ -1,0 +1,102 @@
+"""What every shape has: a place and a rotation in the frame of its body, a volume, a centre and an inertia."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import CaseError, ModelError
+from articulon.inputs import shown
+from articulon.model import body_checks
+from articulon.model.array_rotations import matrices
+from articulon.units import UnitSystem
+
+Vector = tuple[Quantity, Quantity, Quantity]
+Rotation = tuple[Quantity, Quantity, Quantity, Quantity]
+
+
+class Shape(Declaration):
+    """What a body looks like, or a part of it. Shapes are drawn, and nothing else acts on them.
+
+    Plain numbers are in the units of the model. :attr:`volume`, :attr:`centre` and :meth:`inertia` are in the same
+    units; text with units has none of its own, so that they want a shape of a model, or one that has been
+    :meth:`resolved`.
+    """
+
+    if TYPE_CHECKING:
+        kind: str
+
+    position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
+    """Origin of the shape's frame in the body's [length]."""
+    rotation: Annotated[Rotation, Dimension("dimensionless")] = (1.0, 0.0, 0.0, 0.0)
+    """The shape's frame to the body's: Euler parameters, scalar first."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        self._check()
+        return self
+
+    def resolved(self, units: UnitSystem, where: str = "") -> Self:
+        """As :meth:`Declaration.resolved`, which also finds what is wrong with quantities that have units."""
+        made = super().resolved(units, where)
+        try:
+            made._check()
+        except ValueError as reason:
+            raise CaseError(f"{where}.{reason}" if where else str(reason)) from None
+        return made
+
+    def _check(self) -> None:
+        """Raises ValueError, naming the key, for numbers that no shape has; of text with units nothing is known."""
+        if all(isinstance(value, float) for value in self.rotation):
+            try:
+                body_checks.unit_quaternions(np.array([self.rotation], dtype=float), lambda _: "rotation")
+            except ModelError as reason:
+                raise ValueError(str(reason)) from None
+
+    @property
+    def place(self) -> np.ndarray:
+        """Origin of the shape's frame in the body's [length], shape (3,)."""
+        return np.array([self._number("position", x) for x in self.position])
+
+    @property
+    def turn(self) -> np.ndarray:
+        """The shape's frame to the body's, unit Euler parameters, shape (4,)."""
+        given = np.array([[self._number("rotation", x) for x in self.rotation]])
+        return body_checks.unit_quaternions(given, lambda _: "rotation")[0]
+
+    @property
+    def volume(self) -> float:
+        """[length³]. Of a mesh that is not closed there is none: ModelError."""
+        return self._measures()[0]
+
+    @property
+    def centre(self) -> np.ndarray:
+        """Centre of the volume in the body's frame [length], shape (3,)."""
+        return np.asarray(self.place + matrices(self.turn) @ self._measures()[1])
+
+    def inertia(self, density: float) -> np.ndarray:
+        """Of a uniform body about :attr:`centre`, along the axes of the body's frame [mass length²], shape (3, 3).
+
+        Parameters
+        ----------
+        density
+            [mass/length³].
+        """
+        R = matrices(self.turn)
+        return np.asarray(R @ (density * self._measures()[2]) @ R.T)
+
+    def _measures(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Volume, its centre (3,) and, of density 1, the inertia about that (3, 3), in the shape's own frame."""
+        raise NotImplementedError  # of a subclass
+
+    def _number(self, key: str, value: float | str) -> float:
+        """A quantity as a number; raises ModelError where it still has a unit of its own."""
+        if isinstance(value, str):
+            raise ModelError(
+                f"{key}: {shown(value)} carries a unit; ask the shape of a model, or "
+                f"{type(self).__name__}(...).resolved(units)"
+            )
+        return float(value)

@@ -1,0 +1,1 @@
+"""Descriptions of robots by others: URDF and MJCF read into models, and trees written as URDF."""

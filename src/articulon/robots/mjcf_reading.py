@@ -1,0 +1,306 @@
+"""MJCF, the format of MuJoCo, as a robot: MuJoCo compiles the file, and what it found is read from its tables."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.inputs import clipped, shown
+from articulon.model.array_rotations import quaternion_product
+from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld
+from articulon.robots.mjcf_shapes import GeomShapes
+from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, unique
+from articulon.robots.rotations import about, matrix_of
+from articulon.robots.xml_tree import parse
+
+UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+FREE, BALL, SLIDE, HINGE = range(4)
+CONNECT, WELD_EQUALITY = 0, 1
+"""MuJoCo's numbers of joints, and of equalities between bodies."""
+WORLD = 0
+
+
+def mjcf_robot(path: str, *, limits: bool, meshes: bool) -> Robot:
+    """What an MJCF file says; see :func:`articulon.read_mjcf`."""
+    return _Reading(path, limits, meshes).robot
+
+
+def compiled(path: str) -> tuple[Any, Any, list[str]]:
+    """MuJoCo's specification and model of a file, and what it warns of.
+
+    Raises
+    ------
+    ModelError
+        With line and element, as MuJoCo tells them, for what is not MJCF; naming the file for what cannot be read, and
+        where MuJoCo is not installed.
+    """
+    try:
+        import mujoco
+    except ImportError:
+        raise ModelError(
+            f"{clipped(path)}: reading MJCF needs MuJoCo; install it with pip install 'articulon[robots]'"
+        ) from None
+    top = parse(path)
+    if top.tag == "robot":
+        raise top.fault("is a URDF file; read it with read_urdf, or by the builder 'urdf'")
+    if top.tag not in ("mujoco", "mujocoinclude"):
+        raise top.fault("is not the <mujoco> that an MJCF file consists of")
+    for element in top.walk():
+        named = element.attributes.get("plugin")
+        if element.tag == "plugin" or (element.tag == "extension" and element.children):
+            raise element.fault(f"is code of its own{'' if named is None else ' (' + shown(named) + ')'}; take it out")
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            spec = mujoco.MjSpec.from_file(str(path))
+            found = spec.compile()
+        return spec, found, [" ".join(str(one.message).split()) for one in told]
+    except Exception as error:  # MuJoCo raises ValueError, and others for files within the file
+        why = " ".join(str(error).split())
+        raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(why)}") from None
+
+
+class _Reading:
+    """An MJCF file while it is read."""
+
+    def __init__(self, path: str, limits: bool, meshes: bool) -> None:
+        self.path, self.limits = path, limits
+        self.spec, self.m, warned = compiled(path)
+        self.robot = Robot(clipped(path), gravity=np.array(self.m.opt.gravity))
+        self.robot.inferred += [f"MuJoCo says: {clipped(words)}" for words in warned]
+        self.left: dict[str, list[str]] = {}
+        self.shapes = GeomShapes(self.spec, self.m, Path(path), meshes, self._leave)
+        self.names = self._body_names()
+        self.offset = np.zeros((self.m.nbody, 3))
+        """Origin of our frame of each body, which lies on its last joint, in MuJoCo's [m]."""
+        for body in range(1, self.m.nbody):
+            self._add(body)
+        self._equalities()
+        self._note_others()
+        self._infer()
+
+    def _leave(self, what: str, which: str) -> None:
+        self.left.setdefault(what, []).append(which)
+
+    def _body_names(self) -> list[str]:
+        names: dict[str, None] = {}
+        for body in range(self.m.nbody):
+            names[unique(self.m.body(body).name or f"body {body}", names)] = None
+        return list(names)
+
+    def _parent(self, body: int) -> str | None:
+        parent = int(self.m.body_parentid[body])
+        return None if parent == WORLD else self.names[parent]
+
+    def _add(self, body: int) -> None:
+        """A body: a step for each joint but the last, which carries it."""
+        m = self.m
+        parent = self._parent(body)
+        place = np.array(m.body_pos[body]) - self.offset[int(m.body_parentid[body])]
+        turn = np.array(m.body_quat[body])
+        first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
+        R = matrix_of(turn)
+        at = np.zeros(3)
+        for j in range(first, first + count):
+            name = m.joint(j).name or f"joint {j}"
+            anchor = np.array(m.jnt_pos[j])
+            kind = int(m.jnt_type[j])
+            # The frame of the first joint is the body's, moved to the anchor; those behind it only move on.
+            position = place + R @ anchor if j == first else anchor - at
+            made, position, rotation, q = self._joint(j, kind, position, turn if j == first else UPRIGHT)
+            last = j == first + count - 1
+            step = self.names[body] if last else unique(f"{self.names[body]} {name}", self.names)
+            if not last:
+                self.names.append(step)
+            robot_body = RobotBody(step, made, parent, position, rotation, joint_name=name, q=q)
+            self._resist(robot_body, j, kind)
+            if last:
+                self.offset[body] = anchor
+                self._fill(robot_body, body)
+            self.robot.bodies.append(robot_body)
+            parent, at = step, anchor
+        if not count:
+            robot_body = RobotBody(self.names[body], Weld(), parent, place, turn)
+            if m.body_mocapid[body] >= 0:
+                self._leave("motion of mocap bodies, which stand still", self.names[body])
+            self._fill(robot_body, body)
+            self.robot.bodies.append(robot_body)
+
+    def _joint(
+        self, j: int, kind: int, position: np.ndarray, rotation: np.ndarray
+    ) -> tuple[Joint, np.ndarray, np.ndarray, Any]:
+        """A joint, its frame and its initial coordinates, which are those of the file."""
+        m = self.m
+        start = int(m.jnt_qposadr[j])
+        axis = np.array(m.jnt_axis[j])
+        if kind == FREE:
+            return Free(), np.zeros(3), UPRIGHT, m.qpos0[start : start + 7].tolist()
+        if kind == BALL:
+            return Spherical(), position, rotation, m.qpos0[start : start + 4].tolist()
+        # The file's coordinate has the value `ref` where the body stands as it is written.
+        ref = float(m.qpos0[start])
+        if kind == SLIDE:
+            back = matrix_of(rotation) @ (ref * axis)
+            return Prismatic(axis=tuple(axis)), position - back, rotation, ref
+        return Revolute(axis=tuple(axis)), position, quaternion_product(rotation, about(axis, -ref)), ref
+
+    def _resist(self, body: RobotBody, j: int, kind: int) -> None:
+        """Stops, damping, friction, spring and armature of a joint."""
+        m = self.m
+        name, dof = body.joint_name, int(m.jnt_dofadr[j])
+        body.damping = float(m.dof_damping[dof])
+        body.friction = float(m.dof_frictionloss[dof])
+        body.armature = float(m.dof_armature[dof])
+        stiffness = float(m.jnt_stiffness[j])
+        if stiffness and kind == FREE:
+            self._leave("springs of free joints", name)
+        elif stiffness:
+            start = int(m.jnt_qposadr[j])
+            body.stiffness = stiffness
+            rest = m.qpos_spring[start : start + (4 if kind == BALL else 1)].tolist()
+            body.rest = tuple(rest) if kind == BALL else rest[0]
+        for key in ("jnt_stiffnesspoly", "dof_dampingpoly"):
+            poly = getattr(m, key, None)
+            if poly is not None and np.any(poly[j if key.startswith("jnt") else dof]):
+                self._leave("terms of springs and dampers beyond the linear", name)
+        if m.jnt_limited[j]:
+            if kind not in (SLIDE, HINGE):
+                self._leave("limits of ball joints", name)
+            elif not self.limits:
+                self._leave("stops, as was asked for", name)
+            else:
+                body.lower, body.upper = (float(x) for x in m.jnt_range[j])
+                if not body.lower <= float(body.q) <= body.upper:
+                    body.q = min(max(float(body.q), body.lower), body.upper)
+                    self._leave("joints that begin at a stop, beyond which they are written", f"{name} at {body.q:g}")
+        if m.jnt_actfrclimited[j]:
+            self._leave("limits of actuator forces", name)
+
+    def _fill(self, made: RobotBody, body: int) -> None:
+        """Mass, inertia and shapes of a body."""
+        m = self.m
+        made.mass = float(m.body_mass[body])
+        R = matrix_of(np.array(m.body_iquat[body]))
+        made.inertia = R @ np.diag(m.body_inertia[body]) @ R.T
+        made.inertia = 0.5 * (made.inertia + made.inertia.T)
+        made.com = np.array(m.body_ipos[body]) - self.offset[body]
+        made.shapes = self.shapes.of_body(body, self.names[body], self.offset[body])
+        if m.body_gravcomp[body]:
+            self._leave("compensation of gravity", self.names[body])
+
+    def _equalities(self) -> None:
+        """Equalities between bodies are loops."""
+        import mujoco
+
+        m = self.m
+        kinds = {int(kind): kind.name.removeprefix("mjEQ_").lower() for kind in mujoco.mjtEq.__members__.values()}
+        taken: dict[str, None] = {}
+        for k in range(m.neq):
+            kind = int(m.eq_type[k])
+            name = unique(m.equality(k).name or f"equality {k}", taken)
+            taken[name] = None
+            if not m.eq_active0[k]:
+                self._leave("equalities that are not active", name)
+                continue
+            if kind not in (CONNECT, WELD_EQUALITY) or int(m.eq_objtype[k]) != int(mujoco.mjtObj.mjOBJ_BODY):
+                self._leave(
+                    f"equalities of {kinds.get(kind, 'other')}s, or between sites, which hold nothing here", name
+                )
+                continue
+            one, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
+            data = np.array(m.eq_data[k])
+            if kind == CONNECT:
+                self._loop(name, Spherical(), one, other, data[:3], data[3:6], UPRIGHT)
+            else:
+                # The second body's frame in the first's, and the point of the second that stays.
+                anchor, relative, turn = data[:3], data[3:6], data[6:10]
+                norm = np.linalg.norm(turn)
+                turn = UPRIGHT if norm == 0.0 else turn / norm
+                place = relative + matrix_of(turn) @ anchor
+                self._loop(name, Weld(), one, other, place, anchor, turn)
+
+    def _loop(
+        self, name: str, joint: Joint, one: int, other: int, at: np.ndarray, other_at: np.ndarray, turn: np.ndarray
+    ) -> None:
+        ends = [None if body == WORLD else self.names[body] for body in (one, other)]
+        # A loop has its moving side in a body: the ground is its parent.
+        if ends[1] is None:
+            back = turn * np.array([1.0, -1.0, -1.0, -1.0])
+            one, other, at, other_at, turn, ends = other, one, other_at, at, back, ends[::-1]
+        self.robot.loops.append(
+            RobotLoop(
+                name,
+                joint,
+                ends[0],
+                ends[1],
+                at - self.offset[one],
+                turn,
+                other_at - self.offset[other],
+                UPRIGHT,
+            )
+        )
+
+    def _note_others(self) -> None:
+        """Lists by name what a model does not have."""
+        spec, m = self.spec, self.m
+        for what, elements in (
+            ("actuators", spec.actuators),
+            ("sensors", spec.sensors),
+            ("tendons", spec.tendons),
+            ("keyframes", spec.keys),
+            ("flexes", spec.flexes),
+            ("skins", spec.skins),
+            ("pairs of contacts", spec.pairs),
+            ("excluded pairs of contacts", spec.excludes),
+            ("sites", spec.sites),
+            ("cameras", spec.cameras),
+            ("lights", spec.lights),
+        ):
+            for k, element in enumerate(elements):
+                self._leave(what, element.name or f"number {k}")
+        for key in ("density", "viscosity"):
+            if getattr(m.opt, key):
+                self._leave("forces of a medium", f"{key} {getattr(m.opt, key):g}")
+        if np.any(m.opt.wind):
+            self._leave("forces of a medium", "wind")
+        for geom in range(m.ngeom):
+            if int(m.geom_bodyid[geom]) == WORLD:
+                self._leave("geoms of the world, which nothing touches", m.geom(geom).name or f"number {geom}")
+
+    def _infer(self) -> None:
+        """One line for each thing that was assumed or left out."""
+        bodies, lines = self.robot.bodies, []
+        unnamed = [name for k, name in enumerate(self.names[1 : self.m.nbody], 1) if not self.m.body(k).name]
+        if unnamed:
+            lines.append(f"bodies without a name: {', '.join(unnamed)}")
+        moved = [shown(self.names[body]) for body in range(1, self.m.nbody) if self.offset[body].any()]
+        if moved:
+            lines.append(f"frames moved to the anchor of the joint, the axes as they are: {', '.join(moved)}")
+        steps = [shown(body.name) for body in bodies if body.name in self.names[self.m.nbody :]]
+        if steps:
+            lines.append(f"steps without mass between the joints of one body: {', '.join(steps)}")
+        if any(body.lower is not None for body in bodies):
+            lines.append(
+                "limits of joints, which give way a little in MuJoCo, are hard stops without restitution (joint-limits); "
+                f"a joint rests there that comes slower than {FADING:g} rad/s or m/s"
+            )
+        if any(body.friction for body in bodies):
+            lines.append(
+                f"frictionloss is Coulomb friction, rounded off below {FADING:g} rad/s or m/s (joint-friction)"
+            )
+        if self.robot.loops:
+            lines.append(
+                "equalities between bodies, which give way a little in MuJoCo, are loops that are closed exactly"
+            )
+        lines += [f"left out: {what}: {', '.join(map(_listed, which))}" for what, which in self.left.items()]
+        lines.append("left out: contacts: no geom touches another")
+        self.robot.inferred += lines
+
+
+def _listed(name: str) -> str:
+    """A name in a list, escaped where it has odd characters."""
+    return name if name.isprintable() else shown(name)

@@ -1,0 +1,219 @@
+"""What a description says of a robot, in SI units, whichever format it is in; and the model that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from articulon import forces
+from articulon.building import ModelBuilder
+from articulon.errors import ModelError
+from articulon.inputs import shown
+from articulon.model.joints import Free, Joint, Weld
+from articulon.model.shapes import Shape
+
+NEGLIGIBLE = 2.0**-60
+"""Of the least mass of a robot: the mass of a link that is said to have none. Added to any other it is rounded away, so
+that the dynamics are those without it."""
+FADING = 1e-3
+"""Speed below which dry friction is rounded off [rad/s or m/s]."""
+CROSS = "a name ends in *, which stands for all that begin so where forces name bodies; rename it"
+
+
+@dataclass
+class RobotBody:
+    """A link, or a step between the joints of one."""
+
+    name: str
+    joint: Joint
+    parent: str | None = None
+    """None is the ground."""
+    position: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    rotation: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+    """The joint frame in the parent's: origin [m], and Euler parameters."""
+    joint_name: str = ""
+    """What the file calls the joint."""
+    mass: float = 0.0
+    """[kg]; 0 for none."""
+    inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+    """About the centre of mass, axes of the body [kg m²], shape (3, 3)."""
+    com: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    """[m]."""
+    shapes: tuple[Shape, ...] = ()
+    q: Any = None
+    """Initial coordinates; None is zero."""
+    lower: float | None = None
+    upper: float | None = None
+    """Stops [rad or m]."""
+    damping: float = 0.0
+    """[N m s/rad or N s/m]."""
+    friction: float = 0.0
+    """[N m or N]."""
+    stiffness: float = 0.0
+    """[N m/rad or N/m]."""
+    rest: Any = 0.0
+    """Where the spring has no force [rad or m]; Euler parameters of a ball joint."""
+    armature: float = 0.0
+    """[kg m² or kg]."""
+
+
+@dataclass
+class RobotLoop:
+    """A joint that closes a loop."""
+
+    name: str
+    joint: Joint
+    parent: str | None
+    child: str | None
+    position: np.ndarray
+    rotation: np.ndarray
+    child_position: np.ndarray
+    child_rotation: np.ndarray
+
+
+@dataclass
+class Robot:
+    """All that is read from one file."""
+
+    file: str
+    bodies: list[RobotBody] = field(default_factory=list)
+    loops: list[RobotLoop] = field(default_factory=list)
+    gravity: np.ndarray | None = None
+    """[m/s²], shape (3,); None where the file says nothing."""
+    inferred: list[str] = field(default_factory=list)
+    """What was assumed or left out, a line each."""
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Adds bodies, loops and forces to a builder in SI units; raises ModelError naming file and body."""
+        if builder.units.name != "kg-m-s":
+            raise ModelError(
+                f"{self.file}: descriptions of robots are in kilograms, metres and seconds; take the units 'kg-m-s', "
+                f"not '{builder.units.name}'"
+            )
+        masses = [body.mass for body in self.bodies if body.mass > 0.0]
+        if not masses:
+            raise ModelError(f"{self.file}: no link has a mass, so that nothing can move")
+        self._check_carried()
+        bare = NEGLIGIBLE * min(masses)
+        builder.any_inertia = True
+        for body in self.bodies:
+            try:
+                builder.add_body(
+                    body.name,
+                    joint=body.joint,
+                    parent=body.parent,
+                    mass=body.mass or bare,
+                    inertia=body.inertia,
+                    com=body.com,
+                    position=body.position,
+                    rotation=body.rotation,
+                    q=body.q,
+                    shape=body.shapes or None,
+                    joint_name=body.joint_name or None,
+                    armature=body.armature or None,
+                )
+            except ModelError as error:
+                raise ModelError(f"{self.file}: {error}") from None
+        for loop in self.loops:
+            builder.add_loop(
+                loop.name,
+                joint=loop.joint,
+                parent=loop.parent,
+                child=loop.child,
+                position=loop.position,
+                rotation=loop.rotation,
+                child_position=loop.child_position,
+                child_rotation=loop.child_rotation,
+            )
+        for force in self._forces():
+            builder.add_force(force)
+
+    def _check_carried(self) -> None:
+        """Raises ModelError for a joint that carries no mass at all."""
+        heavy = {body.name: body.mass > 0.0 or bool(body.inertia.any()) for body in self.bodies}
+        for body in reversed(self.bodies):
+            if heavy[body.name] and body.parent is not None:
+                heavy[body.parent] = True
+        for body in self.bodies:
+            if not heavy[body.name] and body.joint.nu:
+                raise ModelError(
+                    f"{self.file}: body {shown(body.name)}: its {type(body.joint).__name__.lower()} joint carries "
+                    "neither mass nor inertia; give it some, or a fixed joint"
+                )
+        self._note_inertias()
+
+    def _note_inertias(self) -> None:
+        """Lists inertias that no body has, which are taken as they are: many files have some."""
+        strange = []
+        for body in self.bodies:
+            low, middle, high = np.linalg.eigvalsh(body.inertia)
+            if low < -1e-9 * high or high > (low + middle) + 1e-9 * high:
+                strange.append(f"{shown(body.name)} ({low:.3g}, {middle:.3g}, {high:.3g})")
+        if strange:
+            self.inferred.append(
+                "taken as they are: principal moments that no body has, since they are negative or the largest exceeds "
+                f"the sum of the others: {', '.join(strange)}"
+            )
+
+    def _forces(self) -> list[Any]:
+        """Gravity, stops, damping, friction and springs."""
+        found: list[Any] = []
+        if self.gravity is not None and self.gravity.any():
+            found.append(forces.Gravity(acceleration=tuple(self.gravity.tolist())))
+        lower = {body.name: body.lower for body in self.bodies if body.lower is not None}
+        upper = {body.name: body.upper for body in self.bodies if body.upper is not None}
+        if lower or upper:
+            resting = {"rotational_resting_speed": FADING, "translational_resting_speed": FADING}
+            found.append(forces.JointLimits(lower=lower, upper=upper, restitution=0.0, **resting))
+        for kind, key in ((forces.JointDamping, "damping"), (forces.JointFriction, "friction")):
+            tables = self._by_motion(key)
+            if not tables:
+                continue
+            fading = {f"{motion}_speed": FADING for motion in tables} if key == "friction" else {}
+            found.append(kind(**tables, **fading))
+        turning = [body for body in self.bodies if body.stiffness > 0.0 and not body.joint.translations]
+        if turning:
+            found.append(
+                forces.TorsionalSprings(
+                    stiffness={body.name: body.stiffness for body in turning},
+                    rest={body.name: body.rest for body in turning},
+                )
+            )
+        for body in self.bodies:
+            if body.stiffness > 0.0 and body.joint.translations:
+                found.append(forces.JointDrive(body=body.name, positions=body.rest, stiffness=body.stiffness))
+        named = [*lower, *upper, *(b.name for b in self.bodies if b.damping or b.friction or b.stiffness)]
+        for name in named:
+            if name.endswith("*"):
+                raise ModelError(f"{self.file}: body {shown(name)}: {CROSS}")
+        return found
+
+    def _by_motion(self, key: str) -> dict[str, dict[str, float]]:
+        """Coefficients of joints that turn and of joints that slide, by body."""
+        tables: dict[str, dict[str, float]] = {}
+        for body in self.bodies:
+            value = getattr(body, key)
+            if value > 0.0:
+                if body.joint.nu > body.joint.translations:
+                    tables.setdefault("rotational", {})[body.name] = value
+                if body.joint.translations:
+                    tables.setdefault("translational", {})[body.name] = value
+        return tables
+
+
+def unique(name: str, taken: Sequence[str] | set[str] | dict[str, Any]) -> str:
+    """A name that is not taken yet: this one, or with a number behind it."""
+    if name not in taken:
+        return name
+    k = 2
+    while f"{name} {k}" in taken:
+        k += 1
+    return f"{name} {k}"
+
+
+def is_root(joint: Joint) -> bool:
+    """Whether a joint is one that a robot stands on the ground by."""
+    return isinstance(joint, Weld | Free)

@@ -1,0 +1,54 @@
+"""Rotations as descriptions write them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from articulon.model.array_rotations import matrices
+
+
+def matrix_of(e: np.ndarray) -> np.ndarray:
+    """Rotation matrix of Euler parameters, shapes (4,) and (3, 3)."""
+    return np.asarray(matrices(np.asarray(e)))
+
+
+def of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """Euler parameters (4,) of turns by roll about x, then pitch about y, then yaw about z, axes that stand still
+    [rad]."""
+    half = [0.5 * angle for angle in (roll, pitch, yaw)]
+    (cr, cp, cy), (sr, sp, sy) = [math.cos(h) for h in half], [math.sin(h) for h in half]
+    return np.array(
+        [
+            cy * cp * cr + sy * sp * sr,
+            cy * cp * sr - sy * sp * cr,
+            cy * sp * cr + sy * cp * sr,
+            sy * cp * cr - cy * sp * sr,
+        ]
+    )
+
+
+def rpy_of(e: np.ndarray) -> tuple[float, float, float]:
+    """Roll, pitch and yaw [rad] of Euler parameters (4,): what :func:`of_rpy` takes; of the many at a pitch of a
+    quarter turn, the one without yaw."""
+    R = matrix_of(e)
+    pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
+    if math.hypot(R[0, 0], R[1, 0]) < 1e-9:
+        # cos(pitch) = 0: only roll and yaw together are known.
+        return math.atan2(-R[1, 2], R[1, 1]), pitch, 0.0
+    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+
+
+def about_axis(axis: np.ndarray) -> np.ndarray:
+    """Euler parameters (4,) of the shortest turn that takes z into a unit vector (3,)."""
+    x, y, z = axis
+    if z < -1.0 + 1e-12:
+        return np.array([0.0, 1.0, 0.0, 0.0])
+    e = np.array([1.0 + z, -y, x, 0.0])
+    return np.asarray(e / np.linalg.norm(e))
+
+
+def about(axis: np.ndarray, angle: float) -> np.ndarray:
+    """Euler parameters (4,) of a turn by an angle [rad] about a unit vector (3,)."""
+    return np.array([math.cos(0.5 * angle), *(math.sin(0.5 * angle) * axis)])

@@ -1,0 +1,136 @@
+"""XML as a tree of elements that know their lines, and nothing but what stands in the file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+from articulon.errors import ModelError
+from articulon.inputs import clipped, shown
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Of a file: more is no description of a robot."""
+DEEPEST = 500
+"""Elements that may lie within each other."""
+
+
+@dataclass
+class Element:
+    """One element of a file."""
+
+    tag: str
+    """Its name."""
+    attributes: dict[str, str]
+    """As they are written."""
+    file: str
+    line: int
+    """Where it begins."""
+    children: list[Element] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """What it is called in messages: <joint 'elbow'>."""
+        name = self.attributes.get("name")
+        return f"<{self.tag}>" if name is None else f"<{self.tag} {shown(name)}>"
+
+    def fault(self, message: str) -> ModelError:
+        """What is wrong with it, with file, line and element in front."""
+        return ModelError(f"{self.file}, line {self.line}, {self.label}: {message}")
+
+    def all(self, tag: str) -> list[Element]:
+        """Its children of a name, in the order of the file."""
+        return [child for child in self.children if child.tag == tag]
+
+    def one(self, tag: str) -> Element | None:
+        """Its child of a name, None where there is none; raises ModelError where there are several."""
+        found = self.all(tag)
+        if len(found) > 1:
+            raise found[1].fault(f"{self.label} has one already, in line {found[0].line}")
+        return found[0] if found else None
+
+    def walk(self) -> Iterator[Element]:
+        """Itself and all below it, in the order of the file."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """An attribute; raises ModelError where it is missing or empty and there is no default."""
+        value = self.attributes.get(key, default)
+        if value is None or (value == "" and default is None):
+            raise self.fault(f"has no attribute {key}")
+        return value
+
+    def numbers(self, key: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        """An attribute of so many finite numbers; raises ModelError for anything else."""
+        if key not in self.attributes and default is not None:
+            return default
+        given = self.text(key)
+        try:
+            values = tuple(float(word) for word in given.split())
+        except ValueError:
+            values = ()
+        # Python also reads 1_000, which no other program does.
+        if len(values) != count or "_" in given or not all(map(math.isfinite, values)):
+            wanted = "a finite number" if count == 1 else f"{count} finite numbers"
+            raise self.fault(f"{key}: expected {wanted}, got {shown(given)}")
+        return values
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """An attribute that is a finite number."""
+        return self.numbers(key, 1, None if default is None else (default,))[0]
+
+
+def parse(path: str | Path) -> Element:
+    """The root element of a file.
+
+    Entities are not resolved and nothing else is opened: a file that declares any is refused.
+
+    Raises
+    ------
+    ModelError
+        With file and line, for what is no XML; naming the file, for what cannot be read.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise ModelError(f"{clipped(file)}: is larger than {MOST_BYTES} bytes, as no description of a robot is")
+        data = file.read_bytes()
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{clipped(file)} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return parse_text(data, clipped(file))
+
+
+def parse_text(data: bytes, file: str) -> Element:
+    """The root element of what stands in a file; see :func:`parse`."""
+    open_: list[Element] = []
+    roots: list[Element] = []
+    parser = expat.ParserCreate()
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, file, parser.CurrentLineNumber)
+        if len(open_) > DEEPEST:
+            raise element.fault(f"elements lie within each other more than {DEEPEST} deep")
+        (open_[-1].children if open_ else roots).append(element)
+        open_.append(element)
+
+    def refuse(*_: object) -> None:
+        raise ModelError(
+            f"{file}, line {parser.CurrentLineNumber}: declares an entity, for which descriptions of robots "
+            "have no use; take it out"
+        )
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda tag: open_.pop()
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        inside = f", inside of {open_[-1].label}" if open_ else ""
+        raise ModelError(f"{file}, line {error.lineno}{inside}: is no XML: {expat.ErrorString(error.code)}") from None
+    except (ValueError, LookupError) as error:  # an encoding that there is not
+        raise ModelError(f"{file}: is no XML: {clipped(error)}") from None
+    return roots[0]

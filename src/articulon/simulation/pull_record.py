@@ -1,0 +1,147 @@
+"""What is written into the folder of a run that somebody has pulled on: when, at which body and point, and whereto."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from articulon.errors import ArticulonError
+from articulon.storage.atomic_writing import write_text
+
+FILE = "pulls.csv"
+"""In the folder of a run; a run without it has not been pulled on."""
+HEADING = (
+    *("step", "time", "body", "point_x", "point_y", "point_z", "target_x", "target_y", "target_z"),
+    *("stiffness", "damping", "work_external"),
+)
+
+
+class PullRow(NamedTuple):
+    """What holds from a step on: a spring, or none, which has the stiffness 0. Numbers are in the units of the case."""
+
+    step: int
+    """How many steps had been taken."""
+    time: float
+    """[time]."""
+    body: str
+    """Name of the body."""
+    point: tuple[float, float, float]
+    """In the body's frame [length]."""
+    target: tuple[float, float, float]
+    """Where the point is pulled to, world frame [length]."""
+    stiffness: float
+    """k [force/length]."""
+    damping: float
+    """c [force time/length]."""
+    work: float
+    """Work of the channel ``external`` by then, gravity's and the like included [energy]."""
+
+    def line(self) -> str:
+        """As a line of the file."""
+        text = io.StringIO()
+        numbers = (*self.point, *self.target, self.stiffness, self.damping, self.work)
+        csv.writer(text, lineterminator="\n").writerow(
+            [self.step, repr(self.time), self.body, *(repr(float(x)) for x in numbers)]
+        )
+        return text.getvalue()
+
+
+class PullRecord:
+    """The file as it is written.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+
+    def add(self, row: PullRow) -> None:
+        """Write a row behind the others, the heading before the first."""
+        heading = "" if self.path.exists() else ",".join(HEADING) + "\n"
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(heading + row.line())
+
+
+def read_pulls(folder: Path) -> list[PullRow]:
+    """The rows in the folder of a run; none where nobody has pulled.
+
+    Raises
+    ------
+    ArticulonError
+        For a file that is none of these; a last line that was broken off is left out.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    whole = [line for line in lines if line.endswith("\n")]
+    if not whole or whole[0].strip() != ",".join(HEADING):
+        raise ArticulonError(f"{path}: expected the heading {','.join(HEADING)}; put the right file back")
+    found = []
+    for k, fields in enumerate(csv.reader(whole[1:]), 2):
+        try:
+            numbers = [float(field) for field in fields[3:]]
+            row = PullRow(
+                int(fields[0]), float(fields[1]), fields[2], _three(numbers[:3]), _three(numbers[3:6]), *numbers[6:]
+            )
+        except (ValueError, IndexError, TypeError):
+            raise ArticulonError(f"{path}, line {k}: expected {len(HEADING)} fields; put the right file back") from None
+        found.append(row)
+    return found
+
+
+def _three(numbers: list[float]) -> tuple[float, float, float]:
+    x, y, z = numbers
+    return x, y, z
+
+
+def going_on_from(folder: Path, step: int, time: float) -> None:
+    """Takes out of the file what came after the state from which a run goes on: nobody pulls in the steps that are
+    taken again, and a spring that pulled has let go there."""
+    rows = read_pulls(folder)
+    kept = [row for row in rows if row.step <= step]
+    if kept and kept[-1].stiffness:
+        kept.append(kept[-1]._replace(step=step, time=time, stiffness=0.0, damping=0.0))
+    if kept != rows:
+        if kept:
+            write_text(folder / FILE, ",".join(HEADING) + "\n" + "".join(row.line() for row in kept))
+        else:
+            (folder / FILE).unlink()
+
+
+def pull_figures(folder: Path) -> dict[str, Any] | None:
+    """What the summary says of pulls: how many there were, on which bodies, from when to when; None where nobody has
+    pulled."""
+    rows = read_pulls(folder)
+    if not any(row.stiffness for row in rows):
+        return None
+    grips = [a for before, a in zip([None, *rows], rows, strict=False) if a.stiffness and not _holds(before, a)]
+    return {
+        "pulls": len(grips),
+        "bodies": sorted({row.body for row in grips}),
+        "first": grips[0].time,
+        "last": rows[-1].time,
+        "file": FILE,
+    }
+
+
+def _holds(before: PullRow | None, row: PullRow) -> bool:
+    """Whether a row moves the target of the spring of the row before."""
+    return before is not None and before.stiffness > 0.0 and (before.body, before.point) == (row.body, row.point)
+
+
+def pull_notes(figures: dict[str, Any], unit: str) -> list[str]:
+    """What is to be known of a run that has been pulled on."""
+    bodies = [f"'{name}'" for name in figures["bodies"]]
+    named = ", ".join(bodies[:5]) + (f" and {len(bodies) - 5} more" if len(bodies) > 5 else "")
+    times = "once" if figures["pulls"] == 1 else f"{figures['pulls']} times"
+    since, until = (f"{figures[key]:.6g} {unit}".rstrip() for key in ("first", "last"))
+    return [
+        f"pulled by hand {times}, on {named}, from t = {since} to {until}: this is not the run that the case alone "
+        f"gives; {figures['file']} has the springs, and their work is in the channel external"
+    ]

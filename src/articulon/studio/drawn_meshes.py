@@ -1,0 +1,92 @@
+"""Meshes from files as they are drawn: smooth but for their edges, and no finer than a page bears."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from articulon.studio.solids import Solids
+from articulon.studio.unit_meshes import Mesh
+
+MOST_TRIANGLES = 120_000
+"""Of all meshes of a model together: a page then is no larger than 5 MB."""
+SHARP = np.cos(np.radians(40.0))
+"""Where the normals of two triangles enclose more, there is an edge between them."""
+FINEST = 256
+"""Cells along a mesh, at most, in which corners become one where it is too fine."""
+
+
+class MeshSolids(NamedTuple):
+    """Instances of one mesh, each fixed on a body or on the ground."""
+
+    mesh: Mesh
+    """The mesh, about the middle of its extent [length]."""
+    half: np.ndarray
+    """Half of its extent along its axes [length], shape (3,)."""
+    solids: Solids
+    """Where they are; their sizes are ones."""
+
+
+def drawn(vertices: np.ndarray, triangles: np.ndarray, most: int) -> tuple[Mesh, np.ndarray, np.ndarray]:
+    """A mesh of about ``most`` triangles or fewer about the middle of its extent, that middle [length] (3,), and half
+    of the extent (3,)."""
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    places, corner = np.unique(vertices - middle, axis=0, return_inverse=True)
+    triangles = corner.reshape(-1)[triangles]
+    cells = FINEST
+    while len(triangles) > most and cells >= 2:
+        places, triangles = _coarser(places, triangles, 2.0 * half, cells)
+        cells //= 2
+    return smooth(places, triangles), middle, half
+
+
+def _coarser(
+    places: np.ndarray, triangles: np.ndarray, extent: np.ndarray, cells: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mesh whose corners are the middles of those that lie in one cell of a lattice of so many along the longest
+    extent [length] (3,), without the triangles that have no area then."""
+    edge = float(extent.max()) / cells or 1.0
+    _, cell = np.unique(np.floor(places / edge), axis=0, return_inverse=True)
+    cell = cell.reshape(-1)
+    number = np.bincount(cell)
+    middles = np.stack([np.bincount(cell, weights=x) / number for x in places.T], axis=1)
+    met = cell[triangles]
+    a, b, c = met.T
+    met = met[(a != b) & (b != c) & (c != a)]
+    # Two sheets of a thin part may fall onto each other: one of them is enough.
+    _, first = np.unique(np.sort(met, axis=1), axis=0, return_index=True)
+    return middles, met[np.sort(first)]
+
+
+def smooth(places: np.ndarray, triangles: np.ndarray) -> Mesh:
+    """A mesh in which triangles share corners where the surface is smooth, and have their own along edges.
+
+    Pages light a surface by the mean of the normals about each corner. Corners of two triangles are one where the two
+    share a side and enclose less than the angle of an edge, or where others do in between.
+    """
+    a, b, c = (places[triangles[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    sizes = np.linalg.norm(normals, axis=1)
+    triangles, normals = triangles[sizes > 0.0], normals[sizes > 0.0] / sizes[sizes > 0.0, None]
+    count = len(triangles)
+    # A side is seen from both triangles; its ends are corners number 3 t + k.
+    ends = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
+    numbered = np.arange(3 * count).reshape(-1, 3)
+    corners = np.stack([numbered, np.roll(numbered, -1, axis=1)], axis=2).reshape(-1, 2)
+    turned = ends[:, 0] > ends[:, 1]
+    ends[turned], corners[turned] = ends[turned][:, ::-1], corners[turned][:, ::-1]
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends, corners = ends[order], corners[order]
+    same = np.flatnonzero((ends[1:] == ends[:-1]).all(axis=1))
+    one, other = corners[same], corners[same + 1]
+    flat = np.einsum("ij,ij->i", normals[one[:, 0] // 3], normals[other[:, 0] // 3]) > SHARP
+    pairs = np.concatenate([np.stack([one[flat, k], other[flat, k]], axis=1) for k in (0, 1)])
+    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(3 * count, 3 * count))
+    number, shared = connected_components(graph, directed=False)
+    vertices = np.empty((number, 3))
+    vertices[shared] = places[triangles.reshape(-1)]
+    return Mesh(vertices, shared.reshape(-1, 3))

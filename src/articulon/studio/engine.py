@@ -1,0 +1,127 @@
+"""The process that runs a case for the pages: ``python -m articulon.studio.engine LINE POSES``, both descriptors that
+it inherits. It begins when it is told which case, and ends with the run, or when nobody is left on the line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from articulon.cases.case import Case, resolve
+from articulon.cases.case_library_runs import run
+from articulon.cases.overrides import parsed
+from articulon.errors import ArticulonError, DivergenceError
+from articulon.storage.file_reading import read_summary
+from articulon.studio.engine_link import Link
+from articulon.studio.engine_pulls import EnginePulls
+from articulon.studio.engine_steering import EngineSteering
+from articulon.studio.pose_exchange import PoseExchange
+
+PATIENCE = 30.0
+"""For how long it waits to be told which case, and for its last words to be heard [s]."""
+
+
+class LinkProgress:
+    """Tells the pages' process what a run says."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
+        """See :class:`articulon.simulation.run_request.Progress`."""
+        self._link.say("started", total=total_time, unit=unit, resumed_from=resumed_from)
+
+    def message(self, text: str) -> None:
+        """See :class:`articulon.simulation.run_request.Progress`."""
+        self._link.say("message", text=text)
+
+    def update(self, time: float, step: float, steps: int) -> None:
+        """See :class:`articulon.simulation.run_request.Progress`; between chunks the pages are told by
+        :class:`EngineSteering`."""
+
+    def finish(self, text: str = "") -> None:
+        """See :class:`articulon.simulation.run_request.Progress`."""
+        if text:
+            self._link.say("message", text=text)
+
+
+def case_of(job: dict[str, Any]) -> Case:
+    """The case that is to be run, as it stands: no file of it is read again."""
+    return resolve(parsed(job["toml"]), job["source"], job["name"], {}, job["allow_code"])
+
+
+def serve(link: Link, descriptor: int) -> None:
+    """Run the case that the line tells of."""
+    link.say("ready")
+    jobs = link.hear(PATIENCE)
+    if not jobs:
+        return
+    job, folder = jobs[0], Path(jobs[0]["folder"])
+    poses = PoseExchange(descriptor, job["bodies"], job["boxed"])
+    pulls = EnginePulls(link, folder)
+    steering = EngineSteering(link, poses, pulls, job["rate"], job["waits"])
+    status, heading, error = "failed", "error", None
+    try:
+        done = run(
+            case_of(job),
+            folder,
+            job["resume"],
+            LinkProgress(link),
+            allow_code=job["allow_code"],
+            steering=steering,
+        )
+        status = str(done.summary["status"])
+    except KeyboardInterrupt:
+        status, heading = "interrupted", "interrupted"
+    except DivergenceError as failure:
+        heading, error = "diverged", str(failure)
+    except ArticulonError as failure:
+        error = str(failure)
+    except OSError as failure:
+        error = ": ".join(str(part) for part in (failure.filename, failure.strerror or failure) if part)
+    except Exception:
+        error = traceback.format_exc()
+    steering.last_look()
+    summary = None
+    with suppress(ArticulonError):
+        summary = read_summary(folder)
+    link.say("ended", status=status, heading=heading, error=error, summary=summary)
+    if status != "interrupted" and error is None and not link.closed:
+        _report(link, folder)
+    link.finish(PATIENCE)
+
+
+def _report(link: Link, folder: Path) -> None:
+    from articulon.report.html import write_report
+
+    try:
+        link.say("message", text=f"the report is {write_report(folder)}")
+    except ArticulonError as failure:
+        link.say("message", text=f"there is no report: {failure}")
+
+
+def main(line: int, poses: int) -> None:
+    """The process."""
+    with suppress(AttributeError):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that is closed ends the studio, which ends this
+    link = Link(socket.socket(fileno=line))
+    try:
+        serve(link, poses)
+    except KeyboardInterrupt:
+        link.say("ended", status="interrupted", heading="interrupted", error=None, summary=None)
+        link.finish(1.0)
+    finally:
+        link.close()
+    # Threads of libraries are not waited for.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

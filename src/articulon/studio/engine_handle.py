@@ -1,0 +1,144 @@
+"""The engine as the pages' process has it: a process of its own that runs a case into a folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from articulon.cases.case import Case
+from articulon.model import Model
+from articulon.studio.engine_link import Link
+from articulon.studio.pose_exchange import Look, PoseExchange
+
+PATIENCE = 60.0
+"""For how long an engine that is asked to stop may write its checkpoint before it is ended [s]."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What an engine is to do."""
+
+    case: Case
+    """What is run, as it stands."""
+    model: Model
+    """What it describes."""
+    folder: Path
+    """Of the run."""
+    resume: bool = False
+    """Whether the folder holds the run, which goes on."""
+    rate: float | None = None
+    """Simulated time in a second [time]; None for as fast as possible."""
+    waits: bool = False
+    """Whether it waits before its first step."""
+
+
+class Engine:
+    """A process that does a job. It hears of no signal that the terminal sends, and ends by itself, its state saved,
+    when this process is gone.
+
+    Parameters
+    ----------
+    job
+        What it is to do.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        boxed = job.model.box is not None
+        self._poses = PoseExchange.made(job.model.bodies, boxed)
+        mine, its = socket.socketpair()
+        os.set_inheritable(its.fileno(), True)
+        command = [sys.executable, "-m", "articulon.studio.engine", str(its.fileno()), str(self._poses.descriptor)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, pass_fds=(its.fileno(), self._poses.descriptor), start_new_session=True
+        )
+        its.close()
+        self._link = Link(mine)
+        self._seen = 0
+        self._ended = self._ready = self._stopping = False
+        self._link.say(
+            "job",
+            toml=job.case.to_toml(),
+            source=job.case.source,
+            name=job.case.name,
+            allow_code=job.case.allow_code,
+            folder=str(job.folder.resolve()),
+            resume=job.resume,
+            rate=job.rate,
+            waits=job.waits,
+            bodies=job.model.bodies,
+            boxed=boxed,
+        )
+
+    @property
+    def process_id(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process is gone and all that it said has been heard."""
+        return self._ended
+
+    def tell(self, kind: str, **what: Any) -> None:
+        """Tell it to ``pause``, ``go``, ``step``, go at a ``speed`` (``rate``), ``pull`` or ``let_go``, or whether
+        anybody has it ``watch``ed."""
+        self._link.say(kind, **what)
+
+    def heard(self) -> list[dict[str, Any]]:
+        """What it has said since; at last ``{"kind": "gone", "error": ...}``, the error being None unless the process
+        was ended by something else than its run."""
+        said = self._link.hear()
+        if not self._ready and said:
+            self._ready = True
+            if self._stopping:
+                self.stop()
+        if self._link.closed and not self._ended:
+            self._ended = True
+            code = self._process.wait()
+            said.append({"kind": "gone", "error": None if code == 0 else _cause(code)})
+        return said
+
+    def latest(self) -> Look | None:
+        """The state that it shows, if that is another one than before."""
+        found = self._poses.latest(self._seen)
+        if found is not None:
+            self._seen = found.number
+        return found
+
+    def stop(self) -> None:
+        """Ask it to save its state and end, as Ctrl-C does; also while kernels are compiled, when it hears nothing
+        else. One that is being loaded would not know what to do with a signal."""
+        self._stopping = True
+        if self._ready and self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+
+    def close(self, patience: float = PATIENCE) -> list[dict[str, Any]]:
+        """Stop it, and wait until it is gone; what it said on its way."""
+        self.stop()
+        said, end = [], time.monotonic() + patience
+        while not self._ended and time.monotonic() < end:
+            said += self.heard()
+            time.sleep(0.02)
+        if not self._ended:
+            self._process.kill()
+            self._process.wait()
+        self._link.close()
+        self._poses.close()
+        return said
+
+
+def _cause(code: int) -> str:
+    if code < 0:
+        return (
+            f"the engine's process was ended by signal {-code} ({signal.Signals(-code).name}); "
+            "the run can be gone on with from its last checkpoint"
+        )
+    return f"the engine's process ended with exit code {code}"

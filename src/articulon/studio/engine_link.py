@@ -1,0 +1,99 @@
+"""What the page's process and the engine's say to each other: one JSON object after another through a socket, none of
+which anybody waits for."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import threading
+import time
+from typing import Any
+
+MOST_WAITING = 4_000_000
+"""Of what has been said and not been heard yet [bytes]; more is kept only of what must be heard."""
+_HEAD = 4
+_PIECE = 1 << 16
+
+
+class Link:
+    """One end of the line. Its methods may be called from several threads.
+
+    Parameters
+    ----------
+    end
+        A connected socket.
+    """
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        end.setblocking(False)
+        self._lock = threading.Lock()
+        self._waiting, self._heard = bytearray(), bytearray()
+        self.closed = False
+        """Whether the other end is gone."""
+
+    def say(self, kind: str, /, *, must: bool = True, **what: Any) -> None:
+        """Say something without waiting for anybody to hear it; left out where much is waiting, unless it ``must`` be
+        heard."""
+        text = json.dumps({"kind": kind, **what}).encode()
+        with self._lock:
+            if must or len(self._waiting) < MOST_WAITING:
+                self._waiting += len(text).to_bytes(_HEAD, "little") + text
+            self._send()
+
+    def _send(self) -> None:
+        while self._waiting and not self.closed:
+            try:
+                sent = self._end.send(self._waiting[:_PIECE])
+            except BlockingIOError:
+                return
+            except OSError:
+                self.closed = True
+                return
+            del self._waiting[:sent]
+
+    def hear(self, patience: float = 0.0) -> list[dict[str, Any]]:
+        """What the other end has said, after some time at most [s]; ``closed`` tells whether it is gone."""
+        try:
+            ready, _, _ = select.select([self._end], [], [], patience)
+        except (OSError, ValueError):
+            self.closed = True
+            return []
+        with self._lock:
+            self._send()
+            while ready:
+                try:
+                    piece = self._end.recv(_PIECE)
+                except BlockingIOError:
+                    break
+                except OSError:
+                    piece = b""
+                if not piece:
+                    self.closed = True
+                    break
+                self._heard += piece
+            return self._whole()
+
+    def _whole(self) -> list[dict[str, Any]]:
+        found = []
+        while len(self._heard) >= _HEAD:
+            end = _HEAD + int.from_bytes(self._heard[:_HEAD], "little")
+            if len(self._heard) < end:
+                break
+            found.append(json.loads(self._heard[_HEAD:end]))
+            del self._heard[:end]
+        return found
+
+    def finish(self, patience: float) -> None:
+        """Wait until all that has been said is on its way, some time at most [s]."""
+        end = time.monotonic() + patience
+        while self._waiting and not self.closed and time.monotonic() < end:
+            select.select([], [self._end], [], 0.05)
+            with self._lock:
+                self._send()
+
+    def close(self) -> None:
+        """End the line."""
+        self.closed = True
+        self._end.close()

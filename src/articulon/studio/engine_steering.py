@@ -1,0 +1,207 @@
+"""The engine's side of a page: what it does between the chunks of a run."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from articulon.model.state import STEPS
+from articulon.simulation.chunks import CHUNK_SECONDS, Chunks
+from articulon.simulation.interruption import Interruption, ask_runs_to_stop
+from articulon.simulation.loop import Recorder
+from articulon.simulation.observers import poses_at
+from articulon.studio.engine_link import Link
+from articulon.studio.engine_pulls import EnginePulls
+from articulon.studio.pose_exchange import PoseExchange
+from articulon.studio.stage import Frame
+
+RATE = 60.0
+"""How often a page is shown something new at most [1/s]."""
+SHARE = 0.02
+"""Of the run's time that looking takes at most, and what goes by between chunks."""
+TOLD = 0.1
+"""How often it is told how far the run has come [s]."""
+NAP = 0.02
+"""How long a run that waits does so before it listens again [s]."""
+BEHIND = 0.25
+"""A run that cannot keep up with a speed for longer than this begins to count anew [s]."""
+
+
+class EngineSteering:
+    """Has control between chunks: hears what the pages ask for, and shows them the state.
+
+    Parameters
+    ----------
+    link
+        The line to the page's process.
+    poses
+        Where it is shown the state.
+    pulls
+        Springs by which pages pull on bodies.
+    rate
+        Simulated time in a second [time]; None for as fast as possible.
+    waits
+        Whether the run waits before its first step.
+    """
+
+    def __init__(
+        self, link: Link, poses: PoseExchange, pulls: EnginePulls, rate: float | None = None, waits: bool = False
+    ) -> None:
+        self.link, self.poses, self.pulls, self.rate = link, poses, pulls, rate
+        self.waits, self.watched = waits, True
+        self.chunk_seconds = 1.0 / RATE
+        self.idle_seconds = 0.0
+        self._single = False
+        self._recorder: Recorder | None = None
+        self._told = self._looked = -np.inf
+        self._cost = 0.0
+        self._frames = -1
+        self._begin_counting()
+
+    def _begin_counting(self) -> None:
+        """The run goes on from here by the clock."""
+        self._origin: tuple[float, float] | None = None
+        self._before: tuple[float, float] | None = None
+        self._factor: float | None = None
+
+    def between_chunks(self, recorder: Recorder, chunks: Chunks, interruption: Interruption) -> None:
+        """See :class:`articulon.simulation.steering.Steering`."""
+        if self._recorder is None:
+            self.link.say("observables", dimensions=recorder.prepared.observer.dimensions)
+        self._recorder = recorder
+        if self._single:
+            self._single, self.waits = False, True
+        self._listen()
+        self._show()
+        self._wait(recorder, interruption)
+        self.pulls.apply(recorder, chunks)
+        self._pace(chunks)
+
+    def _wait(self, recorder: Recorder, interruption: Interruption) -> None:
+        """Until the run may go on."""
+        began = time.monotonic()
+        while not interruption.requested:
+            ahead = self._ahead(float(recorder.state.time[0]))
+            if self.waits:
+                self._begin_counting()
+            elif ahead <= 0.0:
+                break
+            self._listen(NAP if self.waits else min(ahead, NAP))
+            if self._single:
+                self.waits = False
+                break
+            self._show()
+        self.idle_seconds += time.monotonic() - began
+
+    def _ahead(self, now: float) -> float:
+        """By how much the run is ahead of the speed that is asked for [s]."""
+        if self.rate is None:
+            return 0.0
+        clock = time.monotonic()
+        if self._origin is None:
+            self._origin = clock, now
+        ahead = (now - self._origin[1]) / self.rate - (clock - self._origin[0])
+        if ahead < -BEHIND:
+            self._origin = clock, now
+        return ahead
+
+    def _pace(self, chunks: Chunks) -> None:
+        """How many steps come next: as many as go by between two looks, and as leave little time beside them."""
+        beside = self._cost + chunks.driver.overhead
+        chunks.seconds = min(max(1.0 / RATE, beside / SHARE), CHUNK_SECONDS) if self.watched else CHUNK_SECONDS
+        if self._single:
+            chunks.steps = 1
+            return
+        recorder = self._recorder
+        assert recorder is not None
+        if self.rate is not None:
+            step = recorder.prepared.observer.fixed_step or float(recorder.state.step[0])
+            if step > 0.0:
+                chunks.steps = min(chunks.steps, max(1, int(self.rate / RATE / step)))
+
+    def _listen(self, patience: float = 0.0) -> None:
+        for said in self.link.hear(patience):
+            self._obey(said)
+        if self.link.closed:
+            # Nobody is left to go on for: what has been computed is made safe, as after Ctrl-C.
+            ask_runs_to_stop()
+
+    def _obey(self, said: dict[str, Any]) -> None:
+        match said["kind"]:
+            case "pause":
+                self.waits = True
+            case "go":
+                self.waits = False
+            case "step":
+                self._single = True
+            case "speed":
+                self.rate = said["rate"]
+                self._begin_counting()
+            case "watch":
+                self.watched = bool(said["watched"])
+            case "stop":
+                ask_runs_to_stop()
+            case "pull":
+                self.pulls.ask(said)
+            case "let_go":
+                self.pulls.ask(None)
+
+    def _show(self) -> None:
+        """What is new: the frame that has been kept, the state, and how far the run has come."""
+        recorder = self._recorder
+        assert recorder is not None
+        if recorder.frames != self._frames and recorder.latest is not None:
+            self._frames = recorder.frames
+            values = {name: value for name, value in recorder.latest.observables.items() if np.isfinite(value)}
+            self.link.say("frame", must=False, time=recorder.latest.time, values=values)
+        now = time.monotonic()
+        if self.watched and now - self._looked >= max(0.9 / RATE, self._cost / SHARE):
+            self.look(recorder)
+        self._tell(TOLD)
+
+    def look(self, recorder: Recorder) -> None:
+        """Show the pages the state."""
+        steps = int(recorder.state.counters[STEPS])
+        began = time.monotonic()
+        positions, rotations = poses_at(recorder.prepared.model, recorder.state.q)
+        box = recorder.state.box.edges
+        edges = None
+        if self.poses.boxed:
+            model_box = recorder.prepared.model.box
+            assert model_box is not None
+            edges = np.array(box if box.size else model_box.vectors)
+        self.poses.put(Frame(positions, rotations, float(recorder.state.time[0]), edges), steps)
+        self._looked = time.monotonic()
+        self._cost = self._looked - began
+
+    def _tell(self, every: float) -> None:
+        now, recorder = time.monotonic(), self._recorder
+        assert recorder is not None
+        if now - self._told < max(every, NAP):
+            return
+        state = recorder.state
+        at = float(state.time[0])
+        if self._before is not None and now - self._before[0] >= 0.5:
+            self._factor = (at - self._before[1]) / (now - self._before[0])
+        if self._before is None or now - self._before[0] >= 0.5:
+            self._before = now, at
+        self._told = now
+        self.link.say(
+            "progress",
+            must=False,
+            time=at,
+            step=recorder.prepared.observer.fixed_step or float(state.step[0]),
+            steps=int(state.counters[STEPS]),
+            rate=self._factor,
+            waits=self.waits and not self._single,
+            pulled=self.pulls.pulling,
+        )
+
+    def last_look(self) -> None:
+        """Show how the run has ended."""
+        if self._recorder is not None:
+            self._told = -np.inf
+            self._show()
+            self.look(self._recorder)

@@ -1,0 +1,70 @@
+"""The frames that a page keeps of a run as it goes on: as many as have room, equally far apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from articulon.studio.stage import Frame
+
+ROOM = 128_000_000
+"""Of all frames that are kept [bytes]."""
+MOST_FRAMES = 4_000
+"""More than a slider tells apart."""
+
+FEW = 20
+"""From which the size of what is shown is told."""
+
+
+class LiveFrames:
+    """Frames in the order of their times. Where they have no more room, every second one is left out, and those that
+    follow are kept as far apart as the rest: the folder of the run has all of its own.
+
+    Parameters
+    ----------
+    room
+        Of all of them [bytes].
+    """
+
+    def __init__(self, room: int = ROOM) -> None:
+        self._room = room
+        self._frames: list[Frame] = []
+        self._apart = 0.0
+        self._loose = False
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __getitem__(self, number: int) -> Frame:
+        return self._frames[number]
+
+    @property
+    def times(self) -> np.ndarray:
+        """Times of the frames [time], shape (frames,)."""
+        return np.array([frame.time for frame in self._frames])
+
+    def some(self) -> list[Frame]:
+        """A few of them, from the first to the last."""
+        numbers = np.unique(np.linspace(0, len(self) - 1, min(len(self), FEW)).round().astype(int))
+        return [self._frames[k] for k in numbers.tolist()] if self._frames else []
+
+    def add(self, frame: Frame) -> None:
+        """Take the latest frame. The last one is always there; it makes room for the next if that comes too soon."""
+        if self._frames and frame.time <= self._frames[-1].time:
+            return
+        if self._loose:
+            self._frames.pop()
+        small = frame._replace(
+            positions=frame.positions.astype(np.float32), rotations=frame.rotations.astype(np.float32)
+        )
+        self._loose = bool(self._frames) and frame.time - self._frames[-1].time < self._apart
+        self._frames.append(small)
+        each = small.positions.nbytes + small.rotations.nbytes
+        if len(self._frames) > min(MOST_FRAMES, max(2, self._room // max(each, 1))):
+            self._frames = self._frames[::2]
+            self._loose = False
+            steps = np.diff(self.times)
+            self._apart = float(np.median(steps)) if steps.size else 0.0
+
+    def clear(self) -> None:
+        """Forget them all."""
+        self._frames, self._apart, self._loose = [], 0.0, False

@@ -1,0 +1,214 @@
+"""What is observed of a run, drawn beside it while it goes on, and the ledger of its works."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulon.model import CHANNELS
+from articulon.report import style
+from articulon.report.readable_numbers import number, suited, unit_text
+from articulon.units import UnitSystem
+
+if TYPE_CHECKING:
+    import viser
+
+MOST_POINTS = 400
+"""Of a line; more are not seen."""
+HEIGHT = 190
+"""Of a plot [pixels]."""
+COLOURS = (style.VERMILION, style.BLUE, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.OLIVE, style.BLACK)
+TOTAL = "kinetic and potential energy"
+"""The sum of the kinetic energy and of all that have an energy function."""
+GROUPS: dict[str, tuple[str, ...]] = {
+    "energies": ("kinetic_energy", "energy_", "conserved_energy", "reservoir_energy", TOTAL),
+    "works": ("work_",),
+    "temperatures": ("temperature_",),
+    "scaling factors": ("factor_",),
+    "fidelity": ("residual", "net_", "too_slow"),
+    "activity": ("active_freedoms", "transitions"),
+}
+"""What is drawn together, by how the names begin."""
+MOST_LINES = len(COLOURS)
+
+
+class Observed:
+    """Observables over the frames that a run has kept, as they come."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self.values: dict[str, list[float]] = {}
+
+    def take(self, time: float, values: Mapping[str, float]) -> None:
+        """The observables of a frame; one that is not finite is left out of it."""
+        if self.times and time <= self.times[-1]:
+            return
+        self.times.append(time)
+        values = with_total(values)
+        for name in values.keys() - self.values.keys():
+            self.values[name] = [np.nan] * (len(self.times) - 1)
+        for name, line in self.values.items():
+            line.append(values.get(name, np.nan))
+
+    def fill(self, times: np.ndarray, observables: Mapping[str, np.ndarray]) -> None:
+        """All at once, of a run that has gone on before."""
+        self.times = [float(time) for time in times]
+        lines = {name: np.asarray(line) for name, line in observables.items() if np.ndim(line) == 1 and name != "time"}
+        self.values = {name: line.tolist() for name, line in with_total(lines).items()}
+
+    def clear(self) -> None:
+        """Forget them all."""
+        self.times, self.values = [], {}
+
+    def choices(self) -> tuple[str, ...]:
+        """What can be drawn: groups of which there is something, and every observable by itself."""
+        groups = [name for name in GROUPS if self.members(name)]
+        return (*groups, *sorted(self.values))
+
+    def members(self, choice: str) -> list[str]:
+        """Observables that a choice stands for."""
+        if choice not in GROUPS:
+            return [choice] if choice in self.values else []
+        starts = GROUPS[choice]
+        found = [name for name in self.values if name.startswith(starts) and name != "energy_balance"]
+        found.sort(key=lambda name: [name.startswith(start) for start in starts], reverse=True)
+        # What never changes says nothing beside what does, unless nothing does.
+        moving = [name for name in found if np.nanmax(self.values[name]) != np.nanmin(self.values[name])]
+        return (moving or found)[:MOST_LINES]
+
+
+def with_total(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Observables, and the sum of the energies where there are several."""
+    parts = [name for name in values if name.startswith(("kinetic_energy", "energy_")) and name != "energy_balance"]
+    return {**values, TOTAL: sum(values[name] for name in parts)} if len(parts) > 1 else dict(values)
+
+
+class LivePlot:
+    """One plot, of what is chosen from a list.
+
+    Parameters
+    ----------
+    gui
+        Where it is added.
+    observed
+        What there is.
+    choice
+        What is drawn at first.
+    """
+
+    def __init__(self, gui: viser.GuiApi, observed: Observed, choice: str) -> None:
+        self._gui, self._observed, self._wanted = gui, observed, choice
+        # What is not on show when it is added gets no width: the plot is added with the first numbers.
+        self._place = gui.add_folder(choice.capitalize(), visible=False)
+        self._parts: tuple[Any, Any] | None = None
+        self._drawn: tuple[Any, ...] = ()
+
+    def _add(self) -> tuple[Any, Any]:
+        """The menu and the plot."""
+        self._place.visible = True
+        with self._place:
+            menu = self._gui.add_dropdown("of", (self._wanted,), initial_value=self._wanted)
+            plot = self._gui.add_uplot(
+                (np.zeros(2), np.full(2, np.nan)),
+                ({"label": "time"}, {"label": ""}),
+                scales={"x": {"time": False}, "y": {"range": (0.0, 1.0)}},
+                legend={"show": True, "live": False},
+                height=HEIGHT,
+            )
+
+        @menu.on_update
+        def _(event: viser.GuiEvent) -> None:
+            if event.client_id is not None:
+                self._wanted = menu.value
+
+        return menu, plot
+
+    def draw(self, units: UnitSystem, dimensions: Mapping[str, str], server: viser.ViserServer) -> None:
+        """What has changed since it was drawn last."""
+        state = self._wanted, len(self._observed.times), len(self._observed.values)
+        if state == self._drawn or not self._observed.times:
+            return
+        self._drawn = state
+        if self._parts is None:
+            self._parts = self._add()
+        menu, plot = self._parts
+        choices = self._observed.choices()
+        if choices != tuple(menu.options):
+            menu.options = choices
+        if self._wanted not in choices:
+            self._wanted = choices[0]
+        if menu.value != self._wanted:
+            menu.value = self._wanted
+        if self._place.label != self._wanted.capitalize():
+            self._place.label = self._wanted.capitalize().replace("_", " ")
+        names = self._observed.members(self._wanted)
+        times = np.array(self._observed.times)
+        some = np.unique(np.linspace(0, len(times) - 1, MOST_POINTS).round().astype(int))
+        scale = suited(units, "time", float(times[-1]))
+        lines = [np.array(self._observed.values[name])[some] for name in names]
+        at = scale.factor * times[some]
+        if at.size == 1:
+            at, lines = np.repeat(at, 2), [np.repeat(line, 2) for line in lines]
+        label = unit_text(units, dimensions.get(names[0], "dimensionless")) if names else ""
+        series: list[Any] = [{"label": scale.axis("time")}]
+        for name, colour in zip(names, COLOURS, strict=False):
+            series.append({"label": _label(name), "stroke": colour, "width": 1.5})
+        with server.atomic():
+            plot.series = tuple(series)
+            plot.scales = {"x": {"time": False}, "y": {"range": _range(lines)}}
+            plot.title = label
+            plot.data = (at, *lines)
+
+
+def _label(name: str) -> str:
+    if name == TOTAL:
+        return "sum"
+    for start in ("kinetic_energy", "energy_", "work_", "temperature_", "factor_", "net_"):
+        if name.startswith(start) and name != start:
+            return name.removeprefix(start).replace("_", " ")
+    return name.replace("_energy", "").replace("_", " ")
+
+
+def _range(lines: list[np.ndarray]) -> tuple[float, float]:
+    values = np.concatenate(lines) if lines else np.zeros(1)
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return 0.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    margin = 0.05 * (high - low) or 0.5 * abs(high) or 1.0
+    return low - margin, high + margin
+
+
+def ledger_table(observed: Observed, units: UnitSystem) -> str:
+    """The ledger at the latest frame, as a table: by channel the work done, its energy function and its factor; and how
+    well the balance T − T₀ = ΣW closes."""
+    latest = {name: line[-1] for name, line in observed.values.items() if line}
+    rows = []
+    for channel in CHANNELS:
+        numbers = [latest.get(f"{what}_{channel}") for what in ("work", "energy", "factor")]
+        if any(one is not None for one in numbers):
+            cells = "".join(f'<td style="text-align:right">{number(one)}</td>' for one in numbers)
+            rows.append(f"<tr><td>{html.escape(channel.replace('_', ' '))}</td>{cells}</tr>")
+    if not rows:
+        return ""
+    energy = unit_text(units, "energy")
+    unit = f" ({html.escape(energy)})" if energy else ""
+    balance, largest = latest.get("energy_balance"), _largest_work(observed)
+    relative = "" if balance is None or not largest else f", {number(abs(balance) / largest, 2)} of the largest work"
+    heading = "".join(
+        f'<th style="text-align:right;font-weight:600">{what}</th>' for what in (f"work{unit}", "energy", "factor")
+    )
+    return (
+        '<div style="padding:0.2em 0.8em 0.5em;font-size:0.82em"><table style="width:100%;border-collapse:collapse">'
+        f'<tr style="color:#666"><th style="text-align:left;font-weight:600">channel</th>{heading}</tr>{"".join(rows)}'
+        f'</table><div style="color:#666;margin-top:0.3em">kinetic {number(latest.get("kinetic_energy"))}, '
+        f"T − T₀ − ΣW = {number(balance, 2)}{relative}</div></div>"
+    )
+
+
+def _largest_work(observed: Observed) -> float:
+    works = [np.nanmax(np.abs(line)) for name, line in observed.values.items() if name.startswith("work_")]
+    return float(max(works, default=0.0))

@@ -1,0 +1,180 @@
+"""Pulling on bodies of a run on the page: by dragging them with the control key held, or by a handle on one that has
+been clicked on."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulon.model.array_rotations import matrices
+from articulon.report import style
+from articulon.studio.colours import rgb
+from articulon.studio.run_session import RunSession
+from articulon.studio.stage import Frame, shown_places
+from articulon.studio.viser_scene import ViserScene
+
+if TYPE_CHECKING:
+    import viser
+
+HANDLE, LINE = "/pull/handle", "/pull/line"
+HANDLE_SIZE = 1.2
+"""Of the handle, in the units of the page."""
+HINT = (
+    '<div style="padding:0.2em 0.8em;font-size:0.82em;color:#555">Hold Ctrl (Cmd) and drag a body, or click on one and '
+    "drag its handle.</div>"
+)
+
+
+@dataclass(frozen=True)
+class Grip:
+    """A point of a body that is held."""
+
+    body: int
+    """The body."""
+    point: np.ndarray
+    """In the body's frame [length], shape (3,)."""
+    target: np.ndarray | None = None
+    """Where it is pulled to, on the page, shape (3,); None while nobody pulls."""
+
+
+class PullTool:
+    """The controls of a pull, the handle and the spring that is drawn.
+
+    Parameters
+    ----------
+    server
+        Of the pages.
+    session
+        The run.
+    """
+
+    def __init__(self, server: viser.ViserServer, session: RunSession) -> None:
+        self.server, self.session = server, session
+        self._view: ViserScene | None = None
+        self._frame: Frame | None = None
+        self._grip: Grip | None = None
+        self._lock = threading.Lock()
+        self._handle: Any = None
+        self._line: Any = None
+        self._told: tuple[Any, ...] | None = None
+        self._folder = server.gui.add_folder("Pull", visible=False, expand_by_default=False)
+        with self._folder:
+            server.gui.add_html(HINT)
+            self._strength = server.gui.add_slider("strength", -2.0, 3.0, 0.25, 0.0, hint="powers of ten")
+            release = server.gui.add_button("Let go")
+
+        @release.on_click
+        def _(event: viser.GuiEvent) -> None:
+            self._hold(None)
+
+    def attach(self, view: ViserScene) -> None:
+        """Have the bodies of a scene be pulled."""
+        self._view = view
+        self._hold(None)
+        for handle in view.batches:
+            handle.on_drag("left", modifier="cmd/ctrl")(self._drag)
+            handle.on_click(self._click)
+
+    def _hold(self, grip: Grip | None) -> None:
+        with self._lock:
+            self._grip = grip
+
+    async def _drag(self, event: viser.SceneNodeDragEvent[Any]) -> None:
+        """Awaited by the server, so that what a hand does comes in its order."""
+        if event.phase == "start" and event.instance_index is not None:
+            self._hold(self._grip_at(event.target, event.instance_index, np.array(event.start_position)))
+        grip = self._grip
+        if grip is not None:
+            self._hold(None if event.phase == "end" else replace(grip, target=np.array(event.end_position)))
+
+    async def _click(self, event: viser.SceneNodePointerEvent[Any]) -> None:
+        if self._view is None or self._frame is None or event.instance_index is None:
+            return
+        middle = self._view.middle(event.target, event.instance_index, self._frame)
+        origin, along = np.array(event.ray_origin), np.array(event.ray_direction)
+        along = along / np.linalg.norm(along)
+        self._hold(self._grip_at(event.target, event.instance_index, origin + ((middle - origin) @ along) * along))
+
+    def _grip_at(self, handle: Any, instance: int, place: np.ndarray) -> Grip | None:
+        """A grip at a place on the page; None where there is nothing that can be pulled."""
+        view, frame = self._view, self._frame
+        if view is None or frame is None or not self.session.going:
+            return None
+        body = view.pick(handle, instance)
+        if body < 0:
+            return None
+        origin, turn = self._pose(view, frame, body)
+        return Grip(body, turn.T @ (place / view.stage.factor + view.stage.middle - origin))
+
+    def _pose(self, view: ViserScene, frame: Frame, body: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where a body is shown [length], and its rotation matrix."""
+        return shown_places(view.scene, frame)[body], matrices(frame.rotations[body][None])[0]
+
+    def update(self, frame: Frame | None) -> None:
+        """Tell the engine what the hand does, and draw it; the frame is the one on show, None where that is not the
+        latest of a run that goes on."""
+        self._frame = frame
+        if self._folder.visible != self.session.going:
+            self._folder.visible = self.session.going
+        if frame is None or not self.session.going:
+            self._hold(None)
+        with self._lock:
+            grip = self._grip
+        self._tell(grip, frame)
+        self._draw(grip, frame)
+
+    def _tell(self, grip: Grip | None, frame: Frame | None) -> None:
+        if grip is None or grip.target is None or frame is None or self._view is None:
+            if self._told is not None:
+                self._told = None
+                self.session.tell("let_go")
+            return
+        stage = self._view.stage
+        # Of a tree that is shown inside of its box, the target is as far from the tree as it is on the page.
+        apart = frame.positions[grip.body] - shown_places(self._view.scene, frame)[grip.body]
+        target = grip.target / stage.factor + stage.middle + apart
+        strength = 10.0 ** float(self._strength.value)
+        asked = (grip.body, *grip.point.tolist(), *grip.target.tolist(), strength)
+        if asked != self._told:
+            self._told = asked
+            self.session.tell(
+                "pull", body=grip.body, point=grip.point.tolist(), target=target.tolist(), strength=strength
+            )
+
+    def _draw(self, grip: Grip | None, frame: Frame | None) -> None:
+        """The handle on the body, and a line from there to where it is pulled to."""
+        if grip is None or frame is None or self._view is None:
+            for one in (self._handle, self._line):
+                if one is not None:
+                    one.remove()
+            self._handle = self._line = None
+            return
+        view = self._view
+        origin, turn = self._pose(view, frame, grip.body)
+        place = view.stage.places(origin + turn @ grip.point)
+        if self._handle is None:
+            self._handle = self.server.scene.add_transform_controls(
+                HANDLE, scale=HANDLE_SIZE, disable_rotations=True, depth_test=False, position=place
+            )
+            self._handle.on_update(self._move)
+        if grip.target is None:
+            self._handle.position = place
+            if self._line is not None:
+                self._line.remove()
+                self._line = None
+            return
+        ends = np.array([[place, grip.target]], dtype=np.float32)
+        if self._line is None:
+            self._line = self.server.scene.add_line_segments(LINE, ends, rgb(style.VERMILION), thickness=0.06)
+        else:
+            self._line.points = ends
+
+    async def _move(self, event: viser.TransformControlsEvent) -> None:
+        """Somebody drags the handle."""
+        grip = self._grip
+        if grip is not None:
+            target = None if event.phase == "end" else np.array(event.target.position, dtype=float)
+            self._hold(replace(grip, target=target))

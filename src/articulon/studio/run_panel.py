@@ -1,0 +1,234 @@
+"""The controls of a run on the page: run, pause, step, stop, speed, a slider over the frames, plots and the ledger."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from articulon.studio.live_plots import LivePlot, ledger_table
+from articulon.studio.player import Player
+from articulon.studio.run_session import RunSession
+from articulon.studio.run_words import clock_box, light_box, light_of, note_box, pace_text
+
+if TYPE_CHECKING:
+    import viser
+
+SLOWLY = 0.1
+"""How often words and the slider are brought up to date [s]."""
+SLOWER = 0.5
+"""How often plots and the ledger are [s]."""
+FASTEST, REAL = "as fast as possible", "real time"
+SPEEDS: dict[str, float | None] = {
+    FASTEST: None,
+    REAL: None,
+    "real time / 10": None,
+    "the run in 10 s": 10.0,
+    "the run in 1 min": 60.0,
+    "the run in 10 min": 600.0,
+}
+"""By what the menu says: wall time of the whole run [s]."""
+
+
+class RunPanel:
+    """The controls. What they are told comes from many threads, and is done by :meth:`update` alone.
+
+    Parameters
+    ----------
+    server
+        Of the pages.
+    session
+        The run.
+    begin
+        Begins it; told whether it is to wait before its first step.
+    """
+
+    def __init__(self, server: viser.ViserServer, session: RunSession, begin: Callable[[bool], None]) -> None:
+        self.server, self.session, self._begin = server, session, begin
+        self.fault: str | None = None
+        """Why there is no case that can be run."""
+        self._wishes: SimpleQueue[Callable[[], Any]] = SimpleQueue()
+        self._slow = self._slower = -1.0
+        self.shown: int | None = None
+        """Number of the frame on show; None for the latest."""
+        self._written: dict[str, str] = {}
+        self._player: Player | None = None
+        self._add_controls()
+
+    def _add_controls(self) -> None:
+        gui = self.server.gui
+        self._clock = gui.add_html("")
+        self._light = gui.add_html("")
+        self._run = gui.add_button("Run", color="blue")
+        self._more = gui.add_button_group("", ("Step", "Stop", "Play"))
+        self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value=FASTEST)
+        self._slider = gui.add_slider("frame", 0, 1, 1, 0, disabled=True)
+        self._faults = gui.add_html("", visible=False)
+        self._plots = [LivePlot(gui, self.session.observed, choice) for choice in ("energies", "works")]
+        self._ledger_folder = gui.add_folder("Ledger", expand_by_default=True, visible=False)
+        with self._ledger_folder:
+            self._ledger = gui.add_html("")
+        with gui.add_folder("Messages", expand_by_default=True):
+            self._notes = gui.add_html("")
+
+        @self._run.on_click
+        def _(event: viser.GuiEvent) -> None:
+            self._wishes.put(self._press)
+
+        @self._more.on_click
+        def _(event: viser.GuiEvent) -> None:
+            wish = {"Step": self._step, "Stop": self.session.stop, "Play": self._play}[self._more.value]
+            self._wishes.put(wish)
+
+        @self._speed.on_update
+        def _(event: viser.GuiEvent) -> None:
+            if event.client_id is not None:
+                self._wishes.put(self._set_speed)
+
+        @self._slider.on_update
+        def _(event: viser.GuiEvent) -> None:
+            # The slider also moves as the run goes on.
+            if event.client_id is not None:
+                number = int(self._slider.value)
+                self._wishes.put(lambda: self._seek(number))
+
+    def _press(self) -> None:
+        """Run, pause or go on."""
+        session = self.session
+        if session.state == "running":
+            session.tell("pause")
+        elif session.state == "waiting":
+            session.tell("go")
+            self._to_latest()
+        elif not session.going:
+            self._to_latest()
+            self._begin(False)
+
+    def _step(self) -> None:
+        self._to_latest()
+        if self.session.going:
+            self.session.tell("step")
+        else:
+            self._begin(True)
+            self.session.tell("step")
+
+    def _to_latest(self) -> None:
+        self.shown, self._player = None, None
+
+    def _play(self) -> None:
+        """Show what has been kept from the beginning on, or stay where that has come to."""
+        if self._player is not None:
+            self._player = None
+        elif len(self.session.frames) > 1:
+            player = Player(self.session.frames.times)
+            player.seek(0 if self.shown is None else self.shown)
+            player.play()
+            self._player = player
+
+    def play_on(self, seconds: float) -> None:
+        """Let wall time pass [s] for what is played."""
+        player = self._player
+        if player is None:
+            return
+        player.lengthen(self.session.frames.times)
+        player.go_on(seconds)
+        self.shown = player.frame
+        if not player.playing:
+            self._player = None
+            self.shown = None
+
+    def _seek(self, number: int) -> None:
+        self._player = None
+        last = len(self.session.frames) - 1
+        self.shown = None if number >= last and self.session.state == "running" else min(number, last)
+
+    def _set_speed(self) -> None:
+        self.session.set_rate(self.rate())
+
+    def rate(self) -> float | None:
+        """The speed that the menu asks for, as simulated time in a second [time]; None for as fast as possible."""
+        case, choice = self.session.case, self._speed.value
+        if case is None or choice == FASTEST:
+            return None
+        wall = SPEEDS[choice]
+        if wall is not None:
+            return float(case.run.duration) / wall
+        second = 1.0 / (case.units.time or 1.0)
+        return second if choice == REAL else 0.1 * second
+
+    def follow_wishes(self) -> None:
+        """Do what the pages have asked for."""
+        while True:
+            try:
+                wish = self._wishes.get_nowait()
+            except Empty:
+                return
+            wish()
+
+    def update(self) -> None:
+        """Bring the words, the slider and the plots up to date."""
+        now = time.monotonic()
+        if now - self._slow >= SLOWLY:
+            self._slow = now
+            self._write_words()
+            self._move_slider()
+        if now - self._slower >= SLOWER:
+            self._slower = now
+            self._draw()
+
+    def _write_words(self) -> None:
+        session = self.session
+        fault = self.fault if session.state == "idle" else session.error
+        self._write(self._light, "light", light_box(light_of(session.state, session.summary, fault)))
+        self._write(self._notes, "notes", note_box(session.notes))
+        if session.case is not None:
+            shown = None if self.shown is None else session.frames[self.shown].time
+            figures = [
+                pace_text(session.case.units, session.pace),
+                f"{session.steps:,} steps" if session.steps else "",
+                "pulled" if session.pulled else "",
+            ]
+            words = clock_box(session.case.units, session.time, float(session.case.run.duration), shown, figures)
+            self._write(self._clock, "clock", words)
+        label = {"running": "Pause", "waiting": "Go on", "starting": "Starting …"}.get(session.state, "Run")
+        if session.state == "ended":
+            label = "Go on" if session.can_go_on else "Run again"
+        if self._run.label != label:
+            self._run.label = label
+        ready = session.state != "starting" and (session.going or self.fault is None)
+        if self._run.disabled == ready:
+            self._run.disabled = not ready
+        faults = "" if self.fault is None else note_box([("error", self.fault)])
+        if self._faults.visible != bool(faults):
+            self._faults.visible = bool(faults)
+        self._write(self._faults, "faults", faults)
+
+    def _write(self, handle: viser.GuiHtmlHandle, name: str, text: str) -> None:
+        if self._written.get(name) != text:
+            self._written[name] = handle.content = text
+
+    def _move_slider(self) -> None:
+        count = len(self.session.frames)
+        last = max(count - 1, 1)
+        if self._slider.max != last:
+            self._slider.max = last
+        if self._slider.disabled == (count > 1):
+            self._slider.disabled = count <= 1
+        # What has been left out since may have moved the frame on show.
+        if self.shown is not None and self.shown >= count:
+            self.shown = count - 1 if count else None
+        value = max(count - 1, 0) if self.shown is None else self.shown
+        if self._slider.value != value:
+            self._slider.value = value  # type: ignore[misc]
+
+    def _draw(self) -> None:
+        session = self.session
+        if session.case is None:
+            return
+        for plot in self._plots:
+            plot.draw(session.case.units, session.dimensions, self.server)
+        table = ledger_table(session.observed, session.case.units)
+        if self._ledger_folder.visible != bool(table):
+            self._ledger_folder.visible = bool(table)
+        self._write(self._ledger, "ledger", table)

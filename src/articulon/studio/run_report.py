@@ -1,0 +1,92 @@
+"""The report of a run, with the run in three dimensions in it."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+
+from articulon.cases.case import Case
+from articulon.errors import ArticulonError, ModelError
+from articulon.report.html import FILE, report
+from articulon.report.view import View
+from articulon.simulation.results import CASE, Run
+from articulon.storage.atomic_writing import write_text
+from articulon.studio.replay import fits, replay_of
+from articulon.studio.run_frames import RunFrames
+
+CAPTION = "Drag to turn it, turn the wheel to come nearer, and move the bar to change the time."
+
+
+def write_report(folder: Path, reference: Path | None = None) -> Path:
+    """Write the report of a run into its folder, also while it is going or after it was killed.
+
+    Parameters
+    ----------
+    folder
+        The folder of a run.
+    reference
+        A PDB or mmCIF file that the molecules of the run are compared with; its first frame by default.
+
+    Returns
+    -------
+    Path
+        The file, ``report.html``: figures, figures of merit and notes in one piece, readable without a network, and
+        the run in three dimensions where viser is installed.
+
+    Raises
+    ------
+    ArticulonError
+        Where the folder does not hold a run that can be read, and for a reference that lacks the run's atoms, or is
+        of a run without molecules.
+    """
+    folder = Path(folder)
+    run = Run(folder, Case.read(folder / CASE))
+    view = View.of(run, reference)
+    if reference is not None and view.conformations is None:
+        raise ArticulonError(f"{folder}: this run has no molecules to compare with {reference}; leave it out")
+    write_text(folder / FILE, report(view, replay_part(run, view)))
+    return folder / FILE
+
+
+def write_report_of(run: Run, file: Path) -> Path:
+    """Write the report of a run that is at hand, whose case is not read and whose model is not built again.
+
+    Parameters
+    ----------
+    run
+        In memory or in a folder.
+    file
+        What is written.
+
+    Raises
+    ------
+    ArticulonError
+        For results that cannot be read, and a file that cannot be written.
+    """
+    view = View.of(run)
+    write_text(file, report(view, replay_part(run, view)))
+    return file
+
+
+def replay_part(run: Run, view: View) -> str:
+    """The run in three dimensions, as a part of a page; nothing where viser is not installed, where there is no motion
+    to show, and where it would take too much room."""
+    if find_spec("viser") is None or view.times.size < 2:
+        return ""
+    if run.known_model is None:
+        run.model = view.model
+    frames = RunFrames(run)
+    try:
+        if not fits(frames):
+            return ""
+        page = replay_of(frames).html
+    except OSError:  # a machine where no port can be opened
+        return ""
+    except ModelError as error:  # a mesh that is gone, say
+        return f"<p>Not shown in three dimensions: {escape(str(error))}</p>"
+    inside = escape(page, quote=True)
+    return (
+        f'<div id="replay" class="replay">\n<iframe title="The run in motion" loading="lazy" srcdoc="{inside}">'
+        f"</iframe>\n<p>{CAPTION}</p>\n</div>"
+    )

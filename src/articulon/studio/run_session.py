@@ -1,0 +1,229 @@
+"""A run as a page has it: the engine, what is kept of its frames, and what it has said."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.cases.case_library_runs import open_run
+from articulon.errors import ArticulonError
+from articulon.model import Model
+from articulon.simulation.folder_run import HELD
+from articulon.simulation.results import CASE
+from articulon.studio.engine_handle import Engine, Job
+from articulon.studio.live_frames import LiveFrames
+from articulon.studio.live_plots import Observed
+from articulon.studio.stage import Frame
+
+MOST_NOTES = 40
+"""Messages that are kept."""
+MOST_LOADED = 1_000
+"""Frames that are taken from the folder of a run that is opened."""
+
+
+class RunSession:
+    """One run after another, each in a folder of its own.
+
+    Parameters
+    ----------
+    runs
+        Where new folders are made.
+    allow_code
+        Whether functions that a case names may run.
+    """
+
+    def __init__(self, runs: Path, allow_code: bool = False) -> None:
+        self.runs, self.allow_code = runs, allow_code
+        self.state = "idle"
+        """``"idle"``, ``"starting"``, ``"running"``, ``"waiting"`` or ``"ended"``."""
+        self.frames, self.observed = LiveFrames(), Observed()
+        self.notes: deque[tuple[str, str]] = deque(maxlen=MOST_NOTES)
+        self.folder: Path | None = None
+        self.case: Case | None = None
+        self.model: Model | None = None
+        self.engine: Engine | None = None
+        self.rate: float | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self.summary: dict[str, Any] | None = None
+        self.error: str | None = None
+        self.time, self.steps, self.step = 0.0, 0, 0.0
+        self.pace: float | None = None
+        self.pulled = False
+        self.dimensions: dict[str, str] = {}
+        self.told = 0
+        """How many messages there have been."""
+
+    @property
+    def going(self) -> bool:
+        """Whether there is an engine."""
+        return self.engine is not None
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether the run in the folder has not come to its end."""
+        return self.folder is not None and self.summary is not None and self.summary.get("status") == "interrupted"
+
+    def note(self, heading: str, text: str) -> None:
+        """Keep a message for the page."""
+        self.notes.appendleft((heading, text))
+        self.told += 1
+
+    def open(self, folder: Path, case: Case, model: Model) -> None:
+        """Take what a folder holds of a run: frames, observables, figures."""
+        self._forget()
+        self.folder, self.case, self.model = folder, case, model
+        self._load()
+        assert self.summary is not None
+        if self.summary.get("status") in ("running", "failed"):
+            self.summary["status"] = "interrupted"
+        self.time = float(self.frames.times[-1]) if self.frames else 0.0
+        self.steps = int(self.summary.get("steps", 0))
+        self.state = "ended"
+        self._take_notes()
+
+    def _load(self) -> None:
+        """Take the frames, the observables and the figures that the folder has."""
+        assert self.folder is not None and self.model is not None
+        run, model = open_run(self.folder, allow_code=self.allow_code), self.model
+        run.model = model
+        self.summary = dict(run.summary)
+        times, positions, rotations = np.asarray(run.times), run.positions, run.rotations
+        self.observed.fill(times, run.observables)
+        self.frames.clear()
+        count = len(times)
+        for k in np.unique(np.linspace(0, count - 1, min(count, MOST_LOADED)).round().astype(int)).tolist():
+            edges = None if model.box is None else model.box.vectors if run.boxes is None else run.boxes[k]
+            self.frames.add(Frame(positions[k], rotations[k], float(times[k]), edges))
+
+    def begin(self, case: Case, model: Model, waits: bool = False) -> None:
+        """Run a case: from where the run in the folder was stopped, if it is the same one, or in a new folder.
+
+        Raises
+        ------
+        CaseError
+            For a case that names functions, if nobody has allowed them.
+        """
+        case.check_code()
+        resume = self.can_go_on and self.case is not None and self.case.digest() == case.digest()
+        folder = self.folder if resume else free_folder(self.runs, case.folder_name)
+        assert folder is not None
+        if not resume:
+            self.frames.clear()
+            self.observed.clear()
+        self._forget()
+        self.case, self.model, self.folder = case, model, folder
+        self.note("", f"going on with the run in {folder}" if resume else f"the results go to {folder}")
+        self.engine = Engine(Job(case, model, folder, resume, self.rate, waits))
+        self.state = "starting"
+
+    def set_rate(self, rate: float | None) -> None:
+        """Simulated time in a second [time]; None for as fast as possible."""
+        self.rate = rate
+        self.tell("speed", rate=rate)
+
+    def tell(self, kind: str, **what: Any) -> None:
+        """Tell the engine, if there is one."""
+        if self.engine is not None:
+            self.engine.tell(kind, **what)
+
+    def stop(self) -> None:
+        """Have the run save its state and end."""
+        if self.engine is not None:
+            self.engine.stop()
+
+    def poll(self) -> Frame | None:
+        """Take what the engine has said and shown since: the state that it is in, if that is another one."""
+        engine = self.engine
+        if engine is None:
+            return None
+        look = engine.latest()
+        if look is not None:
+            self.frames.add(look.frame)
+        for said in engine.heard():
+            self._take(said)
+        if engine.ended:
+            engine.close()
+            self.engine = None
+        return None if look is None else look.frame
+
+    def _take(self, said: Mapping[str, Any]) -> None:
+        match said["kind"]:
+            case "message":
+                self.note("", said["text"])
+            case "refused":
+                self.note("refused", said["text"])
+            case "started":
+                self.state, self.time = "running", said["resumed_from"]
+            case "observables":
+                self.dimensions = said["dimensions"]
+            case "frame":
+                self.observed.take(said["time"], said["values"])
+            case "progress":
+                self.time, self.step, self.steps, self.pace = (said[k] for k in ("time", "step", "steps", "rate"))
+                self.state = "waiting" if said["waits"] else "running"
+                self.pulled = said["pulled"]
+            case "ended":
+                self._end(said)
+            case "gone":
+                if self.state != "ended":
+                    self._end({"summary": None, "error": said["error"] or "the engine ended", "heading": "error"})
+
+    def _end(self, said: Mapping[str, Any]) -> None:
+        self.state, self.pace, self.pulled = "ended", None, False
+        self.summary, self.error = said["summary"], said["error"]
+        if self.summary is not None:
+            self.time, self.steps = self.summary["simulated_time"], self.summary["steps"]
+            self._take_notes()
+            if self.observed.times and len(self.observed.times) > len(self.frames):
+                # A run that is over in a moment has been looked at a few times, and has kept more.
+                with suppress(ArticulonError, OSError):
+                    self._load()
+        if self.error is not None:
+            self.note(said["heading"], self.error)
+
+    def _take_notes(self) -> None:
+        """What the command prints when a run has ended."""
+        assert self.summary is not None
+        for check in self.summary.get("checks") or []:
+            value = "not a number" if check["value"] is None else f"{check['value']:.3g}"
+            found = f"{check['what']}: {value}, allowed {check['bound']:.3g} {check['unit']}".rstrip()
+            self.note("passed" if check["passed"] else "failed", found)
+        for text in self.summary.get("notes") or []:
+            self.note("note", text)
+
+    def close(self) -> str | None:
+        """End the engine, the state saved; how to go on, where there is something to go on with."""
+        if self.engine is not None:
+            for said in self.engine.close():
+                self._take(said)
+            self.engine = None
+        if not self.can_go_on or self.folder is None:
+            return None
+        return f"articulon studio {self.folder}"
+
+
+def free_folder(runs: Path, name: str) -> Path:
+    """A folder of this name that holds no run and no other files, or of the name with a number."""
+    number = 1
+    while True:
+        folder = runs / (name if number == 1 else f"{name}-{number}")
+        if not os.path.lexists(folder) or (folder.is_dir() and not os.listdir(folder)):
+            return folder
+        number += 1
+
+
+def check_is_run(folder: Path) -> bool:
+    """Whether a folder holds a run; raises ArticulonError where it holds parts of one without its case."""
+    held = [name for name in HELD if os.path.lexists(folder / name)]
+    if held and CASE not in held:
+        raise ArticulonError(f"{folder} holds {held[0]} and no {CASE}: put the case back, or open another folder")
+    return bool(held)

@@ -1,0 +1,80 @@
+"""The solids of the shapes that bodies have been given."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.inputs import clipped
+from articulon.model import Model, shapes
+from articulon.model.array_rotations import matrices
+from articulon.studio.drawn_meshes import MOST_TRIANGLES, MeshSolids, drawn
+from articulon.studio.solids import Solids
+
+
+class ShapeSolids:
+    """Balls, rods, boxes and meshes of a model's shapes.
+
+    Parameters
+    ----------
+    model
+        The model.
+    colour
+        Red, green and blue of each body, shape (bodies, 3).
+
+    Raises
+    ------
+    ModelError
+        Naming the file and the body, for a mesh that is not there or cannot be read.
+    """
+
+    def __init__(self, model: Model, colour: np.ndarray) -> None:
+        self.balls: list[Solids] = []
+        self.rods: list[Solids] = []
+        self.boxes: list[Solids] = []
+        self._meshes: dict[tuple[str, object], list[tuple[int, shapes.Mesh]]] = {}
+        self._model, self._colour = model, colour
+        for body, several in enumerate(model.shapes):
+            for shape in several:
+                self._add(body, shape)
+
+    def _add(self, body: int, shape: shapes.Shape) -> None:
+        place, turn = shape.place, shape.turn
+        one, colour = np.array([body]), self._colour[body]
+        if isinstance(shape, shapes.Sphere):
+            self.balls.append(Solids.at(one, place, np.array([float(shape.radius)]), colour))
+        elif isinstance(shape, shapes.Box):
+            edges = np.array([[float(edge) for edge in shape.size]])
+            self.boxes.append(Solids.at(one, place, edges, colour, turn[None]))
+        elif isinstance(shape, shapes.Cylinder | shapes.Capsule):
+            radius, length = float(shape.radius), float(shape.length)
+            if length > 0.0:
+                self.rods.append(Solids.at(one, place, np.array([[radius, radius, length]]), colour, turn[None]))
+            if isinstance(shape, shapes.Capsule):
+                half = 0.5 * length * matrices(turn)[:, 2]
+                ends = np.stack([place - half, place + half])
+                self.balls.append(Solids.at(np.array([body, body]), ends, np.full(2, radius), colour))
+        elif isinstance(shape, shapes.Mesh):
+            self._meshes.setdefault((shape.file, shape.scale), []).append((body, shape))
+
+    def meshes(self) -> tuple[MeshSolids, ...]:
+        """The meshes of files, one batch for each file and scale."""
+        read = []
+        for members in self._meshes.values():
+            body, shape = members[0]
+            where = f"body '{self._model.names[body]}', shape: mesh {clipped(shape.file)}"
+            vertices, triangles = shape.triangles(where)
+            if not np.isfinite(vertices).all():
+                raise ModelError(f"{where}: has corners that are no numbers")
+            read.append((members, vertices, triangles))
+        total = sum(len(triangles) for _, _, triangles in read)
+        part = min(1.0, MOST_TRIANGLES / total) if total else 1.0
+        found = []
+        for members, vertices, triangles in read:
+            mesh, middle, half = drawn(vertices, triangles, max(int(part * len(triangles)), 12))
+            bodies = np.array([body for body, _ in members])
+            turns = np.array([shape.turn for _, shape in members])
+            places = np.array([shape.place for _, shape in members]) + matrices(turns) @ middle
+            solids = Solids.at(bodies, places, np.ones(len(members)), np.zeros(3), turns)
+            found.append(MeshSolids(mesh, half, solids._replace(colour=self._colour[bodies].astype(np.uint8))))
+        return tuple(found)
