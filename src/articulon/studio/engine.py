@@ -97,7 +97,7 @@ def serve(link: Link, descriptor: int) -> None:
 
 
 def _report(link: Link, folder: Path) -> None:
-    from articulon.report.html import write_report
+    from articulon.studio.run_report import write_report
 
     try:
         link.say("message", text=f"the report is {write_report(folder)}")

@@ -168,7 +168,7 @@ class ViserScene:
 
     def remove(self) -> None:
         """Take it off the pages, but for its lights."""
-        moving = [handle for _, handle, _ in self._batches] + [handle for _, handle in self._walls]
+        moving = [*self.batches, *(handle for _, handle in (*self._walls, *self._traces))]
         for handle in (*moving, self._cloud, self._springs, self._box):
             if handle is not None:
                 handle.remove()
