@@ -184,7 +184,7 @@ def test_what_is_wrong_stands_below_its_field(page: Page) -> None:
 
 def test_forces_and_rules_are_chosen_by_their_declarations(page: Page) -> None:
     page.press("bodies", "add")
-    page.choose("new kind", "point-spring")
+    page.choose("new force", "point-spring")
     page.press("forces", "add")
     page.write("bodies", "ground, body 1")
     page.write("stiffness [N/m]", "40 N/m")
