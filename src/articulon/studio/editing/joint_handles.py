@@ -27,7 +27,7 @@ NAMED = 40
 """Bodies up to which each has its name beside it."""
 ROOM = 0.35, 1.5
 """Of the usual size: what is shown may be so small and so large before it is scaled anew."""
-HANDLE, AXIS = 1.3, 1.6
+HANDLE, AXIS = 2.0, 1.6
 """Size of a handle, and half of the length of the axis of the joint that is chosen [of the page]."""
 
 
