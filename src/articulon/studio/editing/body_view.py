@@ -11,17 +11,23 @@ from articulon.cases.builders.explicit_joints import GROUND
 from articulon.cases.builders.written_model import ExplicitBody
 from articulon.cases.overrides import dotted
 from articulon.model.joints import BY_NAME
+from articulon.model.shapes import AnyShape
 from articulon.studio.editing.case_changes import bodies_of, body_names, body_number, free_name
 from articulon.studio.editing.case_errors import about
 from articulon.studio.editing.form_view import FormView
-from articulon.studio.editing.forms import UNSET, FormField, form_of
+from articulon.studio.editing.forms import UNSET, FormField, family_of, form_of
 from articulon.studio.editing.hands import Editor, follow
 from articulon.studio.editing.joint_handles import Drag
+from articulon.studio.editing.table_views import ListView
 from articulon.units import UnitSystem
 
 if TYPE_CHECKING:
     import viser
 
+ELSEWHERE = ("name", "shape")
+"""Keys of a body that have controls of their own."""
+SHAPES = family_of(AnyShape, "shape")
+"""What a body may look like."""
 JOINED = ("parent", "joint")
 """Keys of how a body is joined, which change what other keys mean."""
 
@@ -61,6 +67,8 @@ class BodyView:
             hint="In the scene: the joint's initial coordinates, or where the joint is and its axis.",
         )
         self._container = gui.add_folder(None)
+        with gui.add_folder("shapes", expand_by_default=False):
+            self._shapes = ListView(gui, editor, "model.bodies[0].shape", "shape", SHAPES, lambda _: {})
         self._form: FormView | None = None
         self._shown: str | None = None
         self._wire()
@@ -120,14 +128,19 @@ class BodyView:
         self._shown = editor.selected
         self._set_form(body)
         if self._form is not None and body is not None:
-            self._form.show(body, about(errors, f"model.bodies[{body_number(table, str(editor.selected))}]"))
+            number = body_number(table, str(editor.selected))
+            self._form.show(body, about(errors, f"model.bodies[{number}]"))
+            self._shapes.point_at(("model", "bodies", number, "shape"))
+        self._shapes.show(table, errors)
 
     def _set_form(self, body: Mapping[str, Any] | None) -> None:
         document = self._editor.document
         fields = []
         if body is not None:
             fields = coordinate_units(
-                form_of(ExplicitBody, document.units, document.bodies, ["name"]), str(body.get("joint")), document.units
+                form_of(ExplicitBody, document.units, document.bodies, ELSEWHERE),
+                str(body.get("joint")),
+                document.units,
             )
         if self._form is not None and fields and self._form.takes(fields):
             return
@@ -177,6 +190,7 @@ def beginning(table: Mapping[str, Any], parent: str | None) -> dict[str, Any]:
         "mass": 1.0,
         "inertia": [0.083333, 0.083333, 0.00125],
         "com": [0.0, 0.0, -0.5],
+        "shape": {"kind": "capsule", "radius": 0.05, "length": 1.0, "position": [0.0, 0.0, -0.5]},
     }
     if parent is None or parent not in body_names(table):
         return rod

@@ -65,6 +65,7 @@ class EditorPanel:
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), threading.Event()
         self._actions: deque[tuple[Callable[[], Any], Any]] = deque()
         self._drags: queue.SimpleQueue[tuple[str, Handle]] = queue.SimpleQueue()
+        self._held = False
         self._q: np.ndarray | None = None
         self._showing = True
         self._model: Model | None = None
@@ -246,7 +247,8 @@ class EditorPanel:
 
     def _show_scene(self) -> None:
         model = self.document.model()
-        if not self._showing:
+        # A handle that somebody holds must stay.
+        if not self._showing or self._held:
             return
         if model is None:
             # What was there last stays in sight while a number is being typed.
@@ -278,7 +280,7 @@ class EditorPanel:
         ended, handle = False, None
         while not self._drags.empty():
             phase, handle = self._drags.get()
-            ended = ended or phase == "end"
+            self._held, ended = phase != "end", ended or phase == "end"
         model = self._model
         body = None if model is None else self._chosen(model)
         if handle is None or model is None or body is None or self._q is None:

@@ -11,7 +11,6 @@ from articulon.dynamics import body_poses
 from articulon.model import Model
 from articulon.model.array_rotations import matrices
 from articulon.model.joints.axis import AxisJoint
-from articulon.studio import colours
 from articulon.studio.editing.joint_dragging import Handle, joint_handle
 from articulon.studio.scene import scene_of
 from articulon.studio.stage import SIZE, Frame, Stage, stage_of
@@ -22,11 +21,13 @@ if TYPE_CHECKING:
 
 Drag = Literal["motion", "joint", "off"]
 Drop = Callable[[str, Handle], Any]
+CHOSEN = (224, 0, 96)
+"""Colour of the axis of the joint that is chosen: none of the palette."""
 NAMED = 40
 """Bodies up to which each has its name beside it."""
 ROOM = 0.35, 1.5
 """Of the usual size: what is shown may be so small and so large before it is scaled anew."""
-HANDLE, AXIS = 1.3, 1.6
+HANDLE, AXIS = 2.0, 1.6
 """Size of a handle, and half of the length of the axis of the joint that is chosen [of the page]."""
 
 
@@ -106,7 +107,7 @@ class EditedScene:
                     self._server.scene.add_arrows(
                         "/chosen joint",
                         np.array([[place - axis, place + axis]], dtype=np.float32),
-                        tuple(colours.SPRING.tolist()),
+                        CHOSEN,
                         shaft_radius=0.03,
                         head_radius=0.09,
                         head_length=0.28,
