@@ -35,6 +35,8 @@ class SectionView:
         Whether a case may have none.
     opens
         Whether its folder is open at first.
+    elsewhere
+        Keys that have controls of their own elsewhere.
     """
 
     def __init__(
@@ -46,7 +48,9 @@ class SectionView:
         *,
         optional: bool,
         opens: bool,
+        elsewhere: tuple[str, ...] = (),
     ) -> None:
+        self._elsewhere = elsewhere
         self._gui, self._editor, self._key, self._choice, self._optional = gui, editor, key, choice, optional
         self._folder = gui.add_folder(key, expand_by_default=opens)
         self._form: FormView | None = None
@@ -200,11 +204,12 @@ def form_for(
     form: FormView | None,
     container: Any,
     change: Callable[[str, Any], None],
+    elsewhere: tuple[str, ...] = (),
 ) -> FormView | None:
     """The form of a declaration, in a container: the one that is there, where it has the same fields."""
     fields = None
     if declaration is not None:
-        without = [choice.key] if isinstance(choice, Family) else []
+        without = [*elsewhere, *([choice.key] if isinstance(choice, Family) else [])]
         fields = form_of(declaration, editor.document.units, editor.document.bodies, without)
         if form is not None and form.takes(fields):
             return form
