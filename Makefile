@@ -6,13 +6,14 @@ USER_READY := .venv/ready
 DEVELOPER_READY := .venv/ready-for-development
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tests quick lint bench
+.PHONY: help demo test tests quick lint bench browser
 
 help:
 	@echo "make demo   run the built-in docking of a conjugated nanoparticle and say where its report lies"
 	@echo "make test   check everything: lint, types and all tests"
 	@echo "make quick  lint, types and the tests that take seconds"
 	@echo "make lint   style and types only"
+	@echo "make browser   the distribution's Chromium, for tests of pages (Debian and Ubuntu, as root or by sudo)"
 	@echo "make bench  speed and memory, beside other engines"
 
 # A demo never writes into the folder of an earlier one.
@@ -22,8 +23,9 @@ demo: $(USER_READY)
 	$(BIN)/articulon run nanoparticle-docking --out "$$out" && \
 	echo "The report is $(CURDIR)/$$out/report.html"
 
-# Types are checked beside the tests, which wait for nothing.
+# Types are checked beside the tests, which wait for nothing. Without a browser, tests of pages say that there is none.
 test: $(DEVELOPER_READY)
+	@$(MAKE) --no-print-directory browser || true
 	@$(MAKE) --no-print-directory --jobs=2 lint tests
 
 tests:
@@ -36,6 +38,14 @@ lint: $(DEVELOPER_READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy src
+
+browser:
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+	if command -v $$name >/dev/null 2>&1; then exit 0; fi; done; \
+	if ! command -v apt-get >/dev/null 2>&1; then echo "no apt-get: install Chromium by hand for the tests of pages"; exit 1; fi; \
+	as_root=; if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
+	$$as_root apt-get update -qq && $$as_root apt-get install -y -qq --no-install-recommends chromium >/dev/null || \
+	{ echo "Chromium was not installed (no root or sudo, or no network); the tests of pages are skipped"; exit 1; }
 
 bench: $(DEVELOPER_READY)
 	$(BIN)/articulon bench

@@ -47,6 +47,7 @@ BENCHMARKS: dict[str, Pair] = {
     "polymers": _of("polymers"),
     "protein": _of("protein"),
     "solvated": _of("solvated"),
+    "studio": _of("studio"),
     "sweeps": _of("sweeps"),
     "transitions": _of("transitions"),
 }

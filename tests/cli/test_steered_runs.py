@@ -22,7 +22,7 @@ from articulon.simulation.pull_record import HEADING, PullRecord, PullRow, going
 from articulon.studio.engine_link import Link
 from articulon.studio.engine_pulls import EnginePulls, effective_mass
 from articulon.studio.engine_steering import EngineSteering
-from articulon.studio.pose_exchange import Look, PoseExchange
+from articulon.studio.pose_exchange import FrameForm, Look, PoseExchange
 from articulon.studio.stage import Frame
 
 SHORT = {"run.duration": "1 s", "run.frames": 20, "checks": []}
@@ -78,7 +78,7 @@ def steered(
 ) -> tuple[Any, Page, EngineSteering]:
     """A run of the double pendulum that a page steers, in this process."""
     case = load_case("double-pendulum", {**SHORT, **(overrides or {})})
-    poses = PoseExchange.made(2, False)
+    poses = PoseExchange.made(FrameForm(2, False, 0, False))
     with page(answer) as (link, heard):
         steering = EngineSteering(link, poses, EnginePulls(link, folder), **how)
         done = run(case, folder, resume, steering=steering)
@@ -128,7 +128,7 @@ def test_a_run_keeps_to_the_speed_that_is_asked_for(tmp_path: Path) -> None:
 
 def test_the_page_is_shown_where_the_run_has_come_to(plain: Any, tmp_path: Path) -> None:
     case = load_case("double-pendulum", SHORT)
-    poses = PoseExchange.made(2, False)
+    poses = PoseExchange.made(FrameForm(2, False, 0, False))
     with page() as (link, _):
         steering = EngineSteering(link, poses, EnginePulls(link, tmp_path / "run"))
         run(case, tmp_path / "run", steering=steering)
@@ -143,7 +143,7 @@ def test_the_page_is_shown_where_the_run_has_come_to(plain: Any, tmp_path: Path)
 
 def test_a_frame_in_shared_memory_is_whole_or_none() -> None:
     """Written without end while it is read: every frame that is read is one that was written."""
-    poses = PoseExchange.made(500, True)
+    poses = PoseExchange.made(FrameForm(500, True, 0, False))
     going = threading.Event()
 
     def write() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import re
 import signal
 import socket
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +23,14 @@ from websockets.exceptions import InvalidStatus
 
 import articulon as ar
 from articulon.cli import app
+from articulon.model.array_rotations import matrices
 from articulon.studio.page_server import address, server_at
 from articulon.studio.replay import GRAIN
 from articulon.studio.run_frames import RunFrames
 from articulon.studio.scene import scene_of
 from articulon.studio.stage import stage_of
 from articulon.studio.viewer import Viewer
+from tests.support.browser import chromium, needs_browser, opened, picture
 from tests.support.page_client import PageClient, with_arrays
 
 
@@ -92,6 +92,25 @@ def test_energies_are_drawn_with_a_mark_at_the_frame_shown(viewer: Viewer) -> No
     # From rest, what falls gains: the sum stays zero.
     assert potential.min() < -1.0 and total == pytest.approx(0.0, abs=1e-6)
     assert np.flatnonzero(np.isfinite(mark)).tolist() == [7]
+
+
+def test_arrows_of_forces_are_drawn_when_they_are_asked_for(viewer: Viewer) -> None:
+    """The weight of both rods, downwards from their middles and equally long."""
+    page = PageClient(viewer.server.get_port())
+    page.listen(lambda page: "/rods" in page.nodes and bool(page.controls))
+    assert "/forces" not in page.nodes
+    box, _ = page.control("GuiCheckboxMessage", "forces")
+    page.change(box, True)
+    page.listen(lambda page: "/forces" in page.nodes)
+    arrows = np.asarray(page.nodes["/forces"]["points"]).reshape(-1, 2, 3)
+    run, stage = viewer.frames, viewer.scene.stage
+    turns = matrices(run[0].rotations)
+    centres = run[0].positions + np.einsum("kij,kj->ki", turns, run.model.centres)
+    np.testing.assert_allclose(arrows[:, 0], stage.places(centres), atol=1e-5)
+    along = arrows[:, 1] - arrows[:, 0]
+    np.testing.assert_allclose(along / np.linalg.norm(along[0]), [[0, 0, -1], [0, 0, -1]], atol=1e-5)
+    page.change(box, False)
+    page.listen(lambda page: "/forces" not in page.nodes)
 
 
 def test_play_goes_to_the_end_and_stops(viewer: Viewer) -> None:
@@ -232,36 +251,19 @@ def test_ctrl_c_ends_the_command(folder: Path) -> None:
         assert process.stderr.read() == ""
 
 
-BROWSER = os.environ.get("ARTICULON_BROWSER_PYTHON") or (sys.executable if find_spec("PyQt6") else "")
-"""A Python with PyQt6-WebEngine, which is a browser that pip can install."""
-NO_BROWSER = "no browser: pip install PyQt6-WebEngine, or name a Python that has it in ARTICULON_BROWSER_PYTHON"
-PLAYED = """(() => {
-    const button = [...document.querySelectorAll("button")].find(b => ["Play", "Pause"].includes(b.innerText.trim()));
-    if (!button || !document.querySelector("canvas")) return null;
-    if (!window.played) { button.click(); window.played = true; }
-    const time = document.body.innerText.match(/t = [^\\n]*/)[0];
-    return time.startsWith("t = 500") ? time : null;
-})()"""
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not BROWSER, reason="no browser: pip install PyQt6-WebEngine, or ARTICULON_BROWSER_PYTHON names one"
-)
+@needs_browser
 def test_a_browser_draws_the_run_and_plays_it(viewer: Viewer, tmp_path: Path) -> None:
     """Software draws some frames a second."""
     viewer.player.speed = 4.0
-    picture = tmp_path / "page.png"
-    script = Path(__file__).parents[1] / "support" / "browser.py"
-    done = subprocess.run(
-        [BROWSER, str(script), address(viewer.server), str(picture), PLAYED],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert "500\\u00a0ms of 500\\u00a0ms" in done.stdout
+    with chromium() as browser:
+        page = opened(browser, address(viewer.server), "t = 0")
+        page.locator("canvas").first.wait_for()
+        page.get_by_role("button", name="Play", exact=True).click()
+        page.get_by_text("t = 500\u00a0ms of 500\u00a0ms").wait_for()
+        page.wait_for_timeout(1000.0)
+        drawn = imread(picture(page, tmp_path / "page.png"))
     # Below what is written on the page: the colours of the two rods, blue and orange, on white.
-    red, green, blue = np.moveaxis(imread(picture)[250:, :, :3], -1, 0)
+    red, green, blue = np.moveaxis(drawn[250:, :, :3], -1, 0)
     assert np.count_nonzero((blue > red + 0.3) & (green < blue)) > 500
     assert np.count_nonzero((red > blue + 0.3) & (green < red)) > 500

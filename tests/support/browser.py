@@ -1,48 +1,65 @@
-"""A browser for one page: waits until something is drawn, runs a script, and says what it found.
-
-Run by a Python that has PyQt6-WebEngine: ``browser.py ADDRESS PICTURE SCRIPT``. It draws by software where there is no
-graphics card.
-"""
+"""A browser for tests: the distribution's Chromium, driven by Playwright, which draws by software where there is no
+graphics card."""
 
 from __future__ import annotations
 
-import json
-import os
-import sys
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-FLAGS = "--no-sandbox --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist"
-PATIENCE, EVERY = 90_000, 1_000
-"""Until it gives up, and between two looks [ms]."""
+import pytest
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
-def main(address: str, picture: str, script: str) -> None:
-    """Look again and again, until the script gives something, and take a picture then."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    os.environ.setdefault("QTWEBENGINE_CHROMIUM_FLAGS", FLAGS)
-    from PyQt6.QtCore import QTimer, QUrl
-    from PyQt6.QtWebEngineWidgets import QWebEngineView
-    from PyQt6.QtWidgets import QApplication
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = next((found for name in NAMES if (found := shutil.which(name))), "")
+"""Where it is; empty where there is none."""
+NO_BROWSER = "no Chromium: make browser installs it (apt-get install chromium)"
+FLAGS = (
+    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+    *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+)
+WITHOUT_WEBGL = ("--disable-3d-apis", "--disable-gpu")
+SIZE = {"width": 960, "height": 600}
+PANEL = 400
+"""Width of what stands beside the picture [pixels]."""
+PATIENCE = 60_000
+"""For what a slow machine draws [ms]."""
 
-    app = QApplication(["browser"])
-    view = QWebEngineView()
-    view.resize(1100, 700)
-
-    def look() -> None:
-        view.page().runJavaScript(script, found)
-
-    def found(result: object) -> None:
-        if not result:
-            QTimer.singleShot(EVERY, look)
-            return
-        # What fades in is there a little later.
-        QTimer.singleShot(3 * EVERY, lambda: (view.grab().save(picture), print(json.dumps(result)), app.quit()))
-
-    view.loadFinished.connect(lambda _: look())
-    view.load(QUrl(address))
-    view.show()
-    QTimer.singleShot(PATIENCE, app.quit)
-    app.exec()
+needs_browser = pytest.mark.skipif(not CHROMIUM or find_spec("playwright") is None, reason=NO_BROWSER)
+"""Marks a test that needs one."""
 
 
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+@contextmanager
+def chromium(*flags: str) -> Iterator[Browser]:
+    """A browser, with further flags."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def opened(browser: Browser, address: str, until: str) -> Page:
+    """A page of an address, once a text stands on it."""
+    page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
+    # The note that software draws would hide a part of the picture.
+    page.add_style_tag(content=".mantine-Notifications-root { display: none }")
+    page.get_by_text(until).first.wait_for()
+    return page
+
+
+def picture(page: Page, file: Path) -> Path:
+    """What is drawn, without what stands beside it."""
+    page.screenshot(path=file, clip={"x": 0, "y": 0, "width": SIZE["width"] - PANEL, "height": SIZE["height"]})
+    return file

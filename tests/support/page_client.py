@@ -36,9 +36,11 @@ class PageClient:
         The port.
     origin
         Where the page says it comes from.
+    cookie
+        What it has been told to keep.
     """
 
-    def __init__(self, port: int, origin: str | None = None) -> None:
+    def __init__(self, port: int, origin: str | None = None, cookie: str | None = None) -> None:
         protocol = Subprotocol(f"viser-v{viser.__version__}")
         self.socket = connect(
             f"ws://127.0.0.1:{port}",
@@ -46,6 +48,7 @@ class PageClient:
             origin=None if origin is None else Origin(origin),
             compression=None,
             max_size=None,
+            additional_headers=None if cookie is None else {"Cookie": cookie},
         )
         # A page is known as such when it has said from where it looks.
         self._say(CAMERA)

@@ -15,7 +15,7 @@ from typing import Any
 from articulon.cases.case import Case
 from articulon.model import Model
 from articulon.studio.engine_link import Link
-from articulon.studio.pose_exchange import Look, PoseExchange
+from articulon.studio.pose_exchange import FrameForm, Look, PoseExchange
 
 PATIENCE = 60.0
 """For how long an engine that is asked to stop may write its checkpoint before it is ended [s]."""
@@ -51,11 +51,17 @@ class Engine:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        boxed = job.model.box is not None
-        self._poses = PoseExchange.made(job.model.bodies, boxed)
+        form = frame_form(job.case, job.model)
+        self._poses = PoseExchange.made(form)
         mine, its = socket.socketpair()
         os.set_inheritable(its.fileno(), True)
-        command = [sys.executable, "-m", "articulon.studio.engine", str(its.fileno()), str(self._poses.descriptor)]
+        command = [
+            sys.executable,
+            "-m",
+            "articulon.studio.engine_program",
+            str(its.fileno()),
+            str(self._poses.descriptor),
+        ]
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, pass_fds=(its.fileno(), self._poses.descriptor), start_new_session=True
         )
@@ -73,8 +79,7 @@ class Engine:
             resume=job.resume,
             rate=job.rate,
             waits=job.waits,
-            bodies=job.model.bodies,
-            boxed=boxed,
+            form=form,
         )
 
     @property
@@ -133,6 +138,12 @@ class Engine:
         self._link.close()
         self._poses.close()
         return said
+
+
+def frame_form(case: Case, model: Model) -> FrameForm:
+    """What the page needs of a frame."""
+    locks = case.adaptive is not None and bool(case.adaptive.on)
+    return FrameForm(model.bodies, model.box is not None, model.nq if model.modes else 0, locks)
 
 
 def _cause(code: int) -> str:

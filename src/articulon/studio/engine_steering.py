@@ -10,11 +10,12 @@ import numpy as np
 from articulon.model.state import STEPS
 from articulon.simulation.chunks import CHUNK_SECONDS, Chunks
 from articulon.simulation.interruption import Interruption, ask_runs_to_stop
-from articulon.simulation.loop import Recorder
 from articulon.simulation.observers import poses_at
+from articulon.simulation.recorder import Recorder
 from articulon.studio.engine_link import Link
 from articulon.studio.engine_pulls import EnginePulls
 from articulon.studio.pose_exchange import PoseExchange
+from articulon.studio.run_frames import locked_bodies
 from articulon.studio.stage import Frame
 
 RATE = 60.0
@@ -165,14 +166,14 @@ class EngineSteering:
         """Show the pages the state."""
         steps = int(recorder.state.counters[STEPS])
         began = time.monotonic()
-        positions, rotations = poses_at(recorder.prepared.model, recorder.state.q)
-        box = recorder.state.box.edges
+        model, state, form = recorder.prepared.model, recorder.state, self.poses.form
+        positions, rotations = poses_at(model, state.q)
         edges = None
-        if self.poses.boxed:
-            model_box = recorder.prepared.model.box
-            assert model_box is not None
-            edges = np.array(box if box.size else model_box.vectors)
-        self.poses.put(Frame(positions, rotations, float(recorder.state.time[0]), edges), steps)
+        if form.boxed:
+            assert model.box is not None
+            edges = np.array(state.box.edges if state.box.edges.size else model.box.vectors)
+        locked = locked_bodies(model, state.u[None])[0] if form.locks else None
+        self.poses.put(Frame(positions, rotations, float(state.time[0]), edges, state.q, locked), steps)
         self._looked = time.monotonic()
         self._cost = self._looked - began
 

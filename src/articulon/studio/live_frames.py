@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from articulon.studio.stage import Frame
@@ -11,6 +13,8 @@ ROOM = 128_000_000
 MOST_FRAMES = 4_000
 """More than a slider tells apart."""
 
+SLACK = 1.0 - 1e-6
+"""Of the distance between frames, for rounding."""
 FEW = 20
 """From which the size of what is shown is told."""
 
@@ -56,14 +60,20 @@ class LiveFrames:
         small = frame._replace(
             positions=frame.positions.astype(np.float32), rotations=frame.rotations.astype(np.float32)
         )
-        self._loose = bool(self._frames) and frame.time - self._frames[-1].time < self._apart
+        near = SLACK * self._apart
+        self._loose = bool(self._frames) and frame.time - self._frames[-1].time < near
         self._frames.append(small)
         each = small.positions.nbytes + small.rotations.nbytes
-        if len(self._frames) > min(MOST_FRAMES, max(2, self._room // max(each, 1))):
-            self._frames = self._frames[::2]
-            self._loose = False
-            steps = np.diff(self.times)
-            self._apart = float(np.median(steps)) if steps.size else 0.0
+        if len(self._frames) > min(MOST_FRAMES, max(3, self._room // max(each, 1))):
+            self._thin_out()
+
+    def _thin_out(self) -> None:
+        """Leave out every second frame but the last."""
+        regular = self._frames[:-1][::2]
+        self._apart = float(np.median([b.time - a.time for a, b in pairwise(regular)]))
+        last = self._frames[-1]
+        self._loose = last.time - regular[-1].time < SLACK * self._apart
+        self._frames = [*regular, last]
 
     def clear(self) -> None:
         """Forget them all."""

@@ -20,6 +20,8 @@ MOST_POINTS = 400
 """Of a line; more are not seen."""
 HEIGHT = 190
 """Of a plot [pixels]."""
+ROUNDING = 1e-6
+"""Lines that change by less than this part of their size are drawn as level ones."""
 COLOURS = (style.VERMILION, style.BLUE, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.OLIVE, style.BLACK)
 TOTAL = "kinetic and potential energy"
 """The sum of the kinetic energy and of all that have an energy function."""
@@ -95,14 +97,15 @@ class LivePlot:
         Where it is added.
     observed
         What there is.
-    choice
-        What is drawn at first.
+    choices
+        What is drawn at first: the first of these of which there is something.
     """
 
-    def __init__(self, gui: viser.GuiApi, observed: Observed, choice: str) -> None:
-        self._gui, self._observed, self._wanted = gui, observed, choice
+    def __init__(self, gui: viser.GuiApi, observed: Observed, *choices: str) -> None:
+        self._gui, self._observed, self._wishes = gui, observed, choices
+        self._wanted = ""
         # What is not on show when it is added gets no width: the plot is added with the first numbers.
-        self._place = gui.add_folder(choice.capitalize(), visible=False)
+        self._place = gui.add_folder(None, visible=False)
         self._parts: tuple[Any, Any] | None = None
         self._drawn: tuple[Any, ...] = ()
 
@@ -110,7 +113,7 @@ class LivePlot:
         """The menu and the plot."""
         self._place.visible = True
         with self._place:
-            menu = self._gui.add_dropdown("of", (self._wanted,), initial_value=self._wanted)
+            menu = self._gui.add_dropdown("plot", (self._wanted,), initial_value=self._wanted)
             plot = self._gui.add_uplot(
                 (np.zeros(2), np.full(2, np.nan)),
                 ({"label": "time"}, {"label": ""}),
@@ -128,6 +131,11 @@ class LivePlot:
 
     def draw(self, units: UnitSystem, dimensions: Mapping[str, str], server: viser.ViserServer) -> None:
         """What has changed since it was drawn last."""
+        choices = self._observed.choices()
+        if self._wanted not in choices:
+            self._wanted = next((wish for wish in self._wishes if wish in choices), "")
+        if not self._wanted:
+            return
         state = self._wanted, len(self._observed.times), len(self._observed.values)
         if state == self._drawn or not self._observed.times:
             return
@@ -135,15 +143,10 @@ class LivePlot:
         if self._parts is None:
             self._parts = self._add()
         menu, plot = self._parts
-        choices = self._observed.choices()
         if choices != tuple(menu.options):
             menu.options = choices
-        if self._wanted not in choices:
-            self._wanted = choices[0]
         if menu.value != self._wanted:
             menu.value = self._wanted
-        if self._place.label != self._wanted.capitalize():
-            self._place.label = self._wanted.capitalize().replace("_", " ")
         names = self._observed.members(self._wanted)
         times = np.array(self._observed.times)
         some = np.unique(np.linspace(0, len(times) - 1, MOST_POINTS).round().astype(int))
@@ -159,7 +162,8 @@ class LivePlot:
         with server.atomic():
             plot.series = tuple(series)
             plot.scales = {"x": {"time": False}, "y": {"range": _range(lines)}}
-            plot.title = label
+            what = self._wanted.replace("_", " ")
+            plot.title = f"{what} ({label}) over {scale.axis('time')}" if label else f"{what} over {scale.axis('time')}"
             plot.data = (at, *lines)
 
 
@@ -178,7 +182,8 @@ def _range(lines: list[np.ndarray]) -> tuple[float, float]:
     if not values.size:
         return 0.0, 1.0
     low, high = float(values.min()), float(values.max())
-    margin = 0.05 * (high - low) or 0.5 * abs(high) or 1.0
+    size = max(abs(low), abs(high))
+    margin = 0.05 * (high - low) if high - low > ROUNDING * size else 0.1 * size or 1.0
     return low - margin, high + margin
 
 

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from articulon.cases.case import text_of
 from articulon.cases.library import built_in_cases
-from articulon.errors import ArticulonError
+from articulon.errors import ArticulonError, CaseError
 from articulon.simulation.results import CASE
 from articulon.storage.folder_claim import claimed
-from articulon.studio.case_source import CaseSource, FileSource, NoSource
+from articulon.studio.case_source import CaseSource, NoSource
+from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.run_session import RunSession, check_is_run
 from articulon.studio.workspace import Workspace
 
@@ -30,8 +32,8 @@ class Place:
 
     home: Path
     """The folder that it reads from and writes to."""
-    source: CaseSource
-    """Where the case comes from."""
+    source: CaseSource | CaseDocument
+    """Where the case comes from: a document that is edited, or why there is none."""
     run: Path | None
     """The folder of a run that is opened with it."""
     allow_code: bool
@@ -39,11 +41,11 @@ class Place:
 
     def workspace(self, server: viser.ViserServer) -> Workspace:
         """The page."""
-        session = RunSession(self.home / "runs" if self.run is None else self.run.parent, self.allow_code)
+        session = RunSession(self.home / "runs", self.allow_code)
         if self.run is not None:
             case = self.source.case()
             session.open(self.run, case, case.build_model(run_code=case.allow_code))
-        return Workspace(server, self.source, session)
+        return Workspace(server, self.source, session, self.home)
 
 
 @contextmanager
@@ -63,29 +65,40 @@ def opened(what: str, allow_code: bool = False) -> Iterator[Place]:
         For what is none of these, and where a studio is open on the folder already.
     """
     path = Path(what)
-    source: CaseSource
-    if what in built_in_cases() and not path.exists():
-        home, source, run = Path.cwd(), FileSource(what, allow_code), None
-    elif path.is_dir():
+    source: CaseSource | CaseDocument
+    if path.is_dir():
         home = path.resolve()
         run = home if check_is_run(home) else None
-        source = FileSource(home / CASE, allow_code) if run is not None else _only_case(home, allow_code)
+        source = _of_run(home, allow_code) if run is not None else _only_case(home, allow_code)
     else:
-        source = FileSource(what if not path.exists() else path.resolve(), allow_code)
-        home, run = (path.resolve().parent if path.exists() else Path.cwd()), None
-        if not path.exists():
-            source.case()  # which says what is wrong with the name
+        run, own = None, path.is_file() and what not in built_in_cases()
+        home = path.resolve().parent if own else Path.cwd()
+        source = _document(path.resolve(), allow_code) if own else CaseDocument.open(what, allow_code=allow_code)
     with _alone(home):
         yield Place(home, source, run, allow_code)
 
 
-def _only_case(home: Path, allow_code: bool) -> CaseSource:
-    """The case of a folder that holds one; where it holds several, a person must say which."""
+def _document(file: Path, allow_code: bool) -> CaseSource | CaseDocument:
+    """The document of a case file, or why there is none: a text that is no TOML has nothing to edit."""
+    try:
+        return CaseDocument.open(file, allow_code=allow_code)
+    except CaseError as error:
+        return NoSource(str(error))
+
+
+def _of_run(folder: Path, allow_code: bool) -> CaseDocument:
+    """The case of a run, which is saved elsewhere: it is what the run was made from."""
+    return CaseDocument(text_of(folder / CASE), source=str(folder / CASE), allow_code=allow_code)
+
+
+def _only_case(home: Path, allow_code: bool) -> CaseSource | CaseDocument:
+    """The case of a folder that holds one, or a new one in a folder without any; where it holds several, a person must
+    say which."""
     files = sorted(file for file in home.glob("*.toml") if re.search(r"^\s*\[case\]", _start(file), re.MULTILINE))
     if len(files) == 1:
-        return FileSource(files[0], allow_code)
+        return _document(files[0], allow_code)
     if not files:
-        return NoSource(f"{home}: there is no case in this folder; name one: articulon studio CASE")
+        return CaseDocument.new()
     names = ", ".join(file.name for file in files[:8])
     raise ArticulonError(f"{home}: there are {len(files)} cases here ({names}); name the one that is to be shown")
 

@@ -28,6 +28,30 @@ class Look(NamedTuple):
     """The poses."""
 
 
+class FrameForm(NamedTuple):
+    """What the frames of a model are made of."""
+
+    bodies: int
+    """How many bodies there are."""
+    boxed: bool
+    """Whether they are in a box."""
+    coordinates: int
+    """How many coordinates a frame has, by which bodies deform; 0 where none does."""
+    locks: bool
+    """Whether bodies are locked and released."""
+
+    @property
+    def bounds(self) -> list[int]:
+        """Where positions, rotations, coordinates and locks begin among the numbers of a frame."""
+        sizes = _NUMBERS, 3 * self.bodies, 4 * self.bodies, self.coordinates
+        return [int(bound) for bound in np.cumsum(sizes)]
+
+    @property
+    def size(self) -> int:
+        """How many numbers a frame has."""
+        return self.bounds[-1] + (self.bodies if self.locks else 0)
+
+
 class PoseExchange:
     """The shared memory: two places for a frame, which are written in turn.
 
@@ -35,26 +59,24 @@ class PoseExchange:
     ----------
     descriptor
         Of the file that is shared; see :meth:`made`.
-    bodies
-        How many bodies there are.
-    boxed
-        Whether they are in a box.
+    form
+        What a frame is made of.
     """
 
-    def __init__(self, descriptor: int, bodies: int, boxed: bool) -> None:
-        self.descriptor, self.bodies, self.boxed = descriptor, bodies, boxed
-        size = _NUMBERS + 7 * bodies
+    def __init__(self, descriptor: int, form: FrameForm) -> None:
+        self.descriptor, self.form = descriptor, form
+        size = form.size
         self._memory = mmap.mmap(descriptor, 8 * (1 + 2 * size))
         words = np.frombuffer(self._memory, dtype=np.float64)
         self._count = words[:1].view(np.int64)
         self._places = words[1:].reshape(2, size)
 
     @classmethod
-    def made(cls, bodies: int, boxed: bool) -> PoseExchange:
+    def made(cls, form: FrameForm) -> PoseExchange:
         """One in new memory, in a file without a name, which goes with the last process that holds it."""
         with tempfile.TemporaryFile() as file:
-            os.ftruncate(file.fileno(), 8 * (1 + 2 * (_NUMBERS + 7 * bodies)))
-            return cls(os.dup(file.fileno()), bodies, boxed)
+            os.ftruncate(file.fileno(), 8 * (1 + 2 * form.size))
+            return cls(os.dup(file.fileno()), form)
 
     def put(self, frame: Frame, steps: int) -> None:
         """Show a frame in place of the one before the last."""
@@ -63,8 +85,10 @@ class PoseExchange:
         place[0], place[1] = frame.time, steps
         if frame.edges is not None:
             place[2:_NUMBERS] = np.ravel(frame.edges)
-        place[_NUMBERS : _NUMBERS + 3 * self.bodies] = frame.positions.ravel()
-        place[_NUMBERS + 3 * self.bodies :] = frame.rotations.ravel()
+        parts = np.split(place, self.form.bounds)
+        for part, numbers in zip(parts[1:], (frame.positions, frame.rotations, frame.q, frame.locked), strict=True):
+            if part.size and numbers is not None:
+                part[:] = np.ravel(numbers)
         self._count[0] = following
 
     def latest(self, seen: int = 0) -> Look | None:
@@ -75,11 +99,19 @@ class PoseExchange:
                 return None
             place = self._places[number % 2].copy()
             if int(self._count[0]) == number:
-                positions = place[_NUMBERS : _NUMBERS + 3 * self.bodies].reshape(-1, 3)
-                rotations = place[_NUMBERS + 3 * self.bodies :].reshape(-1, 4)
-                edges = place[2:_NUMBERS].reshape(3, 3) if self.boxed else None
-                return Look(number, int(place[1]), Frame(positions, rotations, float(place[0]), edges))
+                return Look(number, int(place[1]), self._frame(place))
         return None
+
+    def _frame(self, place: np.ndarray) -> Frame:
+        numbers, positions, rotations, q, locked = np.split(place, self.form.bounds)
+        return Frame(
+            positions.reshape(-1, 3),
+            rotations.reshape(-1, 4),
+            float(numbers[0]),
+            numbers[2:].reshape(3, 3) if self.form.boxed else None,
+            q if q.size else None,
+            locked.astype(bool) if locked.size else None,
+        )
 
     def close(self) -> None:
         """Let the memory go; what has been read stays."""

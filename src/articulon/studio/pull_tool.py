@@ -36,6 +36,8 @@ class Grip:
     """The body."""
     point: np.ndarray
     """In the body's frame [length], shape (3,)."""
+    by_handle: bool
+    """Whether there is a handle to drag it by, or the body itself is dragged."""
     target: np.ndarray | None = None
     """Where it is pulled to, on the page, shape (3,); None while nobody pulls."""
 
@@ -70,6 +72,12 @@ class PullTool:
         def _(event: viser.GuiEvent) -> None:
             self._hold(None)
 
+    @property
+    def held(self) -> Grip | None:
+        """The point that somebody holds, or could drag by its handle; None for none."""
+        with self._lock:
+            return self._grip
+
     def attach(self, view: ViserScene) -> None:
         """Have the bodies of a scene be pulled."""
         self._view = view
@@ -85,7 +93,8 @@ class PullTool:
     async def _drag(self, event: viser.SceneNodeDragEvent[Any]) -> None:
         """Awaited by the server, so that what a hand does comes in its order."""
         if event.phase == "start" and event.instance_index is not None:
-            self._hold(self._grip_at(event.target, event.instance_index, np.array(event.start_position)))
+            place = np.array(event.start_position)
+            self._hold(self._grip_at(event.target, event.instance_index, place, by_handle=False))
         grip = self._grip
         if grip is not None:
             self._hold(None if event.phase == "end" else replace(grip, target=np.array(event.end_position)))
@@ -96,9 +105,10 @@ class PullTool:
         middle = self._view.middle(event.target, event.instance_index, self._frame)
         origin, along = np.array(event.ray_origin), np.array(event.ray_direction)
         along = along / np.linalg.norm(along)
-        self._hold(self._grip_at(event.target, event.instance_index, origin + ((middle - origin) @ along) * along))
+        place = origin + ((middle - origin) @ along) * along
+        self._hold(self._grip_at(event.target, event.instance_index, place, by_handle=True))
 
-    def _grip_at(self, handle: Any, instance: int, place: np.ndarray) -> Grip | None:
+    def _grip_at(self, handle: Any, instance: int, place: np.ndarray, *, by_handle: bool) -> Grip | None:
         """A grip at a place on the page; None where there is nothing that can be pulled."""
         view, frame = self._view, self._frame
         if view is None or frame is None or not self.session.going:
@@ -107,7 +117,7 @@ class PullTool:
         if body < 0:
             return None
         origin, turn = self._pose(view, frame, body)
-        return Grip(body, turn.T @ (place / view.stage.factor + view.stage.middle - origin))
+        return Grip(body, turn.T @ (place / view.stage.factor + view.stage.middle - origin), by_handle)
 
     def _pose(self, view: ViserScene, frame: Frame, body: int) -> tuple[np.ndarray, np.ndarray]:
         """Where a body is shown [length], and its rotation matrix."""
@@ -133,8 +143,9 @@ class PullTool:
                 self.session.tell("let_go")
             return
         stage = self._view.stage
-        # Of a tree that is shown inside of its box, the target is as far from the tree as it is on the page.
-        apart = frame.positions[grip.body] - shown_places(self._view.scene, frame)[grip.body]
+        # Of a tree that is shown inside of its box, or that is followed, the target is as far as it is on the page.
+        actual = self.session.frames[-1].positions[grip.body]
+        apart = actual - shown_places(self._view.scene, frame)[grip.body]
         target = grip.target / stage.factor + stage.middle + apart
         strength = 10.0 ** float(self._strength.value)
         asked = (grip.body, *grip.point.tolist(), *grip.target.tolist(), strength)
@@ -155,13 +166,14 @@ class PullTool:
         view = self._view
         origin, turn = self._pose(view, frame, grip.body)
         place = view.stage.places(origin + turn @ grip.point)
-        if self._handle is None:
+        if self._handle is None and grip.by_handle:
             self._handle = self.server.scene.add_transform_controls(
                 HANDLE, scale=HANDLE_SIZE, disable_rotations=True, depth_test=False, position=place
             )
             self._handle.on_update(self._move)
         if grip.target is None:
-            self._handle.position = place
+            if self._handle is not None:
+                self._handle.position = place
             if self._line is not None:
                 self._line.remove()
                 self._line = None

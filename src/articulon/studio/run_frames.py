@@ -27,6 +27,8 @@ class RunFrames:
         The run, in memory or in a folder.
     opened
         Opens it again, to find the frames that have come since; None for one that does not go on.
+    follows
+        Whether places are those about the middle of all bodies, where that goes far.
 
     Raises
     ------
@@ -34,8 +36,8 @@ class RunFrames:
         For a run without frames, or whose places are not numbers.
     """
 
-    def __init__(self, run: Run, opened: Callable[[], Run] | None = None) -> None:
-        self.run, self._opened = run, opened
+    def __init__(self, run: Run, opened: Callable[[], Run] | None = None, *, follows: bool = True) -> None:
+        self.run, self._opened, self._follows = run, opened, follows
         self.model = run.model
         self._take(run)
 
@@ -45,8 +47,8 @@ class RunFrames:
         self.positions, self.rotations = run.positions, run.rotations
         self._boxes = run.boxes
         self._q = run.q if self.model.modes else None
-        self._shift = _drift(self.model, self.positions)
-        self._locked = _locked(run) if "active_freedoms" in run.observables else None
+        self._shift = _drift(self.model, self.positions) if self._follows else None
+        self._locked = locked_bodies(run.model, run.u) if "active_freedoms" in run.observables else None
         where = "the run" if run.in_memory else str(run.folder)
         if not len(self.times):
             raise ArticulonError(f"{where}: there is no frame yet; look again when the run has begun")
@@ -95,13 +97,18 @@ class RunFrames:
         return len(self) != count
 
 
-def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
-    """How far the middle of all bodies has gone since the first frame [length], shape (frames, 1, 3), where several
-    bodies go together far beyond their extent, and nothing that is drawn stays; None elsewhere."""
+def floats(model: Model) -> bool:
+    """Whether several bodies may go away together: nothing holds them, and nothing that is drawn stays."""
     joints = [joint for joint, parent in zip(model.joints, model.parents.tolist(), strict=True) if parent < 0]
     held = any(joint.kind not in UNBOUND for joint in joints) or bool((model.sites.body < 0).any())
     held |= any(getattr(force, "walls", ()) or isinstance(force, PointSpring) for force in model.forces)
-    if held or model.box is not None or model.bodies < 2:
+    return not held and model.box is None and model.bodies > 1
+
+
+def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
+    """How far the middle of all bodies has gone since the first frame [length], shape (frames, 1, 3), where several
+    bodies go together far beyond their extent, and nothing that is drawn stays; None elsewhere."""
+    if not floats(model):
         return None
     middle = positions.mean(axis=1, keepdims=True)
     extent = float(np.median(np.ptp(positions, axis=1).max(axis=1)))
@@ -109,14 +116,14 @@ def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
     return np.asarray(middle - middle[0]) if gone > FAR * extent > 0.0 else None
 
 
-def _locked(run: Run) -> np.ndarray:
-    """Whether each body is locked to its parent at each frame, shape (frames, bodies): the speeds of its joint, and of
-    its modes, are zero to the bit."""
-    joints = joints_of(run.model)
-    moving = np.zeros((len(run.times), run.model.bodies), dtype=bool)
-    owner = np.array([joints.body(run.model, part) for part in joints.u.tolist()])
-    frames, speeds = np.nonzero(run.u)
+def locked_bodies(model: Model, u: np.ndarray) -> np.ndarray:
+    """Whether each body is locked to its parent, by the speeds of frames (frames, nu), shape (frames, bodies): those of
+    its joint, and of its modes, are zero to the bit."""
+    joints = joints_of(model)
+    moving = np.zeros((len(u), model.bodies), dtype=bool)
+    owner = np.array([joints.body(model, part) for part in joints.u.tolist()])
+    frames, speeds = np.nonzero(u)
     moving[frames, owner[speeds]] = True
-    can_move = np.zeros(run.model.bodies, dtype=bool)
+    can_move = np.zeros(model.bodies, dtype=bool)
     can_move[owner] = True
     return np.asarray(can_move & ~moving)

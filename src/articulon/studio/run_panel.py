@@ -7,6 +7,7 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from articulon.cases.case import Case
 from articulon.studio.live_plots import LivePlot, ledger_table
 from articulon.studio.player import Player
 from articulon.studio.run_session import RunSession
@@ -65,7 +66,8 @@ class RunPanel:
         self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value=FASTEST)
         self._slider = gui.add_slider("frame", 0, 1, 1, 0, disabled=True)
         self._faults = gui.add_html("", visible=False)
-        self._plots = [LivePlot(gui, self.session.observed, choice) for choice in ("energies", "works")]
+        observed = self.session.observed
+        self._plots = [LivePlot(gui, observed, "energies"), LivePlot(gui, observed, "works", "temperatures")]
         self._ledger_folder = gui.add_folder("Ledger", expand_by_default=True, visible=False)
         with self._ledger_folder:
             self._ledger = gui.add_html("")
@@ -74,7 +76,7 @@ class RunPanel:
 
         @self._run.on_click
         def _(event: viser.GuiEvent) -> None:
-            self._wishes.put(self._press)
+            self._wishes.put(self.press)
 
         @self._more.on_click
         def _(event: viser.GuiEvent) -> None:
@@ -93,7 +95,7 @@ class RunPanel:
                 number = int(self._slider.value)
                 self._wishes.put(lambda: self._seek(number))
 
-    def _press(self) -> None:
+    def press(self) -> None:
         """Run, pause or go on."""
         session = self.session
         if session.state == "running":
@@ -144,12 +146,13 @@ class RunPanel:
         self.shown = None if number >= last and self.session.state == "running" else min(number, last)
 
     def _set_speed(self) -> None:
-        self.session.set_rate(self.rate())
+        if self.session.case is not None:
+            self.session.set_rate(self.rate(self.session.case))
 
-    def rate(self) -> float | None:
+    def rate(self, case: Case) -> float | None:
         """The speed that the menu asks for, as simulated time in a second [time]; None for as fast as possible."""
-        case, choice = self.session.case, self._speed.value
-        if case is None or choice == FASTEST:
+        choice = self._speed.value
+        if choice == FASTEST:
             return None
         wall = SPEEDS[choice]
         if wall is not None:

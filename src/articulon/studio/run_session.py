@@ -20,6 +20,7 @@ from articulon.simulation.results import CASE
 from articulon.studio.engine_handle import Engine, Job
 from articulon.studio.live_frames import LiveFrames
 from articulon.studio.live_plots import Observed
+from articulon.studio.run_frames import RunFrames
 from articulon.studio.stage import Frame
 
 MOST_NOTES = 40
@@ -50,6 +51,7 @@ class RunSession:
         self.model: Model | None = None
         self.engine: Engine | None = None
         self.rate: float | None = None
+        self._finishing: list[Engine] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -93,16 +95,14 @@ class RunSession:
     def _load(self) -> None:
         """Take the frames, the observables and the figures that the folder has."""
         assert self.folder is not None and self.model is not None
-        run, model = open_run(self.folder, allow_code=self.allow_code), self.model
-        run.model = model
+        run = open_run(self.folder, allow_code=self.allow_code)
+        run.model = self.model
         self.summary = dict(run.summary)
-        times, positions, rotations = np.asarray(run.times), run.positions, run.rotations
-        self.observed.fill(times, run.observables)
+        frames = RunFrames(run, follows=False)
+        self.observed.fill(frames.times, run.observables)
         self.frames.clear()
-        count = len(times)
-        for k in np.unique(np.linspace(0, count - 1, min(count, MOST_LOADED)).round().astype(int)).tolist():
-            edges = None if model.box is None else model.box.vectors if run.boxes is None else run.boxes[k]
-            self.frames.add(Frame(positions[k], rotations[k], float(times[k]), edges))
+        for k in np.unique(np.linspace(0, len(frames) - 1, min(len(frames), MOST_LOADED)).round().astype(int)).tolist():
+            self.frames.add(frames[k])
 
     def begin(self, case: Case, model: Model, waits: bool = False) -> None:
         """Run a case: from where the run in the folder was stopped, if it is the same one, or in a new folder.
@@ -142,18 +142,28 @@ class RunSession:
 
     def poll(self) -> Frame | None:
         """Take what the engine has said and shown since: the state that it is in, if that is another one."""
+        for late in [late for late in self._finishing if not self._goes_on(late)]:
+            self._finishing.remove(late)
         engine = self.engine
         if engine is None:
             return None
         look = engine.latest()
         if look is not None:
             self.frames.add(look.frame)
+        going = self._goes_on(engine)
+        if self.state == "ended":
+            # It writes its report yet, and is in nobody's way.
+            self.engine = None
+            self._finishing += [engine] if going else []
+        return None if look is None else look.frame
+
+    def _goes_on(self, engine: Engine) -> bool:
+        """Take what an engine has said; whether it may say more."""
         for said in engine.heard():
             self._take(said)
         if engine.ended:
             engine.close()
-            self.engine = None
-        return None if look is None else look.frame
+        return not engine.ended
 
     def _take(self, said: Mapping[str, Any]) -> None:
         match said["kind"]:
@@ -174,7 +184,7 @@ class RunSession:
             case "ended":
                 self._end(said)
             case "gone":
-                if self.state != "ended":
+                if self.state not in ("ended", "idle"):
                     self._end({"summary": None, "error": said["error"] or "the engine ended", "heading": "error"})
 
     def _end(self, said: Mapping[str, Any]) -> None:
@@ -202,10 +212,10 @@ class RunSession:
 
     def close(self) -> str | None:
         """End the engine, the state saved; how to go on, where there is something to go on with."""
-        if self.engine is not None:
-            for said in self.engine.close():
+        for engine in [*self._finishing, *([] if self.engine is None else [self.engine])]:
+            for said in engine.close():
                 self._take(said)
-            self.engine = None
+        self.engine, self._finishing = None, []
         if not self.can_go_on or self.folder is None:
             return None
         return f"articulon studio {self.folder}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,11 @@ from articulon.errors import ArticulonError
 from articulon.model import Model
 from articulon.simulation.observers import poses_at
 from articulon.studio.case_source import CaseSource
+from articulon.studio.editing.case_document import CaseDocument
+from articulon.studio.editing.editor_panel import EditorPanel
 from articulon.studio.page_server import stop
 from articulon.studio.pull_tool import PullTool
+from articulon.studio.run_frames import floats
 from articulon.studio.run_panel import RunPanel
 from articulon.studio.run_session import RunSession
 from articulon.studio.scene import Scene, scene_of
@@ -29,32 +33,56 @@ RATE = 60.0
 
 
 class Workspace:
-    """The page.
+    """The page: a tab that runs a case and, where the case is under edit, one that builds it. The scene shows either
+    the case or its run.
 
     Parameters
     ----------
     server
         What serves it.
     source
-        Where the case comes from.
+        Where the case comes from; a document is edited on the page.
     session
         The runs.
+    home
+        The only folder that the page reads cases from and writes them to.
     """
 
-    def __init__(self, server: viser.ViserServer, source: CaseSource, session: RunSession) -> None:
-        self.server, self.source, self.session = server, source, session
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        source: CaseSource | CaseDocument,
+        session: RunSession,
+        home: Path | None = None,
+    ) -> None:
+        self.server, self.session = server, session
         self._closing, self._changed = threading.Event(), threading.Event()
         self._view: ViserScene | None = None
-        self._viewed: Model | None = None
+        self._middle: np.ndarray | None = None
         self._drawn: tuple[int, int | None] = (-1, None)
         self._watched: bool | None = None
+        self.editor: EditorPanel | None = None
         gui = server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large")
         gui.main_panel.dock_right()
-        self.panel = RunPanel(server, session, self._begin)
-        self.pull = PullTool(server, session)
-        source.on_change(self._changed.set)
+        if isinstance(source, CaseDocument):
+            tabs = gui.add_tab_group()
+            with tabs.add_tab("Run"):
+                self._add_run()
+            with tabs.add_tab("Build"):
+                self.editor = EditorPanel(server, source, home)
+            self.source: CaseSource = self.editor
+        else:
+            self._add_run()
+            self.source = source
+        self.source.on_change(self._changed.set)
         self._look_at_case()
+        if session.frames and session.model is not None:
+            self._show_run(session.model, session.frames[0])
+
+    def _add_run(self) -> None:
+        self.panel = RunPanel(self.server, self.session, self._begin)
+        self.pull = PullTool(self.server, self.session)
 
     def _look_at_case(self) -> None:
         """Show the case as it stands, or why there is none that can be run."""
@@ -64,58 +92,83 @@ class Workspace:
         except ArticulonError as error:
             self.panel.fault = str(error)
             self.server.gui.set_panel_label("articulon studio")
+            self._show_case(None)
             return
         self.panel.fault = None
         self.server.gui.set_panel_label(case.title or case.name)
-        if not self.session.going and self.session.state == "idle":
+        if self.session.state == "idle":
             self.session.case, self.session.model = case, model
-        if self.session.frames:
-            first = self.session.frames[0]
-        else:
-            first = first_frame(model)
-        self._set_stage(model, first)
+        self._show_case(model)
 
-    def _set_stage(self, model: Model, first: Frame) -> None:
+    def _show_case(self, model: Model | None) -> None:
+        """Show the case in the scene, in which an editor also moves its joints."""
+        if self.editor is not None:
+            self._clear()
+            self.editor.show(True)
+        elif model is not None:
+            self._set_stage(model, first_frame(model))
+
+    def _show_run(self, model: Model, first: Frame) -> None:
+        """Show the run in the scene, from a frame on."""
+        if self.editor is not None:
+            self.editor.show(False)
+        self._set_stage(model, first)
+        self._drawn = (-1, None)
+        assert self._view is not None
+        stage = self._view.stage
+        for client in self.server.get_clients().values():
+            with client.atomic():
+                client.camera.up_direction = tuple(stage.up)
+                client.camera.position, client.camera.look_at = tuple(stage.camera), (0.0, 0.0, 0.0)
+
+    def _clear(self) -> None:
         if self._view is not None:
             self._view.remove()
+            self._view = None
+
+    def _set_stage(self, model: Model, first: Frame) -> None:
         scene = scene_of(model, first.positions, first.rotations)
-        known = self.session.frames.some() if self.session.model is model else []
-        stage = live_stage(scene, first, known)
+        stage = live_stage(scene, first, self.session.frames.some() if self.session.model is model else [])
         with self.server.atomic():
+            self._clear()
             self._view = ViserScene(self.server, scene, stage, first)
+            self._middle = first.positions.mean(axis=0) if floats(model) else None
             self.pull.attach(self._view)
-        self._viewed = model
 
     def _begin(self, waits: bool) -> None:
         try:
             case = self.source.case()
             model = case.build_model()
-            self.session.case = case
-            self.session.rate = self.panel.rate()
+            self.session.rate = self.panel.rate(case)
             self.session.begin(case, model, waits)
         except ArticulonError as error:
             self.panel.fault = str(error)
             return
         self.panel.fault = None
         self._watched = None
-        if not self.session.frames:
-            self._set_stage(model, first_frame(model))
+        frames = self.session.frames
+        if self._view is None or not frames:
+            self._show_run(model, frames[0] if frames else first_frame(model))
 
     def update(self, seconds: float) -> None:
         """Bring the pages up to date after some wall time [s]."""
-        if self._changed.is_set() and not self.session.going:
+        session = self.session
+        if self._changed.is_set() and not session.going:
             self._changed.clear()
             self._look_at_case()
         self.panel.follow_wishes()
+        if self._view is None and self.panel.shown is not None and session.frames and session.model is not None:
+            # Somebody looks at the run again.
+            self._show_run(session.model, session.frames[0])
         watched = bool(self.server.get_clients())
         if watched != self._watched:
             self._watched = watched
-            self.session.tell("watch", watched=watched)
-        fresh = self.session.poll()
+            session.tell("watch", watched=watched)
+        fresh = session.poll()
         self.panel.play_on(seconds)
         self._show(fresh)
-        latest = self.panel.shown is None and self.session.frames
-        self.pull.update(self.session.frames[-1] if latest else None)
+        latest = self.panel.shown is None and self._view is not None and session.frames
+        self.pull.update(self._followed(session.frames[-1]) if latest else None)
         self.panel.update()
 
     def _show(self, fresh: Frame | None) -> None:
@@ -127,23 +180,35 @@ class Workspace:
             state = (len(frames), None)
             if fresh is not None or state != self._drawn:
                 self._drawn = state
-                self._view.show(frames[-1] if fresh is None else fresh)
+                self._view.show(self._followed(frames[-1] if fresh is None else fresh))
         elif number < len(frames) and self._drawn != (number, number):
             self._drawn = (number, number)
-            self._view.show(frames[number])
+            self._view.show(self._followed(frames[number]))
+
+    def _followed(self, frame: Frame) -> Frame:
+        """A frame as it is shown: of bodies that nothing holds, with their middle where it was at first."""
+        if self._middle is None:
+            return frame
+        return frame._replace(positions=frame.positions - (frame.positions.mean(axis=0) - self._middle))
 
     def run(self) -> None:
-        """Keep the pages up to date until Ctrl-C or :meth:`close`."""
+        """Keep the pages up to date until Ctrl-C or :meth:`end`."""
         before = time.monotonic()
         while not self._closing.wait(1.0 / RATE):
             now = time.monotonic()
             self.update(now - before)
             before = now
 
+    def end(self) -> None:
+        """Have :meth:`run` return."""
+        self._closing.set()
+
     def close(self) -> str | None:
         """End the run, its state saved, and the pages; how to go on with it, where there is something left."""
-        self._closing.set()
+        self.end()
         how = self.session.close()
+        if self.editor is not None:
+            self.editor.close()
         stop(self.server)
         return how
 

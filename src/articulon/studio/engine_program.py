@@ -1,5 +1,8 @@
-"""The process that runs a case for the pages: ``python -m articulon.studio.engine LINE POSES``, both descriptors that
-it inherits. It begins when it is told which case, and ends with the run, or when nobody is left on the line."""
+"""The process that runs a case for the pages: ``python -m articulon.studio.engine_program LINE POSES``.
+
+Both are descriptors that it inherits. It begins when it is told which case, and ends with the run, or when nobody is
+left on the line.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from articulon.storage.file_reading import read_summary
 from articulon.studio.engine_link import Link
 from articulon.studio.engine_pulls import EnginePulls
 from articulon.studio.engine_steering import EngineSteering
-from articulon.studio.pose_exchange import PoseExchange
+from articulon.studio.pose_exchange import FrameForm, PoseExchange
 
 PATIENCE = 30.0
 """For how long it waits to be told which case, and for its last words to be heard [s]."""
@@ -62,7 +65,7 @@ def serve(link: Link, descriptor: int) -> None:
     if not jobs:
         return
     job, folder = jobs[0], Path(jobs[0]["folder"])
-    poses = PoseExchange(descriptor, job["bodies"], job["boxed"])
+    poses = PoseExchange(descriptor, FrameForm(*job["form"]))
     pulls = EnginePulls(link, folder)
     steering = EngineSteering(link, poses, pulls, job["rate"], job["waits"])
     status, heading, error = "failed", "error", None

@@ -1,0 +1,214 @@
+"""The studio: how long its page takes to come, how many frames a browser receives, and what pages cost a run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+
+from articulon.cases.case import Case
+from articulon.cases.loading import load_case
+from articulon.studio.page_server import address, server_at
+from articulon.studio.run_session import RunSession
+from articulon.studio.workspace import Workspace
+from benchmarks.tables import console, show_machine, show_table, show_targets, target
+from benchmarks.timing import machine
+
+DOCKING = "docking"
+SPHERES = "20,000 spheres"
+FRAMES_ASKED = {DOCKING: 60.0, SPHERES: 20.0}
+"""Frames that a browser is to receive in a second."""
+SECONDS, ROUNDS = 4.0, 3
+"""For how long each way of looking is measured, and how often, in turn [s]."""
+PACKAGES = {"viser": "viser", "numba": "numba", "playwright": "playwright"}
+FLAGS = (
+    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+    *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+)
+CLIENT = "import sys; from tests.support.page_client import PageClient; p = PageClient(int(sys.argv[1]))\nwhile True: p.socket.recv()"  # noqa: E501
+"""A page that draws nothing: what a browser costs that has a graphics card, or is on another machine."""
+
+Say = Callable[[str], None]
+
+
+class _Given:
+    """A case."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+
+    def case(self) -> Case:
+        """The case."""
+        return self._case
+
+    def on_change(self, callback: object) -> None:
+        """It never does."""
+
+
+def cases() -> dict[str, Case]:
+    """What is run, for longer than anybody looks."""
+    wide = {
+        "model.fills[0].count": 20_000,
+        "model.fills[0].low": ["-0.3 m", "-0.3 m", 0],
+        "model.fills[0].high": ["0.3 m", "0.3 m", "1.25 m"],
+        "box.lengths": ["0.6 m", "0.6 m", "1.3 m"],
+        "box.origin": ["-0.3 m", "-0.3 m", 0],
+        "run.duration": "20 s",
+        "checks": [],
+    }
+    return {
+        DOCKING: load_case("nanoparticle-docking", {"run.duration": "800 us", "run.frames": 800}),
+        SPHERES: load_case("box-packing", wide),
+    }
+
+
+@contextmanager
+def _studio(case: Case) -> Iterator[Workspace]:
+    """A studio that shows a case, kept up to date by a thread."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Workspace(server_at(None), _Given(case), RunSession(Path(folder)))
+        thread = threading.Thread(target=workspace.run)
+        thread.start()
+        try:
+            yield workspace
+        finally:
+            workspace.end()
+            thread.join()
+            workspace.close()
+
+
+def _until(reached: Callable[[], bool], patience: float = 600.0) -> None:
+    end = time.monotonic() + patience
+    while not reached():
+        if time.monotonic() > end:
+            raise TimeoutError("the studio did not come so far")
+        time.sleep(0.02)
+
+
+def _speed(workspace: Workspace, seconds: float) -> float:
+    """Steps that the run takes in a second."""
+    time.sleep(0.6)  # what was looked at before is out of the way
+    session = workspace.session
+    before, began = session.steps, time.monotonic()
+    time.sleep(seconds)
+    return (session.steps - before) / (time.monotonic() - began)
+
+
+@contextmanager
+def _reader(workspace: Workspace) -> Iterator[None]:
+    """A page that draws nothing, in a process of its own."""
+    command = [sys.executable, "-c", CLIENT, str(workspace.server.get_port())]
+    with subprocess.Popen(command, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL) as process:
+        try:
+            _until(lambda: bool(workspace.server.get_clients()), 60.0)
+            yield
+        finally:
+            process.kill()
+    _until(lambda: not workspace.server.get_clients(), 60.0)
+
+
+class _Page:
+    """The page in Chromium: when it came, and the packets that it receives."""
+
+    def __init__(self, browser: Any, workspace: Workspace) -> None:
+        self.packets: list[float] = []
+        began = time.monotonic()
+        self.page = browser.new_page(viewport={"width": 1200, "height": 800})
+        self.page.on("websocket", lambda line: line.on("framereceived", self._take))
+        self.page.goto(address(workspace.server))
+        self.page.locator("canvas").first.wait_for()
+        self.page.locator("#articulon-light").first.wait_for()
+        self.seconds = time.monotonic() - began
+
+    def _take(self, packet: Any) -> None:
+        self.packets.append(time.monotonic())
+
+    def watch(self, workspace: Workspace, seconds: float) -> tuple[float, float]:
+        """Steps that the run takes in a second, and frames that come meanwhile."""
+        session = workspace.session
+        self.page.wait_for_timeout(600.0)
+        before, began, first = session.steps, time.monotonic(), len(self.packets)
+        self.page.wait_for_timeout(1e3 * seconds)
+        passed = time.monotonic() - began
+        return (session.steps - before) / passed, (len(self.packets) - first) / passed
+
+
+def measure_case(case: Case, seconds: float, rounds: int, say: Say) -> dict[str, Any]:
+    """Steps in a second with nobody looking, with a page that draws nothing, and with one in Chromium; frames that
+    this one receives; and how long it takes to come."""
+    chromium = next((shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")), None)
+    figures: dict[str, Any] = {"bodies": case.build_model().bodies, "frames": None, "page": None, "browser": None}
+    alone, read, drawn, frames, page_seconds = [], [], [], [], []
+    with _studio(case) as workspace:
+        _until(lambda: workspace.session.case is not None)
+        workspace.panel.press()
+        _until(lambda: workspace.session.state == "running" and workspace.session.steps > 1000)
+        time.sleep(2.0)
+        for _ in range(rounds):
+            alone.append(_speed(workspace, seconds))
+            with _reader(workspace):
+                read.append(_speed(workspace, seconds))
+        say(f"{median(alone):.0f} steps/s alone, {median(read):.0f} with a page")
+        if chromium is not None:
+            from playwright.sync_api import sync_playwright
+
+            with sync_playwright() as driver:
+                browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
+                for _ in range(rounds):
+                    page = _Page(browser, workspace)
+                    page_seconds.append(page.seconds)
+                    steps, received = page.watch(workspace, seconds)
+                    drawn.append(steps)
+                    frames.append(received)
+                    page.page.close()
+                    _until(lambda: not workspace.server.get_clients(), 60.0)
+                    alone.append(_speed(workspace, seconds))
+                browser.close()
+            figures |= {
+                "frames": median(frames),
+                "page": min(page_seconds),
+                "browser": 1 - median(drawn) / median(alone),
+            }
+    return figures | {"steps": median(alone), "reader": 1.0 - median(read) / median(alone)}
+
+
+def measure(seconds: float = SECONDS, rounds: int = ROUNDS, say: Say = lambda _: None) -> dict[str, Any]:
+    """The figures by case, targets, and the machine."""
+    figures: dict[str, Any] = {"machine": machine(PACKAGES), "cases": {}}
+    for name, case in cases().items():
+        say(f"{name} in the studio")
+        figures["cases"][name] = measure_case(case, seconds, rounds, say)
+    found = figures["cases"]
+    figures["targets"] = [
+        target("first page of the docking, warm [s]", found[DOCKING]["page"], 3.0),
+        *(
+            target(f"frames/s received, {name}", found[name]["frames"], n, at_least=True)
+            for name, n in FRAMES_ASKED.items()
+        ),
+        *(target(f"part of the run's speed that a page costs, {name}", found[name]["reader"], 0.05) for name in found),
+    ]
+    return figures
+
+
+def show(figures: dict[str, Any], out: Console | None = None) -> None:
+    """Print the figures as tables."""
+    out = console() if out is None else out
+    show_machine(out, figures["machine"])
+    rows = [
+        (name, f["bodies"], f["steps"], f["reader"], f["browser"], f["frames"], f["page"])
+        for name, f in figures["cases"].items()
+    ]
+    columns = ("case", "bodies", "steps/s", "a page costs", "with Chromium here", "frames/s", "first page [s]")
+    show_table(out, "The studio", columns, rows, words=1)
+    show_targets(out, figures["targets"])
