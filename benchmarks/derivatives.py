@@ -14,7 +14,7 @@ import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.passes import run_from_python
 from articulon.sensitivities.adjoint_program import adjoint_program
-from articulon.sensitivities.differentiable_models import run_of
+from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of, run_of_case
 from articulon.sensitivities.friction_implicit_stepping import FrictionImplicitStepping
 from articulon.sensitivities.stepping import REVERSE, follow_schedule, take_steps
 from articulon.sensitivities.table_gradients import differentiated, in_one
@@ -28,8 +28,14 @@ LONG = (32, 128, 1024, 10_000, 100_000)
 """Bodies of those whose products are."""
 CHAINS = (32, 1000, 10_000)
 """Bodies of those whose steps are reversed."""
+DOCKING = "nanoparticle-docking"
+"""A case whose forces between sites cost most, whose steps are reversed too."""
+SHORT = 1e-6
+"""Length of the steps of chains [time]."""
 STEPS = 10
 """Steps of one call, beside which it costs nothing."""
+STEP_FIGURES = ("step", "adjoint step", "adjoint step, bodies")
+"""A step, its adjoint, and that with numbers of bodies among the parameters."""
 SECONDS = 6.0
 """Wall-clock time for each of the four [s]."""
 
@@ -47,7 +53,7 @@ def measure(
 ) -> dict[str, Any]:
     """The figures: microseconds for the matrices by size and engine, and for products and the forward dynamics by size;
     how far the matrices lie apart; targets and the machine."""
-    figures: dict[str, Any] = {"machine": machine(), "n": list(sizes), "long": list(long), "chains": list(steps)}
+    figures: dict[str, Any] = {"machine": machine(), "n": list(sizes), "long": list(long)}
     say("dense derivatives of revolute chains")
     found = [_dense(n) for n in sizes]
     best = interleaved([call for calls, _ in found for call in calls], seconds)
@@ -65,9 +71,12 @@ def measure(
     for k, name in enumerate(("right-hand side", "adjoint")):
         figures[name] = [round(1e6 * best[2 * i + k], 2) for i in range(len(sizes))]
     say("adjoints of friction-implicit steps")
-    best = interleaved([call for n in steps for call in _steps(n)], seconds)
-    for k, name in enumerate(("step", "adjoint step")):
-        figures[name] = [round(1e6 * best[2 * i + k] / STEPS, 2) for i in range(len(steps))]
+    docking = run_of_case(ar.load_case(DOCKING), "benchmark")
+    runs = [*((_chain_run(n), SHORT) for n in steps), (docking, float(docking.windows.step or 0.0))]
+    best = interleaved([call for run in runs for call in _steps(*run)], seconds)
+    figures["steps of"] = [*(f"chain of {n:,}" for n in steps), DOCKING]
+    for k, name in enumerate(STEP_FIGURES):
+        figures[name] = [round(1e6 * best[len(STEP_FIGURES) * i + k] / STEPS, 2) for i in range(len(runs))]
     figures["targets"] = targets(figures)
     return figures
 
@@ -123,34 +132,42 @@ def _adjoints(bodies: int) -> list[Callable[[], Any]]:
     return [forward, backward]
 
 
-def _steps(bodies: int) -> list[Callable[[], Any]]:
-    """Friction-implicit steps of a chain in a viscous medium on torsional springs, and as many reversed."""
-    c = chain("revolute", bodies)
-    model = our_model(c)
+def _chain_run(bodies: int) -> DifferentiableRun:
+    """Friction-implicit steps of a chain in a viscous medium on torsional springs."""
+    model = our_model(chain("revolute", bodies))
     springs = ar.forces.TorsionalSprings(stiffness=dict.fromkeys(model.names, 1.0))
     drag = ar.forces.StokesDrag(viscosity=1.0, radius=dict.fromkeys(model.names, 0.01))
+    options = {"options": {"step": 1e-4}, **NOTHING}
     model = replace(model, forces=(springs, drag))
-    run = run_of(
-        model, "benchmark", duration=1e-3, rule="friction-implicit", frames=1, options={"step": 1e-4}, **NOTHING
-    )
+    return run_of(model, "benchmark", duration=1e-3, rule="friction-implicit", frames=1, **options)
+
+
+def _steps(run: DifferentiableRun, length: float) -> list[Callable[[], Any]]:
+    """Steps of a length of a run, and as many reversed, without and with derivatives by numbers of bodies."""
+    times, lengths = length * np.arange(STEPS + 1), np.full(STEPS + 1, length)
     stepping = FrictionImplicitStepping(run)
-    gradients, _ = in_one(differentiated(*stepping.evaluator.system[:2]))
-    (taking, *kept), (reversing, *more) = stepping.taking(), stepping.reversing(gradients, bodies=False)
-    times, lengths = np.zeros(STEPS), np.full(STEPS, 1e-6)
+    taking, kept = stepping.taking()
     states = np.stack([stepping.start, stepping.start])
-    actions = np.array([(REVERSE, 0, 0, 0, 0)] * STEPS, dtype=np.int64)
-    reversing.weight[:] = np.random.default_rng(1).normal(size=reversing.weight.size)
+    actions = np.array([(REVERSE, 0, k, 0, 0) for k in range(STEPS, 0, -1)], dtype=np.int64)
 
     def forward() -> Any:
         taking.y[:] = stepping.start
-        take_steps(taking, times, lengths, 0, STEPS)
+        take_steps(taking, times, lengths, 1, STEPS + 1)
         return kept
 
-    def backward() -> Any:
-        follow_schedule(reversing, times, lengths, actions, states)
-        return more
+    def backward(bodies: bool) -> Callable[[], Any]:
+        gradients, _ = in_one(differentiated(*stepping.evaluator.system[:2]))
+        reversing, kept = stepping.reversing(gradients, bodies)
+        weight = np.random.default_rng(1).normal(size=reversing.weight.size)
 
-    return [forward, backward]
+        def back() -> Any:
+            reversing.weight[:] = weight
+            follow_schedule(reversing, times, lengths, actions, states)
+            return kept
+
+        return back
+
+    return [forward, backward(False), backward(True)]
 
 
 def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
@@ -160,7 +177,7 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     products = [a / b for a, b in zip(figures["vector_jacobian"], figures["dynamics"], strict=True)]
     by_size = dict(zip(figures["long"], figures["vector_jacobian"], strict=True))
     adjoints = [a / b for a, b in zip(figures["adjoint"], figures["right-hand side"], strict=True)]
-    adjoint_steps = [a / b for a, b in zip(figures["adjoint step"], figures["step"], strict=True)]
+    over = [[a / b for a, b in zip(figures[name], figures["step"], strict=True)] for name in STEP_FIGURES[1:]]
     growth = None
     if 128 in by_size and 100_000 in by_size:
         growth = by_size[100_000] / 100_000 / (by_size[128] / 128) - 1.0
@@ -168,7 +185,8 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
         target("matrices, n ≥ 32: times as fast as Pinocchio, at least", min(ratios, default=None), 2.0, at_least=True),
         target("a product with a vector over the forward dynamics, at most", max(products), 4.0),
         target("the adjoint of a right-hand side over it, at most", max(adjoints), 5.0),
-        target("an adjoint friction-implicit step over the step, at most", max(adjoint_steps), 5.0),
+        target("an adjoint friction-implicit step over the step, at most", max(over[0]), 5.0),
+        target("the same with numbers of bodies, at most", max(over[1]), 5.0),
         target("growth of a product's time per body from n = 128 to 100,000", growth, 0.2),
     ]
 
@@ -196,10 +214,10 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     columns = ("n", "f", "μᵀ ∂f", "μᵀ ∂f over f")
     show_table(out, "Right-hand side f with gravity and springs, and its adjoint: μs", columns, rows)
     rows = []
-    for k, n in enumerate(figures["chains"]):
-        one, back = figures["step"][k], figures["adjoint step"][k]
-        rows.append((n, one, back, back / one))
-    columns = ("n", "step", "adjoint step", "adjoint step over step")
-    show_table(out, "Friction-implicit steps with drag and springs, and their adjoints: μs", columns, rows)
+    for k, name in enumerate(figures["steps of"]):
+        one, back, more = (figures[figure][k] for figure in STEP_FIGURES)
+        rows.append((name, one, back, back / one, more, more / one))
+    columns = ("steps of", "step", "adjoint step", "over step", "with numbers of bodies", "over step")
+    show_table(out, "Friction-implicit steps with drag and springs or pairs, and their adjoints: μs", columns, rows)
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])

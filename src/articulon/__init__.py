@@ -69,8 +69,9 @@ if TYPE_CHECKING:
     from articulon.parameter_studies.fitting import fit as fit
     from articulon.parameter_studies.optimising import optimise as optimise
     from articulon.parameter_studies.ranking import rank_parameters as rank_parameters
-    from articulon.robots.entry import read_mjcf as read_mjcf
-    from articulon.robots.entry import read_urdf as read_urdf
+    from articulon.robots.robot_entry import read_mjcf as read_mjcf
+    from articulon.robots.robot_entry import read_urdf as read_urdf
+    from articulon.robots.urdf_writing import write_urdf as write_urdf
     from articulon.runs.entry import open_run as open_run
     from articulon.runs.entry import resume as resume
     from articulon.runs.entry import run as run
@@ -125,7 +126,8 @@ _HOMES = {
     "articulon.cases": ("load_case",),
     "articulon.cases.plugins": ("load_plugin",),
     "articulon.ensembles": ("Ensemble",),
-    "articulon.robots.entry": ("read_mjcf", "read_urdf"),
+    "articulon.robots.robot_entry": ("read_mjcf", "read_urdf"),
+    "articulon.robots.urdf_writing": ("write_urdf",),
     "articulon.runs.entry": ("simulate", "resume", "run", "open_run"),
     "articulon.runs.replica_exchange": ("replica_exchange",),
     "articulon.runs.run": ("Run",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -387,3 +388,13 @@ def test_bodies_that_a_builder_makes_are_not_edited() -> None:
         document.add_body("arm", **ROD)
     with pytest.raises(CaseError, match="the bodies are made by the builder"):
         document.rename_body("core", "kernel")
+
+
+def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[2] / "docs" / "studio.md").read_text(encoding="utf-8")
+    (block,) = (one for one in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "CaseDocument" in one)
+    exec(block)
+    saved = CaseDocument.open("pendulum.toml")
+    assert saved.bodies == ["upper", "forearm"] and saved.value("run.duration") == "5 s"
+    assert saved.value("forces[1].rotational") == {"forearm": "0.1 N m s"} and saved.errors == {}

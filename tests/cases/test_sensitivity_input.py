@@ -90,8 +90,8 @@ def test_steps_chosen_by_their_error_are_refused_by_the_adjoint() -> None:
     ("keys", "message"),
     [
         (
-            {"rule": "velocity-verlet"},
-            "'velocity-verlet' has no derivatives; choose one of friction-implicit, ",
+            {"rule": "implicit-midpoint"},
+            "'implicit-midpoint' has no derivatives; choose one of friction-implicit, ",
         ),
         ({"duration": None}, "duration: say how long the model is simulated"),
         ({"checkpoints": 0}, "checkpoints"),

@@ -18,5 +18,5 @@ def test_derivatives_are_measured_and_shown():
     out = io.StringIO()
     derivatives.show(figures, Console(file=out, width=120))
     assert "Products of the derivatives with vectors" in out.getvalue()
-    assert "Friction-implicit steps with drag and springs" in out.getvalue()
+    assert "Friction-implicit steps with drag and springs or pairs" in out.getvalue()
     assert "derivatives" in benchmarks.BENCHMARKS

@@ -12,12 +12,16 @@ import pytest
 
 import articulon as ar
 from articulon.errors import CaseError
+from articulon.model.array_rotations import matrices
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
 from articulon.studio.editing.file_view import inside
-from articulon.studio.page_server import address, server_at, stop
+from articulon.studio.editing.joint_dragging import joint_handle
+from articulon.studio.editing.joint_handles import HANDLE
+from articulon.studio.page_server import server_at, stop
+from tests.support.browser import chromium, needs_browser, opened
+from tests.support.live_studio import address_of, live_studio
 from tests.support.page_client import PageClient
-from tests.support.studio_browser import NO_BROWSER, browser_page, field
 
 BAR = {"mass": 1.0, "inertia": [0.01, 0.01, 0.01], "joint": "revolute"}
 
@@ -38,6 +42,16 @@ def four_bar() -> CaseDocument:
         child_position=[2, 0, 0],
     )
     return document
+
+
+def pin_gap(model: ar.Model) -> float:
+    """How far the two ends of the pin are from each other [m]."""
+    positions, rotations = ar.body_poses(model, model.q0)
+    ends = [
+        positions[k] + 2.0 * matrices(rotations[k])[:, 0]
+        for k in (model.names.index("coupler"), model.names.index("rocker"))
+    ]
+    return float(np.abs(ends[0] - ends[1]).max())
 
 
 class Page:
@@ -80,7 +94,9 @@ class Page:
         self.until(lambda: words in self.client.text_of("GuiHtmlMessage"))
 
     def field(self, label: str) -> Any:
-        return self.client.control("GuiTextMessage", label)[1]["value"]
+        """What stands in a field; None while it is not there."""
+        found = self.client.controls.values()
+        return next((c["value"] for c in found if c["type"] == "GuiTextMessage" and c.get("label") == label), None)
 
     def close(self) -> None:
         self.client.socket.close()
@@ -95,7 +111,7 @@ def page(tmp_path: Path) -> Iterator[Page]:
     made.close()
 
 
-def lower_pendulum_in_python() -> ar.Model:
+def pendulum_in_python() -> ar.Model:
     """The double pendulum that the page builds."""
     rod = {
         "mass": 1.0,
@@ -138,7 +154,7 @@ def test_a_double_pendulum_is_built_by_the_controls_saved_and_read_again(page: P
     settings = {"rule": "dormand-prince", "rtol": 1e-9, "atol": 1e-9}
     assert page.document.value("integrator") == settings
     built, python = (
-        ar.simulate(model, 1.0, **settings, frames=500) for model in (case.build_model(), lower_pendulum_in_python())
+        ar.simulate(model, 1.0, **settings, frames=500) for model in (case.build_model(), pendulum_in_python())
     )
     assert np.abs(built.q[-1] - python.q[-1]).max() <= 1e-12
     assert abs(python.q[-1][0] - python.q[0][0]) > 0.5
@@ -184,7 +200,7 @@ def test_what_is_wrong_stands_below_its_field(page: Page) -> None:
 
 def test_forces_and_rules_are_chosen_by_their_declarations(page: Page) -> None:
     page.press("bodies", "add")
-    page.choose("new kind", "point-spring")
+    page.choose("new force", "point-spring")
     page.press("forces", "add")
     page.write("bodies", "ground, body 1")
     page.write("stiffness [N/m]", "40 N/m")
@@ -248,15 +264,7 @@ def test_a_four_bar_stays_closed_as_its_crank_is_dragged(tmp_path: Path) -> None
         assert page.document.errors == {}
         model = page.document.model()
         assert model is not None and model.q0[0] == pytest.approx(np.pi / 2, abs=1e-6)
-        # The pin, from both sides.
-        positions, rotations = ar.body_poses(model, model.q0)
-        ends = []
-        for name in ("coupler", "rocker"):
-            k = model.names.index(name)
-            w, _, _, z = rotations[k]
-            angle = 2 * np.arctan2(z, w)
-            ends.append(positions[k] + 2 * np.array([np.cos(angle), np.sin(angle), 0]))
-        assert np.abs(ends[0] - ends[1]).max() < 1e-12
+        assert pin_gap(model) < 1e-12
         page.press("step", "undo")
         page.until(lambda: page.document.toml == before)
     finally:
@@ -312,37 +320,108 @@ def test_no_file_outside_of_the_folder_is_read_or_written(tmp_path: Path, name: 
         inside(tmp_path / "open", name)
 
 
+def field(page: Any, label: str) -> Any:
+    """The first field with a label, to which viser does not tie it as browsers know it."""
+    row = f"//label[normalize-space(.)='{label}']/ancestor::div[contains(@class, 'mantine-Flex-root')][1]"
+    return page.locator(f"xpath={row}//input").first
+
+
+def press(page: Any, name: str) -> None:
+    """Press the first button of a name."""
+    page.get_by_role("button", name=name, exact=True).first.click()
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(NO_BROWSER is not None, reason=NO_BROWSER or "")
-def test_a_browser_builds_a_double_pendulum(tmp_path: Path) -> None:
-    """Chromium draws in software, which takes seconds to begin."""
-    server = server_at(None)
-    panel = EditorPanel(server, CaseDocument.new(), tmp_path)
-    try:
-        with browser_page(address(server)) as page:
-            for name in ("upper", "lower"):
-                page.get_by_role("button", name="add", exact=True).first.click()
-                field(page, "name").fill(name)
-                page.get_by_text(f"to '{name}'").wait_for()
-            field(page, "mass [kg]").fill("2 s")
-            page.get_by_text("expected a mass").nth(1).wait_for()
-            above = field(page, "mass [kg]").bounding_box()
-            below = page.get_by_text("expected a mass").nth(1).bounding_box()
-            assert 0 < below["y"] - above["y"] < 60
-            page.get_by_role("button", name="undo", exact=True).click()
-            page.get_by_text("ready to run").wait_for()
-            page.get_by_role("button", name="redo", exact=True).click()
-            page.get_by_text("1 fault").wait_for()
-            page.get_by_role("button", name="undo", exact=True).click()
-            page.get_by_role("tab", name="File").click()
-            field(page, "file").fill("pendulum")
-            page.get_by_role("button", name="Save", exact=True).click()
-            page.get_by_text("pendulum.toml · ready to run").wait_for()
-            text = (tmp_path / "pendulum.toml").read_text()
-            assert ar.load_case(tmp_path / "pendulum.toml").build_model().names == ("upper", "lower")
-            page.reload()
-            page.get_by_text("pendulum.toml · ready to run").wait_for()
-            assert CaseDocument.open(tmp_path / "pendulum.toml").toml == panel.document.toml == text
-    finally:
-        panel.close()
-        stop(server)
+@needs_browser
+def test_a_double_pendulum_is_built_and_run_in_a_browser(tmp_path: Path) -> None:
+    """From nothing; Chromium draws in software, and the engine is a process, both of which take seconds."""
+    with live_studio(CaseDocument.new(), tmp_path / "runs") as studio, chromium() as browser:
+        editor = studio.editor
+        assert editor is not None
+        page = opened(browser, address_of(studio), "Build")
+        page.get_by_role("tab", name="Build").click()
+        page.get_by_text("No bodies are written out yet").wait_for()
+        for name in ("upper", "lower"):
+            press(page, "add")
+            field(page, "name").fill(name)
+            page.get_by_text(f"to '{name}'").wait_for()
+        field(page, "mass [kg]").fill("2 s")
+        page.get_by_text("1 fault").wait_for()
+        said = page.get_by_text("expected a mass").filter(visible=True).all()
+        above = field(page, "mass [kg]").bounding_box()["y"]
+        assert any(0 < one.bounding_box()["y"] - above < 60 for one in said)
+        before = editor.document.toml
+        press(page, "undo")
+        page.get_by_text("ready to run").wait_for()
+        press(page, "redo")
+        page.get_by_text("1 fault").wait_for()
+        assert editor.document.toml == before
+        press(page, "undo")
+        page.get_by_text("ready to run").wait_for()
+        page.get_by_label("body", exact=True).first.click()
+        page.get_by_role("option", name="upper", exact=True).click()
+        page.wait_for_function("() => document.querySelector('span[style*=\"700\"]')?.innerText == 'upper'")
+        field(page, "q [rad]").fill("90 deg")
+        page.get_by_text("undo: change model.bodies[0].q").wait_for()
+        page.get_by_role("tab", name="Settings").click()
+        field(page, "duration [s]").fill("1 s")
+        page.get_by_text("undo: change run.duration").wait_for()
+        page.get_by_role("tab", name="File").click()
+        field(page, "file").fill("pendulum")
+        press(page, "Save")
+        page.get_by_text("pendulum.toml · ready to run").wait_for()
+        text = (tmp_path / "pendulum.toml").read_text()
+        page.reload()
+        page.get_by_role("tab", name="Build").click()
+        page.get_by_text("pendulum.toml · ready to run").wait_for()
+        assert CaseDocument.open(tmp_path / "pendulum.toml").toml == editor.document.toml == text
+        page.get_by_role("tab", name="Run").click()
+        press(page, "Run")
+        page.locator("#articulon-light", has_text="complete").or_(page.get_by_text("ended")).first.wait_for()
+        folder = studio.session.folder
+    assert folder is not None
+    run = ar.open_run(folder)
+    python = ar.simulate(pendulum_in_python(), 1.0, rtol=1e-9, atol=1e-9, frames=500)
+    assert np.abs(run.q[-1] - python.q[-1]).max() <= 1e-12
+
+
+@pytest.mark.slow
+@needs_browser
+def test_the_crank_of_a_four_bar_is_dragged_in_a_browser(tmp_path: Path) -> None:
+    """By the ring about its axis, where the camera shows it."""
+    with live_studio(four_bar(), tmp_path / "runs") as studio, chromium() as browser:
+        editor = studio.editor
+        assert editor is not None
+        page = opened(browser, address_of(studio), "Build")
+        page.get_by_role("tab", name="Build").click()
+        page.get_by_text("ready to run").wait_for()
+        page.get_by_label("body", exact=True).first.click()
+        page.get_by_role("option", name="crank", exact=True).click()
+        page.wait_for_function("() => document.querySelector('span[style*=\"700\"]')?.innerText == 'crank'")
+        page.wait_for_timeout(3000.0)
+        (client,) = studio.server.get_clients().values()
+        camera, canvas = client.camera, page.locator("canvas").first.bounding_box()
+        before, stage = editor.document.model(), editor._scene._stage
+        assert before is not None and stage is not None
+        handle = joint_handle(before, 0, before.q0)
+        middle, x, y = stage.places(handle.position), *matrices(handle.rotation).T[:2]
+
+        def on_screen(angle: float) -> tuple[float, float]:
+            # The ring of viser's handles has 0.65 of their size.
+            point = middle + 0.65 * HANDLE * (np.cos(angle) * x + np.sin(angle) * y)
+            right, down, far = matrices(np.asarray(camera.wxyz)).T @ (point - np.asarray(camera.position))
+            scale = 0.5 * canvas["height"] / np.tan(camera.fov / 2) / far
+            return 0.5 * canvas["width"] + scale * right, 0.5 * canvas["height"] + scale * down
+
+        page.mouse.move(*on_screen(0.2))
+        page.wait_for_timeout(300.0)
+        page.mouse.down()
+        for angle in np.linspace(0.2, 0.7, 8)[1:]:
+            page.mouse.move(*on_screen(float(angle)))
+            page.wait_for_timeout(200.0)
+        page.mouse.up()
+        page.get_by_text("undo: move 'crank', 'coupler', 'rocker'").wait_for()
+        after = editor.document.model()
+        assert after is not None and editor.document.errors == {}
+        assert after.q0[0] - before.q0[0] == pytest.approx(0.5, abs=0.2)
+        assert pin_gap(after) < 1e-12

@@ -257,7 +257,7 @@ def test_the_public_names_are_those_of_the_contract():
         "minimise",
         *("potential_energy", "generalized_forces", "virial", "pressure", "configurational_laplacian"),
         *("forces", "thermostats", "barostats", "scaling", "adaptive", "analysis", "modes", "molecules", "gpu"),
-        *("lammps", "shapes", "read_urdf", "read_mjcf"),
+        *("lammps", "shapes", "read_urdf", "read_mjcf", "write_urdf"),
         *("lock", "release", "Transition", "Reservoir"),
         *("load_case", "load_plugin", "run", "open_run", "Run", "compare", "Ensemble", "advise", "replica_exchange"),
         *("ensemble", "rank_parameters", "fit", "optimise"),

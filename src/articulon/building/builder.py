@@ -69,6 +69,9 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         self._joint_names: dict[int, str] = {}
         self._armatures: dict[int, np.ndarray] = {}
         self.any_inertia = False
+        """Whether inertias are taken that no body has, as files of others have them."""
+        self.inferred: list[str] = []
+        """What was assumed and left out on the way, a line each, for ``Model.inferred``."""
         super().__init__()
 
     def __repr__(self) -> str:
@@ -433,6 +436,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             self._shapes,
             self._joint_names,
             self._armature(),
+            tuple(self.inferred),
         )
         model = closed(model, given_q, given_u)
         check_reach(model)

@@ -158,6 +158,7 @@ class Case:
         try:
             builder = ModelBuilder(self.units.name, self.box)
             declaration.populate(builder)
+            builder.inferred = list(declaration.inferred)
             for force in forces:
                 builder.add_force(force)
             model = builder.build()

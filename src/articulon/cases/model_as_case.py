@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from articulon.cases.builders.explicit_joints import GROUND
 from articulon.forces.user_functions import CODE_KEYS
 from articulon.model import Model
-from articulon.model.array_rotations import matrices
 from articulon.model.atoms import Atoms
 from articulon.model.joints.axis import AxisJoint
+from articulon.model.placed_bodies import joint_frame
 
 
 def obstacle(model: Model) -> str | None:
@@ -95,7 +93,7 @@ def _joint(joint: Any) -> dict[str, Any]:
 
 def _body(model: Model, body: int) -> dict[str, Any]:
     xx, xy, xz, yy, yz, zz = model.inertias[body].tolist()
-    position, rotation = _frame(model, body)
+    position, rotation = joint_frame(model, body)
     found = {
         "name": model.names[body],
         "mass": float(model.masses[body]),
@@ -119,29 +117,6 @@ def _body(model: Model, body: int) -> dict[str, Any]:
         found["q"] = model.q0[q : q + joint.nq].tolist()
         found["u"] = model.u0[u : u + joint.nu].tolist()
     return found
-
-
-def _frame(model: Model, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """The joint frame of a body in its parent's frame: position and Euler parameters."""
-    link, parent = int(model.link[body]), int(model.parents[body])
-    if model.joints[body].nq:  # in the frame of the parent's link
-        position, rotation = model.forest.position[link], model.forest.rotation[link]
-    else:
-        position, rotation = model.offset_position[body], model.offset_rotation[body]
-    if parent < 0:
-        return position, rotation
-    away, turned = model.offset_position[parent], model.offset_rotation[parent]
-    if not away.any() and turned[0] == 1.0:  # most parents carry their link's frame, and nothing is rounded
-        return position, rotation
-    back = turned * np.array([1.0, -1.0, -1.0, -1.0])
-    found = _product(back, rotation)
-    return matrices(turned).T @ (position - away), found / np.linalg.norm(found)
-
-
-def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Of two quaternions, scalar first."""
-    vector = a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
-    return np.array([a[0] * b[0] - a[1:] @ b[1:], *vector])
 
 
 def _sites(model: Model) -> list[dict[str, Any]]:

@@ -41,6 +41,7 @@ def assemble_forest(
     shapes: Mapping[int, tuple[Shape, ...]] | None = None,
     joint_names: Mapping[int, str] | None = None,
     armature: np.ndarray | None = None,
+    inferred: tuple[str, ...] = (),
 ) -> Model:
     """The model of bodies given by columns in body order, parents first."""
     rows = link_rows(columns, joints, sites.body, flexibility)
@@ -150,6 +151,7 @@ def assemble_forest(
         chains=chains,
         shapes=tuple(map((shapes or {}).get, range(len(names)), repeat(()))),
         armature=armature,
+        inferred=inferred,
         joint_names=tuple(map((joint_names or {}).get, range(len(names)), names)),
     )
 

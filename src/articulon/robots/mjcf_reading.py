@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.inputs import clipped, shown
+from articulon.inputs import LARGEST, clipped, shown
 from articulon.model.array_rotations import quaternion_product
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld
 from articulon.robots.mjcf_shapes import GeomShapes
 from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, unique
-from articulon.robots.rotations import about, matrix_of
+from articulon.robots.robot_rotations import about, matrix_of
 from articulon.robots.xml_tree import parse
 
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
@@ -27,6 +29,43 @@ WORLD = 0
 def mjcf_robot(path: str, *, limits: bool, meshes: bool) -> Robot:
     """What an MJCF file says; see :func:`articulon.read_mjcf`."""
     return _Reading(path, limits, meshes).robot
+
+
+NUMBERS = {
+    "body": ("pos", "quat", "mass", "inertia", "ipos", "iquat"),
+    "joint": ("pos", "axis", "range", "stiffness"),
+    "geom": ("pos", "quat", "size"),
+    "equality": ("data",),
+}
+"""Of MuJoCo's tables, what is read here."""
+
+
+def check_finite(m: Any, path: str) -> None:
+    """Raises ModelError, naming what it belongs to, for a number that is none, which MuJoCo may let through."""
+    prefixes = {"body": "body", "joint": "jnt", "geom": "geom", "equality": "eq"}
+    for what, keys in NUMBERS.items():
+        for key in keys:
+            table = np.asarray(getattr(m, f"{prefixes[what]}_{key}"))
+            rows = table.reshape(len(table), -1 if table.size else 0)
+            wrong = np.flatnonzero(~(np.abs(rows) <= LARGEST).all(axis=1))
+            if wrong.size:
+                named = getattr(m, what)(int(wrong[0])).name
+                which = shown(named) if named else f"number {wrong[0]}"
+                raise ModelError(f"{clipped(path)}: {what} {which}: {key}: not finite, or beyond {LARGEST:g}")
+    for key, values in (("option gravity", m.opt.gravity), ("ref of joints", m.qpos0), ("springref", m.qpos_spring)):
+        if not (np.abs(values) <= LARGEST).all():
+            raise ModelError(f"{clipped(path)}: {key}: not finite, or beyond {LARGEST:g}")
+
+
+@contextmanager
+def _without_log(mujoco: Any) -> Iterator[None]:
+    """Keeps MuJoCo from writing a log into the folder that it is called from."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def compiled(path: str) -> tuple[Any, Any, list[str]]:
@@ -54,11 +93,14 @@ def compiled(path: str) -> tuple[Any, Any, list[str]]:
         if element.tag == "plugin" or (element.tag == "extension" and element.children):
             raise element.fault(f"is code of its own{'' if named is None else ' (' + shown(named) + ')'}; take it out")
     try:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as told, _without_log(mujoco):
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_file(str(path))
             found = spec.compile()
+        check_finite(found, path)
         return spec, found, [" ".join(str(one.message).split()) for one in told]
+    except ModelError:
+        raise
     except Exception as error:  # MuJoCo raises ValueError, and others for files within the file
         why = " ".join(str(error).split())
         raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(why)}") from None
@@ -285,7 +327,7 @@ class _Reading:
             lines.append(f"steps without mass between the joints of one body: {', '.join(steps)}")
         if any(body.lower is not None for body in bodies):
             lines.append(
-                "limits of joints, which give way a little in MuJoCo, are hard stops without restitution (joint-limits); "
+                "limits of joints, which give way a little in MuJoCo, are stops without restitution (joint-limits); "
                 f"a joint rests there that comes slower than {FADING:g} rad/s or m/s"
             )
         if any(body.friction for body in bodies):

@@ -11,7 +11,7 @@ import numpy as np
 from articulon.model.array_rotations import quaternion_product
 from articulon.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from articulon.model.surfaces import FORMATS
-from articulon.robots.rotations import matrix_of
+from articulon.robots.robot_rotations import matrix_of
 
 SEEN_GROUPS = 3
 """MuJoCo's viewer shows the geoms of so many groups, from the first."""

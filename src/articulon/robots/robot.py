@@ -10,11 +10,13 @@ import numpy as np
 
 from articulon import forces
 from articulon.building import ModelBuilder
-from articulon.errors import ModelError
+from articulon.errors import CaseError, ModelError
 from articulon.inputs import shown
 from articulon.model.joints import Free, Joint, Weld
 from articulon.model.shapes import Shape
 
+UNITS = "kg-m-s"
+"""Of all descriptions, and of the models that they make."""
 NEGLIGIBLE = 2.0**-60
 """Of the least mass of a robot: the mass of a link that is said to have none. Added to any other it is rounded away, so
 that the dynamics are those without it."""
@@ -88,9 +90,9 @@ class Robot:
 
     def populate(self, builder: ModelBuilder) -> None:
         """Adds bodies, loops and forces to a builder in SI units; raises ModelError naming file and body."""
-        if builder.units.name != "kg-m-s":
+        if builder.units.name != UNITS:
             raise ModelError(
-                f"{self.file}: descriptions of robots are in kilograms, metres and seconds; take the units 'kg-m-s', "
+                f"{self.file}: descriptions of robots are in kilograms, metres and seconds; take the units '{UNITS}', "
                 f"not '{builder.units.name}'"
             )
         masses = [body.mass for body in self.bodies if body.mass > 0.0]
@@ -99,24 +101,29 @@ class Robot:
         self._check_carried()
         bare = NEGLIGIBLE * min(masses)
         builder.any_inertia = True
+        try:
+            self._add(builder, bare)
+        except (CaseError, ModelError) as error:
+            raise ModelError(f"{self.file}: {error}") from None
+        builder.inferred += self.inferred
+
+    def _add(self, builder: ModelBuilder, bare: float) -> None:
+        """Adds all; ``bare`` is the mass of bodies without one [kg]."""
         for body in self.bodies:
-            try:
-                builder.add_body(
-                    body.name,
-                    joint=body.joint,
-                    parent=body.parent,
-                    mass=body.mass or bare,
-                    inertia=body.inertia,
-                    com=body.com,
-                    position=body.position,
-                    rotation=body.rotation,
-                    q=body.q,
-                    shape=body.shapes or None,
-                    joint_name=body.joint_name or None,
-                    armature=body.armature or None,
-                )
-            except ModelError as error:
-                raise ModelError(f"{self.file}: {error}") from None
+            builder.add_body(
+                body.name,
+                joint=body.joint,
+                parent=body.parent,
+                mass=body.mass or bare,
+                inertia=body.inertia,
+                com=body.com,
+                position=body.position,
+                rotation=body.rotation,
+                q=body.q,
+                shape=body.shapes or None,
+                joint_name=body.joint_name or None,
+                armature=body.armature or None,
+            )
         for loop in self.loops:
             builder.add_loop(
                 loop.name,

@@ -15,7 +15,7 @@ from articulon.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from articulon.model.surfaces import FORMATS
 from articulon.robots.mesh_places import mesh_path
 from articulon.robots.robot import FADING, Robot, RobotBody, unique
-from articulon.robots.rotations import about_axis, matrix_of, of_rpy
+from articulon.robots.robot_rotations import about_axis, matrix_of, of_rpy
 from articulon.robots.xml_tree import Element, parse
 
 Root = Literal["fixed", "free"]
@@ -53,7 +53,7 @@ class _Reading:
         if not self.links:
             raise top.fault("has no link")
         self.left: dict[str, list[str]] = {}
-        self._note_unknown(top)
+        self._note_unknown(top, top)
         self._bodies(top)
         self._infer()
 
@@ -66,13 +66,14 @@ class _Reading:
             found[name] = element
         return found
 
-    def _note_unknown(self, top: Element) -> None:
-        """Lists what stands in the file and has no meaning here."""
-        for element in [top, *(e for e in top.walk() if e.tag in KNOWN and e is not top)]:
-            for child in element.children:
-                if child.tag not in KNOWN[element.tag]:
-                    name = child.attributes.get("name", element.attributes.get("name", ""))
-                    self._leave(f"<{child.tag}>", f"{_listed(name)} (line {child.line})".strip())
+    def _note_unknown(self, top: Element, element: Element) -> None:
+        """Lists what stands in an element and has no meaning here."""
+        for child in element.children:
+            if child.tag not in KNOWN[element.tag]:
+                name = child.attributes.get("name", "" if element is top else element.attributes.get("name", ""))
+                self._leave(f"<{child.tag}>", f"{_listed(name)} (line {child.line})".strip())
+            elif child.tag in KNOWN:
+                self._note_unknown(top, child)
 
     def _leave(self, what: str, which: str) -> None:
         self.left.setdefault(what, []).append(which)

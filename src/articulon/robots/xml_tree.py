@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from articulon.errors import ModelError
-from articulon.inputs import clipped, shown
+from articulon.inputs import LARGEST, clipped, shown
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file: more is no description of a robot."""
@@ -77,6 +77,8 @@ class Element:
         if len(values) != count or "_" in given or not all(map(math.isfinite, values)):
             wanted = "a finite number" if count == 1 else f"{count} finite numbers"
             raise self.fault(f"{key}: expected {wanted}, got {shown(given)}")
+        if max(map(abs, values)) > LARGEST:
+            raise self.fault(f"{key}: {shown(given)} is too large to compute with; the most is {LARGEST:g}")
         return values
 
     def number(self, key: str, default: float | None = None) -> float:

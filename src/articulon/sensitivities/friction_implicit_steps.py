@@ -60,6 +60,8 @@ class Kept(NamedTuple):
     rate: np.ndarray
     """Accelerations: in the first step those at the first speeds, then of the first kick, of the prediction of the
     second, and of the second, shape (4, nu)."""
+    began: np.ndarray
+    """Acceleration of the latest kick at the beginning, shape (nu,)."""
     latest: np.ndarray
     """Articulated inertias of the links where their accelerations have been found last, shape (links, 21)."""
     heavier: np.ndarray
@@ -75,7 +77,7 @@ class Kept(NamedTuple):
 def kept(e: Evaluator) -> Kept:
     """Arrays for a model."""
     nq, nu, links = e.model.nq, e.model.nu, e.system.forest.mass.size
-    shapes = (3, nq), (5, nu), (2, nu), (3, links, 9), (4, links, 6), (1,), (4, nu)
+    shapes = (3, nq), (5, nu), (2, nu), (3, links, 9), (4, links, 6), (1,), (4, nu), (nu,)
     inertias = (links, ARTICULATED), (links, ARTICULATED), (links, ARTICULATED)
     return Kept(*(np.zeros(shape) for shape in (*shapes, *inertias, (2, nu), (2, links, 6))))
 
@@ -153,9 +155,13 @@ def take_step(passes, clock, number, arrays):
 
 
 @jit
-def keep_step(passes, clock, number, arrays, ws, channels, kept):
-    """The same step with what its derivatives read; whether it is the first of a run."""
+def keep_step(passes, clock, number, arrays, ws, channels, kept, known):
+    """The same step with what its derivatives read, but for its last kick where the step after it has been kept last,
+    whose beginning is ``known``; whether it is the first of a run."""
     first, h = start_step(clock, number, arrays), clock[1]
+    if known:
+        copy_into(kept.rate[3], kept.began)
+    copy_into(kept.began, arrays.acceleration)
     run(passes.locate)
     run(passes.fill)
     copy_into(kept.q[0], arrays.q)
@@ -191,8 +197,9 @@ def keep_step(passes, clock, number, arrays, ws, channels, kept):
     keep_forces(channels, 1, kept)
     copy_into(kept.rate[2], arrays.acceleration)
     copy_into(kept.middle[1], arrays.middle)
-    push(passes, 0.5 * h, arrays)
-    copy_into(kept.rate[3], arrays.acceleration)
+    if not known:
+        push(passes, 0.5 * h, arrays)
+        copy_into(kept.rate[3], arrays.acceleration)
     return first
 
 
@@ -215,6 +222,8 @@ class Reversing(NamedTuple):
     """The adjoint of the first drift."""
     second: Any
     """That of the second."""
+    last: np.ndarray
+    """Number of the step that has been reversed last, shape (1,); -1 before the first."""
     at: Kicks
     """Of kicks."""
     rubbed: Rubbed
@@ -237,16 +246,16 @@ def reversing(
         by = weight[:nu], weight[nu : 2 * nu], gradients.turn
         programs.append(Program([drift_adjoint.bind(*drifting, *by)]))
     place, fill, kick, another, forces, friction, first, second = (program.code for program in programs)
-    return Reversing(place, fill, kick, another, forces, friction, first, second, at, middle), programs
+    return Reversing(place, fill, kick, another, forces, friction, first, second, np.full(1, -1), at, middle), programs
 
 
 @jit
 def go_to(reversing, time, q, articulated, joint, wrench):
     """Makes a place that of kicks."""
     at = reversing.at
+    copy_into(at.articulated.reshape(-1), articulated.reshape(-1))
     at.time[0] = time
     copy_into(at.q, q)
-    copy_into(at.articulated.reshape(-1), articulated.reshape(-1))
     copy_into(at.joint, joint)
     copy_into(at.wrench.reshape(-1), wrench.reshape(-1))
 
@@ -276,12 +285,16 @@ def reverse_step(passes, reversing, clock, number, arrays, ws, channels, kept, w
     """Weights (3 nu,) of the state at the end of a step, in place, to those of the state that it begins with, but for
     what the forces at the beginning are: these are the forces at the end of the step before, which weighs all of them
     at once; after the first step that is ``finish_step``."""
-    first, h = keep_step(passes, clock, number, arrays, ws, channels, kept), clock[1]
+    known, h = reversing.last[0] == number[0] + 1, clock[1]
+    first = keep_step(passes, clock, number, arrays, ws, channels, kept, known)
     at, middle, nu = reversing.at, reversing.rubbed, arrays.u.size
     for k in range(nu):
         at.weight[k] = weight[2 * nu + k] + 0.5 * h * weight[nu + k]
-    go_to(reversing, kept.end[0], kept.q[2], kept.latest, kept.joint[1], kept.wrench[1])
-    weigh_kick(at, reversing.kick, kept.middle[1], kept.rate[3], weight)
+    if known:  # the place of the latest kicks is this one
+        weigh_kick(at, reversing.another, kept.middle[1], kept.rate[3], weight)
+    else:
+        go_to(reversing, kept.end[0], kept.q[2], kept.latest, kept.joint[1], kept.wrench[1])
+        weigh_kick(at, reversing.kick, kept.middle[1], kept.rate[3], weight)
     for k in range(nu):
         at.weight[k] = 0.25 * h * at.by_speed[k]
     weigh_kick(at, reversing.another, kept.u[4], kept.rate[2], weight)
@@ -309,11 +322,13 @@ def reverse_step(passes, reversing, clock, number, arrays, ws, channels, kept, w
             at.weight[k] = weight[2 * nu + k]
             weight[2 * nu + k] = 0.0
         weigh_kick(at, reversing.another, kept.u[0], kept.rate[0], weight)
+    reversing.last[0] = number[0]
 
 
 @pass_of
 def finish_step(reversing, weight):
     """Adds to the weights what the forces are at the beginning of the step that has been reversed last."""
+    reversing.last[0] = -1
     run(reversing.fill)
     weigh_forces(reversing, weight)
 

@@ -2,25 +2,32 @@
 
 from typing import Any
 
+import numpy as np
+
 from articulon.errors import CaseError
 from articulon.forces.brownian import Brownian
 from articulon.forces.joint_friction import JointFriction
 from articulon.forces.point_springs import PointSpring
+from articulon.forces.sites.site_positions import only_particles
 from articulon.forces.user_force import UserForce
 from articulon.integrate.combination import resists
-from articulon.integrate.integrators import BrownianDynamics, Explicit, FrictionImplicit
+from articulon.integrate.integrators import BrownianDynamics, Canonical, Explicit, FrictionImplicit
 from articulon.integrate.overdamped_driver import is_jointed
-from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.rules import CANONICAL, EXPLICIT
+from articulon.integrate.rules.velocity_verlet import VELOCITY_VERLET
 from articulon.model import Model
+from articulon.model.joints import PRISMATIC, XYZ
+from articulon.thermostats.langevin import Langevin
 
-RULES = ", ".join(["friction-implicit", "overdamped", *EXPLICIT])
+RULES = ", ".join(["friction-implicit", "overdamped", "velocity-verlet", *EXPLICIT])
 
 
 def check_rule(model: Model, integrator: Any, where: str) -> None:
     """Raises CaseError for a rule whose derivatives are not known, and for what its derivatives do not take, with what
     to choose in its place."""
     rule = getattr(integrator, "rule", "")
-    if not isinstance(integrator, Explicit | FrictionImplicit | BrownianDynamics):
+    verlet = is_verlet(integrator)
+    if not (verlet or isinstance(integrator, Explicit | FrictionImplicit | BrownianDynamics)):
         raise CaseError(f"{where}: integrator.rule: '{rule}' has no derivatives; choose one of {RULES}")
     for k, force in enumerate(model.forces):
         if isinstance(force, Brownian) and force.amplitude_from != "bath":
@@ -28,10 +35,30 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
                 f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
                 f"'{force.amplitude_from}'"
             )
-    if isinstance(integrator, BrownianDynamics):
+    if verlet:
+        _check_verlet(model, rule, where)
+    elif isinstance(integrator, BrownianDynamics):
         _check_overdamped(model, where)
     elif isinstance(integrator, FrictionImplicit):
         _check_friction_implicit(model, integrator, where)
+
+
+def is_verlet(integrator: Any) -> bool:
+    """Whether a rule is velocity Verlet."""
+    return isinstance(integrator, Canonical) and CANONICAL[integrator.rule] is VELOCITY_VERLET
+
+
+def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: float, where: str) -> None:
+    """Raises CaseError for a thermostat whose derivatives are not known, and for what it does not go with."""
+    if thermostat is None:
+        return
+    if not (isinstance(thermostat, Langevin) and is_verlet(integrator) and only_particles(model)):
+        raise CaseError(
+            f"{where}: thermostat: runs have derivatives with 'langevin' and the rule 'velocity-verlet' for free "
+            f"particles under forces between sites alone, with their noise held; leave '{thermostat.kind}' out"
+        )
+    thermostat.check(model, f"{where}: thermostat")
+    thermostat.check_schedule(duration, f"{where}: thermostat")
 
 
 def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
@@ -62,6 +89,25 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
                 "derivatives of that are those of hinges and slides, and not of speeds that share one friction; "
                 "name the bodies of the former, or choose an explicit Runge-Kutta rule"
             )
+
+
+def _check_verlet(model: Model, rule: str, where: str) -> None:
+    turning = np.flatnonzero(~np.isin(model.forest.kind, (XYZ, PRISMATIC)))
+    if turning.size:
+        body = model.names[int(model.head[turning[0]])]
+        raise CaseError(
+            f"{where}: integrator.rule: body '{body}' turns, and '{rule}' moves such bodies in canonical momenta, by "
+            "implicit stages whose derivatives are not built; choose 'friction-implicit', velocity Verlet with steady "
+            "drifts, or an explicit Runge-Kutta rule"
+        )
+    noisy = next((k for k, force in enumerate(model.forces) if isinstance(force, Brownian)), None)
+    if noisy is not None:
+        raise CaseError(
+            f"{where}: forces[{noisy}]: '{rule}' holds no noise for a step; choose 'friction-implicit', or leave the "
+            "noise out"
+        )
+    if model.box is not None and "reflecting" in model.box.boundaries:
+        raise CaseError(f"{where}: box.boundaries: walls that throw particles back have no derivatives")
 
 
 def _check_overdamped(model: Model, where: str) -> None:

@@ -11,17 +11,23 @@ from articulon.cases.builders.explicit_joints import GROUND
 from articulon.cases.builders.written_model import ExplicitBody
 from articulon.cases.overrides import dotted
 from articulon.model.joints import BY_NAME
-from articulon.studio.editing.case_changes import bodies_of, body_names, body_number, free_name
+from articulon.model.shapes import AnyShape
+from articulon.studio.editing.case_changes import bodies_of, body_names, body_number, free_name, value_or_none
 from articulon.studio.editing.case_errors import about
 from articulon.studio.editing.form_view import FormView
-from articulon.studio.editing.forms import UNSET, FormField, form_of
+from articulon.studio.editing.forms import FormField, family_of, form_of
 from articulon.studio.editing.hands import Editor, follow
 from articulon.studio.editing.joint_handles import Drag
+from articulon.studio.editing.table_views import ListView
 from articulon.units import UnitSystem
 
 if TYPE_CHECKING:
     import viser
 
+ELSEWHERE = ("name", "shape")
+"""Keys of a body that have controls of their own."""
+SHAPES = family_of(AnyShape, "shape")
+"""What a body may look like."""
 JOINED = ("parent", "joint")
 """Keys of how a body is joined, which change what other keys mean."""
 
@@ -30,7 +36,7 @@ class BodyEditor(Editor, Protocol):
     """What this part needs of the panel."""
 
     selected: str | None
-    """Name of the body that is chosen."""
+    """Name of the body that is chosen, or of the ground; None before anybody has chosen."""
     drag: Drag
     """What the handle in the scene drags."""
 
@@ -50,7 +56,7 @@ class BodyView:
     def __init__(self, gui: viser.GuiApi, editor: BodyEditor) -> None:
         self._gui, self._editor = gui, editor
         self._tree = gui.add_html("")
-        self._which = gui.add_dropdown("body", (UNSET,), hint="Or click it in the scene.")
+        self._which = gui.add_dropdown("body", (GROUND,), hint="Or click it in the scene.")
         self._buttons = gui.add_button_group(
             "bodies", ("add", "delete"), hint="A new body hangs on the one that is chosen."
         )
@@ -61,6 +67,8 @@ class BodyView:
             hint="In the scene: the joint's initial coordinates, or where the joint is and its axis.",
         )
         self._container = gui.add_folder(None)
+        with gui.add_folder("shapes", expand_by_default=False):
+            self._shapes = ListView(gui, editor, "model.bodies[0].shape", "shape", SHAPES, lambda _: {})
         self._form: FormView | None = None
         self._shown: str | None = None
         self._wire()
@@ -81,7 +89,7 @@ class BodyView:
     def _delete(self) -> None:
         editor = self._editor
         body = editor.selected
-        if body is None:
+        if body is None or body == GROUND:
             return
         also = editor.document.goes_with(body)
 
@@ -97,37 +105,44 @@ class BodyView:
 
     def _rename(self, name: str) -> None:
         editor, new = self._editor, name.strip()
-        if editor.selected is not None and new != editor.selected:
+        if editor.selected not in (None, GROUND) and new != editor.selected:
             editor.document.rename_body(editor.selected, new, merges="name")
             editor.selected = new
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
         """Show what a case says, and what is wrong with it."""
         editor, names = self._editor, body_names(table)
-        if editor.selected not in names:
+        if editor.selected not in (GROUND, *names):
             editor.selected = names[-1] if names else None
         self._tree.content = tree_html(table, editor.selected, errors)
-        options = tuple(names) or (UNSET,)
+        options = (GROUND, *names)
         if tuple(self._which.options) != options:
             self._which.options = options
-        if self._which.value != (editor.selected or UNSET) and not editor.waits(self._which):
-            self._which.value = editor.selected or UNSET  # type: ignore[misc]
-        if self._name.value.strip() != (editor.selected or "") and not editor.waits(self._name):
-            self._name.value = editor.selected or ""  # type: ignore[misc]
-        body = None if editor.selected is None else bodies_of(table)[body_number(table, editor.selected)]
+        chosen = "" if editor.selected in (None, GROUND) else str(editor.selected)
+        if self._which.value != (chosen or GROUND) and not editor.waits(self._which):
+            self._which.value = chosen or GROUND  # type: ignore[misc]
+        if self._name.value.strip() != chosen and not editor.waits(self._name):
+            self._name.value = chosen  # type: ignore[misc]
+        self._name.disabled = not chosen
+        body = bodies_of(table)[body_number(table, chosen)] if chosen else None
         if self._form is not None and editor.selected != self._shown and self._shown in names:
             self._form.forget()
         self._shown = editor.selected
         self._set_form(body)
         if self._form is not None and body is not None:
-            self._form.show(body, about(errors, f"model.bodies[{body_number(table, str(editor.selected))}]"))
+            number = body_number(table, chosen)
+            self._form.show(body, about(errors, f"model.bodies[{number}]"))
+            self._shapes.point_at(("model", "bodies", number, "shape"))
+        self._shapes.show(table, errors)
 
     def _set_form(self, body: Mapping[str, Any] | None) -> None:
         document = self._editor.document
         fields = []
         if body is not None:
             fields = coordinate_units(
-                form_of(ExplicitBody, document.units, document.bodies, ["name"]), str(body.get("joint")), document.units
+                form_of(ExplicitBody, document.units, document.bodies, ELSEWHERE),
+                str(body.get("joint")),
+                document.units,
             )
         if self._form is not None and fields and self._form.takes(fields):
             return
@@ -140,7 +155,7 @@ class BodyView:
 
     def _change(self, key: str, value: Any) -> None:
         document, name = self._editor.document, self._editor.selected
-        if name is None:
+        if name is None or name == GROUND:
             return
         if key in JOINED and value is not None:
             document.join(name, **{key: value})
@@ -177,6 +192,7 @@ def beginning(table: Mapping[str, Any], parent: str | None) -> dict[str, Any]:
         "mass": 1.0,
         "inertia": [0.083333, 0.083333, 0.00125],
         "com": [0.0, 0.0, -0.5],
+        "shape": {"kind": "capsule", "radius": 0.05, "length": 1.0, "position": [0.0, 0.0, -0.5]},
     }
     if parent is None or parent not in body_names(table):
         return rod
@@ -189,14 +205,18 @@ def tree_html(table: Mapping[str, Any], selected: str | None, errors: Mapping[st
     """The bodies as a tree, each with its joint; the one that is chosen in bold, those at fault in red."""
     bodies = bodies_of(table)
     if not bodies:
-        return (
-            '<div style="padding:0.4em 0.8em;color:#868e96">No bodies are written out yet: <b>add</b> the first one, '
-            "which hangs on the ground.</div>"
+        builder = value_or_none(table, ("model", "builder"))
+        said = (
+            "No bodies are written out yet: <b>add</b> the first one, which hangs on the ground."
+            if builder in (None, "explicit")
+            else f"The builder <b>{html.escape(str(builder))}</b> makes the bodies; its keys are among the settings."
         )
+        return f'<div style="padding:0.4em 0.8em;color:#868e96;font-size:0.9em">{said}</div>'
     below: dict[Any, list[int]] = {}
     for k, body in enumerate(bodies):
         below.setdefault(body.get("parent", GROUND), []).append(k)
-    lines = ['<span style="color:#868e96">ground</span>']
+    ground = "font-weight:700;color:#495057" if selected == GROUND else "color:#868e96"
+    lines = [f'<span style="{ground}">{GROUND}</span>']
 
     def grow(parent: Any, before: str) -> None:
         children = below.pop(parent, [])

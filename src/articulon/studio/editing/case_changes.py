@@ -83,6 +83,7 @@ def with_value(table: Mapping[str, Any], path: Sequence[Part], value: Any) -> Ta
 def with_element(table: Mapping[str, Any], path: Sequence[Part], element: Mapping[str, Any]) -> tuple[Table, int]:
     """A case with one more table in a list of tables, and its number."""
     there = value_or_none(table, path) or []
+    there = [there] if isinstance(there, Mapping) else there
     return with_value(table, path, [*there, dict(element)]), len(there)
 
 

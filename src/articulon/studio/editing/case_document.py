@@ -11,7 +11,7 @@ from typing import Any, Self
 from articulon.cases.case import Case, resolve
 from articulon.cases.library import built_in_cases
 from articulon.cases.loading import find
-from articulon.cases.overrides import Part, dotted, parsed, parts
+from articulon.cases.overrides import Part, dotted, parsed
 from articulon.declaration import Declaration
 from articulon.errors import ArticulonError, CaseError
 from articulon.inputs import clipped
@@ -348,10 +348,12 @@ class CaseDocument:
             table = case_changes.with_value(table, path, values[0] if len(values) == 1 else values)
         self._step(f"move {', '.join(map(repr, coordinates))}", table, merges)
 
-    def add(self, key: str, **fields: Any) -> int:
-        """Add a table to a list of tables, such as ``forces`` or ``model.loops``; its number there."""
-        table, number = case_changes.with_element(self.table, parts(key), fields)
-        self._step(f"add {fields.get('name') or fields.get('kind') or key}", table)
+    def add(self, key: str | Sequence[Part], **fields: Any) -> int:
+        """Add a table to a list of tables, such as ``forces`` or ``model.loops``; its number there. One that stands
+        alone in the place of a list becomes the first of a list."""
+        path = case_changes.path_of(key)
+        table, number = case_changes.with_element(self.table, path, fields)
+        self._step(f"add {fields.get('name') or fields.get('kind') or dotted(path)}", table)
         return number
 
     def replace(self, text: str) -> None:

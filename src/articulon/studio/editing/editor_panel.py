@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from articulon.cases.builders.explicit_joints import GROUND
 from articulon.cases.builders.explicit_loops import ExplicitDrive, ExplicitLoop
 from articulon.cases.builders.written_model import ExplicitSite
 from articulon.cases.case import Case
@@ -23,6 +24,7 @@ from articulon.model import Model
 from articulon.studio.editing.body_view import BodyView
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.file_view import FileView
+from articulon.studio.editing.form_view import FAULT
 from articulon.studio.editing.forms import section_choice
 from articulon.studio.editing.hands import follow
 from articulon.studio.editing.joint_dragging import Handle, dragged, joint_handle, joint_slice, placed_joint
@@ -34,10 +36,16 @@ if TYPE_CHECKING:
 
 QUIET = 0.15
 """How long nothing is typed before what has been typed is shown elsewhere [s]."""
+WRITTEN_OUT = ("bodies", "sites", "loops", "drives", "atoms")
+"""Keys of the model that have parts of their own, or none."""
 OPEN = ("run", "integrator")
 """Sections whose folders are open at first."""
-SHOWN = ("run", "integrator", "dynamics", "scaling", "thermostat", "barostat", "box", "fidelity", "case")
+SHOWN = ("model", "run", "integrator", "dynamics", "scaling", "thermostat", "barostat", "box", "fidelity", "case")
 """Sections that have a form, in this order."""
+RED = "#c92a2a"
+"""Of what is wrong."""
+ONE_LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
+"""How text stays in its line."""
 DIGITS = 5
 """Decimal places to which a drag is rounded, of angles [rad] and of lengths by the size of what is shown."""
 
@@ -65,6 +73,7 @@ class EditorPanel:
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), threading.Event()
         self._actions: deque[tuple[Callable[[], Any], Any]] = deque()
         self._drags: queue.SimpleQueue[tuple[str, Handle]] = queue.SimpleQueue()
+        self._held = False
         self._q: np.ndarray | None = None
         self._showing = True
         self._model: Model | None = None
@@ -96,12 +105,21 @@ class EditorPanel:
             self._lists.append(ListView(gui, self, "forces", "force", FORCES, self._begun("forces")))
         with tabs.add_tab("Settings"):
             self._sections = [
-                SectionView(gui, self, key, choice, optional=optional, opens=key in OPEN)
+                SectionView(
+                    gui,
+                    self,
+                    key,
+                    choice,
+                    optional=optional,
+                    opens=key in OPEN,
+                    elsewhere=WRITTEN_OUT if key == "model" else (),
+                )
                 for key, choice, optional in _sections()
             ]
         with tabs.add_tab("File"):
             self._files = FileView(gui, self)
         with gui.add_folder("case file"):
+            self._faults = gui.add_html("", visible=False)
             self._text = gui.add_html("")
         follow(self._steps, self, lambda word: self.document.undo() if word == "undo" else self.document.redo())
 
@@ -109,7 +127,7 @@ class EditorPanel:
         """With which values a new element of a list begins."""
 
         def begun(document: CaseDocument) -> dict[str, Any]:
-            body = self.selected
+            body = None if self.selected == GROUND else self.selected
             if key == "model.loops":
                 number = len(document.value(key) or ()) + 1
                 return {"name": f"loop {number}", "joint": "spherical", **({} if body is None else {"child": body})}
@@ -219,34 +237,36 @@ class EditorPanel:
                 part.show(table, errors)
             self._files.show()
             self._status.content = self._status_html(errors)
+            self._faults.content = "".join(FAULT.format(html.escape(f"{key}: {what}")) for key, what in errors.items())
+            self._faults.visible = bool(errors)
             self._text.content = text_html(document.toml)
             self._show_scene()
 
     def _status_html(self, errors: dict[str, str]) -> str:
+        """Three lines, however much there is to say: what is below must not move under the hand."""
         document = self.document
         name = document.path.name if document.path is not None else f"{document.name} (not saved)"
         saved = " · changed" if document.changed else ""
         steps = " · ".join(
-            f"{word}: {html.escape(what)}"
+            f"{word}: {what}"
             for word, what in (("undo", document.undoes), ("redo", document.redoes))
             if what is not None
         )
-        said = "".join(f"<div>{html.escape(f'{key}: {what}')}</div>" for key, what in list(errors.items())[:4])
-        if self._notice:
-            said = f"<div>{html.escape(self._notice)}</div>" + said
         state = "ready to run" if not errors else f"{len(errors)} {'fault' if len(errors) == 1 else 'faults'}"
-        lost = "<div>comments of the file could not be kept</div>" if document.lost_comments else ""
+        said = [self._notice] if self._notice else [f"{key}: {what}" for key, what in errors.items()]
+        if document.lost_comments and not said:
+            said = ["comments of the file could not be kept"]
         return (
-            f'<div style="padding:0.4em 0.8em"><b>{html.escape(name)}</b>'
+            f'<div style="padding:0.4em 0.8em"><div style="{ONE_LINE}"><b>{html.escape(name)}</b>'
             f'<span style="color:#868e96">{saved}</span> · '
-            f'<span style="color:{"#2b8a3e" if not errors else "#c92a2a"}">{state}</span>'
-            f'<div style="color:#c92a2a;font-size:0.8em;line-height:1.3">{said}{lost}</div>'
-            f'<div style="color:#868e96;font-size:0.8em">{steps}</div></div>'
+            f'<span style="color:{"#2b8a3e" if not errors else RED}">{state}</span></div>'
+            f"{one_line(said[0] if said else '', RED)}{one_line(steps, '#868e96')}</div>"
         )
 
     def _show_scene(self) -> None:
         model = self.document.model()
-        if not self._showing:
+        # A handle that somebody holds must stay.
+        if not self._showing or self._held:
             return
         if model is None:
             # What was there last stays in sight while a number is being typed.
@@ -278,7 +298,7 @@ class EditorPanel:
         ended, handle = False, None
         while not self._drags.empty():
             phase, handle = self._drags.get()
-            ended = ended or phase == "end"
+            self._held, ended = phase != "end", ended or phase == "end"
         model = self._model
         body = None if model is None else self._chosen(model)
         if handle is None or model is None or body is None or self._q is None:
@@ -321,6 +341,12 @@ def rounded(values: Any) -> np.ndarray:
     size = float(np.abs(numbers).max(initial=0.0))
     places = DIGITS - (int(np.floor(np.log10(size))) if size > 0.0 else 0)
     return np.asarray(np.round(numbers, places) + 0.0)
+
+
+def one_line(text: str, colour: str) -> str:
+    """A small line of text, which is there also where there is none; all of it where the mouse rests on it."""
+    said = html.escape(text)
+    return f'<div style="color:{colour};font-size:0.8em;{ONE_LINE}" title="{said}">{said or "&nbsp;"}</div>'
 
 
 def text_html(text: str) -> str:

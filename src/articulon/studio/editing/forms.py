@@ -189,6 +189,16 @@ def members(family: Family) -> dict[str, type[Declaration]]:
     return dict(sorted(family.members.items()))
 
 
+def family_of(union: Any, name: str) -> Family:
+    """The family of a union of declarations that a key chooses among."""
+    arguments = get_args(union)
+    key = next(mark.discriminator for mark in arguments[1:] if isinstance(mark, FieldInfo))
+    family = Family(name, str(key), lambda member: True)
+    for member in get_args(arguments[0]):
+        family.add(member)
+    return family
+
+
 def section_choice(declaration: Any) -> Family | type[Declaration] | None:
     """What a section of a case is: a family to choose from, one declaration, or None for what is no table."""
     found: list[Any] = [declaration]
@@ -221,7 +231,8 @@ def _field(name: str, field: FieldInfo, meaning: str, units: UnitSystem, bodies:
     if kind == "choice" and (not optional or field.get_default() is None):
         choices = (UNSET, *choices)
     lists = [get_origin(one) in (tuple, list) or one in (tuple, list) for one in types]
-    nested = any(map(_holds_tables, (*types, *field.metadata)))
+    # What may also be a number or a word is written as one.
+    nested = (bool(types) and all(map(_holds_tables, types))) or any(map(_holds_tables, field.metadata))
     label = ""
     if dimension is not None and dimension.name != "dimensionless":
         label = units.label(dimension.name)

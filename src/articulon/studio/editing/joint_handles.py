@@ -11,7 +11,6 @@ from articulon.dynamics import body_poses
 from articulon.model import Model
 from articulon.model.array_rotations import matrices
 from articulon.model.joints.axis import AxisJoint
-from articulon.studio import colours
 from articulon.studio.editing.joint_dragging import Handle, joint_handle
 from articulon.studio.scene import scene_of
 from articulon.studio.stage import SIZE, Frame, Stage, stage_of
@@ -22,11 +21,13 @@ if TYPE_CHECKING:
 
 Drag = Literal["motion", "joint", "off"]
 Drop = Callable[[str, Handle], Any]
-NAMED = 40
-"""Bodies up to which each has its name beside it."""
+CHOSEN = (224, 0, 96)
+"""Colour of the axis of the joint that is chosen: none of the palette."""
+NAMED = 12
+"""Bodies up to which each has its name beside it; of more only the one that is chosen has."""
 ROOM = 0.35, 1.5
 """Of the usual size: what is shown may be so small and so large before it is scaled anew."""
-HANDLE, AXIS = 1.3, 1.6
+HANDLE, AXIS = 2.0, 1.6
 """Size of a handle, and half of the length of the axis of the joint that is chosen [of the page]."""
 
 
@@ -73,10 +74,7 @@ class EditedScene:
             self._view = ViserScene(self._server, scene, stage, frame)
             self._stage, self._model = stage, model
             self._names = (
-                [
-                    self._server.scene.add_label(f"/names/{body}", name, font_size_mode="screen", anchor="bottom-left")
-                    for body, name in enumerate(model.names)
-                ]
+                [_name(self._server, f"/names/{body}", name, np.zeros(3)) for body, name in enumerate(model.names)]
                 if model.bodies <= NAMED
                 else []
             )
@@ -98,6 +96,11 @@ class EditedScene:
             if body is None or self._stage is None:
                 return
             joint, stage = model.joints[body], self._stage
+            if not self._names:
+                middle = stage.places(self._middle(model, frame_at(model, q), body))
+                self._chosen.append(_name(self._server, "/chosen name", model.names[body], middle))
+            if not joint.nu and what != "joint":
+                return
             at = joint_handle(model, body, q)
             place = stage.places(at.position)
             if isinstance(joint, AxisJoint):
@@ -106,7 +109,7 @@ class EditedScene:
                     self._server.scene.add_arrows(
                         "/chosen joint",
                         np.array([[place - axis, place + axis]], dtype=np.float32),
-                        tuple(colours.SPRING.tolist()),
+                        CHOSEN,
                         shaft_radius=0.03,
                         head_radius=0.09,
                         head_length=0.28,
@@ -148,6 +151,11 @@ class EditedScene:
         """Take all of it off the page."""
         with self._server.atomic():
             self._clear()
+
+
+def _name(server: viser.ViserServer, node: str, name: str, place: np.ndarray) -> Any:
+    """A name in the scene."""
+    return server.scene.add_label(node, name, font_size_mode="screen", anchor="bottom-left", position=tuple(place))
 
 
 def frame_at(model: Model, q: np.ndarray) -> Frame:

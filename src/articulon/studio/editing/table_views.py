@@ -35,6 +35,8 @@ class SectionView:
         Whether a case may have none.
     opens
         Whether its folder is open at first.
+    elsewhere
+        Keys that have controls of their own elsewhere.
     """
 
     def __init__(
@@ -46,7 +48,9 @@ class SectionView:
         *,
         optional: bool,
         opens: bool,
+        elsewhere: tuple[str, ...] = (),
     ) -> None:
+        self._elsewhere = elsewhere
         self._gui, self._editor, self._key, self._choice, self._optional = gui, editor, key, choice, optional
         self._folder = gui.add_folder(key, expand_by_default=opens)
         self._form: FormView | None = None
@@ -123,15 +127,25 @@ class ListView:
     ) -> None:
         self._gui, self._editor, self._key, self._choice, self._begun = gui, editor, parts(key), choice, begun
         self._number = 0
+        self._alone = False
         self._container = gui.add_folder(None)
         self._form: FormView | None = None
         self._shown = 0
         with self._container:
             self._which = gui.add_dropdown(noun, (UNSET,))
-            self._kind = gui.add_dropdown("new kind", [*members(choice)]) if isinstance(choice, Family) else None
+            self._kind = gui.add_dropdown(f"new {noun}", [*members(choice)]) if isinstance(choice, Family) else None
             self._buttons = gui.add_button_group(f"{noun}s", ("add", "delete"))
         follow(self._which, editor, self._select)
         follow(self._buttons, editor, lambda word: self._add() if word == "add" else self._delete())
+
+    def point_at(self, path: Sequence[Part]) -> None:
+        """Show another list, at a path."""
+        if tuple(path) != self._key:
+            self._key, self._number, self._shown = tuple(path), 0, -1
+
+    def _path(self, number: int) -> tuple[Part, ...]:
+        """Where an element is: of one that stands alone, without a list, the list's own path."""
+        return self._key if self._alone else (*self._key, number)
 
     def _select(self, option: str) -> None:
         if option in self._which.options:
@@ -142,16 +156,19 @@ class ListView:
         fields = dict(self._begun(document))
         if self._kind is not None and isinstance(self._choice, Family):
             fields = {self._choice.key: self._kind.value, **fields}
-        self._number = document.add(dotted(self._key), **fields)
+        self._number = document.add(self._key, **fields)
 
     def _delete(self) -> None:
-        self._editor.document.set((*self._key, self._number), None)
+        self._editor.document.set(self._path(self._number), None)
         self._number = max(0, self._number - 1)
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
         """Show what a case says, and what is wrong with it."""
         listed = value_or_none(table, self._key)
+        self._alone = isinstance(listed, Mapping)
         elements = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+        if isinstance(listed, Mapping):
+            elements = [listed]
         self._number = min(self._number, max(0, len(elements) - 1))
         options = tuple(_called(elements, k) for k in range(len(elements))) or (UNSET,)
         if tuple(self._which.options) != options:
@@ -167,7 +184,7 @@ class ListView:
             self._gui, self._editor, self._choice, declaration, self._form, self._container, self._change
         )
         if self._form is not None and element is not None:
-            self._form.show(element, about(errors, dotted((*self._key, self._number))))
+            self._form.show(element, about(errors, dotted(self._path(self._number))))
 
     def _declaration(self, element: Mapping[str, Any] | None) -> type[Declaration] | None:
         if element is None or not isinstance(self._choice, Family):
@@ -175,7 +192,7 @@ class ListView:
         return self._choice.members.get(str(element.get(self._choice.key)))
 
     def _change(self, name: str, value: Any) -> None:
-        path: Sequence[Part] = (*self._key, self._number, name)
+        path: Sequence[Part] = (*self._path(self._number), name)
         self._editor.document.set(path, value, merges=dotted(path))
 
 
@@ -187,11 +204,12 @@ def form_for(
     form: FormView | None,
     container: Any,
     change: Callable[[str, Any], None],
+    elsewhere: tuple[str, ...] = (),
 ) -> FormView | None:
     """The form of a declaration, in a container: the one that is there, where it has the same fields."""
     fields = None
     if declaration is not None:
-        without = [choice.key] if isinstance(choice, Family) else []
+        without = [*elsewhere, *([choice.key] if isinstance(choice, Family) else [])]
         fields = form_of(declaration, editor.document.units, editor.document.bodies, without)
         if form is not None and form.takes(fields):
             return form

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from articulon.errors import ModelError
 from articulon.inputs import flag, shown
 from articulon.model import Model
 from articulon.robots.mjcf_reading import mjcf_robot
-from articulon.robots.robot import Robot
+from articulon.robots.robot import UNITS, Robot
 from articulon.robots.urdf_reading import Root, urdf_robot
 
 NO_PACKAGES: Mapping[str, str] = {}
@@ -110,8 +109,8 @@ def _checked(path: Any, what: str) -> None:
 
 
 def _model(robot: Robot, forces: Iterable[Any]) -> Model:
-    builder = ModelBuilder(units="kg-m-s")
+    builder = ModelBuilder(units=UNITS)
     robot.populate(builder)
     for force in forces:
         builder.add_force(force)
-    return replace(builder.build(), inferred=tuple(robot.inferred))
+    return builder.build()

@@ -30,14 +30,15 @@ def of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def rpy_of(e: np.ndarray) -> tuple[float, float, float]:
-    """Roll, pitch and yaw [rad] of Euler parameters (4,): what :func:`of_rpy` takes; of the many at a pitch of a
-    quarter turn, the one without yaw."""
-    R = matrix_of(e)
-    pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
-    if math.hypot(R[0, 0], R[1, 0]) < 1e-9:
-        # cos(pitch) = 0: only roll and yaw together are known.
-        return math.atan2(-R[1, 2], R[1, 1]), pitch, 0.0
-    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+    """Roll, pitch and yaw [rad] of unit Euler parameters (4,): what :func:`of_rpy` takes.
+
+    With the halves c and s of pitch, w + y = (c + s) cos d, z − x = (c + s) sin d, w − y = (c − s) cos m and x + z =
+    (c − s) sin m, where 2 d is yaw less roll and 2 m their sum: no digits are lost where the two turn about one axis.
+    """
+    w, x, y, z = (float(part) for part in e)
+    apart, together = math.atan2(z - x, w + y), math.atan2(x + z, w - y)
+    pitch = 2.0 * math.atan2(math.hypot(w + y, z - x), math.hypot(w - y, x + z)) - 0.5 * math.pi
+    return together - apart, pitch, together + apart
 
 
 def about_axis(axis: np.ndarray) -> np.ndarray:
