@@ -16,7 +16,7 @@ from articulon.studio.replay import replay_of
 from articulon.studio.run_frames import RunFrames
 from articulon.studio.scene import Scene, scene_of
 from articulon.studio.stage import FIELD, Stage, shown_places, stage_of
-from tests.support.studio_browser import KEEP_PICTURES, NO_BROWSER, browser_page, canvas_picture
+from tests.support.browser import KEEP_PICTURES, canvas_picture, chromium, needs_browser
 
 SCENES = {
     "mechanism": ("n-four-bar", {}),
@@ -80,12 +80,15 @@ def solids_of(scene: Scene, frames: RunFrames) -> tuple[np.ndarray, np.ndarray, 
 
 # A browser that draws by software takes seconds for each.
 @pytest.mark.slow
-@pytest.mark.skipif(NO_BROWSER is not None, reason=NO_BROWSER or "")
+@needs_browser
 @pytest.mark.parametrize("name", SCENES)
 def test_a_scene_shows_what_is_there_and_nothing_else(name: str, tmp_path: Path) -> None:
     frames = frames_of(*SCENES[name])
     file = replay_of(frames).save(tmp_path / "page.html")
-    with browser_page(file.as_uri(), width=600, height=450, script=KEEP_PICTURES) as page:
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 600, "height": 450})
+        page.add_init_script(KEEP_PICTURES)
+        page.goto(file.as_uri())
         picture = pictured(page)
     imsave(tmp_path / "picture.png", picture.astype(np.uint8))
     height, width = picture.shape[:2]
