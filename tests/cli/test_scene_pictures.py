@@ -100,8 +100,10 @@ def test_a_scene_shows_what_is_there_and_nothing_else(name: str, tmp_path: Path)
     drawn = (255 - picture).max(axis=2) > SHADE
     columns, rows = (np.clip(np.round(seen[:, k]).astype(int), 0, size - 1) for k, size in ((0, width), (1, height)))
     assert drawn[rows, columns].mean() > 0.97
-    # The nearest with a colour has that colour, darker or lighter.
-    coloured = np.flatnonzero(np.ptp(painted.astype(int), axis=1) > 60)
+    # The nearest with a colour that no pin of a joint hides has that colour, darker or lighter.
+    vivid = np.ptp(painted.astype(int), axis=1) > 60
+    apart = np.hypot(*(seen[:, None, k] - seen[None, ~vivid, k] for k in range(2))) - radius[~vivid]
+    coloured = np.flatnonzero(vivid & (apart.min(axis=1, initial=np.inf) > 0.0))
     nearest = coloured[np.argmin(seen[coloured, 2])]
     assert np.argmax(picture[rows[nearest], columns[nearest]]) == np.argmax(painted[nearest])
     # Far from all that is there, the picture is empty but for edges of boxes, walls and the time.
