@@ -126,8 +126,8 @@ def case_page() -> str:
     """The page of all keys of case files, with their meaning, unit and default."""
     parts = [
         "# Keys of case files",
-        'Quantities are numbers in the units of the case, or text with a unit, such as `"0.5 mm"`. What has no default '
-        "must be given.",
+        'Quantities are numbers in the units of the case, or text with a unit, such as `"0.5 mm"`. What has no '
+        "default must be given.",
     ]
     for name, field in schema.CaseFile.model_fields.items():
         meaning = meanings_of(schema.CaseFile).get(name, "")

@@ -1,4 +1,4 @@
-"""The manual: every public name and every key of a case file stands in it with its meaning, and no link leads nowhere."""
+"""The manual: every public name and key of a case file stands in it with its meaning, and links lead somewhere."""
 
 from __future__ import annotations
 
