@@ -23,6 +23,7 @@ from websockets.exceptions import InvalidStatus
 
 import articulon as ar
 from articulon.cli import app
+from articulon.model.array_rotations import matrices
 from articulon.studio.page_server import address, server_at
 from articulon.studio.replay import GRAIN
 from articulon.studio.run_frames import RunFrames
@@ -91,6 +92,25 @@ def test_energies_are_drawn_with_a_mark_at_the_frame_shown(viewer: Viewer) -> No
     # From rest, what falls gains: the sum stays zero.
     assert potential.min() < -1.0 and total == pytest.approx(0.0, abs=1e-6)
     assert np.flatnonzero(np.isfinite(mark)).tolist() == [7]
+
+
+def test_arrows_of_forces_are_drawn_when_they_are_asked_for(viewer: Viewer) -> None:
+    """The weight of both rods, downwards from their middles and equally long."""
+    page = PageClient(viewer.server.get_port())
+    page.listen(lambda page: "/rods" in page.nodes and bool(page.controls))
+    assert "/forces" not in page.nodes
+    box, _ = page.control("GuiCheckboxMessage", "forces")
+    page.change(box, True)
+    page.listen(lambda page: "/forces" in page.nodes)
+    arrows = np.asarray(page.nodes["/forces"]["points"]).reshape(-1, 2, 3)
+    run, stage = viewer.frames, viewer.scene.stage
+    turns = matrices(run[0].rotations)
+    centres = run[0].positions + np.einsum("kij,kj->ki", turns, run.model.centres)
+    np.testing.assert_allclose(arrows[:, 0], stage.places(centres), atol=1e-5)
+    along = arrows[:, 1] - arrows[:, 0]
+    np.testing.assert_allclose(along / np.linalg.norm(along[0]), [[0, 0, -1], [0, 0, -1]], atol=1e-5)
+    page.change(box, False)
+    page.listen(lambda page: "/forces" not in page.nodes)
 
 
 def test_play_goes_to_the_end_and_stops(viewer: Viewer) -> None:

@@ -106,6 +106,25 @@ def test_runs_keep_the_energy_that_has_the_armatures() -> None:
     assert total == pytest.approx(np.full(len(total), total[0]), abs=1e-8)
 
 
+def test_states_side_by_side_move_as_alone() -> None:
+    model = replace(open_arm(), u0=np.array([1.0, -2.0]))
+    Q, U = ar.Ensemble(model, np.tile(model.q0, (3, 1)), np.tile(model.u0, (3, 1))).advance(20, 0.01, rule="rk4")
+    run = ar.simulate(model, 0.2, rule="rk4", step=0.01)
+    for q, u in zip(Q, U, strict=True):
+        assert q == pytest.approx(run.q[-1], rel=1e-12) and u == pytest.approx(run.u[-1], rel=1e-12)
+
+
+def open_arm() -> ar.Model:
+    """Two links whose joints have armatures, under gravity."""
+    b = ar.ModelBuilder(units="kg-m-s")
+    hinge = ar.Revolute(axis=(0, 1, 0))
+    b.add_body("upper", mass=1, inertia=0.1, com=(0, 0, -0.5), joint=hinge, armature=0.5)
+    seat = {"parent": "upper", "position": (0, 0, -1)}
+    b.add_body("lower", mass=1, inertia=0.1, com=(0, 0, -0.5), joint=hinge, armature=0.2, **seat)
+    b.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
+    return b.build()
+
+
 def test_a_stop_without_loss_gives_the_energy_back() -> None:
     b = ar.ModelBuilder(units="kg-m-s")
     hinge = ar.Revolute(axis=(0, 1, 0))

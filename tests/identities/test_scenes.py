@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.forces.evaluation import forces_on_bodies
 from articulon.model.array_rotations import matrices, quaternions
 from articulon.studio import colours
 from articulon.studio.body_shapes import solid_edges
@@ -318,3 +319,21 @@ def test_frames_of_runs_that_lock_say_which_bodies_are_locked() -> None:
     run.__dict__.update(u=speeds, observables={**run.observables, "active_freedoms": np.array([1.0, 1.0, 2.0])})
     frames = RunFrames(run)
     assert [frames[k].locked.tolist() for k in range(3)] == [[False, True], [True, False], [False, False]]
+
+
+def test_forces_on_bodies_are_what_generalised_forces_are_made_of() -> None:
+    """Weight, drag and a spring on two bodies: by hand, and for free particles the generalised forces themselves."""
+    model = pendulum()
+    q, u = np.array([0.3, -0.2]), np.array([1.0, -0.5])
+    np.testing.assert_allclose(forces_on_bodies(model, q, u), [[0, 0, -9.81], [0, 0, -9.81]], atol=1e-13)
+    b = ar.ModelBuilder(units="kg-m-s")
+    for name, place in (("one", (0, 0, 0)), ("other", (3, 0, 0))):
+        b.add_body(name, mass=2.0, joint=ar.Xyz(), position=place)
+    b.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
+    b.add_force(ar.forces.PointSpring(bodies=("one", "other"), stiffness=5.0, rest_length=1.0))
+    model = b.build()
+    q, u = np.random.default_rng(5).normal(size=(2, 6))
+    found = forces_on_bodies(model, q, u)
+    np.testing.assert_allclose(found.reshape(-1), ar.generalized_forces(model, q, u), rtol=1e-13)
+    assert np.abs(found[:, :2]).max() > 0.1
+    np.testing.assert_allclose(found.sum(axis=0), [0, 0, -4 * 9.81], atol=1e-12)

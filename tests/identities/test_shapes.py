@@ -174,6 +174,14 @@ def test_shapes_are_drawn_on_their_bodies_in_place_of_solids(tmp_path: Path) -> 
     assert np.abs(stage.places(np.array([0.2, 0.2, -0.8]))).max() <= 5.0 + 1e-6
 
 
+def test_frames_welded_to_a_body_with_a_shape_are_not_drawn() -> None:
+    b = ar.ModelBuilder(units="kg-m-s")
+    b.add_body("arm", joint=HINGE, density=1, shape=ar.shapes.Sphere(radius=0.1))
+    b.add_body("tool", parent="arm", joint=ar.Weld(), position=(0, 0, -0.5), mass=1, inertia=1)
+    scene = scene_of(b.build(), np.array([[0.0, 0, 0], [0, 0, -0.5]]), np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)))
+    assert scene.balls.body.tolist() == [0] and scene.boxes.number == 0 and set(scene.rods.body.tolist()) == {0}
+
+
 def test_a_mesh_that_has_gone_is_named_with_its_body(tmp_path: Path) -> None:
     model = shaped(tmp_path)
     (tmp_path / "cube.stl").unlink()

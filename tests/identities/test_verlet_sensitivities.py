@@ -15,13 +15,14 @@ RUN: dict[str, Any] = {"rule": "velocity-verlet", "step": 0.02, "frames": 1}
 DURATION, STEP, BOUND = 0.2, 3e-4, 1e-9
 
 
-def particles() -> ar.Model:
+def particles(first: float = 0.5) -> ar.Model:
     """Beads that repel and attract each other, with a bond: in ``ar.simulate`` those of plain arrays."""
     builder = ar.ModelBuilder(units="lj")
     rng = np.random.default_rng(5)
     for k in range(5):
         place = tuple(1.2 * np.array([k % 2, k // 2, 0.3 * k]) + 0.05 * rng.normal(size=3))
-        body = builder.add_body(f"bead-{k}", mass=1.0 + 0.2 * k, joint=ar.Xyz(), q=place, u=tuple(rng.normal(size=3)))
+        what = {"mass": first if k == 0 else 1.0 + 0.2 * k, "u": tuple(rng.normal(size=3))}
+        body = builder.add_body(f"bead-{k}", joint=ar.Xyz(), q=place, **what)
         builder.add_site(body, kind="A", charge=0.2 * (-1.0) ** k)
     builder.add_force(ar.forces.LennardJones(parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}, cutoff=6.0))
     builder.add_force(ar.forces.Coulomb(cutoff=6.0, truncation="force-shifted"))
@@ -49,7 +50,13 @@ def dragged() -> ar.Model:
     return sliders(drag, spring, ar.forces.JointDamping(translational={"cart": 0.8}))
 
 
-MODELS = {"particles": particles, "sliders": sliders, "dragged": dragged}
+MODELS = {"particles": particles, "sliders": sliders, "dragged": dragged, "thermostatted": particles}
+WARM = ar.thermostats.Langevin(temperature=1.3, friction=0.8)
+
+
+def run_of(name: str) -> dict[str, Any]:
+    """How a model is run."""
+    return {**RUN, "thermostat": WARM, "seed": 4} if name == "thermostatted" else dict(RUN)
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -57,7 +64,7 @@ MODELS = {"particles": particles, "sliders": sliders, "dragged": dragged}
 def test_the_adjoint_of_a_step_is_the_transposed_tangent(name: str, number: int) -> None:
     """The fixed point is found to 1e-12 of its size at least, and to rounding where it converges as here."""
     scaling = ar.scaling.Constant(a2=0.7)
-    steps, rng = stepping(MODELS[name](), duration=0.06, scaling=scaling, **RUN), np.random.default_rng(3)
+    steps, rng = stepping(MODELS[name](), duration=0.06, scaling=scaling, **run_of(name)), np.random.default_rng(3)
     size, y = steps.start.size, stepped(steps, 0, steps.start)
     v, w, p = rng.normal(size=size), rng.normal(size=size), rng.normal(size=numbers_of(steps)[1].size)
     forward = w @ changed(steps, number, y, v[None], p[None])[0]
@@ -70,13 +77,14 @@ def test_the_adjoint_of_a_step_is_the_transposed_tangent(name: str, number: int)
 def test_steps_are_those_of_simulations(name: str) -> None:
     """The driver's in canonical momenta or on plain arrays: to rounding, and to that of its stages."""
     model = MODELS[name]()
-    found = ar.sensitivity(model, "kinetic_energy", "u", duration=DURATION, **RUN)
-    run = ar.simulate(model, DURATION, **RUN)
+    found = ar.sensitivity(model, "kinetic_energy", "u", duration=DURATION, **run_of(name))
+    run = ar.simulate(model, DURATION, **run_of(name))
     assert np.abs(found.q - run.q[-1]).max() <= 1e-12 and np.abs(found.u - run.u[-1]).max() <= 1e-11
 
 
 PARAMETERS = {
     "particles": ["forces.lennard-jones.parameters.A.sigma", "bodies.bead-1.mass", "sites[2].charge"],
+    "thermostatted": ["forces.lennard-jones.parameters.A.epsilon", "bodies.bead-3.mass"],
     "sliders": ["forces.gravity.acceleration", "forces[1].stiffness", "bodies.cart.mass", "bodies.cart.rotation"],
     "dragged": ["forces.stokes-drag.flow", "forces.joint-damping.translational.cart", "forces[3].damping"],
 }
@@ -88,7 +96,7 @@ def test_runs_have_the_derivatives_of_re_runs(name: str) -> None:
     any number of checkpoints."""
     model = MODELS[name]()
     names = ["q", "u", *PARAMETERS[name]]
-    given: dict[str, Any] = {"duration": DURATION, **RUN}
+    given: dict[str, Any] = {"duration": DURATION, **run_of(name)}
     adjoint = ar.sensitivity(model, "kinetic_energy", names, **given)
     forward = ar.sensitivity(model, "kinetic_energy", names, "forward", **given)
     few = ar.sensitivity(model, "kinetic_energy", names, checkpoints=2, **given)
@@ -100,7 +108,7 @@ def test_runs_have_the_derivatives_of_re_runs(name: str) -> None:
     along = np.random.default_rng(1).normal(size=model.nu)
 
     def value(q: np.ndarray, u: np.ndarray) -> float:
-        run = ar.simulate(model, DURATION, **RUN, q=q, u=u)
+        run = ar.simulate(model, DURATION, **run_of(name), q=q, u=u)
         return ar.kinetic_energy(model, run.q[-1], run.u[-1])
 
     def difference(function: Any) -> float:
@@ -126,6 +134,24 @@ def test_a_number_of_a_force_that_reads_speeds_against_re_runs() -> None:
     assert abs(found.gradient["forces[3].damping"] - expected) <= BOUND
 
 
+def test_the_noise_of_a_mass_against_re_runs() -> None:
+    """Whose speeds in the bath go with the root of it."""
+
+    def value(h: float) -> float:
+        model = particles(0.5 + h)
+        run = ar.simulate(model, DURATION, **run_of("thermostatted"))
+        return ar.kinetic_energy(particles(), run.q[-1], run.u[-1])
+
+    def objective(q: np.ndarray, u: np.ndarray) -> Any:
+        mass = np.repeat(particles().masses, 3)
+        return 0.5 * float(mass @ u**2), np.zeros(q.size), mass * u
+
+    name = "bodies.bead-0.mass"
+    found = ar.sensitivity(particles(), objective, name, duration=DURATION, **run_of("thermostatted"))
+    expected = (8.0 * (value(STEP) - value(-STEP)) - (value(2.0 * STEP) - value(-2.0 * STEP))) / (12.0 * STEP)
+    assert abs(found.gradient[name] - expected) <= BOUND
+
+
 def test_runs_that_stop_have_derivatives_of_their_time() -> None:
     model = sliders()
     stop = {"body": "cart", "direction": (1.0, 0.0, 0.0), "advance": 0.08}
@@ -146,6 +172,9 @@ def test_what_has_no_derivatives_is_named() -> None:
     turning.add_body("rod", mass=1.0, inertia=0.1, joint=ar.Revolute((0.0, 1.0, 0.0)))
     with pytest.raises(ar.CaseError, match=r"body 'rod' turns, .* choose 'friction-implicit'"):
         ar.sensitivity(turning.build(), "kinetic_energy", "u", duration=DURATION, **RUN)
+    bath = ar.thermostats.NoseHoover(temperature=1.0, period=1.0)
+    with pytest.raises(ar.CaseError, match=r"thermostat: runs have derivatives with 'langevin' .* leave 'nose-hoover'"):
+        ar.sensitivity(particles(), "kinetic_energy", "u", duration=DURATION, thermostat=bath, **RUN)
     noisy = sliders(ar.forces.StokesDrag(translational=1.0), ar.forces.Brownian(temperature=1e20))
     with pytest.raises(ar.CaseError, match=r"forces\[3\]: 'velocity-verlet' holds no noise"):
         ar.sensitivity(noisy, "kinetic_energy", "u", duration=DURATION, **RUN)

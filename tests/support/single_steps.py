@@ -15,7 +15,7 @@ from articulon.sensitivities.table_gradients import differentiated, in_one
 
 def stepping(model: ar.Model, **run: Any) -> Stepping:
     """The steps of a run of a model."""
-    given: dict[str, Any] = dict.fromkeys(("frames", "q", "u", "stop", "seed", "scaling"))
+    given: dict[str, Any] = dict.fromkeys(("frames", "q", "u", "stop", "seed", "scaling", "thermostat"))
     rule, duration = run.pop("rule"), run.pop("duration")
     given |= {name: run.pop(name) for name in list(run) if name in given}
     return stepping_of(run_of(model, "steps", duration=duration, rule=rule, allow_code=False, options=run, **given))

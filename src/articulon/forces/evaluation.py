@@ -332,11 +332,7 @@ def own_forces(
     named = set(CHANNELS) - {"stochastic"} if channels is None else channels
     factor = np.array([1.0 if name in named else 0.0 for name in CHANNELS])
     tau = np.empty(model.nu)
-    y = np.concatenate([vector(q, model.nq, "q"), vector(u, model.nu, "u"), np.zeros(8)])
-    evaluator.rates(factor, number(time, "time"), 0, y, np.empty_like(y))
-    if evaluator.users.error is not None:
-        raise evaluator.users.error
-    wrench = evaluator.channels.total_wrench.copy()
+    y, wrench = _own_wrenches(evaluator, q, u, time, factor)
     tables = evaluator.system.forces
     if model.forest.flexible is not None:  # of whose bodies gravity pulls every node
         weight = tables.gravity * factor[EXTERNAL]
@@ -352,3 +348,39 @@ def own_forces(
         wrench[:, 3:] += np.cross(arms, weights)
     newton_euler.project_wrenches(evaluator.system.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
     return tau + evaluator.channels.total_joint
+
+
+def _own_wrenches(
+    evaluator: Evaluator, q: np.ndarray, u: np.ndarray, time: float, factor: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Variables (q, u, works), and forces and moments about the links' origins but for gravity, world frame, shape
+    (links, 6), times the factors of the channels."""
+    model = evaluator.model
+    y = np.concatenate([vector(q, model.nq, "q"), vector(u, model.nu, "u"), np.zeros(8)])
+    evaluator.rates(factor, number(time, "time"), 0, y, np.empty_like(y))
+    if evaluator.users.error is not None:
+        raise evaluator.users.error
+    return y, evaluator.channels.total_wrench.copy()
+
+
+def forces_on_bodies(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> np.ndarray:
+    """Sum of the model's own forces on each body, gravity included and random forces left out, unscaled and without
+    those that joints transmit, world frame [force], shape (bodies, 3). What is welded together counts as its first
+    body.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q, u
+        Coordinates (nq,) and speeds (nu,).
+    time
+        At which forces that depend on time are evaluated [time].
+    """
+    evaluator = kept_evaluator(model)
+    factor = np.array([float(name != "stochastic") for name in CHANNELS])
+    _, wrench = _own_wrenches(evaluator, q, u, time, factor)
+    found = np.zeros((model.bodies, 3))
+    found[model.head] = wrench[:, :3]
+    found += model.masses[:, None] * evaluator.system.forces.gravity
+    return found

@@ -14,8 +14,9 @@ from articulon.kernels import one_blas_thread
 from articulon.model import State
 from articulon.simulation import restoring
 from articulon.simulation.interruption import Interruption
-from articulon.simulation.loop import Recorder, advance
+from articulon.simulation.loop import advance
 from articulon.simulation.preparation import Prepared, blank_state, first_state, prepare
+from articulon.simulation.recorder import Recorder
 from articulon.simulation.run_request import Description, Silent
 from articulon.storage.checkpoint import NEWEST, PREVIOUS, open_checkpoint
 from articulon.storage.trajectory import Frame

@@ -24,9 +24,10 @@ from articulon.model.joints import SPINLESS
 from articulon.scaling import Constant, NoScaling
 from articulon.scaling.base import ScalingPolicy
 from articulon.sensitivities.acting_forces import Acting
-from articulon.sensitivities.rule_limits import check_rule
+from articulon.sensitivities.rule_limits import check_rule, check_thermostat
 from articulon.sensitivities.site_derivatives import known
 from articulon.simulation.frame_times import frame_times
+from articulon.thermostats.base import BaseThermostat
 from articulon.time_scales.noise_windows import Windows, windows_of
 from articulon.units import UnitSystem
 
@@ -51,6 +52,8 @@ class DifferentiableRun:
     """What ends it before."""
     case: Case | None = None
     """The case that it is of."""
+    thermostat: Any = None
+    """What keeps it warm, if anything does."""
 
     @property
     def acting(self) -> Acting:
@@ -92,6 +95,7 @@ def run_of(
     scaling: Any,
     allow_code: bool,
     options: dict[str, Any],
+    thermostat: Any = None,
 ) -> DifferentiableRun:
     """The run of a model, or of a case that may be given by its name or path.
 
@@ -114,10 +118,13 @@ def run_of(
         if stop is not None:
             stop = Stop.from_mapping(stop, f"{where}: stop").resolved(model.units, f"{where}: stop")
         windows = windows_of(timed, model)
-        return _checked(DifferentiableRun(model, integrator, times, windows, number, policy, stop), where)
+        bath = _thermostat(model, thermostat, where)
+        return _checked(
+            DifferentiableRun(model, integrator, times, windows, number, policy, stop, thermostat=bath), where
+        )
     case = model if isinstance(model, Case) else load_case(model, allow_code=flag(allow_code, f"{where}, allow_code"))
     given = {"duration": duration, "rule": rule, "frames": frames, "q": q, "u": u, "stop": stop, "seed": seed}
-    given |= {"scaling": scaling, **options}
+    given |= {"scaling": scaling, "thermostat": thermostat, **options}
     wrong = next((name for name, value in given.items() if value is not None), None)
     if wrong is not None:
         raise CaseError(f"{where}: {wrong} is that of the case; change it there, by load_case(case, overrides)")
@@ -130,7 +137,9 @@ def run_of_case(case: Case, where: str) -> DifferentiableRun:
     case.check_code()
     model, run, policy = case.build_model(), case.run, case.scaling
     windows = windows_of(_Timed(case.source, case.units, case.integrator, policy, run), model)
-    found = DifferentiableRun(model, case.integrator, run.frame_times(), windows, run.seed, policy, run.stop, case)
+    found = DifferentiableRun(
+        model, case.integrator, run.frame_times(), windows, run.seed, policy, run.stop, case, case.thermostat
+    )
     return _checked(found, where)
 
 
@@ -138,6 +147,7 @@ def _checked(run: DifferentiableRun, where: str) -> DifferentiableRun:
     """The run; raises CaseError or ModelError where it has no derivatives."""
     _check_policy(run.policy, where)
     check_rule(run.model, run.integrator, where)
+    check_thermostat(run.model, run.integrator, run.thermostat, float(run.times[-1]), where)
     check_differentiable(run.model, where)
     check_durations(run.model, float(run.times[-1]))
     if run.stop is not None and run.stop.body not in run.model.names:
@@ -160,6 +170,15 @@ def _policy(model: Model, scaling: Any, where: str) -> Any:
     return scaling.resolved(model.units, f"{where}: scaling")
 
 
+def _thermostat(model: Model, thermostat: Any, where: str) -> Any:
+    """The thermostat of a model's run, in its units."""
+    if thermostat is None:
+        return None
+    if not isinstance(thermostat, BaseThermostat):
+        raise CaseError(f"{where}: thermostat must be one of articulon.thermostats, got {shown(thermostat)}")
+    return thermostat.resolved(model.units, f"{where}: thermostat")
+
+
 def _check_policy(policy: Any, where: str) -> None:
     """Raises CaseError for a policy whose factors are none that a run has from its beginning to its end."""
     if policy.scales and not isinstance(policy, Constant):
@@ -173,7 +192,6 @@ def _check_case(case: Case) -> None:
     """Raises CaseError for what of a case has no derivatives."""
     run = case.run
     what = {
-        "thermostat": case.thermostat is not None,
         "barostat": case.barostat is not None,
         "adaptive": case.adaptive is not None and case.adaptive.on,
         "dynamics.rotations = 'euler-parameters'": case.dynamics.rotations != "speeds",

@@ -8,6 +8,7 @@ from articulon.errors import CaseError
 from articulon.forces.brownian import Brownian
 from articulon.forces.joint_friction import JointFriction
 from articulon.forces.point_springs import PointSpring
+from articulon.forces.sites.site_positions import only_particles
 from articulon.forces.user_force import UserForce
 from articulon.integrate.combination import resists
 from articulon.integrate.integrators import BrownianDynamics, Canonical, Explicit, FrictionImplicit
@@ -16,6 +17,7 @@ from articulon.integrate.rules import CANONICAL, EXPLICIT
 from articulon.integrate.rules.velocity_verlet import VELOCITY_VERLET
 from articulon.model import Model
 from articulon.model.joints import PRISMATIC, XYZ
+from articulon.thermostats.langevin import Langevin
 
 RULES = ", ".join(["friction-implicit", "overdamped", "velocity-verlet", *EXPLICIT])
 
@@ -24,7 +26,7 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
     """Raises CaseError for a rule whose derivatives are not known, and for what its derivatives do not take, with what
     to choose in its place."""
     rule = getattr(integrator, "rule", "")
-    verlet = isinstance(integrator, Canonical) and CANONICAL[integrator.rule] is VELOCITY_VERLET
+    verlet = is_verlet(integrator)
     if not (verlet or isinstance(integrator, Explicit | FrictionImplicit | BrownianDynamics)):
         raise CaseError(f"{where}: integrator.rule: '{rule}' has no derivatives; choose one of {RULES}")
     for k, force in enumerate(model.forces):
@@ -39,6 +41,24 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
         _check_overdamped(model, where)
     elif isinstance(integrator, FrictionImplicit):
         _check_friction_implicit(model, integrator, where)
+
+
+def is_verlet(integrator: Any) -> bool:
+    """Whether a rule is velocity Verlet."""
+    return isinstance(integrator, Canonical) and CANONICAL[integrator.rule] is VELOCITY_VERLET
+
+
+def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: float, where: str) -> None:
+    """Raises CaseError for a thermostat whose derivatives are not known, and for what it does not go with."""
+    if thermostat is None:
+        return
+    if not (isinstance(thermostat, Langevin) and is_verlet(integrator) and only_particles(model)):
+        raise CaseError(
+            f"{where}: thermostat: runs have derivatives with 'langevin' and the rule 'velocity-verlet' for free "
+            f"particles under forces between sites alone, with their noise held; leave '{thermostat.kind}' out"
+        )
+    thermostat.check(model, f"{where}: thermostat")
+    thermostat.check_schedule(duration, f"{where}: thermostat")
 
 
 def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:

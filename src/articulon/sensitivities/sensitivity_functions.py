@@ -61,6 +61,7 @@ def sensitivity(
     stop: Mapping[str, Any] | None = None,
     seed: int | None = None,
     scaling: Any = None,
+    thermostat: Any = None,
     allow_code: bool = False,
     **options: Any,
 ) -> Sensitivity:
@@ -99,6 +100,8 @@ def sensitivity(
     stop
         Of a model: ``body``, ``direction`` and ``advance`` as in ``[run.stop]`` of a case: the run ends when the body's
         centre of mass has come so far. The objective ``"stop_time"`` is that time; others are those at it.
+    thermostat
+        Of a model: Langevin's, of free particles under ``velocity-verlet``, whose noise is held with the ``seed``.
     allow_code
         Whether functions that a case names may run: they are code, of whoever wrote the case.
 
@@ -144,6 +147,7 @@ def sensitivity(
         scaling=scaling,
         allow_code=allow_code,
         options=options,
+        thermostat=thermostat,
     )
     return differentiated_run(run, objective, all_parameters(run, parameters, WHERE), method, checkpoints)
 

@@ -9,18 +9,25 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.gravity import Gravity
 from articulon.forces.position_restraints import PositionRestraint
 from articulon.forces.user_force import UserForce
-from articulon.passes import Program
+from articulon.passes import Bound, Program
 from articulon.sensitivities.adjoint_program import adjoint_program
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.stepping import Stepper, Stepping, prepared, stepper
 from articulon.sensitivities.table_gradients import Tables, differentiated, in_one
 from articulon.sensitivities.tangent_program import tangent_program
 from articulon.sensitivities.verlet_steps import (
+    VerletArrays,
     begin_verlet,
     change_verlet,
     finish_verlet,
     reverse_implicit_verlet,
     reverse_verlet,
+    slide,
+    slide_adjoint,
+    slide_in_bath,
+    slide_in_bath_adjoint,
+    slide_in_bath_tangent,
+    slide_tangent,
     take_verlet,
     verlet_arrays,
 )
@@ -37,6 +44,8 @@ class VelocityVerletStepping(Stepping):
         self.evaluator = Evaluator(run.model, run.seed)
         self.evaluator.rhs.factor[:] = run.acting.factor
         self.start = np.concatenate([run.model.q0, run.model.u0])
+        thermostat = run.thermostat
+        self.bath = None if thermostat is None else thermostat.table(run.model, run.seed)
         self.reads = any(map(reads_speeds, run.model.forces))
         length = float(run.windows.step or 0.0)
         steps = np.arange(round(float(run.times[-1]) / length))
@@ -45,25 +54,34 @@ class VelocityVerletStepping(Stepping):
     def taking(self) -> tuple[Stepper, Sequence[Program]]:
         """See :class:`Stepping`."""
         found = stepper(self.start.copy(), self.start.size)
-        passes = self._taking(found)
-        return prepared(found, begin=passes[:1], take=passes[1:])
+        arrays = verlet_arrays(self.model.nq, self.model.nu)
+        drift = Program(self._drift(found, arrays))
+        found, programs = prepared(found, **self._taking(found, arrays, drift))
+        return found, [*programs, drift]
 
     def reversing(self, gradients: Tables, bodies: bool) -> tuple[Stepper, Sequence[Program]]:
         """See :class:`Stepping`."""
         found, rhs = stepper(self.start.copy(), self.start.size), self.evaluator.rhs
-        arrays, passes = verlet_arrays(self.model.nq, self.model.nu), self._taking(found)
+        arrays, weight = verlet_arrays(self.model.nq, self.model.nu), found.weight
         program, adjoint = adjoint_program(self.evaluator, gradients, bodies, self.run.acting)
-        kept = [program]
+        # Steps that are taken again between two that are reversed leave alone what is pending.
+        others = verlet_arrays(self.model.nq, self.model.nu)
+        drift, onward = (Program(self._drift(found, one)) for one in (arrays, others))
+        parts, kept = self._taking(found, others, onward), [program, drift, onward]
         if self.reads:
             nowhere, _ = in_one(differentiated(*self.evaluator.system[:2]))
             other, solving = adjoint_program(self.evaluator, nowhere, False, self.run.acting)
             kept.append(other)
-            back = reverse_implicit_verlet.bind(rhs, adjoint, solving, found.clock, found.y, arrays, found.weight)
-            finish = []
+            parts["reverse"] = [
+                reverse_implicit_verlet.bind(rhs, adjoint, solving, found.clock, found.y, arrays, weight)
+            ]
         else:
-            back = reverse_verlet.bind(rhs, adjoint, found.clock, found.number, found.y, arrays, found.weight)
-            finish = [finish_verlet.bind(adjoint, arrays, found.weight)]
-        found, programs = prepared(found, begin=passes[:1], take=passes[1:], reverse=[back], finish=finish)
+            back = Program(self._drift_adjoint(found, arrays, gradients))
+            kept.append(back)
+            rule = drift.code, back.code, found.clock, found.number
+            parts["reverse"] = [reverse_verlet.bind(rhs, adjoint, *rule, found.y, arrays, weight)]
+            parts["finish"] = [finish_verlet.bind(adjoint, arrays, weight)]
+        found, programs = prepared(found, **parts)
         return found, [*programs, *kept]
 
     def changing(
@@ -72,19 +90,44 @@ class VelocityVerletStepping(Stepping):
         """See :class:`Stepping`."""
         found = stepper(self.start.copy(), self.start.size)
         own, tangent = tangent_program(self.evaluator, tables, self.run.acting)
-        rule = self.evaluator.rhs, tangent, int(self.reads), found.clock
-        arrays = verlet_arrays(self.model.nq, self.model.nu)
-        take = change_verlet.bind(*rule, numbers, columns, found.y, changes, arrays)
+        nq, nu = self.model.nq, self.model.nu
+        arrays, by = verlet_arrays(nq, nu), (np.zeros(nq), np.zeros(nu))
+        drift, on = Program(self._drift(found, arrays)), Program(self._drift_tangent(found, arrays, tables, by))
+        rule = self.evaluator.rhs, tangent, int(self.reads), drift.code, on.code, found.clock
+        take = change_verlet.bind(*rule, numbers, columns, found.y, changes, arrays, *by)
         found, programs = prepared(found, take=[take])
-        return found, [*programs, *own]
+        return found, [*programs, *own, drift, on]
 
-    def _taking(self, found: Stepper) -> list[Any]:
+    def _taking(self, found: Stepper, arrays: VerletArrays, drift: Program) -> dict[str, list[Bound]]:
         """The passes that begin steps and take one."""
-        rhs, arrays = self.evaluator.rhs, verlet_arrays(self.model.nq, self.model.nu)
-        return [
-            begin_verlet.bind(rhs, found.clock, found.y, arrays),
-            take_verlet.bind(rhs, int(self.reads), found.clock, found.y, arrays),
-        ]
+        rhs = self.evaluator.rhs
+        take = take_verlet.bind(rhs, int(self.reads), drift.code, found.clock, found.y, arrays)
+        return {"begin": [begin_verlet.bind(rhs, found.clock, found.y, arrays)], "take": [take]}
+
+    def _drift(self, found: Stepper, arrays: VerletArrays) -> list[Bound]:
+        """The passes of a drift."""
+        if self.bath is None:
+            return [slide.bind(found.clock, arrays)]
+        return [slide_in_bath.bind(self.bath, found.clock, found.number, self._mass, arrays)]
+
+    def _drift_adjoint(self, found: Stepper, arrays: VerletArrays, gradients: Tables) -> list[Bound]:
+        """Those of weights, in place."""
+        by = found.weight[: self.model.nq], found.weight[self.model.nq :]
+        if self.bath is None:
+            return [slide_adjoint.bind(found.clock, *by)]
+        at = self.bath, found.clock, found.number, self._mass
+        return [slide_in_bath_adjoint.bind(*at, gradients.mass, arrays, *by)]
+
+    def _drift_tangent(self, found: Stepper, arrays: VerletArrays, tables: Tables, by: Any) -> list[Bound]:
+        """Those of changes, in place."""
+        if self.bath is None:
+            return [slide_tangent.bind(found.clock, *by)]
+        return [slide_in_bath_tangent.bind(self.bath, found.clock, self._mass, tables.mass, arrays, *by)]
+
+    @property
+    def _mass(self) -> np.ndarray:
+        """Of free particles, in the order of their coordinates."""
+        return self.evaluator.system.forest.mass
 
     def changes(self, starts: np.ndarray) -> np.ndarray:
         """See :class:`Stepping`."""

@@ -11,6 +11,9 @@ weights λ of what a step ends with, f_q and f_v the derivatives at a place and 
     λ_v = λ_u + ½ h f_vᵀ λ_u + h λ',   λ' = λ_q + ½ h f_qᵀ λ_u   at (q', v),
     μ = λ_v + ½ h f_vᵀ μ,   λ_u ← μ,   λ_q ← λ' + ½ h f_qᵀ μ      at (q, v).
 
+Langevin's thermostat of free particles lets v go over into v' = c v + √((1 − c²) kT/m) N in the middle of the drift,
+q' = q + ½ h (v + v'), with the normal numbers N of the run held.
+
 Where f reads no speeds the accelerations at the end of a step are those at the beginning of the next, and both are
 adjoined at once, on the way back of the former.
 """
@@ -22,6 +25,9 @@ import numpy as np
 from articulon.algebra.vectors import copy_into
 from articulon.kernels import jit
 from articulon.passes import pass_of, run
+from articulon.thermostats.base import FRICTION, SEED, STREAM
+from articulon.thermostats.langevin import decay_and_noise, particle_normals
+from articulon.thermostats.schedule import target
 
 ITERATIONS = 200
 """Most evaluations for the speeds in the middle of a step, or what weighs them."""
@@ -39,7 +45,9 @@ class VerletArrays(NamedTuple):
     trial: np.ndarray
     """Those that come next in an iteration, shape (nu,)."""
     end: np.ndarray
-    """Coordinates at the end of the step, shape (nq,)."""
+    """Coordinates in a drift, then at the end of the step, shape (nq,)."""
+    noise: np.ndarray
+    """What noise has added to the speeds, shape (nu,)."""
     pending: np.ndarray
     """Weights of the accelerations at the beginning of the step that has been reversed last, shape (nu,)."""
     last: np.ndarray
@@ -52,8 +60,8 @@ class VerletArrays(NamedTuple):
 
 def verlet_arrays(nq: int, nu: int) -> VerletArrays:
     """Arrays for a model."""
-    rate, half, trial, end, pending, rates = (np.zeros(n) for n in (nu, nu, nu, nq, nu, nu))
-    return VerletArrays(rate, half, trial, end, pending, np.full(1, -1), np.zeros(1), rates)
+    rate, half, trial, end, noise, pending, rates = (np.zeros(n) for n in (nu, nu, nu, nq, nu, nu, nu))
+    return VerletArrays(rate, half, trial, end, noise, pending, np.full(1, -1), np.zeros(1), rates)
 
 
 @jit
@@ -98,10 +106,75 @@ def find_half(rhs, reads, time, h, q, u, arrays):
 
 
 @jit
-def move_places(q, h, speeds, end):
-    """Places after a time at speeds, of joints that slide."""
-    for k in range(q.size):
-        end[k] = q[k] + h * speeds[k]
+def add_scaled_to(target, s, source):
+    """target += s source."""
+    for k in range(target.size):
+        target[k] += s * source[k]
+
+
+@pass_of
+def slide(clock, arrays):
+    """Places after a step at the speeds of its middle, of joints that slide."""
+    add_scaled_to(arrays.end, clock[1], arrays.half)
+
+
+@pass_of
+def slide_adjoint(clock, by_q, by_v):
+    """Weights of places and speeds after that to those before, in place."""
+    add_scaled_to(by_v, clock[1], by_q)
+
+
+@pass_of
+def slide_tangent(clock, by_q, by_v):
+    """Changes of places and speeds before that to those after, in place."""
+    add_scaled_to(by_q, clock[1], by_v)
+
+
+@jit
+def decay_of(bath, clock):
+    """c and √((1 − c²) k T) of a step."""
+    return decay_and_noise(bath.constants[FRICTION], clock[1], target(bath, clock[0] + 0.5 * clock[1]))
+
+
+@jit
+def shake_speeds(bath, clock, number, mass, v, noise):
+    """Friction and noise of free particles over a step."""
+    c, s = decay_of(bath, clock)
+    for i in range(mass.size):
+        normal = particle_normals(bath.choice[SEED], bath.choice[STREAM], number[0], i)
+        size = s / np.sqrt(mass[i])
+        for m in range(3):
+            noise[3 * i + m] = size * normal[m]
+            v[3 * i + m] = c * v[3 * i + m] + noise[3 * i + m]
+
+
+@pass_of
+def slide_in_bath(bath, clock, number, mass, arrays):
+    """Places and speeds after a step in Langevin's thermostat."""
+    add_scaled_to(arrays.end, 0.5 * clock[1], arrays.half)
+    shake_speeds(bath, clock, number, mass, arrays.half, arrays.noise)
+    add_scaled_to(arrays.end, 0.5 * clock[1], arrays.half)
+
+
+@pass_of
+def slide_in_bath_adjoint(bath, clock, number, mass, gradient, arrays, by_q, by_v):
+    """Weights of places and speeds after that to those before, in place; what they are to masses is added."""
+    c, _ = decay_of(bath, clock)
+    shake_speeds(bath, clock, number, mass, arrays.trial, arrays.noise)
+    add_scaled_to(by_v, 0.5 * clock[1], by_q)
+    for k in range(by_v.size):
+        gradient[k // 3] -= 0.5 * arrays.noise[k] / mass[k // 3] * by_v[k]
+        by_v[k] = c * by_v[k] + 0.5 * clock[1] * by_q[k]
+
+
+@pass_of
+def slide_in_bath_tangent(bath, clock, mass, change, arrays, by_q, by_v):
+    """Changes of places and speeds before that to those after, in place, with changes of masses."""
+    c, _ = decay_of(bath, clock)
+    add_scaled_to(by_q, 0.5 * clock[1], by_v)
+    for k in range(by_v.size):
+        by_v[k] = c * by_v[k] - 0.5 * arrays.noise[k] / mass[k // 3] * change[k // 3]
+    add_scaled_to(by_q, 0.5 * clock[1], by_v)
 
 
 @pass_of
@@ -112,13 +185,15 @@ def begin_verlet(rhs, clock, y, arrays):
 
 
 @pass_of
-def take_verlet(rhs, reads, clock, y, arrays):
+def take_verlet(rhs, reads, drift, clock, y, arrays):
     """A step, y (nq + nu,) in place, whose accelerations at the beginning have been found; those at its end are found
     after it."""
     nq, h, end = rhs.q.size, clock[1], clock[0] + clock[1]
     q, u = y[:nq], y[nq:]
     find_half(rhs, reads, clock[0], h, q, u, arrays)
-    move_places(q, h, arrays.half, q)
+    copy_into(arrays.end, q)
+    run(drift)
+    copy_into(q, arrays.end)
     evaluate_at(rhs, end, q, arrays.half, arrays.rate)
     for k in range(u.size):
         u[k] = arrays.half[k] + 0.5 * h * arrays.rate[k]
@@ -139,7 +214,7 @@ def weigh_at(adjoint, time, q, u, factor, weight):
 
 
 @pass_of
-def reverse_verlet(rhs, adjoint, clock, number, y, arrays, weight):
+def reverse_verlet(rhs, adjoint, drift, back, clock, number, y, arrays, weight):
     """Weights (nq + nu,) of the state at the end of a step that reads no speeds, in place, to those of its beginning,
     but for what the accelerations there are, which are left pending."""
     nq, time, h = rhs.q.size, clock[0], clock[1]
@@ -147,13 +222,14 @@ def reverse_verlet(rhs, adjoint, clock, number, y, arrays, weight):
     if arrays.last[0] != number[0] + 1:  # else the step after it begins at its end
         evaluate_at(rhs, time, q, u, arrays.rate)
         find_half(rhs, False, time, h, q, u, arrays)
-        move_places(q, h, arrays.half, arrays.end)
+        copy_into(arrays.end, q)
+        run(drift)
     for k in range(u.size):
         pending[k] += 0.5 * h * by_u[k]
     weigh_at(adjoint, time + h, arrays.end, u, 1.0, pending)
+    add_scaled_to(by_q, 1.0, adjoint.by_q)
+    run(back)
     for k in range(u.size):
-        by_q[k] += adjoint.by_q[k]
-        by_u[k] += h * by_q[k]
         pending[k] = 0.5 * h * by_u[k]
     copy_into(arrays.end, q)
     arrays.last[0], arrays.began[0] = number[0], time
@@ -177,7 +253,8 @@ def reverse_implicit_verlet(rhs, adjoint, solving, clock, y, arrays, weight):
     q, u, by_q, by_u, half = y[:nq], y[nq:], weight[:nq], weight[nq:], arrays.half
     evaluate_at(rhs, time, q, u, arrays.rate)
     find_half(rhs, True, time, h, q, u, arrays)
-    move_places(q, h, half, arrays.end)
+    copy_into(arrays.end, q)
+    add_scaled_to(arrays.end, h, half)
     weigh_at(adjoint, time + h, arrays.end, half, 0.5 * h, by_u)
     mu, trial, known, before = arrays.rates, arrays.trial, arrays.rate, np.inf
     for k in range(u.size):
@@ -220,7 +297,7 @@ def find_tangent(tangent, time, q, u):
 
 
 @pass_of
-def change_verlet(rhs, tangent, reads, clock, numbers, columns, y, changes, arrays):
+def change_verlet(rhs, tangent, reads, drift, on, clock, numbers, columns, y, changes, arrays, by_q, by_v):
     """A step of the state y (nq + nu,) and its changes (parameters, nq + nu), in place; ``columns`` (parameters,
     numbers) are changes of the tables' ``numbers``, where the tangent reads them."""
     nq, time, h = rhs.q.size, clock[0], clock[1]
@@ -228,26 +305,31 @@ def change_verlet(rhs, tangent, reads, clock, numbers, columns, y, changes, arra
     evaluate_at(rhs, time, q, u, arrays.rate)
     find_half(rhs, reads, time, h, q, u, arrays)
     find_tangent(tangent, time, q, arrays.half)
+    copy_into(arrays.end, q)
+    run(drift)
     for p in range(changes.shape[0]):
         copy_into(numbers, columns[p])
-        by_q, by_u, before, found = changes[p, :nq], changes[p, nq:], np.inf, not reads
-        copy_into(arrays.pending, by_u)
+        copy_into(by_q, changes[p, :nq])
+        copy_into(by_v, changes[p, nq:])
+        before, found = np.inf, not reads
         for _ in range(ITERATIONS):
-            change_at(tangent, by_q, by_u, rates)
+            change_at(tangent, by_q, by_v, rates)
             for k in range(u.size):
-                trial[k] = arrays.pending[k] + 0.5 * h * rates[k]
-            change = change_of(trial, by_u)
-            copy_into(by_u, trial)
+                trial[k] = changes[p, nq + k] + 0.5 * h * rates[k]
+            change = change_of(trial, by_v)
+            copy_into(by_v, trial)
             if not reads:
                 break
             if change == 0.0 or (change < SETTLED and change >= before):
                 found = True
                 break
             before = change
-        for k in range(u.size):
-            by_u[k] = by_u[k] if found else np.nan
-            by_q[k] += h * by_u[k]
-    move_places(q, h, arrays.half, q)
+        if not found:
+            by_v[:] = np.nan
+        run(on)
+        copy_into(changes[p, :nq], by_q)
+        copy_into(changes[p, nq:], by_v)
+    copy_into(q, arrays.end)
     evaluate_at(rhs, time + h, q, arrays.half, arrays.rate)
     find_tangent(tangent, time + h, q, arrays.half)
     for k in range(u.size):

@@ -15,9 +15,10 @@ from articulon.simulation import restoring
 from articulon.simulation.checks import prepared_checks
 from articulon.simulation.folder_run import HELD, TOPOLOGY, TRAJECTORY, FolderRun, announcing_once, on_threads
 from articulon.simulation.interruption import Interruption
-from articulon.simulation.loop import Recorder, advance
+from articulon.simulation.loop import advance
 from articulon.simulation.preparation import blank_state, first_state, prepare
 from articulon.simulation.pull_record import going_on_from
+from articulon.simulation.recorder import Recorder
 from articulon.simulation.results import CASE, Run, check_run
 from articulon.simulation.run_request import Description, Progress, Silent
 from articulon.simulation.spinning import spins

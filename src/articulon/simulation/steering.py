@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from articulon.simulation.chunks import Chunks
     from articulon.simulation.interruption import Interruption
-    from articulon.simulation.loop import Recorder
+    from articulon.simulation.recorder import Recorder
 
 
 class Steering(Protocol):

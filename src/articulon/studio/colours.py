@@ -37,6 +37,8 @@ def cycled(numbers: Iterable[int] | np.ndarray, colours: tuple[str, ...] = CYCLE
 
 JOINT, SPRING, EDGE = rgb(style.BLACK), rgb(style.VERMILION), rgb(style.GREY)
 """Of the axes of joints, of springs, and of the edges of boxes."""
+FORCE = rgb(style.PURPLE)
+"""Of arrows of forces."""
 LOCKED = rgb("#c9ccd1")
 """Of bodies that are locked to their parents."""
 WALL = rgb("#b9c4cf")

@@ -55,7 +55,13 @@ class Engine:
         self._poses = PoseExchange.made(form)
         mine, its = socket.socketpair()
         os.set_inheritable(its.fileno(), True)
-        command = [sys.executable, "-m", "articulon.studio.engine", str(its.fileno()), str(self._poses.descriptor)]
+        command = [
+            sys.executable,
+            "-m",
+            "articulon.studio.engine_program",
+            str(its.fileno()),
+            str(self._poses.descriptor),
+        ]
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, pass_fds=(its.fileno(), self._poses.descriptor), start_new_session=True
         )

@@ -16,10 +16,10 @@ from articulon.model import Model, State
 from articulon.model.array_rotations import matrices
 from articulon.model.state import EXTERNAL, STEPS
 from articulon.simulation.chunks import Chunks
-from articulon.simulation.loop import Recorder
 from articulon.simulation.observers import poses_at
 from articulon.simulation.preparation import Prepared, blank_state, prepare
 from articulon.simulation.pull_record import PullRecord, PullRow
+from articulon.simulation.recorder import Recorder
 from articulon.studio.engine_link import Link
 
 PERIODS = 10.0

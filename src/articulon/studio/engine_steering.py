@@ -10,8 +10,8 @@ import numpy as np
 from articulon.model.state import STEPS
 from articulon.simulation.chunks import CHUNK_SECONDS, Chunks
 from articulon.simulation.interruption import Interruption, ask_runs_to_stop
-from articulon.simulation.loop import Recorder
 from articulon.simulation.observers import poses_at
+from articulon.simulation.recorder import Recorder
 from articulon.studio.engine_link import Link
 from articulon.studio.engine_pulls import EnginePulls
 from articulon.studio.pose_exchange import PoseExchange

@@ -12,7 +12,7 @@ from articulon.forces.point_springs import PointSpring
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
 from articulon.model import Model
 from articulon.model.array_rotations import matrices
-from articulon.model.joints import UNBOUND
+from articulon.model.joints import UNBOUND, WELD
 from articulon.report.view import hydrodynamic_radii
 from articulon.studio import colours
 from articulon.studio.body_shapes import ROD, ROUND, site_radii, solid_edges
@@ -196,6 +196,8 @@ class _Parts:
         if model.atoms is not None:
             self.carrying[sites.body[model.atoms.site]] = True
         self.shaped = np.array([bool(several) for several in model.shapes], dtype=bool)
+        # What is welded to a body that has shapes is a frame on it, or has been left without one on purpose.
+        self.shaped |= (model.kinds == WELD) & np.isin(model.link, model.link[self.shaped])
         # Flexible bodies are drawn from node to node.
         self.shaped[list(model.modes)] = True
         self.sized = ~self.carrying & ~self.shaped & np.isfinite(self.drag)

@@ -7,8 +7,11 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from articulon.errors import ArticulonError
 from articulon.report.readable_numbers import suited
+from articulon.studio import force_arrows
 from articulon.studio.energy_plot import EnergyPlot
+from articulon.studio.force_arrows import ForceArrows
 from articulon.studio.page_server import stop
 from articulon.studio.player import Player
 from articulon.studio.run_frames import RunFrames
@@ -62,6 +65,12 @@ class Viewer:
 
         self._energies = EnergyPlot(gui, self.frames) if len(self.frames) > 1 else None
 
+        self._arrows = ForceArrows(self.server, self.frames, self.scene)
+        self._forces = None
+        if self.frames.model.bodies <= force_arrows.MOST:
+            self._forces = gui.add_checkbox("forces", False, hint="on bodies, without those of joints, unscaled")
+            self._forces.on_update(lambda _: self._draw_forces())
+
         @self._slider.on_update
         def _(event: viser.GuiEvent) -> None:
             # The slider also moves as the run is played.
@@ -84,6 +93,18 @@ class Viewer:
         @speeds.on_click
         def _(event: viser.GuiEvent) -> None:
             player.speed = SPEEDS[speeds.value]
+
+    def _draw_forces(self) -> None:
+        """Arrows at the frame that is shown, where they are asked for and the forces can be evaluated."""
+        if self._forces is None or not self._forces.value:
+            self._arrows.hide()
+            return
+        try:
+            self._arrows.show(self.player.frame)
+        except ArticulonError as error:
+            self._forces.value = False  # type: ignore[misc]
+            self._forces.disabled = True
+            self._forces.hint = str(error)
 
     def _title(self) -> str:
         case = self.frames.run.case
@@ -122,6 +143,8 @@ class Viewer:
         if number != self._shown:
             self._shown = number
             self.scene.show(self.frames[number])
+            if self._forces is not None and self._forces.value:
+                self._draw_forces()
             self._slider.value = number  # type: ignore[misc]
             self._clock.content = self._time_text()
             if self._energies is not None:

@@ -1,5 +1,8 @@
-"""The process that runs a case for the pages: ``python -m articulon.studio.engine LINE POSES``, both descriptors that
-it inherits. It begins when it is told which case, and ends with the run, or when nobody is left on the line."""
+"""The process that runs a case for the pages: ``python -m articulon.studio.engine_program LINE POSES``.
+
+Both are descriptors that it inherits. It begins when it is told which case, and ends with the run, or when nobody is
+left on the line.
+"""
 
 from __future__ import annotations
 
