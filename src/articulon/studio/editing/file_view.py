@@ -99,8 +99,8 @@ class FileView:
 
 
 def inside(folder: Path, name: str, *, reads: bool = False) -> Path:
-    """The path of a case in a folder, ``.toml`` added where it has no such ending, or of the description of a robot that
-    is read; raises CaseError for one that is elsewhere, also by way of a link."""
+    """The path of a case in a folder, ``.toml`` added where it has no such ending, or of a robot's description that is
+    read; raises CaseError for one that is elsewhere, also by way of a link."""
     name = name.strip()
     if not name:
         raise CaseError("the case needs a name for its file")
