@@ -6,7 +6,7 @@ USER_READY := .venv/ready
 DEVELOPER_READY := .venv/ready-for-development
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tests quick lint bench browser
+.PHONY: help demo test tests quick lint docs bench browser
 
 help:
 	@echo "make demo   run the built-in docking of a conjugated nanoparticle and say where its report lies"
@@ -14,6 +14,7 @@ help:
 	@echo "make quick  lint, types and the tests that take seconds"
 	@echo "make lint   style and types only"
 	@echo "make browser   the distribution's Chromium, for tests of pages (Debian and Ubuntu, as root or by sudo)"
+	@echo "make docs   the manual, as pages for a browser"
 	@echo "make bench  speed and memory, beside other engines"
 
 # A demo never writes into the folder of an earlier one.
@@ -46,6 +47,11 @@ browser:
 	as_root=; if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
 	$$as_root apt-get update -qq && $$as_root apt-get install -y -qq --no-install-recommends chromium >/dev/null || \
 	{ echo "Chromium was not installed (no root or sudo, or no network); the tests of pages are skipped"; exit 1; }
+
+# The manual, for any host of static pages.
+docs: $(DEVELOPER_READY)
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
+	@echo "The manual is $(CURDIR)/docs/_build/html/index.html"
 
 bench: $(DEVELOPER_READY)
 	$(BIN)/articulon bench

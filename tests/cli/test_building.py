@@ -17,7 +17,7 @@ from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
 from articulon.studio.editing.file_view import inside
 from articulon.studio.editing.joint_dragging import joint_handle
-from articulon.studio.editing.joint_handles import HANDLE
+from articulon.studio.editing.joint_handles import HANDLE, HANDLE_NODE
 from articulon.studio.page_server import server_at, stop
 from tests.support.browser import chromium, needs_browser, opened
 from tests.support.live_studio import address_of, live_studio
@@ -97,6 +97,10 @@ class Page:
         """What stands in a field; None while it is not there."""
         found = self.client.controls.values()
         return next((c["value"] for c in found if c["type"] == "GuiTextMessage" and c.get("label") == label), None)
+
+    def handle(self) -> str | None:
+        """The node of the handle that was made last."""
+        return next((name for name in reversed(self.client.nodes) if name.startswith(HANDLE_NODE)), None)
 
     def close(self) -> None:
         self.client.socket.close()
@@ -247,18 +251,18 @@ def test_a_four_bar_stays_closed_as_its_crank_is_dragged(tmp_path: Path) -> None
     page = Page(four_bar(), tmp_path)
     try:
         page.choose("body", "crank")
-        page.until(lambda: "/joint handle" in page.client.nodes)
+        page.until(lambda: page.handle() is not None)
         model = page.document.model()
         assert model is not None
         before = page.document.toml
         # Half of the angle about z, as the ring is turned.
         turned = [(np.cos(a / 2), 0.0, 0.0, np.sin(a / 2)) for a in np.linspace(np.pi / 3, np.pi / 2, 5)]
-        page.client.drag("/joint handle", (), (), "start")
+        page.client.drag(page.handle(), (), (), "start")
         for wxyz in turned:
             place = page.panel._scene._stage.places(np.zeros(3))  # type: ignore[union-attr]
-            page.client.drag("/joint handle", wxyz, place)
+            page.client.drag(page.handle(), wxyz, place)
             time.sleep(0.05)
-        page.client.drag("/joint handle", (), (), "end")
+        page.client.drag(page.handle(), (), (), "end")
         page.until(lambda: page.document.toml != before)
         page.says("undo: move &#x27;crank&#x27;, &#x27;coupler&#x27;, &#x27;rocker&#x27;")
         assert page.document.errors == {}
@@ -277,16 +281,16 @@ def test_a_joint_that_is_dragged_is_moved_and_turned(tmp_path: Path) -> None:
         page.document.set("model.loops", None)
         page.choose("body", "rocker")
         page.choose("drag", "joint")
-        page.until(lambda: "/joint handle" in page.client.nodes and page.panel.drag == "joint")
-        time.sleep(0.5)
+        page.until(lambda: page.panel.drag == "joint" and page.panel._scene._choice[2] == "joint")
+        page.until(lambda: page.handle() == page.panel._scene._handle.name)
         stage = page.panel._scene._stage
         model = page.document.model()
         assert stage is not None and model is not None
         k = model.names.index("rocker")
         _, rotations = ar.body_poses(model, model.q0)
-        page.client.drag("/joint handle", (), (), "start")
-        page.client.drag("/joint handle", rotations[k], stage.places(np.array([2.5, 0.25, 0.0])))
-        page.client.drag("/joint handle", (), (), "end")
+        page.client.drag(page.handle(), (), (), "start")
+        page.client.drag(page.handle(), rotations[k], stage.places(np.array([2.5, 0.25, 0.0])))
+        page.client.drag(page.handle(), (), (), "end")
         page.says("undo: join &#x27;rocker&#x27;")
         assert page.document.value("model.bodies[2].position") == pytest.approx([2.5, 0.25, 0.0], abs=1e-5)
         assert page.document.value("model.bodies[2].q") == "100 deg"
@@ -301,7 +305,7 @@ def test_a_case_opens_in_the_place_of_another(page: Page, tmp_path: Path) -> Non
     page.button("Open")
     page.says("The case has changes that are not saved.")
     page.button("open, and lose them")
-    page.says("double-pendulum (not saved)")
+    page.says("double-pendulum</b>")
     page.until(lambda: page.document.bodies == ["upper", "lower"])
     (tmp_path / "mechanism.toml").write_text("precious")
     page.button("Save")
@@ -413,10 +417,11 @@ def test_the_crank_of_a_four_bar_is_dragged_in_a_browser(tmp_path: Path) -> None
             scale = 0.5 * canvas["height"] / np.tan(camera.fov / 2) / far
             return 0.5 * canvas["width"] + scale * right, 0.5 * canvas["height"] + scale * down
 
-        page.mouse.move(*on_screen(0.2))
+        # Where no body is in front of the ring.
+        page.mouse.move(*on_screen(1.3))
         page.wait_for_timeout(300.0)
         page.mouse.down()
-        for angle in np.linspace(0.2, 0.7, 8)[1:]:
+        for angle in np.linspace(1.3, 1.8, 8)[1:]:
             page.mouse.move(*on_screen(float(angle)))
             page.wait_for_timeout(200.0)
         page.mouse.up()

@@ -16,7 +16,7 @@ from articulon.studio.replay import replay_of
 from articulon.studio.run_frames import RunFrames
 from articulon.studio.scene import Scene, scene_of
 from articulon.studio.stage import FIELD, Stage, shown_places, stage_of
-from tests.support.studio_browser import KEEP_PICTURES, NO_BROWSER, browser_page, canvas_picture
+from tests.support.browser import KEEP_PICTURES, canvas_picture, chromium, needs_browser
 
 SCENES = {
     "mechanism": ("n-four-bar", {}),
@@ -80,12 +80,15 @@ def solids_of(scene: Scene, frames: RunFrames) -> tuple[np.ndarray, np.ndarray, 
 
 # A browser that draws by software takes seconds for each.
 @pytest.mark.slow
-@pytest.mark.skipif(NO_BROWSER is not None, reason=NO_BROWSER or "")
+@needs_browser
 @pytest.mark.parametrize("name", SCENES)
 def test_a_scene_shows_what_is_there_and_nothing_else(name: str, tmp_path: Path) -> None:
     frames = frames_of(*SCENES[name])
     file = replay_of(frames).save(tmp_path / "page.html")
-    with browser_page(file.as_uri(), width=600, height=450, script=KEEP_PICTURES) as page:
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 600, "height": 450})
+        page.add_init_script(KEEP_PICTURES)
+        page.goto(file.as_uri())
         picture = pictured(page)
     imsave(tmp_path / "picture.png", picture.astype(np.uint8))
     height, width = picture.shape[:2]
@@ -97,8 +100,10 @@ def test_a_scene_shows_what_is_there_and_nothing_else(name: str, tmp_path: Path)
     drawn = (255 - picture).max(axis=2) > SHADE
     columns, rows = (np.clip(np.round(seen[:, k]).astype(int), 0, size - 1) for k, size in ((0, width), (1, height)))
     assert drawn[rows, columns].mean() > 0.97
-    # The nearest with a colour has that colour, darker or lighter.
-    coloured = np.flatnonzero(np.ptp(painted.astype(int), axis=1) > 60)
+    # The nearest with a colour that no pin of a joint hides has that colour, darker or lighter.
+    vivid = np.ptp(painted.astype(int), axis=1) > 60
+    apart = np.hypot(*(seen[:, None, k] - seen[None, ~vivid, k] for k in range(2))) - radius[~vivid]
+    coloured = np.flatnonzero(vivid & (apart.min(axis=1, initial=np.inf) > 0.0))
     nearest = coloured[np.argmin(seen[coloured, 2])]
     assert np.argmax(picture[rows[nearest], columns[nearest]]) == np.argmax(painted[nearest])
     # Far from all that is there, the picture is empty but for edges of boxes, walls and the time.

@@ -168,14 +168,14 @@ def test_a_run_with_a_python_force_leaves_no_memory_behind() -> None:
 
 
 def test_what_is_compiled_for_a_function_is_free_again_when_its_run_is_gone() -> None:
-    from articulon.forces.user_force import SIGNATURE, _bridge
+    from articulon.forces.user_force_bridges import FORCE, force_bridge
 
     def function(time, *arrays):
         pass
 
     def compiled() -> tuple[UserFunctions, Any]:
         users = UserFunctions()
-        return users, users.compiled(function, SIGNATURE, "", _bridge, "here")
+        return users, users.compiled(function, FORCE, "", force_bridge, "here")
 
     users, first = compiled()
     others, second = compiled()

@@ -3,6 +3,8 @@ graphics card."""
 
 from __future__ import annotations
 
+import base64
+import io
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from matplotlib.image import imread
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -63,3 +67,24 @@ def picture(page: Page, file: Path) -> Path:
     """What is drawn, without what stands beside it."""
     page.screenshot(path=file, clip={"x": 0, "y": 0, "width": SIZE["width"] - PANEL, "height": SIZE["height"]})
     return file
+
+
+KEEP_PICTURES = """
+const given = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, options) {
+  return given.call(this, kind, {...options, preserveDrawingBuffer: true});
+};
+"""
+"""Run before a page is opened: canvases keep what they have drawn, so that :func:`canvas_picture` can read it."""
+
+
+def canvas_picture(page: Page) -> np.ndarray:
+    """What the largest canvas of a page shows, shape (height, width, 3), 0 to 255."""
+    largest = "[...document.querySelectorAll('canvas')].sort((a, b) => b.width - a.width)[0]"
+    data = page.evaluate(f"{largest}?.toDataURL() ?? ''")
+    if len(data) < len("data:image/png;base64,") + 100:
+        return np.full((1, 1, 3), 255)
+    drawn = imread(io.BytesIO(base64.b64decode(data.split(",", 1)[1])))
+    # What is not drawn is clear, and white on the page.
+    alpha = drawn[:, :, 3:] if drawn.shape[2] == 4 else 1.0
+    return np.asarray(np.round(255.0 * (drawn[:, :, :3] * alpha + 1.0 - alpha)).astype(int))

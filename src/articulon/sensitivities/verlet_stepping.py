@@ -64,11 +64,10 @@ class VelocityVerletStepping(Stepping):
         found, rhs = stepper(self.start.copy(), self.start.size), self.evaluator.rhs
         arrays, weight = verlet_arrays(self.model.nq, self.model.nu), found.weight
         program, adjoint = adjoint_program(self.evaluator, gradients, bodies, self.run.acting)
-        drift = Program(self._drift(found, arrays))
-        own = verlet_arrays(self.model.nq, self.model.nu)
-        drift_on = Program(self._drift(found, own))
-        parts = self._taking(found, own, drift_on)
-        kept = [program, drift, drift_on]
+        # Steps that are taken again between two that are reversed leave alone what is pending.
+        others = verlet_arrays(self.model.nq, self.model.nu)
+        drift, onward = (Program(self._drift(found, one)) for one in (arrays, others))
+        parts, kept = self._taking(found, others, onward), [program, drift, onward]
         if self.reads:
             nowhere, _ = in_one(differentiated(*self.evaluator.system[:2]))
             other, solving = adjoint_program(self.evaluator, nowhere, False, self.run.acting)

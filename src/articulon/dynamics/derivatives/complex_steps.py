@@ -12,6 +12,8 @@ the number of its entries for chains. Conditions of loops and their forces are f
 
 import cmath
 import math
+import threading
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -152,18 +154,33 @@ def acting_on(
     return Acting(udot, gravity, link, arm, np.ascontiguousarray(wrenches[moved]), none)
 
 
+_kept = threading.local()
+
+
+def complex_scratch(model: Model) -> ComplexScratch:
+    """This thread's arrays for a model, kept between calls."""
+    if not hasattr(_kept, "arrays"):
+        _kept.arrays = weakref.WeakKeyDictionary()
+    found: ComplexScratch | None = _kept.arrays.get(model)
+    if found is None:
+        forest, loops, motions = kernel_tables(model)
+        wrench, speeds = np.zeros((2, forest.mass.size, 6), complex), np.zeros((3, model.nu), complex)
+        tables = complex_arrays(workspace(forest)), complex_arrays(loop_scratch(forest, loops, motions, model.nu))
+        q = np.zeros(model.nq, complex)
+        found = ComplexScratch(q, speeds[0], *tables, wrench[0], wrench[1], speeds[1], speeds[2])
+        _kept.arrays[model] = found
+    return found
+
+
 def along(
     model: Model, q: np.ndarray, u: np.ndarray, acting: Acting, shift: np.ndarray, speed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of the joints' forces less those of loops, τ − Jᵀλ (directions, nu), and of φ'' (directions, rows)
     along changes of coordinates, in their tangent space, and of speeds (directions, nu)."""
-    forest, loops, motions = kernel_tables(model)
-    links, nu = forest.mass.size, model.nu
-    rates, count = np.zeros((len(shift), model.nq)), len(shift)
+    forest, loops, _ = kernel_tables(model)
+    count, arrays = len(shift), complex_scratch(model)
+    rates, by_force = np.zeros((count, model.nq)), np.zeros((count, model.nu))
+    by_row = np.zeros((count, loops.kind.size))
     find_rates(forest, q, np.ascontiguousarray(shift), rates)
-    numbers = np.zeros(model.nq, complex), np.zeros(nu, complex), complex_arrays(workspace(forest))
-    rows, wrench = complex_arrays(loop_scratch(forest, loops, motions, nu)), np.zeros((links, 6), complex)
-    arrays = ComplexScratch(*numbers, rows, wrench, wrench.copy(), np.zeros(nu, complex), np.zeros(nu, complex))
-    by_force, by_row = np.zeros((count, nu)), np.zeros((count, loops.kind.size))
     find_directional(forest, loops, q, u, acting, rates, np.ascontiguousarray(speed), arrays, by_force, by_row)
     return by_force, by_row

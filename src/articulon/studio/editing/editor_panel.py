@@ -151,15 +151,21 @@ class EditorPanel:
         """Do what was asked for, one after the other."""
         while self._actions:
             action, _ = self._actions[0]
+            self._notice = ""
             try:
-                action()
-                self._notice = ""
-            except ArticulonError as error:
-                self._notice = str(error)
-            except Exception as error:  # a mistake of ours: the page says so, and goes on
-                self._notice = f"articulon itself failed, please report it: {type(error).__name__}: {error}"
+                self._guarded(action)
             finally:
                 self._actions.popleft()
+
+    def _guarded(self, action: Callable[[], Any]) -> None:
+        """Do something; what goes wrong is said on the page, which goes on."""
+        try:
+            action()
+        except ArticulonError as error:
+            self._notice = str(error)
+        except Exception as error:  # a mistake of ours
+            self._notice = f"articulon itself failed, please report it: {type(error).__name__}: {error}"
+            self._status.content = one_line(self._notice, RED)
 
     def ask(self, question: str, lines: list[str], yes: str, action: Callable[[], Any]) -> None:
         """Ask before something is done, in a window over the page."""
@@ -221,10 +227,10 @@ class EditorPanel:
             self._wake.clear()
             with self._lock:
                 self._act()
-                self._follow_drags()
+                self._guarded(self._follow_drags)
             # What is being typed or dragged goes on for a while.
             if not self._wake.wait(QUIET) and not self._closing.is_set():
-                self.refresh()
+                self._guarded(self.refresh)
 
     def refresh(self) -> None:
         """Bring the page in step with the document."""
@@ -245,22 +251,17 @@ class EditorPanel:
     def _status_html(self, errors: dict[str, str]) -> str:
         """Three lines, however much there is to say: what is below must not move under the hand."""
         document = self.document
-        name = document.path.name if document.path is not None else f"{document.name} (not saved)"
-        saved = " · changed" if document.changed else ""
-        steps = " · ".join(
-            f"{word}: {what}"
-            for word, what in (("undo", document.undoes), ("redo", document.redoes))
-            if what is not None
-        )
+        name = document.name if document.path is None else document.path.name
+        saved = "not saved" if document.path is None else "changes not saved" if document.changed else "saved"
+        done = [f"{word}: {what}" for word, what in (("undo", document.undoes), ("redo", document.redoes)) if what]
         state = "ready to run" if not errors else f"{len(errors)} {'fault' if len(errors) == 1 else 'faults'}"
         said = [self._notice] if self._notice else [f"{key}: {what}" for key, what in errors.items()]
         if document.lost_comments and not said:
             said = ["comments of the file could not be kept"]
         return (
-            f'<div style="padding:0.4em 0.8em"><div style="{ONE_LINE}"><b>{html.escape(name)}</b>'
-            f'<span style="color:#868e96">{saved}</span> · '
-            f'<span style="color:{"#2b8a3e" if not errors else RED}">{state}</span></div>'
-            f"{one_line(said[0] if said else '', RED)}{one_line(steps, '#868e96')}</div>"
+            f'<div style="padding:0.4em 0.8em"><div style="{ONE_LINE}"><b>{html.escape(name)}</b> · '
+            f'<span style="color:{RED if errors else "#2b8a3e"}">{state}</span></div>'
+            f"{one_line(said[0] if said else '', RED)}{one_line(' · '.join([saved, *done]), '#868e96')}</div>"
         )
 
     def _show_scene(self) -> None:
@@ -270,7 +271,7 @@ class EditorPanel:
             return
         if model is None:
             # What was there last stays in sight while a number is being typed.
-            if not self.document.bodies:
+            if self.document.value("model") is None:
                 self._scene.hide()
                 self._model = None
             return

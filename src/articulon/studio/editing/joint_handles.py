@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,8 +26,12 @@ CHOSEN = (224, 0, 96)
 """Colour of the axis of the joint that is chosen: none of the palette."""
 NAMED = 12
 """Bodies up to which each has its name beside it; of more only the one that is chosen has."""
-ROOM = 0.35, 1.5
+FILLED = 0.7
+"""The part of the page that is filled at first: what is built grows."""
+ROOM = 0.35, 1.3
 """Of the usual size: what is shown may be so small and so large before it is scaled anew."""
+HANDLE_NODE = "/joint handle"
+"""The part of the scene that has the handle."""
 HANDLE, AXIS = 2.0, 1.6
 """Size of a handle, and half of the length of the axis of the joint that is chosen [of the page]."""
 
@@ -52,6 +57,8 @@ class EditedScene:
         self._names: list[Any] = []
         self._chosen: list[Any] = []
         self._handle: Any = None
+        self._choice: Any = None
+        self._handles = 0
 
     def show(self, model: Model, q: np.ndarray) -> None:
         """Show a model at coordinates (nq,)."""
@@ -66,9 +73,10 @@ class EditedScene:
     def _rebuild(self, model: Model, frame: Frame) -> None:
         scene = scene_of(model, frame.positions, frame.rotations)
         stage = stage_of(scene, [frame])
+        stage = replace(stage, factor=FILLED * stage.factor)
         # What is looked at does not jump while it is edited.
         if self._stage is not None and _has_room(self._stage, stage):
-            stage = Stage(self._stage.middle, self._stage.factor, self._stage.camera, stage.up)
+            stage = replace(self._stage, up=stage.up)
         with self._server.atomic():
             self._clear()
             self._view = ViserScene(self._server, scene, stage, frame)
@@ -91,8 +99,12 @@ class EditedScene:
 
     def choose(self, model: Model, q: np.ndarray, body: int | None, what: Drag) -> None:
         """Show the axis of a body's joint, and a handle to drag it by: its motion, or the joint itself."""
+        choice = (id(model), body, what, q.tobytes())
+        if choice == self._choice:
+            return
         with self._server.atomic():
             self._unchoose()
+            self._choice = choice
             if body is None or self._stage is None:
                 return
             joint, stage = model.joints[body], self._stage
@@ -118,8 +130,10 @@ class EditedScene:
             ways = handle_ways(joint, what)
             if ways is None:
                 return
+            # Pages remember where a handle of a name was dragged to.
+            self._handles += 1
             self._handle = self._server.scene.add_transform_controls(
-                "/joint handle",
+                f"{HANDLE_NODE}/{self._handles}",
                 scale=HANDLE,
                 line_width=4.0,
                 depth_test=False,
@@ -137,7 +151,7 @@ class EditedScene:
         for handle in (*self._chosen, self._handle):
             if handle is not None:
                 handle.remove()
-        self._chosen, self._handle = [], None
+        self._chosen, self._handle, self._choice = [], None, None
 
     def _clear(self) -> None:
         self._unchoose()

@@ -1,0 +1,62 @@
+"""How Sphinx makes the manual of these pages: ``make docs``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import manual_reference  # noqa: E402
+
+from articulon import __version__  # noqa: E402
+
+project = "articulon"
+author = "the authors of articulon"
+copyright = "the authors of articulon"
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "sphinx_copybutton"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+
+def heading_slug(title: str) -> str:
+    """The anchor of a heading, as code hosts make it of the same file."""
+    kept = (c for c in title.lower() if c.isalpha() or c.isdecimal() or c in " -_")
+    return "".join(kept).replace(" ", "-")
+
+
+myst_heading_slug_func = "conf.heading_slug"
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "figures"]
+suppress_warnings = ["myst.header", "ref.python"]
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "inherited-members": False, "undoc-members": False}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+
+html_theme = "furo"
+html_title = f"articulon {version}"
+html_static_path: list[str] = []
+html_show_sphinx = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0072b2", "color-brand-content": "#0072b2"},
+    "dark_css_variables": {"color-brand-primary": "#56b4e9", "color-brand-content": "#56b4e9"},
+}
+manual_reference.write(HERE / "reference")
+
+
+def bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """|x| is a size in docstrings, and no substitution."""
+    lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", "\\|") for line in lines]
+
+
+def setup(app: Any) -> None:
+    """See Sphinx."""
+    app.connect("autodoc-process-docstring", bars)

@@ -1,0 +1,54 @@
+"""The manual: every public name and key of a case file stands in it with its meaning, and links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import articulon as ar
+
+DOCS = Path(__file__).parents[2] / "docs"
+sys.path.insert(0, str(DOCS))
+import manual_reference  # noqa: E402
+
+ROW = re.compile(r"^\| `([^`]+)` \|(.*)\|", re.MULTILINE)
+
+
+def test_every_public_name_is_in_the_manual() -> None:
+    page = manual_reference.python_page()
+    names = {name for name in ar.__all__ if name != "__version__"}
+    missing = [name for name in sorted(names) if not re.search(rf"articulon\.{re.escape(name)}\b", page)]
+    assert missing == []
+    assert manual_reference.ungrouped() == []
+
+
+def test_every_key_of_a_case_has_a_meaning() -> None:
+    page = manual_reference.case_page()
+    rows = ROW.findall(page)
+    assert len(rows) > 300
+    assert [key for key, rest in rows if not rest.split("|")[0].strip()] == []
+    for family in (pair[1] for pair in manual_reference.FAMILIES.values()):
+        for word in family.members:
+            assert f"`{word}`" in page or f'= "{word}"`' in page, word
+
+
+def test_every_command_and_option_is_in_the_manual() -> None:
+    page = manual_reference.command_page()
+    assert {"## articulon run", "## articulon studio", "## articulon export"} <= set(page.splitlines())
+    rows = ROW.findall(page)
+    assert [name for name, rest in rows if not rest.strip()] == []
+    assert any("--video" in name for name, _ in rows)
+
+
+# Sphinx reads every docstring: half a minute.
+@pytest.mark.slow
+def test_the_manual_is_made_without_a_warning(tmp_path: Path) -> None:
+    """A link that leads nowhere is one."""
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "-q", "-b", "html"]
+    done = subprocess.run([*command, str(DOCS), str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert (tmp_path / "reference" / "python.html").stat().st_size > 100_000
