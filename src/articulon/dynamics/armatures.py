@@ -68,7 +68,7 @@ def with_armatures(arrays: JointDampings) -> OpenForest:
 
 
 def open_solution(model: Model, forest: Any, loads: tuple[Any, ...], ws: Any, udot: Any) -> Bound:
-    """The pass that finds u' of links that have been placed and moved, without loops, with the armatures there are.
+    """The pass that finds u' of links that have been placed and moved, of trees without loops, with their armatures.
 
     ``loads`` are τ, wrenches, gravity and the factor of that, as arrays or as lanes.
     """
