@@ -26,6 +26,8 @@ TOLD = 0.1
 """How often it is told how far the run has come [s]."""
 NAP = 0.02
 """How long a run that waits does so before it listens again [s]."""
+OFTEN = 64
+"""After how many chunks it is measured again what one costs."""
 BEHIND = 0.25
 """A run that cannot keep up with a speed for longer than this begins to count anew [s]."""
 
@@ -57,7 +59,8 @@ class EngineSteering:
         self._single = False
         self._recorder: Recorder | None = None
         self._told = self._looked = -np.inf
-        self._cost = 0.0
+        self._cost = self._copying = 0.0
+        self._chunks = 0
         self._frames = -1
         self._begin_counting()
 
@@ -110,13 +113,19 @@ class EngineSteering:
 
     def _pace(self, chunks: Chunks) -> None:
         """How many steps come next: as many as go by between two looks, and as leave little time beside them."""
-        beside = self._cost + chunks.driver.overhead
+        recorder = self._recorder
+        assert recorder is not None
+        if self._chunks % OFTEN == 0:
+            # Each chunk begins with a copy of the state, which large models feel.
+            began = time.monotonic()
+            recorder.state.copy()
+            self._copying = time.monotonic() - began
+        self._chunks += 1
+        beside = self._cost + self._copying + chunks.driver.overhead
         chunks.seconds = min(max(1.0 / RATE, beside / SHARE), CHUNK_SECONDS) if self.watched else CHUNK_SECONDS
         if self._single:
             chunks.steps = 1
             return
-        recorder = self._recorder
-        assert recorder is not None
         if self.rate is not None:
             step = recorder.prepared.observer.fixed_step or float(recorder.state.step[0])
             if step > 0.0:
