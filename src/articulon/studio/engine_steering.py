@@ -117,9 +117,9 @@ class EngineSteering:
         assert recorder is not None
         if self._chunks % OFTEN == 0:
             # Each chunk begins with a copy of the state, which large models feel.
-            began = time.monotonic()
+            began = time.thread_time()
             recorder.state.copy()
-            self._copying = time.monotonic() - began
+            self._copying = time.thread_time() - began
         self._chunks += 1
         beside = self._cost + self._copying + chunks.driver.overhead
         chunks.seconds = min(max(1.0 / RATE, beside / SHARE), CHUNK_SECONDS) if self.watched else CHUNK_SECONDS
@@ -174,7 +174,8 @@ class EngineSteering:
     def look(self, recorder: Recorder) -> None:
         """Show the pages the state."""
         steps = int(recorder.state.counters[STEPS])
-        began = time.monotonic()
+        # What other programs take meanwhile is not its cost.
+        began = time.thread_time()
         model, state, form = recorder.prepared.model, recorder.state, self.poses.form
         positions, rotations = poses_at(model, state.q)
         edges = None
@@ -183,8 +184,7 @@ class EngineSteering:
             edges = np.array(state.box.edges if state.box.edges.size else model.box.vectors)
         locked = locked_bodies(model, state.u[None])[0] if form.locks else None
         self.poses.put(Frame(positions, rotations, float(state.time[0]), edges, state.q, locked), steps)
-        self._looked = time.monotonic()
-        self._cost = self._looked - began
+        self._looked, self._cost = time.monotonic(), time.thread_time() - began
 
     def _tell(self, every: float) -> None:
         now, recorder = time.monotonic(), self._recorder
