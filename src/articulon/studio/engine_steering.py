@@ -26,6 +26,8 @@ TOLD = 0.1
 """How often it is told how far the run has come [s]."""
 NAP = 0.02
 """How long a run that waits does so before it listens again [s]."""
+OFTEN = 64
+"""After how many chunks it is measured again what one costs."""
 BEHIND = 0.25
 """A run that cannot keep up with a speed for longer than this begins to count anew [s]."""
 
@@ -57,7 +59,8 @@ class EngineSteering:
         self._single = False
         self._recorder: Recorder | None = None
         self._told = self._looked = -np.inf
-        self._cost = 0.0
+        self._cost = self._copying = 0.0
+        self._chunks = 0
         self._frames = -1
         self._begin_counting()
 
@@ -110,13 +113,19 @@ class EngineSteering:
 
     def _pace(self, chunks: Chunks) -> None:
         """How many steps come next: as many as go by between two looks, and as leave little time beside them."""
-        beside = self._cost + chunks.driver.overhead
+        recorder = self._recorder
+        assert recorder is not None
+        if self._chunks % OFTEN == 0:
+            # Each chunk begins with a copy of the state, which large models feel.
+            began = time.thread_time()
+            recorder.state.copy()
+            self._copying = time.thread_time() - began
+        self._chunks += 1
+        beside = self._cost + self._copying + chunks.driver.overhead
         chunks.seconds = min(max(1.0 / RATE, beside / SHARE), CHUNK_SECONDS) if self.watched else CHUNK_SECONDS
         if self._single:
             chunks.steps = 1
             return
-        recorder = self._recorder
-        assert recorder is not None
         if self.rate is not None:
             step = recorder.prepared.observer.fixed_step or float(recorder.state.step[0])
             if step > 0.0:
@@ -165,7 +174,8 @@ class EngineSteering:
     def look(self, recorder: Recorder) -> None:
         """Show the pages the state."""
         steps = int(recorder.state.counters[STEPS])
-        began = time.monotonic()
+        # What other programs take meanwhile is not its cost.
+        began = time.thread_time()
         model, state, form = recorder.prepared.model, recorder.state, self.poses.form
         positions, rotations = poses_at(model, state.q)
         edges = None
@@ -174,8 +184,7 @@ class EngineSteering:
             edges = np.array(state.box.edges if state.box.edges.size else model.box.vectors)
         locked = locked_bodies(model, state.u[None])[0] if form.locks else None
         self.poses.put(Frame(positions, rotations, float(state.time[0]), edges, state.q, locked), steps)
-        self._looked = time.monotonic()
-        self._cost = self._looked - began
+        self._looked, self._cost = time.monotonic(), time.thread_time() - began
 
     def _tell(self, every: float) -> None:
         now, recorder = time.monotonic(), self._recorder
