@@ -1,4 +1,4 @@
-"""The pages of reference, made from the source: names of the package, keys of case files, commands and their options."""
+"""The pages of reference, made from the source: names of the package, keys of case files, and commands."""
 
 from __future__ import annotations
 

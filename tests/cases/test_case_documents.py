@@ -6,8 +6,10 @@ import re
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import articulon as ar
 from articulon.cases.library import built_in_cases
 from articulon.errors import CaseError
 from articulon.integrate import Explicit
@@ -398,3 +400,24 @@ def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pyte
     saved = CaseDocument.open("pendulum.toml")
     assert saved.bodies == ["upper", "forearm"] and saved.value("run.duration") == "5 s"
     assert saved.value("forces[1].rotational") == {"forearm": "0.1 N m s"} and saved.errors == {}
+
+
+def test_a_description_of_a_robot_is_a_case_that_names_it(tmp_path: Path) -> None:
+    """Its model is that of ``read_urdf``, under gravity; the description is never written over."""
+    (tmp_path / "arm.urdf").write_text(
+        """<robot name="arm"><link name="base"/><link name="rod"><inertial><mass value="2"/>
+        <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint>
+        </robot>""",
+        encoding="utf-8",
+    )
+    document = CaseDocument.open(tmp_path / "arm.urdf")
+    assert document.errors == {}
+    assert document.path is None
+    model, read = document.case().build_model(), ar.read_urdf(tmp_path / "arm.urdf")
+    assert model.names == read.names
+    np.testing.assert_array_equal(model.masses, read.masses)
+    assert [force.kind for force in model.forces][-1] == "gravity"
+    saved = document.save(tmp_path / "arm.toml")
+    assert ar.load_case(tmp_path / "arm.toml").build_model().names == read.names
+    assert saved is None or Path(saved).name == "arm.toml"

@@ -206,6 +206,14 @@ def test_the_work_of_a_pull_is_booked(pulled: tuple[Any, Page, EngineSteering]) 
     assert np.abs(done.observables["energy_balance"]).max() < 1e-9 * np.abs(done.observables["work_external"]).max()
 
 
+def test_a_spring_that_has_let_go_is_gone(pulled: tuple[Any, Page, EngineSteering]) -> None:
+    """The energy of the pendulum stays what it is by then."""
+    done = pulled[0]
+    energy = done.kinetic_energy + done.observables["energy_external"]
+    after = energy[done.times > read_pulls(done.folder)[-1].time]
+    assert len(after) > 3 and np.ptp(after) < 1e-6 * np.abs(after).max()
+
+
 def test_a_run_that_was_pulled_on_says_so(pulled: tuple[Any, Page, EngineSteering], plain: Any) -> None:
     done, heard, _ = pulled
     rows = read_pulls(done.folder)

@@ -16,8 +16,9 @@ def studio(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="[CASE|DIR]",
-            help="A built-in case, a file, the folder of a run, or a folder of cases; by default this folder.",
+            metavar="[CASE|DIR|URDF|MJCF]",
+            help="A built-in case, a file of a case or a robot, the folder of a run, or a folder of cases; by default "
+            "this folder.",
         ),
     ] = ".",
     port: Annotated[

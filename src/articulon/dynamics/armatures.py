@@ -23,11 +23,11 @@ from articulon.dynamics.damped_articulated import (
 from articulon.dynamics.loops.conditions import mark_live_rows, row_wrenches
 from articulon.dynamics.loops.loop_passes import OpenForest
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite
-from articulon.dynamics.motion_passes import scaled
+from articulon.dynamics.motion_passes import scaled, solve
 from articulon.errors import ModelError
 from articulon.lanes import LaneArray
 from articulon.model import Model
-from articulon.passes import pass_of
+from articulon.passes import Bound, pass_of
 
 _BARE: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
 """Models without their armatures, by these models."""
@@ -65,6 +65,17 @@ def armature_arrays(armature: np.ndarray, like: Any) -> JointDampings:
 def with_armatures(arrays: JointDampings) -> OpenForest:
     """How a forest with armatures is solved before its loops are."""
     return OpenForest(solve_with_armatures, factor_rows_with_armatures, (arrays,))
+
+
+def open_solution(model: Model, forest: Any, loads: tuple[Any, ...], ws: Any, udot: Any) -> Bound:
+    """The pass that finds u' of links that have been placed and moved, without loops, with the armatures there are.
+
+    ``loads`` are τ, wrenches, gravity and the factor of that, as arrays or as lanes.
+    """
+    if model.armature is None:
+        return solve.bind(forest, forest.mass, forest.moment, forest.inertia, *loads, ws, udot)
+    arrays = armature_arrays(model.armature, loads[0])
+    return solve_with_armatures.bind(forest, *loads, ws, arrays, udot, ws.gathered[:0])
 
 
 def armature_energy(model: Model, u: np.ndarray) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.dynamics import kane, motion_passes
-from articulon.dynamics.armatures import armature_arrays, refuse_armature, solve_with_armatures, with_armatures
+from articulon.dynamics.armatures import armature_arrays, open_solution, refuse_armature, with_armatures
 from articulon.dynamics.dca import constrained_assembly
 from articulon.dynamics.embedding import embedding_scratch
 from articulon.dynamics.loops.conditions import MOTION, LoopScratch, loop_scratch
@@ -107,13 +107,8 @@ def solving(
     c = constraints
     if model.armature is not None and solver != "articulated":
         refuse_armature(model, f"solver {solver!r}")
-    if model.armature is not None and not c.loops.kind.size:
-        arrays = armature_arrays(model.armature, loads.tau)
-        yield solve_with_armatures.bind(forest, *loads, ws, arrays, udot, ws.gathered[:0])
-        return
     if solver == "articulated" and not c.loops.kind.size:
-        inertias = forest.mass, forest.moment, forest.inertia
-        yield motion_passes.solve.bind(forest, *inertias, *loads, ws, udot)
+        yield open_solution(model, forest, loads, ws, udot)
         return
     yield motion_passes.find_motions.bind(c.motions, c.functions, c.time, scratch.loops.motion)
     if solver == "articulated":

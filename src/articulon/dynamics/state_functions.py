@@ -12,10 +12,10 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.dynamics.armatures import armature_arrays, solve_with_armatures
+from articulon.dynamics.armatures import open_solution
 from articulon.dynamics.kinetic_energies import find_kinetic_energy
 from articulon.dynamics.mass_matrix import find_mass_matrix
-from articulon.dynamics.motion_passes import move_links, place_links, solve
+from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.dynamics.newton_euler import find_joint_forces
 from articulon.dynamics.poses import find_poses
 from articulon.dynamics.state_batches import Batch
@@ -157,14 +157,7 @@ def _accelerating(at: At) -> Iterator[Bound]:
     """u' under generalised forces and wrenches on the links."""
     yield from moving(at)
     forest, tau, wrench = at.forest, *at.given[2:]
-    armature = at.model.armature
-    if armature is not None:
-        loads = tau, wrench, at.shared.gravity, np.ones(1)
-        arrays = armature_arrays(armature, tau)
-        yield solve_with_armatures.bind(forest, *loads, at.ws, arrays, at.found[0], at.ws.gathered[:0])
-        return
-    inertias = forest.mass, forest.moment, forest.inertia
-    yield solve.bind(forest, *inertias, tau, wrench, at.shared.gravity, np.ones(1), at.ws, at.found[0])
+    yield open_solution(at.model, forest, (tau, wrench, at.shared.gravity, np.ones(1)), at.ws, at.found[0])
 
 
 def _forcing(at: At) -> Iterator[Bound]:

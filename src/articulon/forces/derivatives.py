@@ -224,7 +224,7 @@ def _locating(e: ModelTables, at: At) -> Iterator[Bound]:
 def _solving(e: ModelTables, at: At, factor: np.ndarray, udot: np.ndarray) -> Iterator[Bound]:
     """Passes of the solver; ``factor`` (1,) is that of gravity."""
     loads = Loads(at.channels.total_joint, at.channels.total_wrench, e.system.forces.gravity, factor)
-    if e.solver_name == "articulated" and _many_trees(e):
+    if e.solver_name == "articulated" and _many_trees(e) and e.model.armature is None:
         yield motion_passes.solve_in_parallel.bind(at.forest, *loads, at.ws, udot)
         return
     constraints = Constraints(e.system.loops, e.system.motions, e.motion_functions, at.time)

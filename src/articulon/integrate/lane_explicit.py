@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from articulon.dynamics.motion_passes import move_links, place_links, rate_coordinates, solve
+from articulon.dynamics.armatures import open_solution
+from articulon.dynamics.motion_passes import move_links, place_links, rate_coordinates
 from articulon.forces.filling import fill_all, scaling
 from articulon.forces.lane_tables import LaneTables
 from articulon.integrate.lane_blocks import Blocks, Present, Steps, begin_block, begin_step, finish, present
@@ -33,7 +34,6 @@ def right_hand_side(tables: LaneTables, factor: np.ndarray, y: LaneArray, rates:
     forest, ws, nq = tables.system.forest, tables.ws, tables.model.nq
     q, u = y[:nq], y[nq:]
     at, forces, channels = tables.at(q, u, now.time[:1], now.number[:1]), tables.system.forces, tables.channels
-    inertias = forest.mass, forest.moment, forest.inertia
     sums, gravity = (channels.total_joint, channels.total_wrench), (forces.gravity, factor[EXTERNAL:])
     return Program(
         [
@@ -41,7 +41,7 @@ def right_hand_side(tables: LaneTables, factor: np.ndarray, y: LaneArray, rates:
             move_links.bind(forest, u, ws),
             *fill_all(tables, at),
             *scaling(tables, channels, factor),
-            solve.bind(forest, *inertias, *sums, *gravity, ws, rates[nq:]),
+            open_solution(tables.model, forest, (*sums, *gravity), ws, rates[nq:]),
             rate_coordinates.bind(forest, q, u, rates[:nq]),
         ]
     )

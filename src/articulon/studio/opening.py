@@ -55,7 +55,7 @@ def opened(what: str, allow_code: bool = False) -> Iterator[Place]:
     Parameters
     ----------
     what
-        Name of a built-in case, a case file, the folder of a run, or a folder of case files.
+        Name of a built-in case, a case file, a URDF or MJCF file, the folder of a run, or a folder of case files.
     allow_code
         Whether functions that cases name may run.
 

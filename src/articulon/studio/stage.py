@@ -23,6 +23,8 @@ FLAT = 0.25
 """Of the largest extent: what is less deep than this is looked at from the front."""
 FIELD = np.radians(35.0)
 """Of view, from top to bottom [rad]."""
+MARGIN = 1.15
+"""By which the camera is farther than a square picture asks for: beside a panel pictures are higher than wide."""
 ASIDE, ABOVE = np.radians(30.0), np.radians(20.0)
 """From where it is looked at: beside the direction in which things are flattest, and above [rad]."""
 
@@ -118,7 +120,7 @@ def _camera(up: np.ndarray, extent: np.ndarray) -> np.ndarray:
     level = np.cos(part * ASIDE) * front + np.sin(part * ASIDE) * np.cross(up, front)
     direction = np.cos(part * ABOVE) * level + np.sin(part * ABOVE) * up
     radius = 0.5 * float(np.linalg.norm(extent))
-    return np.asarray(direction * radius / np.sin(0.5 * FIELD))
+    return np.asarray(MARGIN * direction * radius / np.sin(0.5 * FIELD))
 
 
 def shown_places(scene: Scene, frame: Frame) -> np.ndarray:

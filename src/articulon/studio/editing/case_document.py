@@ -19,6 +19,7 @@ from articulon.model import Model
 from articulon.storage.atomic_writing import write_text
 from articulon.studio.editing import case_changes
 from articulon.studio.editing.case_errors import by_key
+from articulon.studio.editing.robot_cases import is_description, robot_case
 from articulon.studio.editing.toml_text import rewritten, same
 from articulon.units import UnitSystem, unit_system
 
@@ -106,13 +107,16 @@ class CaseDocument:
 
     @classmethod
     def open(cls, name_or_path: str | Path, *, allow_code: bool = False) -> Self:
-        """The document of a case file, or of a copy of a built-in case, which is saved elsewhere.
+        """The document of a case file, or of a new case for a built-in one or a robot's URDF or MJCF file.
 
         Raises
         ------
         CaseError
             For a file that is not there, cannot be read, or is no TOML.
         """
+        if is_description(Path(name_or_path)) and Path(name_or_path).is_file():
+            described = Path(name_or_path).absolute()
+            return cls(robot_case(described), source=str(described), allow_code=allow_code)
         file = find(name_or_path)
         try:
             content = file.read_bytes()

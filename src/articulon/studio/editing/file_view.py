@@ -10,6 +10,7 @@ from articulon.cases.library import built_in_cases
 from articulon.errors import CaseError
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.hands import Editor, follow
+from articulon.studio.editing.robot_cases import is_description
 
 if TYPE_CHECKING:
     import viser
@@ -46,14 +47,15 @@ class FileView:
         self._editor = editor
         self._file = gui.add_text("file", _name_of(editor.document), hint="In the folder that the studio is opened on.")
         self._save = gui.add_button("Save")
-        self._which = gui.add_dropdown("case", self._offered(), hint="Files of the folder, and built-in cases.")
+        self._which = gui.add_dropdown("case", self._offered(), hint="Files of the folder, and built-in ones.")
         self._open = gui.add_button("Open")
 
         follow(self._save, editor, lambda _: self._write(over=False))
         follow(self._open, editor, lambda _: self._begin_open())
 
     def _offered(self) -> tuple[str, ...]:
-        files = sorted(path.name for path in self._editor.folder.glob("*.toml"))[:MOST_FILES]
+        found = self._editor.folder.iterdir()
+        files = sorted(path.name for path in found if path.suffix == ".toml" or is_description(path))[:MOST_FILES]
         return (NEW, *files, *(name for name in built_in_cases() if name not in files))
 
     def _begin_open(self) -> None:
@@ -68,8 +70,9 @@ class FileView:
         name, allowed = str(self._which.value), self._editor.document.allow_code
         if name == NEW:
             document = CaseDocument.new()
-        elif name.endswith(".toml"):
-            document = CaseDocument.open(inside(self._editor.folder, name), allow_code=allowed)
+        elif name.endswith(".toml") or is_description(Path(name)):
+            file = inside(self._editor.folder, name, reads=True)
+            document = CaseDocument.open(file, allow_code=allowed)
         else:
             document = CaseDocument.open(name, allow_code=allowed)
         self._editor.take(document)
@@ -95,13 +98,14 @@ class FileView:
             self._which.options = offered
 
 
-def inside(folder: Path, name: str) -> Path:
-    """The path of a case in a folder, ``.toml`` added where it has no such ending; raises CaseError for one that is
-    elsewhere, also by way of a link."""
+def inside(folder: Path, name: str, *, reads: bool = False) -> Path:
+    """The path of a case in a folder, ``.toml`` added where it has no such ending, or of a robot's description that is
+    read; raises CaseError for one that is elsewhere, also by way of a link."""
     name = name.strip()
     if not name:
         raise CaseError("the case needs a name for its file")
-    file = folder / (name if name.endswith(".toml") else f"{name}.toml")
+    whole = name.endswith(".toml") or (reads and is_description(Path(name)))
+    file = folder / (name if whole else f"{name}.toml")
     try:
         there = file.resolve()
     except (OSError, ValueError) as error:
