@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import pairwise
 
 import numpy as np
@@ -45,6 +46,12 @@ class LiveFrames:
     def times(self) -> np.ndarray:
         """Times of the frames [time], shape (frames,)."""
         return np.array([frame.time for frame in self._frames])
+
+    def number_at(self, time: float) -> int:
+        """Number of the frame that is nearest to a time; 0 where there is none."""
+        after = bisect_left(self._frames, time, key=lambda frame: frame.time)
+        near = [k for k in (after - 1, after) if 0 <= k < len(self)]
+        return min(near, key=lambda k: abs(self._frames[k].time - time), default=0)
 
     def some(self) -> list[Frame]:
         """A few of them, from the first to the last."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,8 +62,9 @@ class Workspace:
         self._closing, self._changed = threading.Event(), threading.Event()
         self._view: ViserScene | None = None
         self._middle: np.ndarray | None = None
-        self._drawn: tuple[int, int | None] = (-1, None)
+        self._drawn: tuple[str, float] | None = None
         self._watched: bool | None = None
+        self._wrong = ""
         self.editor: EditorPanel | None = None
         gui = server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large")
@@ -113,7 +117,7 @@ class Workspace:
         if self.editor is not None:
             self.editor.show(False)
         self._set_stage(model, first)
-        self._drawn = (-1, None)
+        self._drawn = None
         assert self._view is not None
         stage = self._view.stage
         for client in self.server.get_clients().values():
@@ -144,6 +148,10 @@ class Workspace:
         except ArticulonError as error:
             self.panel.fault = str(error)
             return
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            self.session.note("error", f"the run cannot be started: {where}{error.strerror or error}")
+            return
         self.panel.fault = None
         self._watched = None
         frames = self.session.frames
@@ -151,7 +159,23 @@ class Workspace:
             self._show_run(model, frames[0] if frames else first_frame(model))
 
     def update(self, seconds: float) -> None:
-        """Bring the pages up to date after some wall time [s]."""
+        """Bring the pages up to date after some wall time [s]. What goes wrong by it is said on them: a run that goes
+        on does not end by what a page cannot show, or has sent."""
+        self._unless_wrong(lambda: self._go_on(seconds))
+        self._unless_wrong(self.panel.update)
+
+    def _unless_wrong(self, does: Callable[[], object]) -> None:
+        try:
+            does()
+        except Exception as error:
+            # The same again at every turn, often.
+            said = f"{type(error).__name__}: {error}"
+            if said != self._wrong:
+                self._wrong = said
+                self.session.note("error", f"an error in the studio, not in the run: {said}; the terminal shows where")
+                traceback.print_exc(file=sys.stderr)
+
+    def _go_on(self, seconds: float) -> None:
         session = self.session
         if self._changed.is_set() and not session.going:
             self._changed.clear()
@@ -169,7 +193,6 @@ class Workspace:
         self._show(fresh)
         latest = self.panel.shown is None and self._view is not None and session.frames
         self.pull.update(self._followed(session.frames[-1]) if latest else None)
-        self.panel.update()
 
     def _show(self, fresh: Frame | None) -> None:
         """The frame on show, where that is another one than before."""
@@ -177,13 +200,16 @@ class Workspace:
         if self._view is None or not frames:
             return
         if number is None:
-            state = (len(frames), None)
+            state = ("latest", frames[-1].time)
             if fresh is not None or state != self._drawn:
                 self._drawn = state
                 self._view.show(self._followed(frames[-1] if fresh is None else fresh))
-        elif number < len(frames) and self._drawn != (number, number):
-            self._drawn = (number, number)
-            self._view.show(self._followed(frames[number]))
+        else:
+            frame = frames[number]
+            state = ("earlier", frame.time)
+            if state != self._drawn:
+                self._drawn = state
+                self._view.show(self._followed(frame))
 
     def _followed(self, frame: Frame) -> Frame:
         """A frame as it is shown: of bodies that nothing holds, with their middle where it was at first."""
