@@ -15,11 +15,14 @@ from articulon.cases.loading import load_case
 from articulon.studio import run_session
 from articulon.studio.case_source import FileSource
 from articulon.studio.live_frames import LiveFrames
+from articulon.studio.live_plots import MOST_KEPT, Observed
 from articulon.studio.page_server import server_at
 from articulon.studio.pose_exchange import Look
 from articulon.studio.pull_tool import strength_of
+from articulon.studio.run_frames import locked_bodies
 from articulon.studio.run_session import RunSession
 from articulon.studio.run_words import RED, light_of
+from articulon.studio.some_frames import with_some_frames
 from articulon.studio.stage import Frame
 from articulon.studio.workspace import Workspace
 
@@ -195,3 +198,57 @@ def test_a_run_whose_engine_was_killed_can_be_gone_on_with(session: RunSession) 
     session.open(done.folder, session.case, session.case.build_model())
     assert not session.can_go_on
     assert light_of(session.state, session.summary, session.error) == (RED, "failed")
+
+
+def test_of_a_long_run_some_frames_are_read(
+    session: RunSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the first to the last, as far apart everywhere; those of the others take no room."""
+    case = load_case("double-pendulum", {**SHORT, "run.frames": 100})
+    done = ar.run(case, tmp_path / "long", report=False)
+    for most, every in ((20, 6), (2, 100), (1_000, 1)):
+        some = with_some_frames(ar.open_run(done.folder), most)
+        rows = [*range(0, 100, every), 100]
+        assert len(rows) <= most
+        assert np.array_equal(some.times, done.times[rows])
+        for name in ("positions", "rotations", "q", "u"):
+            assert np.array_equal(getattr(some, name), getattr(done, name)[rows]), name
+    monkeypatch.setattr(run_session, "MOST_LOADED", 20)
+    session.open(done.folder, case, case.build_model())
+    assert len(session.frames) == 18 and session.frames.times[-1] == done.times[-1]
+    assert session.observed.taken == 101
+
+
+def test_what_is_kept_of_a_frame_keeps_nothing_else() -> None:
+    """Neither what it was a part of, nor more coordinates than there is room for."""
+    kept = LiveFrames(room=10 * 8_000)
+    for number in range(100):
+        large = np.full(100_000, float(number))
+        kept.add(frame(float(number))._replace(edges=large[:9].reshape(3, 3), q=large[9:1009]))
+    assert len(kept) <= 10
+    for one in (kept[0], kept[-1]):
+        assert one.edges is not None and one.q is not None
+        assert one.edges.base is None or one.edges.base.size == 9
+        assert one.q.base is None and one.q.size == 1000 and one.q[0] == one.time
+
+
+def test_observables_have_a_bound_and_equal_distances() -> None:
+    observed, whole = Observed(), Observed()
+    count = 3 * MOST_KEPT
+    times = 0.5 * np.arange(count)
+    works = np.where(np.arange(count) == 7, -5.0, 0.25)
+    for time, work in zip(times.tolist(), works.tolist(), strict=True):
+        observed.take(time, {"work_potential": work, "kinetic_energy": time})
+    whole.fill(times, {"time": times, "work_potential": works, "kinetic_energy": times})
+    for one in (observed, whole):
+        assert MOST_KEPT // 3 < len(one.times) <= MOST_KEPT + 1 and one.taken == count
+        apart = np.diff(one.times)[:-1]
+        assert one.times[0] == 0.0 and one.times[-1] == times[-1] and apart.min() == apart.max()
+        assert one.values["kinetic_energy"] == one.times
+        assert one.largest["work_potential"] == 5.0  # left out, and not forgotten
+
+
+def test_a_mechanism_at_rest_has_no_locked_bodies() -> None:
+    model = load_case("double-pendulum", SHORT).build_model()
+    speeds = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    assert locked_bodies(model, speeds).tolist() == [[False, False], [False, True], [True, False], [False, False]]

@@ -64,13 +64,17 @@ class LiveFrames:
             return
         if self._loose:
             self._frames.pop()
-        small = frame._replace(
-            positions=frame.positions.astype(np.float32), rotations=frame.rotations.astype(np.float32)
+        # Parts of larger arrays would keep the whole of them.
+        small = Frame(
+            frame.positions.astype(np.float32),
+            frame.rotations.astype(np.float32),
+            frame.time,
+            *(None if part is None else np.array(part) for part in (frame.edges, frame.q, frame.locked)),
         )
         near = SLACK * self._apart
         self._loose = bool(self._frames) and frame.time - self._frames[-1].time < near
         self._frames.append(small)
-        each = small.positions.nbytes + small.rotations.nbytes
+        each = sum(part.nbytes for part in small if isinstance(part, np.ndarray))
         if len(self._frames) > min(MOST_FRAMES, max(3, self._room // max(each, 1))):
             self._thin_out()
 

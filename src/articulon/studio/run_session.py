@@ -9,8 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from articulon.cases.case import Case
 from articulon.cases.case_library_runs import open_run
 from articulon.errors import ArticulonError
@@ -19,9 +17,10 @@ from articulon.simulation.folder_run import HELD
 from articulon.simulation.results import CASE
 from articulon.storage.file_reading import read_summary
 from articulon.studio.engine_handle import Engine, Job
-from articulon.studio.live_frames import LiveFrames
+from articulon.studio.live_frames import ROOM, LiveFrames
 from articulon.studio.live_plots import Observed
 from articulon.studio.run_frames import RunFrames
+from articulon.studio.some_frames import with_some_frames
 from articulon.studio.stage import Frame
 
 MOST_NOTES = 40
@@ -104,10 +103,10 @@ class RunSession:
         run = open_run(self.folder, allow_code=self.allow_code)
         run.model = self.model
         self.summary = dict(run.summary)
-        frames = RunFrames(run, follows=False)
-        self.observed.fill(frames.times, run.observables)
+        frames = RunFrames(with_some_frames(run, most_loaded(self.model)), follows=False)
+        self.observed.fill(run.times, run.observables)
         self.frames.clear()
-        for k in np.unique(np.linspace(0, len(frames) - 1, min(len(frames), MOST_LOADED)).round().astype(int)).tolist():
+        for k in range(len(frames)):
             self.frames.add(frames[k])
 
     def begin(self, case: Case, model: Model, waits: bool = False) -> None:
@@ -208,7 +207,8 @@ class RunSession:
         if self.summary is not None:
             self.time, self.steps = self.summary["simulated_time"], self.summary["steps"]
             self._take_notes()
-            if self.observed.times and len(self.observed.times) > len(self.frames):
+            assert self.model is not None
+            if min(self.observed.taken, most_loaded(self.model)) > len(self.frames):
                 # A run that is over in a moment has been looked at a few times, and has kept more.
                 with suppress(ArticulonError, OSError):
                     self._load()
@@ -244,6 +244,12 @@ class RunSession:
         if not self.can_go_on or self.folder is None:
             return None
         return f"articulon studio {self.folder}"
+
+
+def most_loaded(model: Model) -> int:
+    """How many frames are taken from a folder: as many as have room, in double precision."""
+    each = 8 * (7 * model.bodies + model.nq + model.nu)
+    return min(MOST_LOADED, max(2, ROOM // max(each, 1)))
 
 
 def free_folder(runs: Path, name: str) -> Path:
