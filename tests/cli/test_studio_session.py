@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from articulon.studio import run_session
 from articulon.studio.case_source import FileSource
 from articulon.studio.live_frames import LiveFrames
 from articulon.studio.live_plots import MOST_KEPT, Observed
+from articulon.studio.opening import opened
 from articulon.studio.page_server import server_at
 from articulon.studio.pose_exchange import Look
 from articulon.studio.pull_tool import strength_of
@@ -252,3 +254,42 @@ def test_a_mechanism_at_rest_has_no_locked_bodies() -> None:
     model = load_case("double-pendulum", SHORT).build_model()
     speeds = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     assert locked_bodies(model, speeds).tolist() == [[False, False], [False, True], [True, False], [False, False]]
+
+
+def test_a_file_that_is_no_toml_is_shown_and_opened_when_it_is_mended(tmp_path: Path) -> None:
+    file, text = tmp_path / "one.toml", load_case("double-pendulum", SHORT).to_toml()
+    file.write_text(text.replace("[run]", "[run\n# <script>"))
+    with opened(str(tmp_path)) as place:
+        workspace = place.workspace(server_at(None))
+        try:
+            fault = workspace.panel.fault
+            assert fault is not None and "is not valid TOML" in fault and workspace.editor is None
+            assert "&lt;script&gt;" in workspace._broken_text.content
+            file.write_text(text + "\n[")
+            workspace._looked = -np.inf
+            workspace.update(0.1)
+            assert workspace.editor is None and workspace.panel.fault != fault
+            file.write_text(text)
+            workspace._looked = -np.inf
+            workspace.update(0.1)
+            assert workspace.panel.fault is None and workspace.editor is not None
+            assert workspace.source.case().title == "Double pendulum"
+        finally:
+            workspace.close()
+
+
+@pytest.mark.parametrize("wrong", ["duration = -1", "duration = ["])
+def test_a_run_whose_case_is_at_fault_opens_with_its_faults(tmp_path: Path, wrong: str) -> None:
+    done = ar.run(load_case("double-pendulum", SHORT), tmp_path / "run", report=False)
+    case = done.folder / "case.toml"
+    case.write_text(re.sub(r"duration = .*", wrong, case.read_text()))
+    with opened(str(done.folder)) as place:
+        workspace = place.workspace(server_at(None))
+        try:
+            assert workspace.panel.fault is not None
+            heading, said = workspace.session.notes[0]
+            assert heading == "error" and said.startswith(f"the run in {done.folder} cannot be shown: ")
+            workspace.update(0.1)
+            assert workspace.panel._run.disabled and not workspace.session.can_go_on
+        finally:
+            workspace.close()

@@ -127,4 +127,4 @@ def locked_bodies(model: Model, u: np.ndarray) -> np.ndarray:
     can_move = np.zeros(model.bodies, dtype=bool)
     can_move[owner] = True
     # What begins at rest has locked nothing by that.
-    return np.asarray(can_move & ~moving & u.any(axis=1)[:, None])
+    return np.asarray(can_move & ~moving & (u != 0.0).any(axis=1, keepdims=True))

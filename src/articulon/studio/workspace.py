@@ -16,6 +16,7 @@ from articulon.dynamics import body_poses
 from articulon.errors import ArticulonError
 from articulon.model import Model
 from articulon.simulation.observers import poses_at
+from articulon.studio.broken_file import BrokenFile
 from articulon.studio.case_source import CaseSource
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
@@ -31,6 +32,8 @@ from articulon.studio.viser_scene import ViserScene
 if TYPE_CHECKING:
     import viser
 
+OFTEN = 1.0
+"""After which time it is looked again whether a file has been mended [s]."""
 RATE = 60.0
 """How often the pages are brought up to date [1/s]."""
 
@@ -44,7 +47,7 @@ class Workspace:
     server
         What serves it.
     source
-        Where the case comes from; a document is edited on the page.
+        Where the case comes from; a document is edited on the page, and a file that is none yet when it has become one.
     session
         The runs.
     home
@@ -54,7 +57,7 @@ class Workspace:
     def __init__(
         self,
         server: viser.ViserServer,
-        source: CaseSource | CaseDocument,
+        source: CaseSource | CaseDocument | BrokenFile,
         session: RunSession,
         home: Path | None = None,
     ) -> None:
@@ -65,24 +68,51 @@ class Workspace:
         self._drawn: tuple[str, float] | None = None
         self._watched: bool | None = None
         self._wrong = ""
+        self._looked = -np.inf
         self.editor: EditorPanel | None = None
         gui = server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large")
         gui.main_panel.dock_right()
-        if isinstance(source, CaseDocument):
+        self._broken = source if isinstance(source, BrokenFile) else None
+        if isinstance(source, CaseDocument | BrokenFile):
             tabs = gui.add_tab_group()
             with tabs.add_tab("Run"):
                 self._add_run()
-            with tabs.add_tab("Build"):
-                self.editor = EditorPanel(server, source, home)
-            self.source: CaseSource = self.editor
+            self._build, self._home = tabs.add_tab("Build"), home
+            with self._build:
+                if isinstance(source, BrokenFile):
+                    self._broken_text = gui.add_html(source.box())
         else:
             self._add_run()
-            self.source = source
-        self.source.on_change(self._changed.set)
-        self._look_at_case()
+        if isinstance(source, CaseDocument):
+            self._edit(source)
+        else:
+            self.source: CaseSource = source
+            source.on_change(self._changed.set)
+            self._look_at_case()
         if session.frames and session.model is not None:
             self._show_run(session.model, session.frames[0])
+
+    def _edit(self, document: CaseDocument) -> None:
+        """Have a document be edited on the page."""
+        with self._build:
+            self.source = self.editor = EditorPanel(self.server, document, self._home)
+        self.source.on_change(self._changed.set)
+        self._look_at_case()
+
+    def _look_at_broken(self, broken: BrokenFile) -> None:
+        """Open a file that could not be read, where somebody has mended it; or show it as it is now."""
+        self._looked = time.monotonic()
+        if not broken.changed:
+            return
+        document = broken.mended()
+        if document is None:
+            self._broken_text.content = broken.box()
+            self._look_at_case()
+        else:
+            self._broken = None
+            self._broken_text.remove()
+            self._edit(document)
 
     def _add_run(self) -> None:
         self.panel = RunPanel(self.server, self.session, self._begin)
@@ -177,6 +207,8 @@ class Workspace:
 
     def _go_on(self, seconds: float) -> None:
         session = self.session
+        if self._broken is not None and time.monotonic() - self._looked >= OFTEN:
+            self._look_at_broken(self._broken)
         if self._changed.is_set() and not session.going:
             self._changed.clear()
             self._look_at_case()
