@@ -252,6 +252,13 @@ TRUSTED = {"verdict": "trusted", "tolerance": 0.05}
         ("idle", None, None, GREY, "not run yet"),
         ("idle", None, "x", RED, "this case cannot be run yet"),
         ("ended", None, "x", RED, "failed"),
+        (
+            "ended",
+            {"status": "failed", "fidelity": {"verdict": "violated", "tolerance": 0.05}},
+            "x",
+            RED,
+            "failed; verdict violated",
+        ),
         ("ended", {"status": "interrupted"}, None, GREY, "stopped; Run goes on from here"),
         ("ended", {"status": "complete", "checks": [PASSED]}, None, GREEN, "complete; its check passed; not scaled"),
         ("ended", {"status": "complete", "checks": [FAILED]}, None, RED, "complete; check failed: energy"),

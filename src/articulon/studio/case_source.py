@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from articulon.cases.case import Case
 from articulon.cases.loading import load_case
-from articulon.errors import CaseError
 
 
 class CaseSource(Protocol):
@@ -40,20 +39,6 @@ class FileSource:
     def case(self) -> Case:
         """See :class:`CaseSource`."""
         return load_case(self._name, allow_code=self._allow_code)
-
-    def on_change(self, callback: Callable[[], Any]) -> None:
-        """See :class:`CaseSource`."""
-
-
-class NoSource:
-    """No case: what a page has that is opened on a folder without any."""
-
-    def __init__(self, reason: str) -> None:
-        self._reason = reason
-
-    def case(self) -> Case:
-        """See :class:`CaseSource`."""
-        raise CaseError(self._reason)
 
     def on_change(self, callback: Callable[[], Any]) -> None:
         """See :class:`CaseSource`."""

@@ -57,6 +57,7 @@ class Engine:
         os.set_inheritable(its.fileno(), True)
         command = [
             sys.executable,
+            "-P",  # what lies in the current folder is not ours, and nobody has allowed it to run
             "-m",
             "articulon.studio.engine_program",
             str(its.fileno()),

@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import sys
+import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -58,16 +59,28 @@ def case_of(job: dict[str, Any]) -> Case:
     return resolve(parsed(job["toml"]), job["source"], job["name"], {}, job["allow_code"])
 
 
+def first_words(link: Link, patience: float) -> list[dict[str, Any]]:
+    """What is said first, however many pieces it comes in; nothing where the line is closed before, or after some time
+    [s]."""
+    end = time.monotonic() + patience
+    said: list[dict[str, Any]] = []
+    while not said and not link.closed and time.monotonic() < end:
+        said = link.hear(max(0.0, end - time.monotonic()))
+    return said
+
+
 def serve(link: Link, descriptor: int) -> None:
     """Run the case that the line tells of."""
     link.say("ready")
-    jobs = link.hear(PATIENCE)
-    if not jobs:
+    said = first_words(link, PATIENCE)
+    if not said:
         return
-    job, folder = jobs[0], Path(jobs[0]["folder"])
+    job, folder = said[0], Path(said[0]["folder"])
     poses = PoseExchange(descriptor, FrameForm(*job["form"]))
     pulls = EnginePulls(link, folder)
     steering = EngineSteering(link, poses, pulls, job["rate"], job["waits"])
+    for wish in said[1:]:
+        steering.obey(wish)
     status, heading, error = "failed", "error", None
     try:
         done = run(

@@ -74,9 +74,9 @@ class EngineSteering:
         """See :class:`articulon.simulation.steering.Steering`."""
         if self._recorder is None:
             self.link.say("observables", dimensions=recorder.prepared.observer.dimensions)
-        self._recorder = recorder
-        if self._single:
+        elif self._single:  # and the step has been taken
             self._single, self.waits = False, True
+        self._recorder = recorder
         self._listen()
         self._show()
         self._wait(recorder, interruption)
@@ -133,12 +133,13 @@ class EngineSteering:
 
     def _listen(self, patience: float = 0.0) -> None:
         for said in self.link.hear(patience):
-            self._obey(said)
+            self.obey(said)
         if self.link.closed:
             # Nobody is left to go on for: what has been computed is made safe, as after Ctrl-C.
             ask_runs_to_stop()
 
-    def _obey(self, said: dict[str, Any]) -> None:
+    def obey(self, said: dict[str, Any]) -> None:
+        """Do what the pages ask for, from the next chunk on."""
         match said["kind"]:
             case "pause":
                 self.waits = True

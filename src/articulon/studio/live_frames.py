@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import pairwise
 
 import numpy as np
@@ -46,6 +47,12 @@ class LiveFrames:
         """Times of the frames [time], shape (frames,)."""
         return np.array([frame.time for frame in self._frames])
 
+    def number_at(self, time: float) -> int:
+        """Number of the frame that is nearest to a time; 0 where there is none."""
+        after = bisect_left(self._frames, time, key=lambda frame: frame.time)
+        near = [k for k in (after - 1, after) if 0 <= k < len(self)]
+        return min(near, key=lambda k: abs(self._frames[k].time - time), default=0)
+
     def some(self) -> list[Frame]:
         """A few of them, from the first to the last."""
         numbers = np.unique(np.linspace(0, len(self) - 1, min(len(self), FEW)).round().astype(int))
@@ -57,13 +64,17 @@ class LiveFrames:
             return
         if self._loose:
             self._frames.pop()
-        small = frame._replace(
-            positions=frame.positions.astype(np.float32), rotations=frame.rotations.astype(np.float32)
+        # Parts of larger arrays would keep the whole of them.
+        small = Frame(
+            frame.positions.astype(np.float32),
+            frame.rotations.astype(np.float32),
+            frame.time,
+            *(None if part is None else np.array(part) for part in (frame.edges, frame.q, frame.locked)),
         )
         near = SLACK * self._apart
         self._loose = bool(self._frames) and frame.time - self._frames[-1].time < near
         self._frames.append(small)
-        each = small.positions.nbytes + small.rotations.nbytes
+        each = sum(part.nbytes for part in small if isinstance(part, np.ndarray))
         if len(self._frames) > min(MOST_FRAMES, max(3, self._room // max(each, 1))):
             self._thin_out()
 

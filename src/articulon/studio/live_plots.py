@@ -11,6 +11,7 @@ import numpy as np
 from articulon.model import CHANNELS
 from articulon.report import style
 from articulon.report.readable_numbers import number, suited, unit_text
+from articulon.studio.live_frames import SLACK
 from articulon.units import UnitSystem
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 400
 """Of a line; more are not seen."""
+MOST_KEPT = 4_000
+"""Of an observable; as many as there are frames that a page keeps at most."""
 HEIGHT = 190
 """Of a plot [pixels]."""
 ROUNDING = 1e-6
@@ -38,32 +41,64 @@ MOST_LINES = len(COLOURS)
 
 
 class Observed:
-    """Observables over the frames that a run has kept, as they come."""
+    """Observables over the frames that a run has kept, as they come. Where they are many, every second one is left out,
+    and those that follow are kept as far apart as the rest."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
         self.values: dict[str, list[float]] = {}
+        self.largest: dict[str, float] = {}
+        """By name, the largest size that there has been."""
+        self.taken = 0
+        """Of how many frames, those included that have been left out since."""
+        self._apart, self._loose = 0.0, False
 
     def take(self, time: float, values: Mapping[str, float]) -> None:
         """The observables of a frame; one that is not finite is left out of it."""
         if self.times and time <= self.times[-1]:
             return
+        self.taken += 1
+        if self._loose:
+            for line in (self.times, *self.values.values()):
+                line.pop()
+        self._loose = bool(self.times) and time - self.times[-1] < SLACK * self._apart
         self.times.append(time)
         values = with_total(values)
         for name in values.keys() - self.values.keys():
             self.values[name] = [np.nan] * (len(self.times) - 1)
         for name, line in self.values.items():
-            line.append(values.get(name, np.nan))
+            value = values.get(name, np.nan)
+            line.append(value)
+            self.largest[name] = max(self.largest.get(name, 0.0), abs(value))  # NaN is no larger
+        if len(self.times) > MOST_KEPT:
+            self._keep_every(2)
 
     def fill(self, times: np.ndarray, observables: Mapping[str, np.ndarray]) -> None:
         """All at once, of a run that has gone on before."""
         self.times = [float(time) for time in times]
         lines = {name: np.asarray(line) for name, line in observables.items() if np.ndim(line) == 1 and name != "time"}
-        self.values = {name: line.tolist() for name, line in with_total(lines).items()}
+        lines = with_total(lines)
+        self.values = {name: line.tolist() for name, line in lines.items()}
+        self.largest = {
+            name: float(np.max(np.abs(line), initial=0.0, where=~np.isnan(line))) for name, line in lines.items()
+        }
+        self.taken, self._apart, self._loose = len(self.times), 0.0, False
+        if len(self.times) > MOST_KEPT:
+            self._keep_every(-(-len(self.times) // MOST_KEPT))
+
+    def _keep_every(self, every: int) -> None:
+        """Leave out all but every so many, and the last."""
+        last = len(self.times) - 1
+        rows = [*range(0, last, every), last]
+        self.times = [self.times[k] for k in rows]
+        self.values = {name: [line[k] for k in rows] for name, line in self.values.items()}
+        self._apart = float(np.median(np.diff(self.times[:-1])))
+        self._loose = self.times[-1] - self.times[-2] < SLACK * self._apart
 
     def clear(self) -> None:
         """Forget them all."""
-        self.times, self.values = [], {}
+        self.times, self.values, self.largest = [], {}, {}
+        self.taken, self._apart, self._loose = 0, 0.0, False
 
     def choices(self) -> tuple[str, ...]:
         """What can be drawn: groups of which there is something, and every observable by itself."""
@@ -136,7 +171,7 @@ class LivePlot:
             self._wanted = next((wish for wish in self._wishes if wish in choices), "")
         if not self._wanted:
             return
-        state = self._wanted, len(self._observed.times), len(self._observed.values)
+        state = self._wanted, self._observed.taken, len(self._observed.values)
         if state == self._drawn or not self._observed.times:
             return
         self._drawn = state
@@ -215,5 +250,4 @@ def ledger_table(observed: Observed, units: UnitSystem) -> str:
 
 
 def _largest_work(observed: Observed) -> float:
-    works = [np.nanmax(np.abs(line)) for name, line in observed.values.items() if name.startswith("work_")]
-    return float(max(works, default=0.0))
+    return max((size for name, size in observed.largest.items() if name.startswith("work_")), default=0.0)

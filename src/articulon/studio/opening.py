@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from articulon.cases.library import built_in_cases
 from articulon.errors import ArticulonError, CaseError
 from articulon.simulation.results import CASE
 from articulon.storage.folder_claim import claimed
-from articulon.studio.case_source import CaseSource, NoSource
+from articulon.studio.broken_file import BrokenFile
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.run_session import RunSession, check_is_run
 from articulon.studio.workspace import Workspace
@@ -32,8 +32,8 @@ class Place:
 
     home: Path
     """The folder that it reads from and writes to."""
-    source: CaseSource | CaseDocument
-    """Where the case comes from: a document that is edited, or why there is none."""
+    source: BrokenFile | CaseDocument
+    """Where the case comes from: a document that is edited, or a file that is none yet."""
     run: Path | None
     """The folder of a run that is opened with it."""
     allow_code: bool
@@ -43,8 +43,12 @@ class Place:
         """The page."""
         session = RunSession(self.home / "runs", self.allow_code)
         if self.run is not None:
-            case = self.source.case()
-            session.open(self.run, case, case.build_model(run_code=case.allow_code))
+            try:
+                case = self.source.case()
+                session.open(self.run, case, case.build_model(run_code=case.allow_code))
+            except ArticulonError as error:
+                session = RunSession(self.home / "runs", self.allow_code)
+                session.note("error", f"the run in {self.run} cannot be shown: {error}")
         return Workspace(server, self.source, session, self.home)
 
 
@@ -65,7 +69,7 @@ def opened(what: str, allow_code: bool = False) -> Iterator[Place]:
         For what is none of these, and where a studio is open on the folder already.
     """
     path = Path(what)
-    source: CaseSource | CaseDocument
+    source: BrokenFile | CaseDocument
     if path.is_dir():
         home = path.resolve()
         run = home if check_is_run(home) else None
@@ -78,20 +82,26 @@ def opened(what: str, allow_code: bool = False) -> Iterator[Place]:
         yield Place(home, source, run, allow_code)
 
 
-def _document(file: Path, allow_code: bool) -> CaseSource | CaseDocument:
-    """The document of a case file, or why there is none: a text that is no TOML has nothing to edit."""
-    try:
-        return CaseDocument.open(file, allow_code=allow_code)
-    except CaseError as error:
-        return NoSource(str(error))
+def _document(file: Path, allow_code: bool) -> BrokenFile | CaseDocument:
+    """The document of a case file."""
+    return _unless_broken(file, lambda: CaseDocument.open(file, allow_code=allow_code))
 
 
-def _of_run(folder: Path, allow_code: bool) -> CaseDocument:
+def _of_run(folder: Path, allow_code: bool) -> BrokenFile | CaseDocument:
     """The case of a run, which is saved elsewhere: it is what the run was made from."""
-    return CaseDocument(text_of(folder / CASE), source=str(folder / CASE), allow_code=allow_code)
+    file = folder / CASE
+    return _unless_broken(file, lambda: CaseDocument(text_of(file), source=str(file), allow_code=allow_code))
 
 
-def _only_case(home: Path, allow_code: bool) -> CaseSource | CaseDocument:
+def _unless_broken(file: Path, opened: Callable[[], CaseDocument]) -> BrokenFile | CaseDocument:
+    """A document, or the file where there is none: a text that is no TOML has nothing to edit."""
+    try:
+        return opened()
+    except CaseError as error:
+        return BrokenFile(file, opened, str(error))
+
+
+def _only_case(home: Path, allow_code: bool) -> BrokenFile | CaseDocument:
     """The case of a folder that holds one, or a new one in a folder without any; where it holds several, a person must
     say which."""
     files = sorted(file for file in home.glob("*.toml") if re.search(r"^\s*\[case\]", _start(file), re.MULTILINE))

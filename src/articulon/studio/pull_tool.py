@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 HANDLE, LINE = "/pull/handle", "/pull/line"
 HANDLE_SIZE = 1.2
 """Of the handle, in the units of the page."""
+STRENGTHS = -2.0, 3.0
+"""Of a pull, from the weakest to the strongest, as powers of ten."""
 HINT = (
     '<div style="padding:0.2em 0.8em;font-size:0.82em;color:#555">Hold Ctrl (Cmd) and drag a body, or click on one and '
     "drag its handle.</div>"
@@ -65,7 +67,7 @@ class PullTool:
         self._folder = server.gui.add_folder("Pull", visible=False, expand_by_default=False)
         with self._folder:
             server.gui.add_html(HINT)
-            self._strength = server.gui.add_slider("strength", -2.0, 3.0, 0.25, 0.0, hint="powers of ten")
+            self._strength = server.gui.add_slider("strength", *STRENGTHS, 0.25, 0.0, hint="powers of ten")
             release = server.gui.add_button("Let go")
 
         @release.on_click
@@ -147,7 +149,10 @@ class PullTool:
         actual = self.session.frames[-1].positions[grip.body]
         apart = actual - shown_places(self._view.scene, frame)[grip.body]
         target = grip.target / stage.factor + stage.middle + apart
-        strength = 10.0 ** float(self._strength.value)
+        if not np.isfinite([*target, *grip.point]).all():  # a page may send anything
+            self._hold(None)
+            return
+        strength = strength_of(self._strength.value)
         asked = (grip.body, *grip.point.tolist(), *grip.target.tolist(), strength)
         if asked != self._told:
             self._told = asked
@@ -190,3 +195,10 @@ class PullTool:
         if grip is not None:
             target = None if event.phase == "end" else np.array(event.target.position, dtype=float)
             self._hold(replace(grip, target=target))
+
+
+def strength_of(power: Any) -> float:
+    """Of a pull, by the power of ten that a page asks for; the usual one where that is no number within the bounds."""
+    weakest, strongest = STRENGTHS
+    fits = isinstance(power, int | float) and weakest <= power <= strongest
+    return 10.0 ** float(power) if fits else 1.0

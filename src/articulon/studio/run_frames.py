@@ -118,7 +118,7 @@ def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
 
 def locked_bodies(model: Model, u: np.ndarray) -> np.ndarray:
     """Whether each body is locked to its parent, by the speeds of frames (frames, nu), shape (frames, bodies): those of
-    its joint, and of its modes, are zero to the bit."""
+    its joint, and of its modes, are zero to the bit, and not those of all others too."""
     joints = joints_of(model)
     moving = np.zeros((len(u), model.bodies), dtype=bool)
     owner = np.array([joints.body(model, part) for part in joints.u.tolist()])
@@ -126,4 +126,5 @@ def locked_bodies(model: Model, u: np.ndarray) -> np.ndarray:
     moving[frames, owner[speeds]] = True
     can_move = np.zeros(model.bodies, dtype=bool)
     can_move[owner] = True
-    return np.asarray(can_move & ~moving)
+    # What begins at rest has locked nothing by that.
+    return np.asarray(can_move & ~moving & (u != 0.0).any(axis=1, keepdims=True))

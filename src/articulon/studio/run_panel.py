@@ -51,11 +51,25 @@ class RunPanel:
         """Why there is no case that can be run."""
         self._wishes: SimpleQueue[Callable[[], Any]] = SimpleQueue()
         self._slow = self._slower = -1.0
-        self.shown: int | None = None
-        """Number of the frame on show; None for the latest."""
+        # Which frame it is changes when others are left out.
+        self._shown_time: float | None = None
         self._written: dict[str, str] = {}
         self._player: Player | None = None
         self._add_controls()
+
+    @property
+    def shown(self) -> int | None:
+        """Number of the frame on show; None for the latest."""
+        frames = self.session.frames
+        return None if self._shown_time is None or not len(frames) else frames.number_at(self._shown_time)
+
+    def show(self, number: int | None) -> None:
+        """Show a frame, and stay at its time whatever is left out around it; None for the latest."""
+        frames = self.session.frames
+        if number is None or not len(frames):
+            self._shown_time = None
+        else:
+            self._shown_time = frames[min(max(number, 0), len(frames) - 1)].time
 
     def _add_controls(self) -> None:
         gui = self.server.gui
@@ -116,7 +130,7 @@ class RunPanel:
             self.session.tell("step")
 
     def _to_latest(self) -> None:
-        self.shown, self._player = None, None
+        self._shown_time, self._player = None, None
 
     def _play(self) -> None:
         """Show what has been kept from the beginning on, or stay where that has come to."""
@@ -124,7 +138,7 @@ class RunPanel:
             self._player = None
         elif len(self.session.frames) > 1:
             player = Player(self.session.frames.times)
-            player.seek(0 if self.shown is None else self.shown)
+            player.seek(self.shown or 0)
             player.play()
             self._player = player
 
@@ -133,17 +147,19 @@ class RunPanel:
         player = self._player
         if player is None:
             return
+        if not len(self.session.frames):
+            self._to_latest()
+            return
         player.lengthen(self.session.frames.times)
         player.go_on(seconds)
-        self.shown = player.frame
+        self.show(player.frame)
         if not player.playing:
-            self._player = None
-            self.shown = None
+            self._to_latest()
 
     def _seek(self, number: int) -> None:
         self._player = None
         last = len(self.session.frames) - 1
-        self.shown = None if number >= last and self.session.state == "running" else min(number, last)
+        self.show(None if number >= last and self.session.state == "running" else number)
 
     def _set_speed(self) -> None:
         if self.session.case is not None:
@@ -152,6 +168,9 @@ class RunPanel:
     def rate(self, case: Case) -> float | None:
         """The speed that the menu asks for, as simulated time in a second [time]; None for as fast as possible."""
         choice = self._speed.value
+        if choice not in SPEEDS:  # a page may send anything
+            self._speed.value = FASTEST  # type: ignore[misc]
+            choice = FASTEST
         if choice == FASTEST:
             return None
         wall = SPEEDS[choice]
@@ -186,7 +205,8 @@ class RunPanel:
         self._write(self._light, "light", light_box(light_of(session.state, session.summary, fault)))
         self._write(self._notes, "notes", note_box(session.notes))
         if session.case is not None:
-            shown = None if self.shown is None else session.frames[self.shown].time
+            number = self.shown
+            shown = None if number is None else session.frames[number].time
             figures = [
                 pace_text(session.case.units, session.pace),
                 f"{session.steps:,} steps" if session.steps else "",
@@ -218,10 +238,8 @@ class RunPanel:
             self._slider.max = last
         if self._slider.disabled == (count > 1):
             self._slider.disabled = count <= 1
-        # What has been left out since may have moved the frame on show.
-        if self.shown is not None and self.shown >= count:
-            self.shown = count - 1 if count else None
-        value = max(count - 1, 0) if self.shown is None else self.shown
+        shown = self.shown
+        value = max(count - 1, 0) if shown is None else shown
         if self._slider.value != value:
             self._slider.value = value  # type: ignore[misc]
 

@@ -9,22 +9,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from articulon.cases.case import Case
 from articulon.cases.case_library_runs import open_run
 from articulon.errors import ArticulonError
 from articulon.model import Model
 from articulon.simulation.folder_run import HELD
 from articulon.simulation.results import CASE
+from articulon.storage.file_reading import read_summary
 from articulon.studio.engine_handle import Engine, Job
-from articulon.studio.live_frames import LiveFrames
+from articulon.studio.live_frames import ROOM, LiveFrames
 from articulon.studio.live_plots import Observed
 from articulon.studio.run_frames import RunFrames
+from articulon.studio.some_frames import with_some_frames
 from articulon.studio.stage import Frame
 
 MOST_NOTES = 40
 """Messages that are kept."""
+FAILED = "this run has failed: what there is of it is shown; Run makes another one"
+"""What is known of one that is opened: the rest was told to whoever made it."""
 MOST_LOADED = 1_000
 """Frames that are taken from the folder of a run that is opened."""
 
@@ -85,8 +87,11 @@ class RunSession:
         self.folder, self.case, self.model = folder, case, model
         self._load()
         assert self.summary is not None
-        if self.summary.get("status") in ("running", "failed"):
-            self.summary["status"] = "interrupted"
+        if self.summary.get("status") == "running":
+            self.summary["status"] = "interrupted"  # by whoever has killed it
+        if self.summary.get("status") == "failed":
+            self.error = FAILED
+            self.note("failed", FAILED)
         self.time = float(self.frames.times[-1]) if self.frames else 0.0
         self.steps = int(self.summary.get("steps", 0))
         self.state = "ended"
@@ -98,10 +103,10 @@ class RunSession:
         run = open_run(self.folder, allow_code=self.allow_code)
         run.model = self.model
         self.summary = dict(run.summary)
-        frames = RunFrames(run, follows=False)
-        self.observed.fill(frames.times, run.observables)
+        frames = RunFrames(with_some_frames(run, most_loaded(self.model)), follows=False)
+        self.observed.fill(run.times, run.observables)
         self.frames.clear()
-        for k in np.unique(np.linspace(0, len(frames) - 1, min(len(frames), MOST_LOADED)).round().astype(int)).tolist():
+        for k in range(len(frames)):
             self.frames.add(frames[k])
 
     def begin(self, case: Case, model: Model, waits: bool = False) -> None:
@@ -111,18 +116,21 @@ class RunSession:
         ------
         CaseError
             For a case that names functions, if nobody has allowed them.
+        OSError
+            Where the folder cannot be looked for, or the engine cannot be started.
         """
         case.check_code()
         resume = self.can_go_on and self.case is not None and self.case.digest() == case.digest()
         folder = self.folder if resume else free_folder(self.runs, case.folder_name)
         assert folder is not None
+        # Where it cannot be started, all stays as it is.
+        engine = Engine(Job(case, model, folder, resume, self.rate, waits))
         if not resume:
             self.frames.clear()
             self.observed.clear()
         self._forget()
-        self.case, self.model, self.folder = case, model, folder
+        self.case, self.model, self.folder, self.engine = case, model, folder, engine
         self.note("", f"going on with the run in {folder}" if resume else f"the results go to {folder}")
-        self.engine = Engine(Job(case, model, folder, resume, self.rate, waits))
         self.state = "starting"
 
     def set_rate(self, rate: float | None) -> None:
@@ -142,28 +150,33 @@ class RunSession:
 
     def poll(self) -> Frame | None:
         """Take what the engine has said and shown since: the state that it is in, if that is another one."""
-        for late in [late for late in self._finishing if not self._goes_on(late)]:
-            self._finishing.remove(late)
+        for late in tuple(self._finishing):
+            self._take_last_words(late.heard())
+            if late.ended:
+                late.close()
+                self._finishing.remove(late)
         engine = self.engine
         if engine is None:
             return None
-        look = engine.latest()
+        # It shows a state before it says so: what is looked at after its last words is the last state.
+        heard, look = engine.heard(), engine.latest()
         if look is not None:
             self.frames.add(look.frame)
-        going = self._goes_on(engine)
-        if self.state == "ended":
-            # It writes its report yet, and is in nobody's way.
-            self.engine = None
-            self._finishing += [engine] if going else []
-        return None if look is None else look.frame
-
-    def _goes_on(self, engine: Engine) -> bool:
-        """Take what an engine has said; whether it may say more."""
-        for said in engine.heard():
+        for said in heard:
             self._take(said)
         if engine.ended:
             engine.close()
-        return not engine.ended
+        if self.state == "ended":
+            # It writes its report yet, and is in nobody's way.
+            self.engine = None
+            self._finishing += [] if engine.ended else [engine]
+        return None if look is None else look.frame
+
+    def _take_last_words(self, heard: list[dict[str, Any]]) -> None:
+        """Take what an engine says whose run has ended: another run may be going on, of which it says nothing."""
+        for said in heard:
+            if said["kind"] == "message":
+                self._take(said)
 
     def _take(self, said: Mapping[str, Any]) -> None:
         match said["kind"]:
@@ -186,6 +199,7 @@ class RunSession:
             case "gone":
                 if self.state not in ("ended", "idle"):
                     self._end({"summary": None, "error": said["error"] or "the engine ended", "heading": "error"})
+                    self._find_checkpoint()
 
     def _end(self, said: Mapping[str, Any]) -> None:
         self.state, self.pace, self.pulled = "ended", None, False
@@ -193,12 +207,21 @@ class RunSession:
         if self.summary is not None:
             self.time, self.steps = self.summary["simulated_time"], self.summary["steps"]
             self._take_notes()
-            if self.observed.times and len(self.observed.times) > len(self.frames):
+            assert self.model is not None
+            if min(self.observed.taken, most_loaded(self.model)) > len(self.frames):
                 # A run that is over in a moment has been looked at a few times, and has kept more.
                 with suppress(ArticulonError, OSError):
                     self._load()
         if self.error is not None:
             self.note(said["heading"], self.error)
+
+    def _find_checkpoint(self) -> None:
+        """Of an engine that was killed there may be a run that can be gone on with."""
+        assert self.folder is not None
+        with suppress(ArticulonError, OSError):
+            found = dict(read_summary(self.folder))
+            if found["status"] in ("running", "interrupted"):
+                self.summary = {**found, "status": "interrupted"}
 
     def _take_notes(self) -> None:
         """What the command prints when a run has ended."""
@@ -212,13 +235,21 @@ class RunSession:
 
     def close(self) -> str | None:
         """End the engine, the state saved; how to go on, where there is something to go on with."""
-        for engine in [*self._finishing, *([] if self.engine is None else [self.engine])]:
-            for said in engine.close():
+        for late in self._finishing:
+            self._take_last_words(late.close())
+        if self.engine is not None:
+            for said in self.engine.close():
                 self._take(said)
         self.engine, self._finishing = None, []
         if not self.can_go_on or self.folder is None:
             return None
         return f"articulon studio {self.folder}"
+
+
+def most_loaded(model: Model) -> int:
+    """How many frames are taken from a folder: as many as have room, in double precision."""
+    each = 8 * (7 * model.bodies + model.nq + model.nu)
+    return min(MOST_LOADED, max(2, ROOM // max(each, 1)))
 
 
 def free_folder(runs: Path, name: str) -> Path:

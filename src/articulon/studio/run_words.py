@@ -42,7 +42,10 @@ def light_of(state: str, summary: Mapping[str, Any] | None, error: str | None) -
     if state == "waiting":
         return Light(BLUE, "paused")
     if error is not None:
-        return Light(RED, "failed" if state == "ended" else "this case cannot be run yet")
+        if state != "ended":
+            return Light(RED, "this case cannot be run yet")
+        judged = None if summary is None else verdict_words(summary)
+        return Light(RED, "failed" if judged is None else f"failed; verdict {judged.verdict}")
     if state == "idle" or summary is None:
         return Light(GREY, "not run yet")
     status = str(summary.get("status", ""))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +16,7 @@ from articulon.dynamics import body_poses
 from articulon.errors import ArticulonError
 from articulon.model import Model
 from articulon.simulation.observers import poses_at
+from articulon.studio.broken_file import BrokenFile
 from articulon.studio.case_source import CaseSource
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
@@ -28,6 +32,8 @@ from articulon.studio.viser_scene import ViserScene
 if TYPE_CHECKING:
     import viser
 
+OFTEN = 1.0
+"""After which time it is looked again whether a file has been mended [s]."""
 RATE = 60.0
 """How often the pages are brought up to date [1/s]."""
 
@@ -41,7 +47,7 @@ class Workspace:
     server
         What serves it.
     source
-        Where the case comes from; a document is edited on the page.
+        Where the case comes from; a document is edited on the page, and a file that is none yet when it has become one.
     session
         The runs.
     home
@@ -51,7 +57,7 @@ class Workspace:
     def __init__(
         self,
         server: viser.ViserServer,
-        source: CaseSource | CaseDocument,
+        source: CaseSource | CaseDocument | BrokenFile,
         session: RunSession,
         home: Path | None = None,
     ) -> None:
@@ -59,26 +65,54 @@ class Workspace:
         self._closing, self._changed = threading.Event(), threading.Event()
         self._view: ViserScene | None = None
         self._middle: np.ndarray | None = None
-        self._drawn: tuple[int, int | None] = (-1, None)
+        self._drawn: tuple[str, float] | None = None
         self._watched: bool | None = None
+        self._wrong = ""
+        self._looked = -np.inf
         self.editor: EditorPanel | None = None
         gui = server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large")
         gui.main_panel.dock_right()
-        if isinstance(source, CaseDocument):
+        self._broken = source if isinstance(source, BrokenFile) else None
+        if isinstance(source, CaseDocument | BrokenFile):
             tabs = gui.add_tab_group()
             with tabs.add_tab("Run"):
                 self._add_run()
-            with tabs.add_tab("Build"):
-                self.editor = EditorPanel(server, source, home)
-            self.source: CaseSource = self.editor
+            self._build, self._home = tabs.add_tab("Build"), home
+            with self._build:
+                if isinstance(source, BrokenFile):
+                    self._broken_text = gui.add_html(source.box())
         else:
             self._add_run()
-            self.source = source
-        self.source.on_change(self._changed.set)
-        self._look_at_case()
+        if isinstance(source, CaseDocument):
+            self._edit(source)
+        else:
+            self.source: CaseSource = source
+            source.on_change(self._changed.set)
+            self._look_at_case()
         if session.frames and session.model is not None:
             self._show_run(session.model, session.frames[0])
+
+    def _edit(self, document: CaseDocument) -> None:
+        """Have a document be edited on the page."""
+        with self._build:
+            self.source = self.editor = EditorPanel(self.server, document, self._home)
+        self.source.on_change(self._changed.set)
+        self._look_at_case()
+
+    def _look_at_broken(self, broken: BrokenFile) -> None:
+        """Open a file that could not be read, where somebody has mended it; or show it as it is now."""
+        self._looked = time.monotonic()
+        if not broken.changed:
+            return
+        document = broken.mended()
+        if document is None:
+            self._broken_text.content = broken.box()
+            self._look_at_case()
+        else:
+            self._broken = None
+            self._broken_text.remove()
+            self._edit(document)
 
     def _add_run(self) -> None:
         self.panel = RunPanel(self.server, self.session, self._begin)
@@ -113,7 +147,7 @@ class Workspace:
         if self.editor is not None:
             self.editor.show(False)
         self._set_stage(model, first)
-        self._drawn = (-1, None)
+        self._drawn = None
         assert self._view is not None
         stage = self._view.stage
         for client in self.server.get_clients().values():
@@ -144,6 +178,10 @@ class Workspace:
         except ArticulonError as error:
             self.panel.fault = str(error)
             return
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            self.session.note("error", f"the run cannot be started: {where}{error.strerror or error}")
+            return
         self.panel.fault = None
         self._watched = None
         frames = self.session.frames
@@ -151,8 +189,26 @@ class Workspace:
             self._show_run(model, frames[0] if frames else first_frame(model))
 
     def update(self, seconds: float) -> None:
-        """Bring the pages up to date after some wall time [s]."""
+        """Bring the pages up to date after some wall time [s]. What goes wrong by it is said on them: a run that goes
+        on does not end by what a page cannot show, or has sent."""
+        self._unless_wrong(lambda: self._go_on(seconds))
+        self._unless_wrong(self.panel.update)
+
+    def _unless_wrong(self, does: Callable[[], object]) -> None:
+        try:
+            does()
+        except Exception as error:
+            # The same again at every turn, often.
+            said = f"{type(error).__name__}: {error}"
+            if said != self._wrong:
+                self._wrong = said
+                self.session.note("error", f"an error in the studio, not in the run: {said}; the terminal shows where")
+                traceback.print_exc(file=sys.stderr)
+
+    def _go_on(self, seconds: float) -> None:
         session = self.session
+        if self._broken is not None and time.monotonic() - self._looked >= OFTEN:
+            self._look_at_broken(self._broken)
         if self._changed.is_set() and not session.going:
             self._changed.clear()
             self._look_at_case()
@@ -169,7 +225,6 @@ class Workspace:
         self._show(fresh)
         latest = self.panel.shown is None and self._view is not None and session.frames
         self.pull.update(self._followed(session.frames[-1]) if latest else None)
-        self.panel.update()
 
     def _show(self, fresh: Frame | None) -> None:
         """The frame on show, where that is another one than before."""
@@ -177,13 +232,16 @@ class Workspace:
         if self._view is None or not frames:
             return
         if number is None:
-            state = (len(frames), None)
+            state = ("latest", frames[-1].time)
             if fresh is not None or state != self._drawn:
                 self._drawn = state
                 self._view.show(self._followed(frames[-1] if fresh is None else fresh))
-        elif number < len(frames) and self._drawn != (number, number):
-            self._drawn = (number, number)
-            self._view.show(self._followed(frames[number]))
+        else:
+            frame = frames[number]
+            state = ("earlier", frame.time)
+            if state != self._drawn:
+                self._drawn = state
+                self._view.show(self._followed(frame))
 
     def _followed(self, frame: Frame) -> Frame:
         """A frame as it is shown: of bodies that nothing holds, with their middle where it was at first."""

@@ -98,7 +98,8 @@ def local_workers(count: int, folder: Path) -> Iterator[Workers]:
     """
     client_class, security_class = _dask()
     where = "the scheduler of this sweep"
-    command = [sys.executable, "-m", "articulon.sweeps.worker_host", str(count)]
+    # What lies in the current folder is not ours, and nobody has allowed it to run.
+    command = [sys.executable, "-P", "-m", "articulon.sweeps.worker_host", str(count)]
     # Workers end without tidying up, which Python would remark on.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker"}
     with (folder / LOG).open("ab") as log:

@@ -1,0 +1,78 @@
+"""A case file that cannot be read as TOML, until somebody has mended it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from articulon.cases.case import Case
+from articulon.errors import CaseError
+from articulon.studio.editing.case_document import CaseDocument
+from articulon.terminal import printable
+
+MOST_SHOWN = 100_000
+"""Characters of it that are shown."""
+
+
+class BrokenFile:
+    """In place of a case: its text, and what is wrong with it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    opened
+        Reads it as a document; raises CaseError while it is broken.
+    reason
+        What that has said.
+    """
+
+    def __init__(self, path: Path, opened: Callable[[], CaseDocument], reason: str) -> None:
+        self.path, self._opened, self.reason = path, opened, reason
+        self._seen = self._stamp()
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
+
+    def case(self) -> Case:
+        """See :class:`articulon.studio.case_source.CaseSource`."""
+        raise CaseError(self.reason)
+
+    def on_change(self, callback: Callable[[], Any]) -> None:
+        """See :class:`articulon.studio.case_source.CaseSource`; whoever shows it looks whether it is another one."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file is another one than before."""
+        stamp = self._stamp()
+        changed, self._seen = stamp != self._seen, stamp
+        return changed
+
+    def mended(self) -> CaseDocument | None:
+        """The document, where there is one by now."""
+        try:
+            return self._opened()
+        except CaseError as error:
+            self.reason = str(error)
+            return None
+
+    def box(self) -> str:
+        """The text with the numbers of its lines, for a page."""
+        try:
+            text = self.path.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            text = f"cannot be read: {error.strerror}"
+        lines = text[:MOST_SHOWN].splitlines()
+        width = len(str(len(lines)))
+        numbered = "\n".join(f"{number:>{width}}  {printable(line)}" for number, line in enumerate(lines, 1))
+        return (
+            '<div style="padding:0.2em 0.8em;font-size:0.82em">This file is opened again when it has been mended.</div>'
+            '<pre style="padding:0.2em 0.8em;font-size:0.78em;overflow:auto;max-height:60vh">'
+            f"{html.escape(numbered)}</pre>"
+        )
