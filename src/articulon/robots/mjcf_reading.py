@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,10 @@ FREE, BALL, SLIDE, HINGE = range(4)
 CONNECT, WELD_EQUALITY = 0, 1
 """MuJoCo's numbers of joints, and of equalities between bodies."""
 WORLD = 0
+SITE = 6
+"""MuJoCo's number of sites among its objects."""
+TORQUE_SCALE = 10
+"""Where a weld has its factor of the rotation."""
 
 
 def mjcf_robot(path: str, *, limits: bool, meshes: bool) -> Robot:
@@ -104,6 +108,14 @@ def compiled(path: str) -> tuple[Any, Any, list[str]]:
     except Exception as error:  # MuJoCo raises ValueError, and others for files within the file
         why = " ".join(str(error).split())
         raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(why)}") from None
+
+
+class _End(NamedTuple):
+    """One side of an equality: a frame in a body's as MuJoCo has it, with its place [m] and Euler parameters."""
+
+    body: int
+    position: np.ndarray
+    rotation: np.ndarray
 
 
 class _Reading:
@@ -248,41 +260,49 @@ class _Reading:
             if not m.eq_active0[k]:
                 self._leave("equalities that are not active", name)
                 continue
-            if kind not in (CONNECT, WELD_EQUALITY) or int(m.eq_objtype[k]) != int(mujoco.mjtObj.mjOBJ_BODY):
-                self._leave(
-                    f"equalities of {kinds.get(kind, 'other')}s, or between sites, which hold nothing here", name
-                )
+            if kind not in (CONNECT, WELD_EQUALITY):
+                self._leave(f"equalities of {kinds.get(kind, 'other')}s, which hold nothing here", name)
                 continue
-            one, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
-            data = np.array(m.eq_data[k])
-            if kind == CONNECT:
-                self._loop(name, Spherical(), one, other, data[:3], data[3:6], UPRIGHT)
-            else:
-                # The second body's frame in the first's, and the point of the second that stays.
-                anchor, relative, turn = data[:3], data[3:6], data[6:10]
-                norm = np.linalg.norm(turn)
-                turn = UPRIGHT if norm == 0.0 else turn / norm
-                place = relative + matrix_of(turn) @ anchor
-                self._loop(name, Weld(), one, other, place, anchor, turn)
+            one, other = self._ends(k)
+            if one.body == other.body == WORLD:
+                self._leave("equalities of the world with itself", name)
+                continue
+            # A weld without a torque keeps places only.
+            turns = kind == CONNECT or float(m.eq_data[k, TORQUE_SCALE]) == 0.0
+            self._loop(name, Spherical() if turns else Weld(), one, other)
 
-    def _loop(
-        self, name: str, joint: Joint, one: int, other: int, at: np.ndarray, other_at: np.ndarray, turn: np.ndarray
-    ) -> None:
-        ends = [None if body == WORLD else self.names[body] for body in (one, other)]
+    def _ends(self, k: int) -> tuple[_End, _End]:
+        """The frames, one on each body, that an equality holds on each other."""
+        m = self.m
+        one, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
+        if int(m.eq_objtype[k]) == SITE:
+            one_end, other_end = (
+                _End(int(m.site_bodyid[site]), np.array(m.site_pos[site]), np.array(m.site_quat[site]))
+                for site in (one, other)
+            )
+            return one_end, other_end
+        data = np.array(m.eq_data[k])
+        if int(m.eq_type[k]) == CONNECT:
+            return _End(one, data[:3], UPRIGHT), _End(other, data[3:6], UPRIGHT)
+        # The point that is held in the second body's frame, then in the first's, whatever `relpose` says of origins.
+        turn = data[6:10]
+        norm = np.linalg.norm(turn)
+        return _End(one, data[3:6], UPRIGHT if norm == 0.0 else turn / norm), _End(other, data[:3], UPRIGHT)
+
+    def _loop(self, name: str, joint: Joint, one: _End, other: _End) -> None:
         # A loop has its moving side in a body: the ground is its parent.
-        if ends[1] is None:
-            back = turn * np.array([1.0, -1.0, -1.0, -1.0])
-            one, other, at, other_at, turn, ends = other, one, other_at, at, back, ends[::-1]
+        if other.body == WORLD:
+            one, other = other, one
         self.robot.loops.append(
             RobotLoop(
                 name,
                 joint,
-                ends[0],
-                ends[1],
-                at - self.offset[one],
-                turn,
-                other_at - self.offset[other],
-                UPRIGHT,
+                None if one.body == WORLD else self.names[one.body],
+                self.names[other.body],
+                one.position - self.offset[one.body],
+                one.rotation,
+                other.position - self.offset[other.body],
+                other.rotation,
             )
         )
 
