@@ -199,6 +199,28 @@ def test_a_broken_mjcf_is_refused_by_line_and_element(tmp_path: Path, text: str,
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("flag", "gone"),
+    [
+        ("limit", {"joint-limits"}),
+        ("frictionloss", {"joint-friction"}),
+        ("equality", {"loops"}),
+        ("constraint", {"joint-limits", "joint-friction", "loops"}),
+        ("contact", set()),
+    ],
+)
+def test_constraints_that_a_file_switches_off_are_not_in_the_model(tmp_path: Path, flag: str, gone: set[str]) -> None:
+    text = PENDULUM.replace("</mujoco>", '<equality><connect body1="rod" anchor="0 0 0"/></equality></mujoco>')
+    text = text.replace("<mujoco>", f'<mujoco><option><flag {flag}="disable" energy="enable"/></option>')
+    model = ar.read_mjcf(written(tmp_path, text, "arm.xml"))
+    found = {force.kind for force in model.forces} | ({"loops"} if model.loop_joints else set())
+    assert found == {"gravity", "joint-limits", "joint-damping", "joint-friction", "loops"} - gone
+    switched = f"switched off by the flags of the file's <option>: {flag}"
+    assert (switched in model.inferred) == bool(gone)
+    others = 'energy="enable"' if gone else 'contact="disable", energy="enable"'
+    assert f"flags of the file's <option> that change nothing here: {others}" in model.inferred
+
+
 def test_damaged_files_end_in_a_message(tmp_path: Path) -> None:
     """Cut, doubled and exchanged at random: a model, or a refusal that names the file."""
     chance = random.Random(7)

@@ -185,3 +185,13 @@ def test_equalities_hold_what_those_of_mujoco_hold(tmp_path: Path, held: str, ro
             between = placed(np.array([np.sqrt(max(0.0, 1.0 - turned @ turned)), *turned]))
             cosines = [np.array([R[1, 0], R[2, 1], R[0, 2]]) for R in (between, between.T)]
             assert min(np.abs(found[3:] - expected).max() for expected in cosines) <= 1e-12
+
+
+@pytest.mark.parametrize("flags", ["gravity", "spring", "damper", "gravity spring damper"])
+def test_what_the_flags_of_a_file_switch_off_does_not_act(tmp_path: Path, flags: str) -> None:
+    switched = " ".join(f'{flag}="disable"' for flag in flags.split())
+    path = tmp_path / "switched.xml"
+    path.write_text(TRICKY.replace("<default>", f"<option><flag {switched}/></option><default>", 1))
+    compared(str(path))
+    listed = ", ".join(sorted(flags.split(), key=("spring", "damper", "gravity").index))
+    assert f"switched off by the flags of the file's <option>: {listed}" in ar.read_mjcf(path).inferred

@@ -14,6 +14,7 @@ from articulon.errors import ModelError
 from articulon.inputs import LARGEST, clipped, shown
 from articulon.model.array_rotations import quaternion_product
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld
+from articulon.robots.mjcf_flags import Flags
 from articulon.robots.mjcf_shapes import GeomShapes
 from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, unique
 from articulon.robots.robot_rotations import about, matrix_of
@@ -124,7 +125,9 @@ class _Reading:
     def __init__(self, path: str, limits: bool, meshes: bool) -> None:
         self.path, self.limits = path, limits
         self.spec, self.m, warned = compiled(path)
-        self.robot = Robot(clipped(path), gravity=np.array(self.m.opt.gravity))
+        self.flags = Flags(self.m)
+        down = np.array(self.m.opt.gravity) if self.flags.has("gravity") else None
+        self.robot = Robot(clipped(path), gravity=down)
         self.robot.inferred += [f"MuJoCo says: {clipped(words)}" for words in warned]
         self.left: dict[str, list[str]] = {}
         self.shapes = GeomShapes(self.spec, self.m, Path(path), meshes, self._leave)
@@ -206,10 +209,13 @@ class _Reading:
         """Stops, damping, friction, spring and armature of a joint."""
         m = self.m
         name, dof = body.joint_name, int(m.jnt_dofadr[j])
-        body.damping = float(m.dof_damping[dof])
-        body.friction = float(m.dof_frictionloss[dof])
+        has = self.flags.has
+        if has("dampers"):
+            body.damping = float(m.dof_damping[dof])
+        if has("dry friction"):
+            body.friction = float(m.dof_frictionloss[dof])
         body.armature = float(m.dof_armature[dof])
-        stiffness = float(m.jnt_stiffness[j])
+        stiffness = float(m.jnt_stiffness[j]) if has("springs") else 0.0
         if stiffness and kind == FREE:
             self._leave("springs of free joints", name)
         elif stiffness:
@@ -217,11 +223,11 @@ class _Reading:
             body.stiffness = stiffness
             rest = m.qpos_spring[start : start + (4 if kind == BALL else 1)].tolist()
             body.rest = tuple(rest) if kind == BALL else rest[0]
-        for key in ("jnt_stiffnesspoly", "dof_dampingpoly"):
+        for key, part in (("jnt_stiffnesspoly", "springs"), ("dof_dampingpoly", "dampers")):
             poly = getattr(m, key, None)
-            if poly is not None and np.any(poly[j if key.startswith("jnt") else dof]):
+            if poly is not None and has(part) and np.any(poly[j if key.startswith("jnt") else dof]):
                 self._leave("terms of springs and dampers beyond the linear", name)
-        if m.jnt_limited[j]:
+        if m.jnt_limited[j] and has("limits"):
             if kind not in (SLIDE, HINGE):
                 self._leave("limits of ball joints", name)
             elif not self.limits:
@@ -257,7 +263,7 @@ class _Reading:
             kind = int(m.eq_type[k])
             name = unique(m.equality(k).name or f"equality {k}", taken)
             taken[name] = None
-            if not m.eq_active0[k]:
+            if not m.eq_active0[k] or not self.flags.has("equalities"):
                 self._leave("equalities that are not active", name)
                 continue
             if kind not in (CONNECT, WELD_EQUALITY):
@@ -358,6 +364,10 @@ class _Reading:
             lines.append(
                 "equalities between bodies, which give way a little in MuJoCo, are loops that are closed exactly"
             )
+        if self.flags.switches:
+            lines.append(f"switched off by the flags of the file's <option>: {', '.join(self.flags.switches)}")
+        if self.flags.others:
+            lines.append(f"flags of the file's <option> that change nothing here: {', '.join(self.flags.others)}")
         lines += [f"left out: {what}: {', '.join(map(_listed, which))}" for what, which in self.left.items()]
         lines.append("left out: contacts: no geom touches another")
         self.robot.inferred += lines
