@@ -221,6 +221,75 @@ def test_constraints_that_a_file_switches_off_are_not_in_the_model(tmp_path: Pat
     assert f"flags of the file's <option> that change nothing here: {others}" in model.inferred
 
 
+LOOKS = """<mujoco>
+  <compiler meshdir="parts"/>
+  <asset>
+    <texture name="paint" type="2d" file="gone.png"/>
+    <material name="painted" texture="paint"/>
+    <hfield name="hills" file="gone.png" size="1 1 1 1"/>
+    <mesh file="gone.obj"/>
+  </asset>
+  <default><geom material="painted"/></default>
+  <worldbody>
+    <geom type="hfield" hfield="hills"/>
+    <body name="rod">
+      <joint name="pin" axis="0 1 0"/>
+      <inertial pos="0 0 -0.3" mass="2" diaginertia="0.1 0.1 0.01"/>
+      <geom type="mesh" mesh="gone"/>
+      <body name="tip" pos="0 0 -0.5">
+        <joint name="twist" axis="0 0 1"/>
+        <geom type="sphere" size="0.1" density="1000"/>
+        <geom name="skirt" type="mesh" mesh="gone" mass="0"/>
+      </body>
+    </body>
+  </worldbody>
+  <deformable><skin name="hide" file="gone.skn"/></deformable>
+</mujoco>
+"""
+
+
+def cube(path: Path) -> None:
+    """A mesh in a file that MuJoCo reads."""
+    path.parent.mkdir()
+    lines = [f"v {x} {y} {z}" for x, y, z in CUBE] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in SIDES]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_files_of_looks_are_not_opened(tmp_path: Path) -> None:
+    path = written(tmp_path, LOOKS, "arm.xml")
+    model = ar.read_mjcf(path, meshes=False)
+    assert model.masses == pytest.approx([2.0, 1000 * 4 / 3 * np.pi * 0.1**3])
+    assert [[shape.kind for shape in several] for several in model.shapes] == [[], ["sphere"]]
+    said = "\n".join(model.inferred)
+    assert "left out: meshes, as was asked for: gone, gone" in said and "left out: skins: hide" in said
+    with pytest.raises(ar.ModelError, match=r"gone\.obj"):
+        ar.read_mjcf(path)
+    # The same with its mesh, and still without pictures.
+    cube(tmp_path / "parts" / "gone.obj")
+    drawn = ar.read_mjcf(path)
+    assert [[shape.kind for shape in several] for several in drawn.shapes] == [["mesh"], ["sphere", "mesh"]]
+    assert drawn.masses == pytest.approx(model.masses)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (' mass="0"', ""),
+        (' mass="0"', ' mass="0.3"'),
+        ("<compiler", '<compiler inertiafromgeom="true"'),
+    ],
+)
+def test_a_mesh_that_gives_a_body_its_mass_has_to_be_there(tmp_path: Path, old: str, new: str) -> None:
+    text = LOOKS.replace(old, new)
+    path = written(tmp_path, text, "arm.xml")
+    named = "rod" if "true" in new else "tip"
+    with pytest.raises(ar.ModelError, match=rf"no mesh 'gone\.obj', from which the mass of body '{named}' follows"):
+        ar.read_mjcf(path, meshes=False)
+    cube(tmp_path / "parts" / "gone.obj")
+    equal_masses = ar.read_mjcf(path, meshes=False).masses
+    assert equal_masses == pytest.approx(ar.read_mjcf(path).masses)
+
+
 def test_damaged_files_end_in_a_message(tmp_path: Path) -> None:
     """Cut, doubled and exchanged at random: a model, or a refusal that names the file."""
     chance = random.Random(7)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.errors import ModelError
-from articulon.inputs import LARGEST, clipped, shown
+from articulon.inputs import clipped, shown
 from articulon.model.array_rotations import quaternion_product
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld
+from articulon.robots.mjcf_compiling import compiled
 from articulon.robots.mjcf_flags import Flags
 from articulon.robots.mjcf_shapes import GeomShapes
 from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, unique
 from articulon.robots.robot_rotations import about, matrix_of
-from articulon.robots.xml_tree import parse
 
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -36,81 +32,6 @@ def mjcf_robot(path: str, *, limits: bool, meshes: bool) -> Robot:
     return _Reading(path, limits, meshes).robot
 
 
-NUMBERS = {
-    "body": ("pos", "quat", "mass", "inertia", "ipos", "iquat"),
-    "joint": ("pos", "axis", "range", "stiffness"),
-    "geom": ("pos", "quat", "size"),
-    "equality": ("data",),
-}
-"""Of MuJoCo's tables, what is read here."""
-
-
-def check_finite(m: Any, path: str) -> None:
-    """Raises ModelError, naming what it belongs to, for a number that is none, which MuJoCo may let through."""
-    prefixes = {"body": "body", "joint": "jnt", "geom": "geom", "equality": "eq"}
-    for what, keys in NUMBERS.items():
-        for key in keys:
-            table = np.asarray(getattr(m, f"{prefixes[what]}_{key}"))
-            rows = table.reshape(len(table), -1 if table.size else 0)
-            wrong = np.flatnonzero(~(np.abs(rows) <= LARGEST).all(axis=1))
-            if wrong.size:
-                named = getattr(m, what)(int(wrong[0])).name
-                which = shown(named) if named else f"number {wrong[0]}"
-                raise ModelError(f"{clipped(path)}: {what} {which}: {key}: not finite, or beyond {LARGEST:g}")
-    for key, values in (("option gravity", m.opt.gravity), ("ref of joints", m.qpos0), ("springref", m.qpos_spring)):
-        if not (np.abs(values) <= LARGEST).all():
-            raise ModelError(f"{clipped(path)}: {key}: not finite, or beyond {LARGEST:g}")
-
-
-@contextmanager
-def _without_log(mujoco: Any) -> Iterator[None]:
-    """Keeps MuJoCo from writing a log into the folder that it is called from."""
-    before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda text: None)
-    try:
-        yield
-    finally:
-        mujoco.set_mju_user_warning(before)
-
-
-def compiled(path: str) -> tuple[Any, Any, list[str]]:
-    """MuJoCo's specification and model of a file, and what it warns of.
-
-    Raises
-    ------
-    ModelError
-        With line and element, as MuJoCo tells them, for what is not MJCF; naming the file for what cannot be read, and
-        where MuJoCo is not installed.
-    """
-    try:
-        import mujoco
-    except ImportError:
-        raise ModelError(
-            f"{clipped(path)}: reading MJCF needs MuJoCo; install it with pip install 'articulon[robots]'"
-        ) from None
-    top = parse(path)
-    if top.tag == "robot":
-        raise top.fault("is a URDF file; read it with read_urdf, or by the builder 'urdf'")
-    if top.tag not in ("mujoco", "mujocoinclude"):
-        raise top.fault("is not the <mujoco> that an MJCF file consists of")
-    for element in top.walk():
-        named = element.attributes.get("plugin")
-        if element.tag == "plugin" or (element.tag == "extension" and element.children):
-            raise element.fault(f"is code of its own{'' if named is None else ' (' + shown(named) + ')'}; take it out")
-    try:
-        with warnings.catch_warnings(record=True) as told, _without_log(mujoco):
-            warnings.simplefilter("always")
-            spec = mujoco.MjSpec.from_file(str(path))
-            found = spec.compile()
-        check_finite(found, path)
-        return spec, found, [" ".join(str(one.message).split()) for one in told]
-    except ModelError:
-        raise
-    except Exception as error:  # MuJoCo raises ValueError, and others for files within the file
-        why = " ".join(str(error).split())
-        raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(why)}") from None
-
-
 class _End(NamedTuple):
     """One side of an equality: a frame in a body's as MuJoCo has it, with its place [m] and Euler parameters."""
 
@@ -124,13 +45,14 @@ class _Reading:
 
     def __init__(self, path: str, limits: bool, meshes: bool) -> None:
         self.path, self.limits = path, limits
-        self.spec, self.m, warned = compiled(path)
+        self.found = compiled(path, meshes=meshes)
+        self.spec, self.m = self.found.spec, self.found.model
         self.flags = Flags(self.m)
         down = np.array(self.m.opt.gravity) if self.flags.has("gravity") else None
         self.robot = Robot(clipped(path), gravity=down)
-        self.robot.inferred += [f"MuJoCo says: {clipped(words)}" for words in warned]
+        self.robot.inferred += [f"MuJoCo says: {clipped(words)}" for words in self.found.warnings]
         self.left: dict[str, list[str]] = {}
-        self.shapes = GeomShapes(self.spec, self.m, Path(path), meshes, self._leave)
+        self.shapes = GeomShapes(self.found, Path(path), meshes, self._leave)
         self.names = self._body_names()
         self.offset = np.zeros((self.m.nbody, 3))
         """Origin of our frame of each body, which lies on its last joint, in MuJoCo's [m]."""
@@ -321,7 +243,6 @@ class _Reading:
             ("tendons", spec.tendons),
             ("keyframes", spec.keys),
             ("flexes", spec.flexes),
-            ("skins", spec.skins),
             ("pairs of contacts", spec.pairs),
             ("excluded pairs of contacts", spec.excludes),
             ("sites", spec.sites),
@@ -330,6 +251,8 @@ class _Reading:
         ):
             for k, element in enumerate(elements):
                 self._leave(what, element.name or f"number {k}")
+        for name in self.found.skins:
+            self._leave("skins", name)
         for key in ("density", "viscosity"):
             if getattr(m.opt, key):
                 self._leave("forces of a medium", f"{key} {getattr(m.opt, key):g}")

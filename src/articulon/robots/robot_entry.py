@@ -84,7 +84,7 @@ def read_mjcf(path: str | Path, *, forces: Iterable[Any] = (), limits: bool = Tr
     limits
         Whether limits are stops.
     meshes
-        Whether meshes are drawn.
+        Whether meshes are drawn; where not, only those are read from which the mass of a body follows.
 
     Returns
     -------
