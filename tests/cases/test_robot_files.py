@@ -407,6 +407,18 @@ def test_what_urdf_cannot_say_is_refused_by_name(tmp_path: Path, change: Any, me
         ar.read_urdf(ar.write_urdf(model, tmp_path / "x.urdf", leave_out=[left]))
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_several_stops_the_innermost_are_written(tmp_path: Path, order: tuple[int, int]) -> None:
+    resting = {"restitution": 0.0, "rotational_resting_speed": 1e-3, "translational_resting_speed": 1e-3}
+    bounds = [({"arm": -2.0}, {"arm": 0.5}), ({"arm": -1.0}, {"arm": 3.0})]
+    b = ar.ModelBuilder(units="kg-m-s")
+    b.add_body("arm", mass=1, inertia=1, joint=ar.Revolute(axis=(0, 1, 0)))
+    for k in order:
+        b.add_force(ar.forces.JointLimits(lower=bounds[k][0], upper=bounds[k][1], **resting))
+    (limits,) = ar.read_urdf(ar.write_urdf(b.build(), tmp_path / "x.urdf")).forces
+    assert (limits.lower, limits.upper) == ({"arm": -1.0}, {"arm": 0.5})
+
+
 CASE = """
 [case]
 title = "A robot"
