@@ -94,6 +94,10 @@ def test_what_a_file_says_is_in_the_model_or_in_inferred(tmp_path: Path) -> None
     assert model.q0.tolist() == [0.0, 0.0, 0.01]
     assert [[shape.kind for shape in several] for several in model.shapes] == [[], ["cylinder"], ["mesh"], []]
     said = "\n".join(model.inferred)
+    assert model.inferred[0] == (
+        "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own, as if "
+        "nothing joined them: grip (= 0.5 wrist + 0, a mimic joint)"
+    )
     for words in (
         "links without mass: 'base'",
         "limits of joints are stops without restitution",
@@ -102,7 +106,6 @@ def test_what_a_file_says_is_in_the_model_or_in_inferred(tmp_path: Path) -> None
         "<gazebo>: (line 46)",
         "limits of effort: shoulder, grip",
         "limits of velocity: shoulder, grip",
-        "mimic joints, which move freely here: grip (0.5 wrist + 0)",
         "joints that begin at a stop, beyond which zero lies: grip at 0.01",
         "contacts: no link touches another or the ground",
     ):
@@ -219,6 +222,29 @@ def test_constraints_that_a_file_switches_off_are_not_in_the_model(tmp_path: Pat
     assert (switched in model.inferred) == bool(gone)
     others = 'energy="enable"' if gone else 'contact="disable", energy="enable"'
     assert f"flags of the file's <option> that change nothing here: {others}" in model.inferred
+
+
+def test_joints_that_mjcf_couples_are_said_first_to_move_freely(tmp_path: Path) -> None:
+    second = '<body name="tip"><joint name="twist" axis="0 0 1"/><geom size="0.1"/></body></body>'
+    held = """
+      <tendon><fixed name="belt"><joint joint="pin" coef="1"/></fixed></tendon>
+      <equality>
+        <joint name="gears" joint1="twist" joint2="pin" polycoef="0.1 -2 0 3 0"/>
+        <joint name="brake" joint1="pin" polycoef="0.2 0 0 0 0"/>
+        <joint joint1="pin" active="false"/>
+        <tendon name="taut" tendon1="belt"/>
+      </equality></mujoco>"""
+    model = ar.read_mjcf(
+        written(tmp_path, PENDULUM.replace("</body>", second, 1).replace("</mujoco>", held), "arm.xml")
+    )
+    start, _, named = model.inferred[0].partition(", as if nothing joined them: ")
+    assert start == "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own"
+    assert named == (
+        "twist (= 0.1 + -2 (pin) + 3 (pin)^3, each from its start, of the equality gears), "
+        "pin (= 0.2, each from its start, of the equality brake), "
+        "tendon belt (= 0, each from its start, of the equality taut)"
+    )
+    assert "left out: equalities that are not active: equality 2" in model.inferred
 
 
 LOOKS = """<mujoco>

@@ -13,13 +13,13 @@ from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, 
 from articulon.robots.mjcf_compiling import compiled
 from articulon.robots.mjcf_flags import Flags
 from articulon.robots.mjcf_shapes import GeomShapes
-from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, unique
+from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, listed, unique
 from articulon.robots.robot_rotations import about, matrix_of
 
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 FREE, BALL, SLIDE, HINGE = range(4)
-CONNECT, WELD_EQUALITY = 0, 1
-"""MuJoCo's numbers of joints, and of equalities between bodies."""
+CONNECT, WELD_EQUALITY, JOINT_EQUALITY, TENDON_EQUALITY = range(4)
+"""MuJoCo's numbers of joints and of equalities."""
 WORLD = 0
 SITE = 6
 """MuJoCo's number of sites among its objects."""
@@ -188,6 +188,9 @@ class _Reading:
             if not m.eq_active0[k] or not self.flags.has("equalities"):
                 self._leave("equalities that are not active", name)
                 continue
+            if kind in (JOINT_EQUALITY, TENDON_EQUALITY):
+                self.robot.coupled.append(self._coupling(k, name, "joint" if kind == JOINT_EQUALITY else "tendon"))
+                continue
             if kind not in (CONNECT, WELD_EQUALITY):
                 self._leave(f"equalities of {kinds.get(kind, 'other')}s, which hold nothing here", name)
                 continue
@@ -199,10 +202,22 @@ class _Reading:
             turns = kind == CONNECT or float(m.eq_data[k, TORQUE_SCALE]) == 0.0
             self._loop(name, Spherical() if turns else Weld(), one, other)
 
+    def _coupling(self, k: int, name: str, what: str) -> str:
+        """What an equality of two joints or tendons, or of one with a number, asks for."""
+        m = self.m
+        one, other = ("" if n < 0 else getattr(m, what)(n).name or f"number {n}" for n in self._sides(k))
+        terms = ["", f" ({other})", *(f" ({other})^{power}" for power in range(2, 5))] if other else [""]
+        given = [f"{float(a):g}{term}" for a, term in zip(m.eq_data[k], terms, strict=False) if a]
+        tendon = "tendon " if what == "tendon" else ""
+        return f"{tendon}{one} (= {' + '.join(given) or '0'}, each from its start, of the equality {name})"
+
+    def _sides(self, k: int) -> tuple[int, int]:
+        return int(self.m.eq_obj1id[k]), int(self.m.eq_obj2id[k])
+
     def _ends(self, k: int) -> tuple[_End, _End]:
         """The frames, one on each body, that an equality holds on each other."""
         m = self.m
-        one, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
+        one, other = self._sides(k)
         if int(m.eq_objtype[k]) == SITE:
             one_end, other_end = (
                 _End(int(m.site_bodyid[site]), np.array(m.site_pos[site]), np.array(m.site_quat[site]))
@@ -291,11 +306,6 @@ class _Reading:
             lines.append(f"switched off by the flags of the file's <option>: {', '.join(self.flags.switches)}")
         if self.flags.others:
             lines.append(f"flags of the file's <option> that change nothing here: {', '.join(self.flags.others)}")
-        lines += [f"left out: {what}: {', '.join(map(_listed, which))}" for what, which in self.left.items()]
+        lines += [f"left out: {what}: {', '.join(map(listed, which))}" for what, which in self.left.items()]
         lines.append("left out: contacts: no geom touches another")
-        self.robot.inferred += lines
-
-
-def _listed(name: str) -> str:
-    """A name in a list, escaped where it has odd characters."""
-    return name if name.isprintable() else shown(name)
+        self.robot.infer(lines)
