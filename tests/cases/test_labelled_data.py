@@ -77,3 +77,19 @@ def test_data_of_a_folder_need_no_model(in_folder: ar.Run) -> None:
     run = ar.open_run(Path(in_folder.folder))
     run.to_pandas(coordinates=False)
     assert run.known_model is None
+
+
+@pytest.mark.parametrize("name", ["q", "u", "positions", "rotations", "works", "body", "time"])
+def test_an_observable_does_not_replace_an_array(in_memory: ar.Run, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setitem(in_memory.memory.dimensions, name, "energy")
+    with pytest.raises(ar.ArticulonError, match=rf"to_xarray: '{name}' is also .*take the arrays themselves"):
+        in_memory.to_xarray()
+
+
+def test_a_coordinate_does_not_replace_an_observable(in_memory: ar.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(in_memory.memory.dimensions, "lower.angle", "energy")
+    monkeypatch.setitem(in_memory.observables, "lower.angle", in_memory.kinetic_energy)
+    with pytest.raises(ar.ArticulonError, match=r"to_pandas: 'lower\.angle' is also .*coordinates=False"):
+        in_memory.to_pandas()
+    table = in_memory.to_pandas(coordinates=False)
+    np.testing.assert_array_equal(table["lower.angle"], in_memory.kinetic_energy)

@@ -94,6 +94,10 @@ def test_what_a_file_says_is_in_the_model_or_in_inferred(tmp_path: Path) -> None
     assert model.q0.tolist() == [0.0, 0.0, 0.01]
     assert [[shape.kind for shape in several] for several in model.shapes] == [[], ["cylinder"], ["mesh"], []]
     said = "\n".join(model.inferred)
+    assert model.inferred[0] == (
+        "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own, as if "
+        "nothing joined them: grip (= 0.5 wrist + 0, a mimic joint)"
+    )
     for words in (
         "links without mass: 'base'",
         "limits of joints are stops without restitution",
@@ -102,7 +106,6 @@ def test_what_a_file_says_is_in_the_model_or_in_inferred(tmp_path: Path) -> None
         "<gazebo>: (line 46)",
         "limits of effort: shoulder, grip",
         "limits of velocity: shoulder, grip",
-        "mimic joints, which move freely here: grip (0.5 wrist + 0)",
         "joints that begin at a stop, beyond which zero lies: grip at 0.01",
         "contacts: no link touches another or the ground",
     ):
@@ -197,6 +200,120 @@ def test_a_broken_mjcf_is_refused_by_line_and_element(tmp_path: Path, text: str,
     with pytest.raises(ar.ModelError, match=message) as caught:
         ar.read_mjcf(path)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("flag", "gone"),
+    [
+        ("limit", {"joint-limits"}),
+        ("frictionloss", {"joint-friction"}),
+        ("equality", {"loops"}),
+        ("constraint", {"joint-limits", "joint-friction", "loops"}),
+        ("contact", set()),
+    ],
+)
+def test_constraints_that_a_file_switches_off_are_not_in_the_model(tmp_path: Path, flag: str, gone: set[str]) -> None:
+    text = PENDULUM.replace("</mujoco>", '<equality><connect body1="rod" anchor="0 0 0"/></equality></mujoco>')
+    text = text.replace("<mujoco>", f'<mujoco><option><flag {flag}="disable" energy="enable"/></option>')
+    model = ar.read_mjcf(written(tmp_path, text, "arm.xml"))
+    found = {force.kind for force in model.forces} | ({"loops"} if model.loop_joints else set())
+    assert found == {"gravity", "joint-limits", "joint-damping", "joint-friction", "loops"} - gone
+    switched = f"switched off by the flags of the file's <option>: {flag}"
+    assert (switched in model.inferred) == bool(gone)
+    others = 'energy="enable"' if gone else 'contact="disable", energy="enable"'
+    assert f"flags of the file's <option> that change nothing here: {others}" in model.inferred
+
+
+def test_joints_that_mjcf_couples_are_said_first_to_move_freely(tmp_path: Path) -> None:
+    second = '<body name="tip"><joint name="twist" axis="0 0 1"/><geom size="0.1"/></body></body>'
+    held = """
+      <tendon><fixed name="belt"><joint joint="pin" coef="1"/></fixed></tendon>
+      <equality>
+        <joint name="gears" joint1="twist" joint2="pin" polycoef="0.1 -2 0 3 0"/>
+        <joint name="brake" joint1="pin" polycoef="0.2 0 0 0 0"/>
+        <joint joint1="pin" active="false"/>
+        <tendon name="taut" tendon1="belt"/>
+      </equality></mujoco>"""
+    model = ar.read_mjcf(
+        written(tmp_path, PENDULUM.replace("</body>", second, 1).replace("</mujoco>", held), "arm.xml")
+    )
+    start, _, named = model.inferred[0].partition(", as if nothing joined them: ")
+    assert start == "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own"
+    assert named == (
+        "twist (= 0.1 + -2 (pin) + 3 (pin)^3, each from its start, of the equality gears), "
+        "pin (= 0.2, each from its start, of the equality brake), "
+        "tendon belt (= 0, each from its start, of the equality taut)"
+    )
+    assert "left out: equalities that are not active: equality 2" in model.inferred
+
+
+LOOKS = """<mujoco>
+  <compiler meshdir="parts"/>
+  <asset>
+    <texture name="paint" type="2d" file="gone.png"/>
+    <material name="painted" texture="paint"/>
+    <hfield name="hills" file="gone.png" size="1 1 1 1"/>
+    <mesh file="gone.obj"/>
+  </asset>
+  <default><geom material="painted"/></default>
+  <worldbody>
+    <geom type="hfield" hfield="hills"/>
+    <body name="rod">
+      <joint name="pin" axis="0 1 0"/>
+      <inertial pos="0 0 -0.3" mass="2" diaginertia="0.1 0.1 0.01"/>
+      <geom type="mesh" mesh="gone"/>
+      <body name="tip" pos="0 0 -0.5">
+        <joint name="twist" axis="0 0 1"/>
+        <geom type="sphere" size="0.1" density="1000"/>
+        <geom name="skirt" type="mesh" mesh="gone" mass="0"/>
+      </body>
+    </body>
+  </worldbody>
+  <deformable><skin name="hide" file="gone.skn"/></deformable>
+</mujoco>
+"""
+
+
+def cube(path: Path) -> None:
+    """A mesh in a file that MuJoCo reads."""
+    path.parent.mkdir()
+    lines = [f"v {x} {y} {z}" for x, y, z in CUBE] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in SIDES]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_files_of_looks_are_not_opened(tmp_path: Path) -> None:
+    path = written(tmp_path, LOOKS, "arm.xml")
+    model = ar.read_mjcf(path, meshes=False)
+    assert model.masses == pytest.approx([2.0, 1000 * 4 / 3 * np.pi * 0.1**3])
+    assert [[shape.kind for shape in several] for several in model.shapes] == [[], ["sphere"]]
+    said = "\n".join(model.inferred)
+    assert "left out: meshes, as was asked for: gone, gone" in said and "left out: skins: hide" in said
+    with pytest.raises(ar.ModelError, match=r"gone\.obj"):
+        ar.read_mjcf(path)
+    # The same with its mesh, and still without pictures.
+    cube(tmp_path / "parts" / "gone.obj")
+    drawn = ar.read_mjcf(path)
+    assert [[shape.kind for shape in several] for several in drawn.shapes] == [["mesh"], ["sphere", "mesh"]]
+    assert drawn.masses == pytest.approx(model.masses)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (' mass="0"', ""),
+        (' mass="0"', ' mass="0.3"'),
+        ("<compiler", '<compiler inertiafromgeom="true"'),
+    ],
+)
+def test_a_mesh_that_gives_a_body_its_mass_has_to_be_there(tmp_path: Path, old: str, new: str) -> None:
+    text = LOOKS.replace(old, new)
+    path = written(tmp_path, text, "arm.xml")
+    named = "rod" if "true" in new else "tip"
+    with pytest.raises(ar.ModelError, match=rf"no mesh 'gone\.obj', from which the mass of body '{named}' follows"):
+        ar.read_mjcf(path, meshes=False)
+    cube(tmp_path / "parts" / "gone.obj")
+    equal_masses = ar.read_mjcf(path, meshes=False).masses
+    assert equal_masses == pytest.approx(ar.read_mjcf(path).masses)
 
 
 def test_damaged_files_end_in_a_message(tmp_path: Path) -> None:
@@ -314,6 +431,18 @@ def test_what_urdf_cannot_say_is_refused_by_name(tmp_path: Path, change: Any, me
     assert not (tmp_path / "x.urdf").exists()
     if left is not None:
         ar.read_urdf(ar.write_urdf(model, tmp_path / "x.urdf", leave_out=[left]))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_several_stops_the_innermost_are_written(tmp_path: Path, order: tuple[int, int]) -> None:
+    resting = {"restitution": 0.0, "rotational_resting_speed": 1e-3, "translational_resting_speed": 1e-3}
+    bounds = [({"arm": -2.0}, {"arm": 0.5}), ({"arm": -1.0}, {"arm": 3.0})]
+    b = ar.ModelBuilder(units="kg-m-s")
+    b.add_body("arm", mass=1, inertia=1, joint=ar.Revolute(axis=(0, 1, 0)))
+    for k in order:
+        b.add_force(ar.forces.JointLimits(lower=bounds[k][0], upper=bounds[k][1], **resting))
+    (limits,) = ar.read_urdf(ar.write_urdf(b.build(), tmp_path / "x.urdf")).forces
+    assert (limits.lower, limits.upper) == ({"arm": -1.0}, {"arm": 0.5})
 
 
 CASE = """

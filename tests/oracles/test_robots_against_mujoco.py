@@ -109,3 +109,89 @@ def test_bodies_are_where_mujoco_has_them(tmp_path: Path) -> None:
 def test_initial_coordinates_are_those_of_the_file() -> None:
     path = str(packaged(MJCF, "assets/humanoid.xml"))
     assert ar.read_mjcf(path, limits=False).q0 == pytest.approx(mujoco.MjModel.from_xml_path(path).qpos0, abs=1e-15)
+
+
+HELD = """
+<mujoco>
+  <option><flag contact="disable"/></option>
+  <worldbody>
+    <site name="nail" pos="0.1 0.3 0.2" euler="20 20 40"/>
+    <body name="a" pos="0 0 1" euler="10 20 30">
+      <joint type="ball" pos="0.1 0 0.05"/>
+      <geom size="0.1" pos="0.1 0 0"/>
+      <site name="on a" pos="0.1 0.2 0.3" euler="40 5 6"/>
+      <body name="b" pos="0.4 0 0" euler="-10 0 50">
+        <joint type="hinge" axis="0 1 1" pos="-0.1 0.05 0" ref="20"/>
+        <geom size="0.1" pos="0.2 0 0"/>
+      </body>
+    </body>
+    <body name="c" pos="1 0 1" euler="-10 20 70">
+      <freejoint/>
+      <geom size="0.1"/>
+      <site name="on c" pos="0.3 -0.2 0.1" euler="40 -10 -30"/>
+    </body>
+  </worldbody>
+  <equality>{held}</equality>
+</mujoco>
+"""
+
+
+def placed(rotation: np.ndarray) -> np.ndarray:
+    """The matrix (3, 3) of Euler parameters."""
+    found = np.zeros(9)
+    mujoco.mju_quat2Mat(found, rotation)
+    return found.reshape(3, 3)
+
+
+@pytest.mark.parametrize(
+    ("held", "rows"),
+    [
+        ('<connect body1="b" body2="c" anchor="0.1 0.2 0.3"/>', 3),
+        ('<connect body1="b" anchor="0.1 0.2 0.3"/>', 3),
+        ('<connect site1="on a" site2="on c"/>', 3),
+        ('<connect site1="on c" site2="nail"/>', 3),
+        ('<weld body1="b" body2="c"/>', 6),
+        ('<weld body1="b"/>', 6),
+        ('<weld body1="b" body2="c" anchor="0.1 0.2 0.3"/>', 6),
+        ('<weld body1="b" anchor="0.1 0.2 0.3"/>', 6),
+        ('<weld body1="b" body2="c" relpose="0.1 0.2 -0.3 1 0.2 0.2 -0.1"/>', 6),
+        ('<weld body1="b" body2="c" relpose="0.1 0.2 -0.3 2 0.5 -0.5 0.3" anchor="0.3 0 0.1"/>', 6),
+        ('<weld body1="b" body2="c" anchor="0.1 0.2 0.3" torquescale="0"/>', 3),
+        ('<weld site1="on a" site2="on c"/>', 6),
+        ('<weld site1="on c" site2="nail"/>', 6),
+    ],
+)
+def test_equalities_hold_what_those_of_mujoco_hold(tmp_path: Path, held: str, rows: int) -> None:
+    """Displacements and turns at random states, of which those of a loop have to vanish and no others."""
+    path = tmp_path / "held.xml"
+    path.write_text(HELD.format(held=held))
+    model = ar.read_mjcf(path)
+    assert len(model.loops.loop) == rows
+    theirs = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(theirs)
+    rng = np.random.default_rng(3)
+    for k in range(20):
+        q = theirs.qpos0.copy()
+        if k:
+            mujoco.mj_integratePos(theirs, q, rng.normal(size=theirs.nv), 1.0)
+        data.qpos[:] = q
+        mujoco.mj_forward(theirs, data)
+        apart, turned = np.array(data.efc_pos[:3]), np.array(data.efc_pos[3:6]) if rows == 6 else np.zeros(0)
+        found = ar.loop_residuals(model, q)
+        assert np.linalg.norm(found[:3]) == pytest.approx(np.linalg.norm(apart), abs=1e-12)
+        if rows == 6:
+            # MuJoCo has n sin(a/2) of the turn between the two sides, with either sign of cos(a/2); the rows here are
+            # cosines of its matrix, which that sign transposes.
+            between = placed(np.array([np.sqrt(max(0.0, 1.0 - turned @ turned)), *turned]))
+            cosines = [np.array([R[1, 0], R[2, 1], R[0, 2]]) for R in (between, between.T)]
+            assert min(np.abs(found[3:] - expected).max() for expected in cosines) <= 1e-12
+
+
+@pytest.mark.parametrize("flags", ["gravity", "spring", "damper", "gravity spring damper"])
+def test_what_the_flags_of_a_file_switch_off_does_not_act(tmp_path: Path, flags: str) -> None:
+    switched = " ".join(f'{flag}="disable"' for flag in flags.split())
+    path = tmp_path / "switched.xml"
+    path.write_text(TRICKY.replace("<default>", f"<option><flag {switched}/></option><default>", 1))
+    compared(str(path))
+    listed = ", ".join(sorted(flags.split(), key=("spring", "damper", "gravity").index))
+    assert f"switched off by the flags of the file's <option>: {listed}" in ar.read_mjcf(path).inferred

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.errors import ModelError
-from articulon.inputs import LARGEST, clipped, shown
+from articulon.inputs import clipped, shown
 from articulon.model.array_rotations import quaternion_product
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld
+from articulon.robots.mjcf_compiling import compiled
+from articulon.robots.mjcf_flags import Flags
 from articulon.robots.mjcf_shapes import GeomShapes
-from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, unique
+from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, listed, unique
 from articulon.robots.robot_rotations import about, matrix_of
-from articulon.robots.xml_tree import parse
 
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 FREE, BALL, SLIDE, HINGE = range(4)
-CONNECT, WELD_EQUALITY = 0, 1
-"""MuJoCo's numbers of joints, and of equalities between bodies."""
+CONNECT, WELD_EQUALITY, JOINT_EQUALITY, TENDON_EQUALITY = range(4)
+"""MuJoCo's numbers of joints and of equalities."""
 WORLD = 0
+SITE = 6
+"""MuJoCo's number of sites among its objects."""
+TORQUE_SCALE = 10
+"""Where a weld has its factor of the rotation."""
 
 
 def mjcf_robot(path: str, *, limits: bool, meshes: bool) -> Robot:
@@ -31,79 +32,12 @@ def mjcf_robot(path: str, *, limits: bool, meshes: bool) -> Robot:
     return _Reading(path, limits, meshes).robot
 
 
-NUMBERS = {
-    "body": ("pos", "quat", "mass", "inertia", "ipos", "iquat"),
-    "joint": ("pos", "axis", "range", "stiffness"),
-    "geom": ("pos", "quat", "size"),
-    "equality": ("data",),
-}
-"""Of MuJoCo's tables, what is read here."""
+class _End(NamedTuple):
+    """One side of an equality: a frame in a body's as MuJoCo has it, with its place [m] and Euler parameters."""
 
-
-def check_finite(m: Any, path: str) -> None:
-    """Raises ModelError, naming what it belongs to, for a number that is none, which MuJoCo may let through."""
-    prefixes = {"body": "body", "joint": "jnt", "geom": "geom", "equality": "eq"}
-    for what, keys in NUMBERS.items():
-        for key in keys:
-            table = np.asarray(getattr(m, f"{prefixes[what]}_{key}"))
-            rows = table.reshape(len(table), -1 if table.size else 0)
-            wrong = np.flatnonzero(~(np.abs(rows) <= LARGEST).all(axis=1))
-            if wrong.size:
-                named = getattr(m, what)(int(wrong[0])).name
-                which = shown(named) if named else f"number {wrong[0]}"
-                raise ModelError(f"{clipped(path)}: {what} {which}: {key}: not finite, or beyond {LARGEST:g}")
-    for key, values in (("option gravity", m.opt.gravity), ("ref of joints", m.qpos0), ("springref", m.qpos_spring)):
-        if not (np.abs(values) <= LARGEST).all():
-            raise ModelError(f"{clipped(path)}: {key}: not finite, or beyond {LARGEST:g}")
-
-
-@contextmanager
-def _without_log(mujoco: Any) -> Iterator[None]:
-    """Keeps MuJoCo from writing a log into the folder that it is called from."""
-    before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda text: None)
-    try:
-        yield
-    finally:
-        mujoco.set_mju_user_warning(before)
-
-
-def compiled(path: str) -> tuple[Any, Any, list[str]]:
-    """MuJoCo's specification and model of a file, and what it warns of.
-
-    Raises
-    ------
-    ModelError
-        With line and element, as MuJoCo tells them, for what is not MJCF; naming the file for what cannot be read, and
-        where MuJoCo is not installed.
-    """
-    try:
-        import mujoco
-    except ImportError:
-        raise ModelError(
-            f"{clipped(path)}: reading MJCF needs MuJoCo; install it with pip install 'articulon[robots]'"
-        ) from None
-    top = parse(path)
-    if top.tag == "robot":
-        raise top.fault("is a URDF file; read it with read_urdf, or by the builder 'urdf'")
-    if top.tag not in ("mujoco", "mujocoinclude"):
-        raise top.fault("is not the <mujoco> that an MJCF file consists of")
-    for element in top.walk():
-        named = element.attributes.get("plugin")
-        if element.tag == "plugin" or (element.tag == "extension" and element.children):
-            raise element.fault(f"is code of its own{'' if named is None else ' (' + shown(named) + ')'}; take it out")
-    try:
-        with warnings.catch_warnings(record=True) as told, _without_log(mujoco):
-            warnings.simplefilter("always")
-            spec = mujoco.MjSpec.from_file(str(path))
-            found = spec.compile()
-        check_finite(found, path)
-        return spec, found, [" ".join(str(one.message).split()) for one in told]
-    except ModelError:
-        raise
-    except Exception as error:  # MuJoCo raises ValueError, and others for files within the file
-        why = " ".join(str(error).split())
-        raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(why)}") from None
+    body: int
+    position: np.ndarray
+    rotation: np.ndarray
 
 
 class _Reading:
@@ -111,11 +45,14 @@ class _Reading:
 
     def __init__(self, path: str, limits: bool, meshes: bool) -> None:
         self.path, self.limits = path, limits
-        self.spec, self.m, warned = compiled(path)
-        self.robot = Robot(clipped(path), gravity=np.array(self.m.opt.gravity))
-        self.robot.inferred += [f"MuJoCo says: {clipped(words)}" for words in warned]
+        self.found = compiled(path, meshes=meshes)
+        self.spec, self.m = self.found.spec, self.found.model
+        self.flags = Flags(self.m)
+        down = np.array(self.m.opt.gravity) if self.flags.has("gravity") else None
+        self.robot = Robot(clipped(path), gravity=down)
+        self.robot.inferred += [f"MuJoCo says: {clipped(words)}" for words in self.found.warnings]
         self.left: dict[str, list[str]] = {}
-        self.shapes = GeomShapes(self.spec, self.m, Path(path), meshes, self._leave)
+        self.shapes = GeomShapes(self.found, Path(path), meshes, self._leave)
         self.names = self._body_names()
         self.offset = np.zeros((self.m.nbody, 3))
         """Origin of our frame of each body, which lies on its last joint, in MuJoCo's [m]."""
@@ -194,10 +131,13 @@ class _Reading:
         """Stops, damping, friction, spring and armature of a joint."""
         m = self.m
         name, dof = body.joint_name, int(m.jnt_dofadr[j])
-        body.damping = float(m.dof_damping[dof])
-        body.friction = float(m.dof_frictionloss[dof])
+        has = self.flags.has
+        if has("dampers"):
+            body.damping = float(m.dof_damping[dof])
+        if has("dry friction"):
+            body.friction = float(m.dof_frictionloss[dof])
         body.armature = float(m.dof_armature[dof])
-        stiffness = float(m.jnt_stiffness[j])
+        stiffness = float(m.jnt_stiffness[j]) if has("springs") else 0.0
         if stiffness and kind == FREE:
             self._leave("springs of free joints", name)
         elif stiffness:
@@ -205,11 +145,11 @@ class _Reading:
             body.stiffness = stiffness
             rest = m.qpos_spring[start : start + (4 if kind == BALL else 1)].tolist()
             body.rest = tuple(rest) if kind == BALL else rest[0]
-        for key in ("jnt_stiffnesspoly", "dof_dampingpoly"):
+        for key, part in (("jnt_stiffnesspoly", "springs"), ("dof_dampingpoly", "dampers")):
             poly = getattr(m, key, None)
-            if poly is not None and np.any(poly[j if key.startswith("jnt") else dof]):
+            if poly is not None and has(part) and np.any(poly[j if key.startswith("jnt") else dof]):
                 self._leave("terms of springs and dampers beyond the linear", name)
-        if m.jnt_limited[j]:
+        if m.jnt_limited[j] and has("limits"):
             if kind not in (SLIDE, HINGE):
                 self._leave("limits of ball joints", name)
             elif not self.limits:
@@ -245,44 +185,67 @@ class _Reading:
             kind = int(m.eq_type[k])
             name = unique(m.equality(k).name or f"equality {k}", taken)
             taken[name] = None
-            if not m.eq_active0[k]:
+            if not m.eq_active0[k] or not self.flags.has("equalities"):
                 self._leave("equalities that are not active", name)
                 continue
-            if kind not in (CONNECT, WELD_EQUALITY) or int(m.eq_objtype[k]) != int(mujoco.mjtObj.mjOBJ_BODY):
-                self._leave(
-                    f"equalities of {kinds.get(kind, 'other')}s, or between sites, which hold nothing here", name
-                )
+            if kind in (JOINT_EQUALITY, TENDON_EQUALITY):
+                self.robot.coupled.append(self._coupling(k, name, "joint" if kind == JOINT_EQUALITY else "tendon"))
                 continue
-            one, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
-            data = np.array(m.eq_data[k])
-            if kind == CONNECT:
-                self._loop(name, Spherical(), one, other, data[:3], data[3:6], UPRIGHT)
-            else:
-                # The second body's frame in the first's, and the point of the second that stays.
-                anchor, relative, turn = data[:3], data[3:6], data[6:10]
-                norm = np.linalg.norm(turn)
-                turn = UPRIGHT if norm == 0.0 else turn / norm
-                place = relative + matrix_of(turn) @ anchor
-                self._loop(name, Weld(), one, other, place, anchor, turn)
+            if kind not in (CONNECT, WELD_EQUALITY):
+                self._leave(f"equalities of {kinds.get(kind, 'other')}s, which hold nothing here", name)
+                continue
+            one, other = self._ends(k)
+            if one.body == other.body == WORLD:
+                self._leave("equalities of the world with itself", name)
+                continue
+            # A weld without a torque keeps places only.
+            turns = kind == CONNECT or float(m.eq_data[k, TORQUE_SCALE]) == 0.0
+            self._loop(name, Spherical() if turns else Weld(), one, other)
 
-    def _loop(
-        self, name: str, joint: Joint, one: int, other: int, at: np.ndarray, other_at: np.ndarray, turn: np.ndarray
-    ) -> None:
-        ends = [None if body == WORLD else self.names[body] for body in (one, other)]
+    def _coupling(self, k: int, name: str, what: str) -> str:
+        """What an equality of two joints or tendons, or of one with a number, asks for."""
+        m = self.m
+        one, other = ("" if n < 0 else getattr(m, what)(n).name or f"number {n}" for n in self._sides(k))
+        terms = ["", f" ({other})", *(f" ({other})^{power}" for power in range(2, 5))] if other else [""]
+        given = [f"{float(a):g}{term}" for a, term in zip(m.eq_data[k], terms, strict=False) if a]
+        tendon = "tendon " if what == "tendon" else ""
+        return f"{tendon}{one} (= {' + '.join(given) or '0'}, each from its start, of the equality {name})"
+
+    def _sides(self, k: int) -> tuple[int, int]:
+        return int(self.m.eq_obj1id[k]), int(self.m.eq_obj2id[k])
+
+    def _ends(self, k: int) -> tuple[_End, _End]:
+        """The frames, one on each body, that an equality holds on each other."""
+        m = self.m
+        one, other = self._sides(k)
+        if int(m.eq_objtype[k]) == SITE:
+            one_end, other_end = (
+                _End(int(m.site_bodyid[site]), np.array(m.site_pos[site]), np.array(m.site_quat[site]))
+                for site in (one, other)
+            )
+            return one_end, other_end
+        data = np.array(m.eq_data[k])
+        if int(m.eq_type[k]) == CONNECT:
+            return _End(one, data[:3], UPRIGHT), _End(other, data[3:6], UPRIGHT)
+        # The point that is held in the second body's frame, then in the first's, whatever `relpose` says of origins.
+        turn = data[6:10]
+        norm = np.linalg.norm(turn)
+        return _End(one, data[3:6], UPRIGHT if norm == 0.0 else turn / norm), _End(other, data[:3], UPRIGHT)
+
+    def _loop(self, name: str, joint: Joint, one: _End, other: _End) -> None:
         # A loop has its moving side in a body: the ground is its parent.
-        if ends[1] is None:
-            back = turn * np.array([1.0, -1.0, -1.0, -1.0])
-            one, other, at, other_at, turn, ends = other, one, other_at, at, back, ends[::-1]
+        if other.body == WORLD:
+            one, other = other, one
         self.robot.loops.append(
             RobotLoop(
                 name,
                 joint,
-                ends[0],
-                ends[1],
-                at - self.offset[one],
-                turn,
-                other_at - self.offset[other],
-                UPRIGHT,
+                None if one.body == WORLD else self.names[one.body],
+                self.names[other.body],
+                one.position - self.offset[one.body],
+                one.rotation,
+                other.position - self.offset[other.body],
+                other.rotation,
             )
         )
 
@@ -295,7 +258,6 @@ class _Reading:
             ("tendons", spec.tendons),
             ("keyframes", spec.keys),
             ("flexes", spec.flexes),
-            ("skins", spec.skins),
             ("pairs of contacts", spec.pairs),
             ("excluded pairs of contacts", spec.excludes),
             ("sites", spec.sites),
@@ -304,6 +266,8 @@ class _Reading:
         ):
             for k, element in enumerate(elements):
                 self._leave(what, element.name or f"number {k}")
+        for name in self.found.skins:
+            self._leave("skins", name)
         for key in ("density", "viscosity"):
             if getattr(m.opt, key):
                 self._leave("forces of a medium", f"{key} {getattr(m.opt, key):g}")
@@ -338,11 +302,10 @@ class _Reading:
             lines.append(
                 "equalities between bodies, which give way a little in MuJoCo, are loops that are closed exactly"
             )
-        lines += [f"left out: {what}: {', '.join(map(_listed, which))}" for what, which in self.left.items()]
+        if self.flags.switches:
+            lines.append(f"switched off by the flags of the file's <option>: {', '.join(self.flags.switches)}")
+        if self.flags.others:
+            lines.append(f"flags of the file's <option> that change nothing here: {', '.join(self.flags.others)}")
+        lines += [f"left out: {what}: {', '.join(map(listed, which))}" for what, which in self.left.items()]
         lines.append("left out: contacts: no geom touches another")
-        self.robot.inferred += lines
-
-
-def _listed(name: str) -> str:
-    """A name in a list, escaped where it has odd characters."""
-    return name if name.isprintable() else shown(name)
+        self.robot.infer(lines)

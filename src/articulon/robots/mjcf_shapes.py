@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from articulon.model.array_rotations import quaternion_product
 from articulon.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from articulon.model.surfaces import FORMATS
+from articulon.robots.mjcf_compiling import Compiled
 from articulon.robots.robot_rotations import matrix_of
 
 SEEN_GROUPS = 3
@@ -22,8 +22,8 @@ class GeomShapes:
 
     Parameters
     ----------
-    spec, model
-        MuJoCo's.
+    found
+        What MuJoCo makes of the file.
     path
         The file.
     meshes
@@ -32,8 +32,9 @@ class GeomShapes:
         Takes what is left out: what it is, and which.
     """
 
-    def __init__(self, spec: Any, model: Any, path: Path, meshes: bool, leave: Callable[[str, str], None]) -> None:
-        self.m, self.meshes, self._leave = model, meshes, leave
+    def __init__(self, found: Compiled, path: Path, meshes: bool, leave: Callable[[str, str], None]) -> None:
+        spec = found.spec
+        self.m, self.unread, self.meshes, self._leave = found.model, found.unread, meshes, leave
         self.files: dict[str, tuple[Path, tuple[float, ...]]] = {}
         for mesh in spec.meshes:
             name = mesh.name or Path(mesh.file).stem
@@ -58,6 +59,9 @@ class GeomShapes:
         size = [float(x) for x in m.geom_size[geom]]
         place, turn = np.array(m.geom_pos[geom]) - offset, np.array(m.geom_quat[geom])
         label = m.geom(geom).name or f"number {geom} of {body}"
+        if label in self.unread:
+            self._leave("meshes, as was asked for", self.unread[label])
+            return None
         if kind == "mesh":
             return self._mesh(int(m.geom_dataid[geom]), place, turn, label)
         at = {"position": tuple(place.tolist()), "rotation": tuple(turn.tolist())}

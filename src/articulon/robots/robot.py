@@ -22,6 +22,11 @@ NEGLIGIBLE = 2.0**-60
 that the dynamics are those without it."""
 FADING = 1e-3
 """Speed below which dry friction is rounded off [rad/s or m/s]."""
+COUPLED = (
+    "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own, as if nothing "
+    "joined them"
+)
+"""Before the names of such joints, in ``inferred``: what stands there first."""
 CROSS = "a name ends in *, which stands for all that begin so where forces name bodies; rename it"
 
 
@@ -85,8 +90,15 @@ class Robot:
     loops: list[RobotLoop] = field(default_factory=list)
     gravity: np.ndarray | None = None
     """[m/s²], shape (3,); None where the file says nothing."""
+    coupled: list[str] = field(default_factory=list)
+    """Joints that the file couples to others, which the model does not, each with its coupling."""
     inferred: list[str] = field(default_factory=list)
     """What was assumed or left out, a line each."""
+
+    def infer(self, lines: list[str]) -> None:
+        """Adds lines to ``inferred``, which begins with the joints that the file couples."""
+        warning = [f"{COUPLED}: {', '.join(map(listed, self.coupled))}"] if self.coupled else []
+        self.inferred = [*warning, *self.inferred, *lines]
 
     def populate(self, builder: ModelBuilder) -> None:
         """Adds bodies, loops and forces to a builder in SI units; raises ModelError naming file and body."""
@@ -219,6 +231,11 @@ def unique(name: str, taken: Sequence[str] | set[str] | dict[str, Any]) -> str:
     while f"{name} {k}" in taken:
         k += 1
     return f"{name} {k}"
+
+
+def listed(name: str) -> str:
+    """A name in a list, escaped where it has odd characters."""
+    return name if name.isprintable() else shown(name)
 
 
 def is_root(joint: Joint) -> bool:

@@ -51,8 +51,8 @@ def read_urdf(
     Returns
     -------
     Model
-        ``model.inferred`` says by name what was assumed and what of the file is left out: mimic joints move freely, for
-        example, and nothing touches anything.
+        ``model.inferred`` says by name what was assumed and what of the file is left out: nothing touches anything, for
+        example. It begins with a warning where there are mimic joints, which move freely, each on its own.
 
     Raises
     ------
@@ -84,14 +84,14 @@ def read_mjcf(path: str | Path, *, forces: Iterable[Any] = (), limits: bool = Tr
     limits
         Whether limits are stops.
     meshes
-        Whether meshes are drawn.
+        Whether meshes are drawn; where not, only those are read from which the mass of a body follows.
 
     Returns
     -------
     Model
         With gravity, damping, springs, friction, stops and armatures of joints, and loops for equalities between
         bodies; ``model.inferred`` says by name what was assumed and what of the file is left out, such as actuators
-        and contacts.
+        and contacts. It begins with a warning where the file couples joints, which move freely, each on its own.
 
     Raises
     ------

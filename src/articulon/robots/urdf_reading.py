@@ -14,7 +14,7 @@ from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, 
 from articulon.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from articulon.model.surfaces import FORMATS
 from articulon.robots.mesh_places import mesh_path
-from articulon.robots.robot import FADING, Robot, RobotBody, unique
+from articulon.robots.robot import FADING, Robot, RobotBody, listed, unique
 from articulon.robots.robot_rotations import about_axis, matrix_of, of_rpy
 from articulon.robots.xml_tree import Element, parse
 
@@ -71,7 +71,7 @@ class _Reading:
         for child in element.children:
             if child.tag not in KNOWN[element.tag]:
                 name = child.attributes.get("name", "" if element is top else element.attributes.get("name", ""))
-                self._leave(f"<{child.tag}>", f"{_listed(name)} (line {child.line})".strip())
+                self._leave(f"<{child.tag}>", f"{listed(name)} (line {child.line})".strip())
             elif child.tag in KNOWN:
                 self._note_unknown(top, child)
 
@@ -153,7 +153,7 @@ class _Reading:
             if leader not in self.joints:
                 raise mimic.fault(f"there is no joint {shown(leader)}")
             factor, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
-            self._leave("mimic joints, which move freely here", f"{name} ({factor:g} {leader} + {offset:g})")
+            self.robot.coupled.append(f"{name} (= {factor:g} {leader} + {offset:g}, a mimic joint)")
         self.robot.bodies.append(body)
 
     def _positive(self, element: Element, key: str) -> float:
@@ -302,11 +302,6 @@ class _Reading:
             )
         if any(body.friction for body in bodies):
             lines.append(f"friction of joints is Coulomb's, rounded off below {FADING:g} rad/s or m/s (joint-friction)")
-        lines += [f"left out: {what}: {', '.join(map(_listed, which))}" for what, which in self.left.items()]
+        lines += [f"left out: {what}: {', '.join(map(listed, which))}" for what, which in self.left.items()]
         lines.append("left out: contacts: no link touches another or the ground")
-        robot.inferred += lines
-
-
-def _listed(name: str) -> str:
-    """A name in a list, escaped where it has odd characters."""
-    return name if name.isprintable() else shown(name)
+        robot.infer(lines)

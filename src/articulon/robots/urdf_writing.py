@@ -129,8 +129,10 @@ class _Writing:
                 if float(force.restitution) != 0.0 or speeds != {FADING}:
                     self._refuse("restitution", f"{where}: the format has no restitution and no resting speed")
                 for limit in force.limits(model, where):
-                    key = "lower" if limit.side > 0.0 else "upper"
-                    self.limits.setdefault(limit.body, {})[key] = limit.bound
+                    # Of several stops on one side the joint meets the innermost.
+                    key, inner = ("lower", max) if limit.side > 0.0 else ("upper", min)
+                    found = self.limits.setdefault(limit.body, {})
+                    found[key] = inner(found.get(key, limit.bound), limit.bound)
             elif isinstance(force, JointDamping):
                 self._take_rows(force, self.damping, "damping", where)
             elif isinstance(force, JointFriction):
@@ -143,6 +145,11 @@ class _Writing:
             if len(found) == 1:
                 raise ModelError(
                     f"write_urdf: the joint of body '{model.names[body]}' has one stop, and the format has two or none"
+                )
+            if not found["lower"] < found["upper"]:
+                raise ModelError(
+                    f"write_urdf: the stops of the joint of body '{model.names[body]}' leave it no room: lower "
+                    f"{found['lower']:g}, upper {found['upper']:g}"
                 )
 
     def _take_rows(self, force: Any, table: dict[int, float], key: str, where: str) -> None:

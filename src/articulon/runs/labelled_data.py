@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from articulon.analysis.run_models import case_of
 from articulon.errors import ArticulonError
+from articulon.inputs import shown
 from articulon.model import CHANNELS
 from articulon.model.coordinate_names import coordinate_names
 from articulon.simulation.results import Run
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 
 MISSING = "this needs {name}: pip install 'articulon[tables]'"
 AXES = ("x", "y", "z")
+TAKE_IT = "call the observable something else, or take the arrays themselves: run.observables, run.q, run.positions"
+LEAVE_THEM = (
+    "rename the body whose coordinate or speed it is, or leave these out with coordinates=False and take them from "
+    "run.q and run.u"
+)
 EULER_PARAMETERS = ("e0", "e1", "e2", "e3")
 
 
@@ -58,17 +65,13 @@ def dataset_of(run: Run) -> xarray.Dataset:
 
     used = [channel for channel in CHANNELS if f"work_{channel}" in labels.observables]
     places = [CHANNELS.index(channel) for channel in used]
+    others = [name for name in labels.observables if not name.startswith("work_")]
     data = {
         "positions": with_unit(("time", "body", "axis"), run.positions, labels.length),
         "rotations": with_unit(("time", "body", "euler_parameter"), run.rotations, ""),
         "q": with_unit(("time", "coordinate"), run.q, ""),
         "u": with_unit(("time", "speed"), run.u, ""),
         "works": with_unit(("time", "channel"), run.works[:, places], labels.energy),
-        **{
-            name: with_unit(("time",), run.observables[name], unit)
-            for name, unit in labels.observables.items()
-            if not name.startswith("work_")
-        },
     }
     coordinates = {
         "time": with_unit(("time",), run.times, labels.time),
@@ -81,6 +84,8 @@ def dataset_of(run: Run) -> xarray.Dataset:
         "speed_unit": ("speed", [unit for _, unit in labels.u]),
         "channel": used,
     }
+    _refuse_twins(others, {*data, *coordinates}, "to_xarray", "a variable of the dataset", TAKE_IT)
+    data |= {name: with_unit(("time",), run.observables[name], labels.observables[name]) for name in others}
     return xarray.Dataset(data, coordinates, {"title": _title(run)})
 
 
@@ -91,15 +96,24 @@ def table_of(run: Run, coordinates: bool) -> pandas.DataFrame:
     except ImportError:
         raise ArticulonError(MISSING.format(name="pandas")) from None
     labels = _Labels(run)
+    _refuse_twins(labels.observables, {"time"}, "to_pandas", "the index of the table", TAKE_IT)
     columns = {name: run.observables[name] for name in labels.observables}
     units = dict(labels.observables)
     if coordinates:
         for named, values in ((labels.q, run.q), (labels.u, run.u)):
             for k, (name, unit) in enumerate(named):
+                _refuse_twins([name], columns, "to_pandas", "another column", LEAVE_THEM)
                 columns[name], units[name] = values[:, k], unit
     table = pandas.DataFrame(columns, index=pandas.Index(run.times, name="time"))
     table.attrs["units"] = {"time": labels.time, **units}
     return table
+
+
+def _refuse_twins(names: Iterable[str], taken: Container[str], where: str, what: str, instead: str) -> None:
+    """Raises ArticulonError for a name that something else in the same table has, which it would replace."""
+    for name in names:
+        if name in taken:
+            raise ArticulonError(f"{where}: {shown(name)} is also the name of {what}; {instead}")
 
 
 def _title(run: Run) -> str:

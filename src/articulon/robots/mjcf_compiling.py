@@ -1,0 +1,179 @@
+"""MJCF as MuJoCo compiles it, without the files that say nothing of how a robot moves or looks here."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.inputs import LARGEST, clipped, is_file, shown
+from articulon.robots.robot import unique
+from articulon.robots.xml_tree import parse
+
+NUMBERS = {
+    "body": ("pos", "quat", "mass", "inertia", "ipos", "iquat"),
+    "joint": ("pos", "axis", "range", "stiffness"),
+    "geom": ("pos", "quat", "size"),
+    "equality": ("data",),
+}
+"""Of MuJoCo's tables, what is read here."""
+
+
+def check_finite(m: Any, path: str) -> None:
+    """Raises ModelError, naming what it belongs to, for a number that is none, which MuJoCo may let through."""
+    prefixes = {"body": "body", "joint": "jnt", "geom": "geom", "equality": "eq"}
+    for what, keys in NUMBERS.items():
+        for key in keys:
+            table = np.asarray(getattr(m, f"{prefixes[what]}_{key}"))
+            rows = table.reshape(len(table), -1 if table.size else 0)
+            wrong = np.flatnonzero(~(np.abs(rows) <= LARGEST).all(axis=1))
+            if wrong.size:
+                named = getattr(m, what)(int(wrong[0])).name
+                which = shown(named) if named else f"number {wrong[0]}"
+                raise ModelError(f"{clipped(path)}: {what} {which}: {key}: not finite, or beyond {LARGEST:g}")
+    for key, values in (("option gravity", m.opt.gravity), ("ref of joints", m.qpos0), ("springref", m.qpos_spring)):
+        if not (np.abs(values) <= LARGEST).all():
+            raise ModelError(f"{clipped(path)}: {key}: not finite, or beyond {LARGEST:g}")
+
+
+@contextmanager
+def _without_log(mujoco: Any) -> Iterator[None]:
+    """Keeps MuJoCo from writing a log into the folder that it is called from."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+class Compiled(NamedTuple):
+    """What MuJoCo makes of a file."""
+
+    spec: Any
+    """Its specification."""
+    model: Any
+    warnings: list[str]
+    skins: list[str]
+    """Names of skins, which are not read."""
+    unread: dict[str, str]
+    """Names of geoms of which the mesh is not read, with the name of it; spheres without mass stand for them."""
+
+
+def compiled(path: str, *, meshes: bool) -> Compiled:
+    """What MuJoCo makes of a file. Images of textures and of height fields and files of skins are not opened.
+
+    Parameters
+    ----------
+    path
+        The file.
+    meshes
+        Whether meshes are read that give no body its mass.
+
+    Raises
+    ------
+    ModelError
+        With line and element, as MuJoCo tells them, for what is not MJCF; naming the file for what cannot be read, and
+        where MuJoCo is not installed.
+    """
+    try:
+        import mujoco
+    except ImportError:
+        raise ModelError(
+            f"{clipped(path)}: reading MJCF needs MuJoCo; install it with pip install 'articulon[robots]'"
+        ) from None
+    top = parse(path)
+    if top.tag == "robot":
+        raise top.fault("is a URDF file; read it with read_urdf, or by the builder 'urdf'")
+    if top.tag not in ("mujoco", "mujocoinclude"):
+        raise top.fault("is not the <mujoco> that an MJCF file consists of")
+    for element in top.walk():
+        named = element.attributes.get("plugin")
+        if element.tag == "plugin" or (element.tag == "extension" and element.children):
+            raise element.fault(f"is code of its own{'' if named is None else ' (' + shown(named) + ')'}; take it out")
+    try:
+        with warnings.catch_warnings(record=True) as told, _without_log(mujoco):
+            warnings.simplefilter("always")
+            spec = mujoco.MjSpec.from_file(str(path))
+            skins = _without_images(spec)
+            unread = {} if meshes else _without_meshes(mujoco, spec)
+            if not meshes:
+                _check_meshes(spec, path)
+            found = spec.compile()
+        check_finite(found, path)
+        return Compiled(spec, found, [" ".join(str(one.message).split()) for one in told], skins, unread)
+    except ModelError:
+        raise
+    except Exception as error:  # MuJoCo raises ValueError, and others for files within the file
+        why = " ".join(str(error).split())
+        raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(why)}") from None
+
+
+def _without_images(spec: Any) -> list[str]:
+    """Takes textures and skins out of a specification, and makes height fields flat; returns the names of the skins."""
+    for texture in list(spec.textures):
+        spec.delete(texture)
+    for material in spec.materials:
+        material.textures = [""] * len(material.textures)
+    # Nothing touches the fields, and they have no mass.
+    for field in spec.hfields:
+        if field.file:
+            field.file, field.nrow, field.ncol, field.userdata = "", 2, 2, [0.0] * 4
+    skins = [skin.name or f"number {k}" for k, skin in enumerate(spec.skins)]
+    for skin in list(spec.skins):
+        spec.delete(skin)
+    return skins
+
+
+def _without_meshes(mujoco: Any, spec: Any) -> dict[str, str]:
+    """Takes out of a specification the meshes that give no body its mass; returns ``Compiled.unread``."""
+    unread: dict[str, str] = {}
+    taken = {geom.name for geom in spec.geoms if geom.name}
+    for geom in spec.geoms:
+        if geom.meshname and not _gives_mass(mujoco, spec, geom):
+            # Pairs of contacts and sensors may name the geom, so that it stays.
+            geom.name = geom.name or unique(f"of mesh {geom.meshname}", taken)
+            taken.add(geom.name)
+            unread[geom.name] = geom.meshname
+            geom.type, geom.size, geom.meshname = mujoco.mjtGeom.mjGEOM_SPHERE, [1.0, 1.0, 1.0], ""
+            geom.mass = geom.density = 0.0
+    used = {geom.meshname for geom in spec.geoms}
+    for mesh in list(spec.meshes):
+        if _name(mesh) not in used:
+            spec.delete(mesh)
+    return unread
+
+
+def _name(mesh: Any) -> str:
+    return str(mesh.name or Path(mesh.file).stem)
+
+
+def _gives_mass(mujoco: Any, spec: Any, geom: Any) -> bool:
+    """Whether the mass or the inertia of a body follows from a geom, as MuJoCo says of ``inertiafromgeom``."""
+    rule, (first, last) = spec.compiler.inertiafromgeom, spec.compiler.inertiagrouprange
+    whether = mujoco.mjtInertiaFromGeom
+    body = geom.parent
+    if body.id == spec.worldbody.id or rule == whether.mjINERTIAFROMGEOM_FALSE or not first <= geom.group <= last:
+        return False
+    if rule == whether.mjINERTIAFROMGEOM_AUTO and body.explicitinertial:
+        return False
+    # A mass that is not given is not a number, and follows from the density.
+    return bool(geom.density > 0.0 if np.isnan(geom.mass) else geom.mass > 0.0)
+
+
+def _check_meshes(spec: Any, path: str) -> None:
+    """Raises ModelError for a mesh that gives a body its mass and is not there."""
+    files = {_name(mesh): str(mesh.file) for mesh in spec.meshes if mesh.file}
+    folder = Path(path).parent / (spec.meshdir or "")
+    for geom in spec.geoms:
+        file = files.get(geom.meshname)
+        if file is not None and not is_file(folder / (Path(file).name if spec.strippath else file)):
+            raise ModelError(
+                f"{clipped(path)}: there is no mesh {shown(file)}, from which the mass of body "
+                f"{shown(geom.parent.name)} follows; put it there, or give the body an <inertial>"
+            )

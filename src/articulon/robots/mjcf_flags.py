@@ -1,0 +1,51 @@
+"""The flags of an MJCF file's <option>, which switch off or on what MuJoCo computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PARTS = {
+    "gravity": ("gravity",),
+    "spring": ("springs",),
+    "damper": ("dampers",),
+    "passive": ("springs", "dampers"),
+    "limit": ("limits",),
+    "frictionloss": ("dry friction",),
+    "equality": ("equalities",),
+    "constraint": ("limits", "dry friction", "equalities"),
+}
+"""What of a model each flag switches off, by its name in the file; ``passive`` is that of older versions of MuJoCo."""
+
+
+class Flags:
+    """Which parts of a model are switched off.
+
+    Parameters
+    ----------
+    model
+        MuJoCo's.
+    """
+
+    def __init__(self, model: Any) -> None:
+        import mujoco
+
+        disabled = _names(mujoco.mjtDisableBit, "mjDSBL_", int(model.opt.disableflags))
+        enabled = _names(mujoco.mjtEnableBit, "mjENBL_", int(model.opt.enableflags))
+        self.switches = [name for name in disabled if name in PARTS]
+        """Flags that the model obeys."""
+        self.off = {part for name in self.switches for part in PARTS[name]}
+        self.others = [f'{name}="disable"' for name in disabled if name not in PARTS]
+        self.others += [f'{name}="enable"' for name in enabled]
+        """Flags that say nothing of the model."""
+
+    def has(self, part: str) -> bool:
+        """Whether a part of ``PARTS`` is not switched off."""
+        return part not in self.off
+
+
+def _names(bits: Any, prefix: str, value: int) -> list[str]:
+    """The names of the bits that are set."""
+    named = {name: int(bit) for name, bit in bits.__members__.items() if name.startswith(prefix)}
+    found = [name.removeprefix(prefix).lower() for name, bit in named.items() if value & bit]
+    unknown = value & ~sum(named.values())
+    return found + ([f"bits {unknown:#x}"] if unknown else [])
