@@ -317,6 +317,16 @@ def test_a_case_opens_in_the_place_of_another(page: Page, tmp_path: Path) -> Non
     assert ar.load_case(tmp_path / "mechanism.toml") is not None
 
 
+def test_a_page_opens_nothing_that_it_is_not_offered(page: Page, tmp_path: Path) -> None:
+    """What a page says that it has chosen may be any text."""
+    elsewhere = tmp_path.parent / f"{tmp_path.name}.conf"
+    elsewhere.write_text('secret = "of the system"')
+    page.choose("case", str(elsewhere))
+    page.button("Open")
+    page.says("is none of the cases that are offered here")
+    assert "secret" not in page.document.toml
+
+
 @pytest.mark.parametrize("name", ["../case", "/etc/case", "../..", "link/case", "", "no folder/case", "a\0b"])
 def test_no_file_outside_of_the_folder_is_read_or_written(tmp_path: Path, name: str) -> None:
     (tmp_path / "open").mkdir()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from articulon.cases.library import built_in_cases
 from articulon.errors import CaseError
+from articulon.inputs import clipped
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.hands import Editor, follow
 from articulon.studio.editing.robot_cases import is_description
@@ -68,6 +69,9 @@ class FileView:
 
     def _read(self) -> None:
         name, allowed = str(self._which.value), self._editor.document.allow_code
+        # A page may send any text as what it has chosen, also the path of any file.
+        if name not in self._offered():
+            raise CaseError(f"{clipped(name)}: is none of the cases that are offered here; choose one from the list")
         if name == NEW:
             document = CaseDocument.new()
         elif name.endswith(".toml") or is_description(Path(name)):
