@@ -327,6 +327,24 @@ def test_a_page_opens_nothing_that_it_is_not_offered(page: Page, tmp_path: Path)
     assert "secret" not in page.document.toml
 
 
+def test_a_case_that_is_opened_on_the_page_has_no_consent_and_names_no_file_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    document = four_bar()
+    document.save(tmp_path / "open" / "other.toml")
+    document.allow_code = True
+    page = Page(document, tmp_path / "open")
+    try:
+        page.says("never in one that is opened here")
+        page.choose("case", "other.toml")
+        page.button("Open")
+        page.until(lambda: page.document is not document)
+        assert not page.document.allow_code
+        page.document.set("model.bodies[0].shape", {"kind": "mesh", "file": "../hand.stl"})
+        assert "lies outside of" in page.document.errors["model.bodies[0].shape.file"]
+    finally:
+        page.close()
+
+
 @pytest.mark.parametrize("name", ["../case", "/etc/case", "../..", "link/case", "", "no folder/case", "a\0b"])
 def test_no_file_outside_of_the_folder_is_read_or_written(tmp_path: Path, name: str) -> None:
     (tmp_path / "open").mkdir()

@@ -66,6 +66,7 @@ class EditorPanel:
     def __init__(self, server: viser.ViserServer, document: CaseDocument, folder: Path | None = None) -> None:
         self.server, self.document = server, document
         self.folder = Path.cwd() if folder is None else folder
+        document.confine(self.folder)
         self.selected: str | None = None
         self.drag: Drag = "motion"
         self._notice = ""

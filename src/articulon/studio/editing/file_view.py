@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 NEW = "new mechanism"
 """What opens an empty case."""
+NO_CODE = (
+    '<div style="padding:0 0.8em;color:#868e96;font-size:0.8em">Code that a case names runs only in the case that the '
+    "command named, if it was told --allow-code; never in one that is opened here.</div>"
+)
+"""What is said about consent, which belongs to one file."""
 MOST_FILES = 200
 """Files of a folder that are offered."""
 
@@ -50,6 +55,7 @@ class FileView:
         self._save = gui.add_button("Save")
         self._which = gui.add_dropdown("case", self._offered(), hint="Files of the folder, and built-in ones.")
         self._open = gui.add_button("Open")
+        gui.add_html(NO_CODE)
 
         follow(self._save, editor, lambda _: self._write(over=False))
         follow(self._open, editor, lambda _: self._begin_open())
@@ -68,17 +74,20 @@ class FileView:
             self._read()
 
     def _read(self) -> None:
-        name, allowed = str(self._which.value), self._editor.document.allow_code
+        name = str(self._which.value)
         # A page may send any text as what it has chosen, also the path of any file.
         if name not in self._offered():
             raise CaseError(f"{clipped(name)}: is none of the cases that are offered here; choose one from the list")
         if name == NEW:
             document = CaseDocument.new()
+            document.confine(self._editor.folder, trusted=False)
         elif name.endswith(".toml") or is_description(Path(name)):
-            file = inside(self._editor.folder, name, reads=True)
-            document = CaseDocument.open(file, allow_code=allowed)
+            # Whoever reaches the page may have written it.
+            document = CaseDocument.open(inside(self._editor.folder, name, reads=True))
+            document.confine(self._editor.folder, trusted=False)
         else:
-            document = CaseDocument.open(name, allow_code=allowed)
+            document = CaseDocument.open(name)
+            document.confine(self._editor.folder)
         self._editor.take(document)
         self._file.value = _name_of(document)  # type: ignore[misc]
 
