@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import articulon as ar
 from articulon.errors import CaseError
 from articulon.model.array_rotations import matrices
+from articulon.studio.editing.body_view import tree_html
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
 from articulon.studio.editing.file_view import inside
@@ -351,6 +353,33 @@ def test_no_file_outside_of_the_folder_is_read_or_written(tmp_path: Path, name: 
     (tmp_path / "open" / "link").symlink_to(tmp_path)
     with pytest.raises(CaseError):
         inside(tmp_path / "open", name)
+
+
+def test_a_chain_of_any_length_is_drawn_as_a_tree() -> None:
+    """Of as many bodies as functions cannot call each other, each below the one that it hangs on."""
+    bodies = [{"name": f"b{k}", "joint": "revolute", **({"parent": f"b{k - 1}"} if k else {})} for k in range(1200)]
+    table = {"model": {"bodies": [*bodies, {"name": "side", "parent": "b0"}, {"name": "lost", "parent": ["b1"]}]}}
+    drawn = tree_html(table, "b7", {"model.bodies[9].mass": "expected a mass", "model.bodies[90]": "too heavy"})
+    order = re.findall(r">(b\d+|side|lost)<", drawn)
+    assert order == [*(f"b{k}" for k in range(1200)), "side", "lost"]
+    assert re.findall(r"c92a2a\">(\w+)<", drawn) == ["b9", "b90"]
+    assert (
+        '├─ </span><span style="font-weight:400">b1<' in drawn
+        and '└─ </span><span style="font-weight:400">side<' in drawn
+    )
+    assert len(drawn) < 1200 * 400
+
+
+def test_a_case_that_cannot_be_shown_leaves_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> str:
+        raise RuntimeError("no tree")
+
+    monkeypatch.setattr("articulon.studio.editing.body_view.tree_html", fails)
+    page = Page(four_bar(), tmp_path)
+    try:
+        page.says("please report it: RuntimeError: no tree")
+    finally:
+        page.close()
 
 
 def field(page: Any, label: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -28,6 +29,8 @@ ELSEWHERE = ("name", "shape")
 """Keys of a body that have controls of their own."""
 SHAPES = family_of(AnyShape, "shape")
 """What a body may look like."""
+WIDEST = 120
+"""Characters in front of a body in the tree; those on longer chains stand below each other."""
 JOINED = ("parent", "joint")
 """Keys of how a body is joined, which change what other keys mean."""
 
@@ -212,31 +215,39 @@ def tree_html(table: Mapping[str, Any], selected: str | None, errors: Mapping[st
             else f"The builder <b>{html.escape(str(builder))}</b> makes the bodies; its keys are among the settings."
         )
         return f'<div style="padding:0.4em 0.8em;color:#868e96;font-size:0.9em">{said}</div>'
-    below: dict[Any, list[int]] = {}
+    below: dict[str, list[int]] = {}
     for k, body in enumerate(bodies):
-        below.setdefault(body.get("parent", GROUND), []).append(k)
+        below.setdefault(str(body.get("parent", GROUND)), []).append(k)
     ground = "font-weight:700;color:#495057" if selected == GROUND else "color:#868e96"
     lines = [f'<span style="{ground}">{GROUND}</span>']
+    faulty = {int(found[1]) for key in errors if (found := re.match(r"model\.bodies\[(\d+)\]", key))}
 
-    def grow(parent: Any, before: str) -> None:
+    # By a stack: a chain may have more bodies than functions can call each other.
+    growing: list[tuple[int, str, bool]] = []
+
+    def grow(parent: str, before: str) -> None:
         children = below.pop(parent, [])
-        for place, k in enumerate(children):
-            last = place == len(children) - 1
+        growing.extend((k, before, k == children[-1]) for k in reversed(children))
+
+    def draw(parent: str, before: str) -> None:
+        grow(parent, before)
+        while growing:
+            k, before, last = growing.pop()
             name = html.escape(str(bodies[k].get("name", "?")))
-            faulty = any(key.startswith(f"model.bodies[{k}]") for key in errors)
             style = f"font-weight:{700 if bodies[k].get('name') == selected else 400}" + (
-                ";color:#c92a2a" if faulty else ""
+                ";color:#c92a2a" if k in faulty else ""
             )
             joint = html.escape(str(bodies[k].get("joint", "?")))
             lines.append(
                 f'<span style="color:#adb5bd">{before}{"└─" if last else "├─"} </span><span style="{style}">{name}'
                 f'</span> <span style="color:#868e96">{joint}</span>'
             )
-            grow(bodies[k].get("name"), before + ("   " if last else "│  "))
+            further = before + ("   " if last else "│  ")
+            grow(str(bodies[k].get("name")), further if len(further) <= WIDEST else before)
 
-    grow(GROUND, "")
+    draw(GROUND, "")
     for parent in [*below]:  # whose parents are no bodies
-        grow(parent, "? ")
+        draw(parent, "? ")
     text = "\n".join(lines)
     return (
         '<div style="padding:0.3em 0.8em;font-family:monospace;font-size:0.85em;line-height:1.35;white-space:pre;'

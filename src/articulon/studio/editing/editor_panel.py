@@ -81,7 +81,8 @@ class EditorPanel:
         self._add_controls()
         self._scene = EditedScene(server, self._picked, self._dragged)
         document.on_change(self._changed)
-        self.refresh()
+        # Also where a case cannot be shown the page is there, and says so.
+        self._guarded(self.refresh)
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
 
