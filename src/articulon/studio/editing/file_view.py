@@ -20,7 +20,7 @@ NEW = "new mechanism"
 """What opens an empty case."""
 NO_CODE = (
     '<div style="padding:0 0.8em;color:#868e96;font-size:0.8em">Code that a case names runs only in the case that the '
-    "command named, if it was told --allow-code; never in one that is opened here.</div>"
+    "command named, where it was allowed there; never in one that is opened here.</div>"
 )
 """What is said about consent, which belongs to one file."""
 MOST_FILES = 200

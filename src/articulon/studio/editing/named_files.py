@@ -103,7 +103,7 @@ class Bounds:
         """A line for each key that names code that was not there when it was allowed to run."""
         return [
             f"{key}: '{clipped(code)}' is not run: the code that was allowed is that which the case named when it was "
-            "opened; save the case, and open it by the command with --allow-code"
+            "opened; save the case, and open it by the command, which can allow this"
             for key, code in code_of(table, source).items()
             if code not in self._code
         ]
