@@ -421,3 +421,93 @@ def test_a_description_of_a_robot_is_a_case_that_names_it(tmp_path: Path) -> Non
     saved = document.save(tmp_path / "arm.toml")
     assert ar.load_case(tmp_path / "arm.toml").build_model().names == read.names
     assert saved is None or Path(saved).name == "arm.toml"
+
+
+URDF = '<robot name="arm"><link name="base"/></robot>'
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("model", {"builder": "urdf", "file": "ELSEWHERE"}),
+        ("model", {"builder": "urdf", "file": "ELSEWHERE/not there"}),
+        ("model", {"builder": "mjcf", "file": "../other/arm.urdf"}),
+        ("model", {"builder": "urdf", "file": "link/arm.urdf"}),
+        ("model", {"builder": "urdf", "file": "arm.urdf", "packages": {"arm": "../other"}}),
+        ("model", {"builder": "molecule", "structure": "ELSEWHERE"}),
+        ("model", {"builder": "molecule", "structure": "arm.urdf", "system": "ELSEWHERE"}),
+        ("model", {"builder": "molecule", "structure": "arm.urdf", "force_field_files": ["tip3p.xml", "ELSEWHERE"]}),
+        ("model.bodies[0].shape", {"kind": "mesh", "file": "ELSEWHERE"}),
+        ("model.bodies[0].shape", [{"kind": "sphere", "radius": 1.0}, {"kind": "mesh", "file": "ELSEWHERE"}]),
+        ("model.bodies[0].modes", {"kind": "arrays", "file": "ELSEWHERE"}),
+        ("forces", [{"kind": "openmm", "system": "ELSEWHERE"}]),
+        ("forces", [{"kind": "lammps", "data": "ELSEWHERE", "commands": []}]),
+        ("forces", [{"kind": "lammps", "data": "a\nb", "commands": ["pair_coeff * * ELSEWHERE A"]}]),
+        ("forces", [{"kind": "contact", "walls": [{"shape": "mesh", "file": "ELSEWHERE"}]}]),
+        ("fit.data", "ELSEWHERE"),
+        ("variants.other", {"model.file": "ELSEWHERE"}),
+    ],
+)
+def test_a_case_that_is_edited_names_no_file_outside_of_its_folder(tmp_path: Path, key: str, value: object) -> None:
+    """The file is not even read: what stands in it, and whether it is there, shows in no message."""
+    here, other = tmp_path / "here", tmp_path / "other"
+    for folder in (here, other):
+        folder.mkdir()
+        (folder / "arm.urdf").write_text(URDF)
+    (here / "link").symlink_to(other)
+    (here / "case.toml").write_text(pendulum().toml)
+    document = CaseDocument.open(here / "case.toml")
+    document.confine(here, trusted=False)
+    assert document.errors == {}
+    document.set(key, filled(value, str(other / "arm.urdf")))
+    # Of the same kind, and free to name it.
+    with pytest.raises(CaseError, match=f"{re.escape(key.partition('[')[0])}.*lies outside of {here}, which this page"):
+        document.case()
+    assert any(name.startswith(key.partition(".")[0].partition("[")[0]) for name in document.errors)
+    assert all("lies outside of" in what for what in document.errors.values())
+    with pytest.raises(CaseError, match="lies outside of"):
+        document.save()
+
+
+def filled(value: object, place: str) -> object:
+    """A value with a place in it."""
+    if isinstance(value, dict):
+        return {key: filled(inner, place) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [filled(inner, place) for inner in value]
+    return value.replace("ELSEWHERE", place) if isinstance(value, str) else value
+
+
+def test_a_case_that_the_command_named_keeps_its_files_but_takes_no_others(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in ("arm.urdf", "leg.urdf"):
+        (tmp_path / name).write_text(URDF)
+    document = CaseDocument.new()
+    document.set("model", {"builder": "urdf", "file": str(tmp_path / "arm.urdf")})
+    document.confine(here)
+    assert not any("outside" in what for what in document.errors.values())
+    document.set("run.duration", "1 s")
+    document.set("model.file", str(tmp_path / "leg.urdf"))
+    assert list(document.errors) == ["model.file"] and "lies outside of" in document.errors["model.file"]
+    document.undo()
+    assert not any("outside" in what for what in document.errors.values())
+
+
+def test_files_of_built_in_cases_are_theirs(tmp_path: Path) -> None:
+    document = CaseDocument.open("rotating-drum")
+    document.confine(tmp_path)
+    assert document.errors == {}
+
+
+def test_consent_is_for_the_code_that_the_file_named(tmp_path: Path) -> None:
+    document = pendulum()
+    document.add("forces", kind="user", function="mine:push", bodies=["upper"])
+    document.allow_code = True
+    document.confine(tmp_path)
+    assert not any("code" in what for what in document.errors.values())
+    document.set("forces[1].function", "os:system")
+    (key,) = [key for key, what in document.errors.items() if "the code that was allowed" in what]
+    assert key == "forces[1].function"
+    with pytest.raises(CaseError, match="'os:system' is not run"):
+        document.case()

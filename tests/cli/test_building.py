@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import articulon as ar
 from articulon.errors import CaseError
 from articulon.model.array_rotations import matrices
+from articulon.studio.editing.body_view import tree_html
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
 from articulon.studio.editing.file_view import inside
@@ -74,8 +76,21 @@ class Page:
     def put(self, kind: str, label: str, value: Any) -> None:
         """Put a value into a control, and wait until the page has been brought in step."""
         self.until(lambda: any(c["type"] == kind and c.get("label") == label for c in self.client.controls.values()))
-        uuid, _ = self.client.control(kind, label)
-        self.client.change(uuid, value)
+        self.client.change(self.topmost(kind, label), value)
+
+    def topmost(self, kind: str, label: str) -> str:
+        """The control of a kind and label that stands before others on the page, whenever it was made."""
+        controls = self.client.controls
+
+        def place(uuid: str) -> tuple[float, ...]:
+            if uuid in controls:
+                return (*place(controls[uuid]["inside"]), controls[uuid]["order"])
+            for group, control in controls.items():
+                if uuid in control.get("_tab_container_ids", ()):
+                    return (*place(group), control["_tab_container_ids"].index(uuid))
+            return ()
+
+        return min((u for u, c in controls.items() if c["type"] == kind and c.get("label") == label), key=place)
 
     def write(self, label: str, text: str) -> None:
         self.put("GuiTextMessage", label, text)
@@ -247,11 +262,67 @@ def test_a_body_with_others_is_deleted_when_that_is_confirmed(page: Page) -> Non
     page.says("No bodies are written out yet")
 
 
+def test_what_is_done_on_a_page_is_about_the_body_that_it_showed(page: Page) -> None:
+    """Another page chooses another body before it arrives."""
+    for name in ("body 1", "body 2"):
+        page.press("bodies", "add")
+        page.says(f'<span style="font-weight:700">{name}</span>')
+    second = {label: page.topmost("GuiTextMessage", label) for label in ("name", "mass [kg]")}
+    panel = page.panel
+    # Both come in while the other page's choice is under way.
+    panel.act(lambda: setattr(panel, "selected", "body 1"))
+    panel.act(lambda: time.sleep(0.3))
+    page.client.change(second["mass [kg]"], "3 kg")
+    page.client.change(second["name"], "lower")
+    page.until(lambda: page.document.bodies == ["body 1", "lower"])
+    assert page.document.value("model.bodies[0].mass") == 1.0
+    assert page.document.value("model.bodies[1].mass") == "3 kg"
+    page.says('<span style="font-weight:700">body 1</span>')
+    # Now that the page shows the first, what the second was shown by is gone.
+    assert page.topmost("GuiTextMessage", "name") != second["name"]
+
+
+def test_what_is_done_to_an_element_of_a_list_is_about_the_one_that_was_shown(page: Page) -> None:
+    for kind in ("gravity", "gravity"):
+        page.document.add("forces", kind=kind, acceleration=[0, 0, -1])
+    page.panel.act(lambda: None)
+    view = next(one for one in page.panel._lists if one._key == ("forces",))
+    page.until(lambda: view._held.count == 3)
+    page.choose("force", "1 gravity")
+    page.until(lambda: view._held.number == 1)
+    held = view._held
+    view._select("2")
+    view._change(held, "acceleration", [0, 0, -7])
+    assert page.document.value("forces[1].acceleration") == [0, 0, -7]
+    assert page.document.value("forces[2].acceleration") == [0, 0, -1]
+    # The numbers may be those of others now.
+    page.document.set("forces[0]", None)
+    for late in (lambda: view._change(held, "acceleration", [0, 0, -8]), lambda: view._delete(held)):
+        with pytest.raises(CaseError, match="forces: something was deleted here in the meantime"):
+            late()
+    assert len(page.document.value("forces")) == 2
+
+
+def test_a_file_is_written_under_the_name_that_was_asked_about(page: Page, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.toml").write_text("precious")
+    page.write("file", "one")
+    page.button("Save")
+    page.says("one.toml: there is such a file already")
+    page.write("file", "two")
+    page.button("write over it")
+    page.says("one.toml</b>")
+    assert (tmp_path / "two.toml").read_text() == "precious"
+    assert (tmp_path / "one.toml").read_text() == page.document.toml
+
+
 def test_a_four_bar_stays_closed_as_its_crank_is_dragged(tmp_path: Path) -> None:
     page = Page(four_bar(), tmp_path)
     try:
-        page.choose("body", "crank")
         page.until(lambda: page.handle() is not None)
+        other = page.handle()
+        page.choose("body", "crank")
+        page.until(lambda: page.handle() not in (None, other))
         model = page.document.model()
         assert model is not None
         before = page.document.toml
@@ -317,12 +388,67 @@ def test_a_case_opens_in_the_place_of_another(page: Page, tmp_path: Path) -> Non
     assert ar.load_case(tmp_path / "mechanism.toml") is not None
 
 
+def test_a_page_opens_nothing_that_it_is_not_offered(page: Page, tmp_path: Path) -> None:
+    """What a page says that it has chosen may be any text."""
+    elsewhere = tmp_path.parent / f"{tmp_path.name}.conf"
+    elsewhere.write_text('secret = "of the system"')
+    page.choose("case", str(elsewhere))
+    page.button("Open")
+    page.says("is none of the cases that are offered here")
+    assert "secret" not in page.document.toml
+
+
+def test_a_case_that_is_opened_on_the_page_has_no_consent_and_names_no_file_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    document = four_bar()
+    document.save(tmp_path / "open" / "other.toml")
+    document.allow_code = True
+    page = Page(document, tmp_path / "open")
+    try:
+        page.says("never in one that is opened here")
+        page.choose("case", "other.toml")
+        page.button("Open")
+        page.until(lambda: page.document is not document)
+        assert not page.document.allow_code
+        page.document.set("model.bodies[0].shape", {"kind": "mesh", "file": "../hand.stl"})
+        assert "lies outside of" in page.document.errors["model.bodies[0].shape.file"]
+    finally:
+        page.close()
+
+
 @pytest.mark.parametrize("name", ["../case", "/etc/case", "../..", "link/case", "", "no folder/case", "a\0b"])
 def test_no_file_outside_of_the_folder_is_read_or_written(tmp_path: Path, name: str) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "open" / "link").symlink_to(tmp_path)
     with pytest.raises(CaseError):
         inside(tmp_path / "open", name)
+
+
+def test_a_chain_of_any_length_is_drawn_as_a_tree() -> None:
+    """Of as many bodies as functions cannot call each other, each below the one that it hangs on."""
+    bodies = [{"name": f"b{k}", "joint": "revolute", **({"parent": f"b{k - 1}"} if k else {})} for k in range(1200)]
+    table = {"model": {"bodies": [*bodies, {"name": "side", "parent": "b0"}, {"name": "lost", "parent": ["b1"]}]}}
+    drawn = tree_html(table, "b7", {"model.bodies[9].mass": "expected a mass", "model.bodies[90]": "too heavy"})
+    order = re.findall(r">(b\d+|side|lost)<", drawn)
+    assert order == [*(f"b{k}" for k in range(1200)), "side", "lost"]
+    assert re.findall(r"c92a2a\">(\w+)<", drawn) == ["b9", "b90"]
+    assert (
+        '├─ </span><span style="font-weight:400">b1<' in drawn
+        and '└─ </span><span style="font-weight:400">side<' in drawn
+    )
+    assert len(drawn) < 1200 * 400
+
+
+def test_a_case_that_cannot_be_shown_leaves_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> str:
+        raise RuntimeError("no tree")
+
+    monkeypatch.setattr("articulon.studio.editing.body_view.tree_html", fails)
+    page = Page(four_bar(), tmp_path)
+    try:
+        page.says("please report it: RuntimeError: no tree")
+    finally:
+        page.close()
 
 
 def field(page: Any, label: str) -> Any:
@@ -348,6 +474,7 @@ def test_a_double_pendulum_is_built_and_run_in_a_browser(tmp_path: Path) -> None
         page.get_by_text("No bodies are written out yet").wait_for()
         for name in ("upper", "lower"):
             press(page, "add")
+            page.get_by_text("add body 'body 1'").wait_for()
             field(page, "name").fill(name)
             page.get_by_text(f"to '{name}'").wait_for()
         field(page, "mass [kg]").fill("2 s")

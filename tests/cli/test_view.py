@@ -66,7 +66,8 @@ def expected(viewer: Viewer, frame: int) -> np.ndarray:
 
 
 def test_every_page_is_shown_the_frame_that_one_of_them_asks_for(viewer: Viewer) -> None:
-    pages = [PageClient(viewer.server.get_port(), origin) for origin in (None, "http://localhost:8080")]
+    port = viewer.server.get_port()
+    pages = [PageClient(port, origin) for origin in (None, f"http://127.0.0.1:{port}")]
     for page in pages:
         page.listen(lambda page: "/rods" in page.nodes and bool(page.controls))
         assert rods(page) == pytest.approx(expected(viewer, 0), abs=1e-5)

@@ -39,8 +39,9 @@ def studio(
     allow_code: AllowCode = False,
 ) -> None:
     """Show a case in three dimensions and run it, in a browser on this machine. Ctrl-C ends it."""
-    from articulon.studio.page_server import OURS, address, check_port, server_at
+    from articulon.studio.page_server import OURS, address, check_port, check_token, server_at
 
+    check_token(token)
     check_port(port, host)
     if token is None and host not in OURS:
         import secrets

@@ -8,7 +8,7 @@ import hmac
 import http
 import threading
 from collections.abc import Callable, Iterator
-from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,9 +16,13 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 COOKIE = "articulon_token"
-"""What keeps the token in a browser, so that no address has to."""
+"""What keeps the token in a browser, so that no address has to; the port follows: browsers send the cookies of one
+port to all of them."""
 NO_TOKEN = "This page needs the token that the command printed: open the address with ?token=... as it stands there.\n"
-STRANGER = "Pages of other sites are not served.\n"
+STRANGER = (
+    "Nothing is served to pages of other sites, nor under other names than the command printed: open the address that "
+    "it printed.\n"
+)
 NO_WEBGL = (
     "articulon draws with WebGL 2, which this browser does not have, or has switched off. Switch on hardware "
     "acceleration in its settings, or open this address in another browser. The controls work without it."
@@ -37,6 +41,8 @@ addEventListener("DOMContentLoaded", () => {
   document.body.appendChild(note);
 });
 </script>""".replace("TEXT", NO_WEBGL)
+HTTP_PORT = 80
+"""The port of an address that names none."""
 Answer = Callable[[Any, Request], Response | None]
 
 
@@ -47,12 +53,17 @@ class Guard:
     ----------
     token
         That each page must bring; None for none.
-    hosts
-        Names of this machine by which pages may have been asked for.
+    names
+        Names and addresses of this machine by which pages may be asked for.
+    addresses
+        Whether they may be asked for by any address, given in numbers. Another site can have its own name lead here,
+        but not have a browser ask for it by numbers.
     """
 
-    def __init__(self, token: str | None = None, hosts: tuple[str, ...] | None = None) -> None:
-        self.token, self.hosts = token, hosts
+    def __init__(self, token: str | None, names: tuple[str, ...], *, addresses: bool = False) -> None:
+        self.token, self.names, self.addresses = token, tuple(name.lower() for name in names), addresses
+        self.port: int | None = None
+        """Of the server, as soon as it is known; until then nothing is served."""
         self._pages: dict[bytes, bytes] = {}
 
     def around(self, answer: Answer) -> Answer:
@@ -71,26 +82,37 @@ class Guard:
         return guarded
 
     def is_known_site(self, request: Request) -> bool:
-        """Whether a request comes from a page of ours: a browser says so where a page opens a connection."""
-        origin = request.headers.get("Origin")
-        if origin is None:
-            return True
+        """Whether a request is for this server by one of its names, and comes from a page of this server: a browser
+        says so where a page opens a connection."""
+        asked, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
+        if len(asked) != 1 or len(origins) > 1:
+            return False
         try:
-            site, asked = urlsplit(origin).hostname, urlsplit(f"//{request.headers.get('Host', '')}").hostname
+            name, port = urlsplit(f"//{asked[0]}").hostname, urlsplit(f"//{asked[0]}").port
+            site = urlsplit(origins[0]).netloc if origins else asked[0]
         except ValueError:
             return False
-        return site in self.hosts if self.hosts is not None else site is not None and site == asked
+        if name is None or self.port is None or (HTTP_PORT if port is None else port) != self.port:
+            return False
+        known = name in self.names or (self.addresses and _is_address(name))
+        return known and site.lower() == asked[0].lower()
+
+    @property
+    def cookie(self) -> str:
+        """What the cookie with the token is called."""
+        return f"{COOKIE}_{self.port}"
 
     def has_token(self, request: Request) -> bool:
         """Whether a request brings the token, in its address or in a cookie."""
         if self.token is None:
             return True
         brought = parse_qs(urlsplit(request.path).query).get("token", [])
-        with contextlib.suppress(CookieError):
-            cookie = SimpleCookie(request.headers.get("Cookie", "")).get(COOKIE)
-            if cookie is not None:
-                brought.append(cookie.value)
-        return any(hmac.compare_digest(one.encode(), self.token.encode()) for one in brought)
+        # By hand: libraries drop all cookies where one, of whatever other program, is not as they expect.
+        for cookie in ";".join(request.headers.get_all("Cookie")).split(";"):
+            name, _, value = cookie.strip().partition("=")
+            if name == self.cookie:
+                brought.append(value)
+        return any(hmac.compare_digest(one.encode(errors="surrogateescape"), self.token.encode()) for one in brought)
 
     def _complete(self, response: Response) -> None:
         """The page with our title, and with a note where it cannot draw."""
@@ -108,7 +130,15 @@ class Guard:
         response.headers["Referrer-Policy"] = "no-referrer"
         response.headers["X-Frame-Options"] = "SAMEORIGIN"
         if self.token is not None:
-            response.headers["Set-Cookie"] = f"{COOKIE}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+            response.headers["Set-Cookie"] = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _refusal(text: str) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import re
 import socket
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,12 @@ def check_port(port: int | None, host: str = LOOPBACK) -> None:
             raise ArticulonError(_taken(port)) from None
 
 
+def check_token(token: str | None) -> None:
+    """Raises ArticulonError for a token that is none in addresses and cookies."""
+    if token is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", token):
+        raise ArticulonError("a token has letters (a-z, A-Z), digits, - and _ alone, and one at least (token=...)")
+
+
 def _taken(port: int) -> str:
     return f"port {port} is in use by another program; give another one (port=...), or none for one that is free"
 
@@ -65,8 +72,9 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
     Raises
     ------
     ArticulonError
-        As :func:`check_port`, and for a host that others reach without a token.
+        As :func:`check_port` and :func:`check_token`, and for a host that others reach without a token.
     """
+    check_token(token)
     if host not in OURS and not token:
         raise ArticulonError(f"host {host}: others reach it, so that pages need a token (token=...)")
     check_port(port, host)
@@ -74,10 +82,18 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
 
     from articulon.studio.page_access import Guard, guarding
 
-    guard = Guard(token, OURS if host in OURS else None)
+    class Server(viser.ViserServer):
+        """Any page may ask a server of viser's for a public address, which leads here past a relay on the Internet."""
+
+        def request_share_url(self, verbose: bool = True) -> str | None:
+            return None
+
+    own = OURS if host in OURS else (host, socket.gethostname(), socket.getfqdn(), *OURS)
+    guard = Guard(token, own, addresses=host in EVERYWHERE)
     # It announces itself on the standard output, whatever it is asked.
     with contextlib.redirect_stdout(io.StringIO()), guarding(guard):
-        server = viser.ViserServer(host=host, port=USUAL_PORT if port is None else port, verbose=False)
+        server = Server(host=host, port=USUAL_PORT if port is None else port, verbose=False)
+    guard.port = server.get_port()
     if port is not None and server.get_port() != port:
         stop(server)
         raise ArticulonError(_taken(port))

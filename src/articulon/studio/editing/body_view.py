@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from articulon.cases.builders.explicit_joints import GROUND
@@ -28,6 +30,8 @@ ELSEWHERE = ("name", "shape")
 """Keys of a body that have controls of their own."""
 SHAPES = family_of(AnyShape, "shape")
 """What a body may look like."""
+WIDEST = 120
+"""Characters in front of a body in the tree; those on longer chains stand below each other."""
 JOINED = ("parent", "joint")
 """Keys of how a body is joined, which change what other keys mean."""
 
@@ -44,6 +48,15 @@ class BodyEditor(Editor, Protocol):
         """Ask before something is done."""
 
 
+@dataclass
+class Held:
+    """The body that controls are about, from when they are made on: another page may choose another one before what is
+    done to them arrives."""
+
+    name: str | None
+    """What it is called now; None for the ground, and for no body."""
+
+
 class BodyView:
     """Bodies: a tree, buttons, and the form of the one that is chosen.
 
@@ -57,10 +70,8 @@ class BodyView:
         self._gui, self._editor = gui, editor
         self._tree = gui.add_html("")
         self._which = gui.add_dropdown("body", (GROUND,), hint="Or click it in the scene.")
-        self._buttons = gui.add_button_group(
-            "bodies", ("add", "delete"), hint="A new body hangs on the one that is chosen."
-        )
-        self._name = gui.add_text("name", "", hint="Changes wherever the body is named.")
+        self._place = gui.add_folder(None)
+        self._inside: Any = None
         self._drag = gui.add_dropdown(
             "drag",
             ("motion", "joint", "off"),
@@ -70,70 +81,84 @@ class BodyView:
         with gui.add_folder("shapes", expand_by_default=False):
             self._shapes = ListView(gui, editor, "model.bodies[0].shape", "shape", SHAPES, lambda _: {})
         self._form: FormView | None = None
-        self._shown: str | None = None
-        self._wire()
-
-    def _wire(self) -> None:
-        editor = self._editor
+        self._form_of: Held | None = None
+        self._held = Held(None)
+        self._hold(None)
         follow(self._which, editor, lambda name: setattr(editor, "selected", name))
-        follow(self._buttons, editor, lambda word: self._add() if word == "add" else self._delete())
-        follow(self._name, editor, self._rename)
         follow(self._drag, editor, lambda what: setattr(editor, "drag", what))
 
-    def _add(self) -> None:
+    def _hold(self, name: str | None) -> None:
+        """Make the controls that are about one body."""
+        held = self._held = Held(name)
+        if self._inside is not None:
+            self._inside.remove()
+        with self._place:
+            self._inside = self._gui.add_folder(None)
+        with self._inside:
+            buttons = self._gui.add_button_group(
+                "bodies", ("add", "delete"), hint="A new body hangs on the one that is chosen."
+            )
+            self._name = self._gui.add_text(
+                "name", name or "", disabled=name is None, hint="Changes wherever the body is named."
+            )
+        follow(buttons, self._editor, lambda word: self._add(held) if word == "add" else self._delete(held))
+        follow(self._name, self._editor, lambda new: self._rename(held, new))
+
+    def _add(self, held: Held) -> None:
         editor = self._editor
         name = free_name(editor.document.bodies)
-        editor.document.add_body(name, **beginning(editor.document.table, editor.selected))
+        editor.document.add_body(name, **beginning(editor.document.table, held.name))
         editor.selected = name
 
-    def _delete(self) -> None:
-        editor = self._editor
-        body = editor.selected
-        if body is None or body == GROUND:
+    def _delete(self, held: Held) -> None:
+        editor, body = self._editor, held.name
+        if body is None:
             return
         also = editor.document.goes_with(body)
 
         def delete() -> None:
             parent = editor.document.value(("model", "bodies", body_number(editor.document.table, body), "parent"))
             editor.document.delete_body(body, all_of_it=True)
-            editor.selected = parent
+            if editor.selected == body:
+                editor.selected = parent
 
         if also:
             editor.ask(f"With '{body}' goes", also, "delete all of it", delete)
         else:
             delete()
 
-    def _rename(self, name: str) -> None:
-        editor, new = self._editor, name.strip()
-        if editor.selected not in (None, GROUND) and new != editor.selected:
-            editor.document.rename_body(editor.selected, new, merges="name")
-            editor.selected = new
+    def _rename(self, held: Held, name: str) -> None:
+        editor, old, new = self._editor, held.name, name.strip()
+        if old is not None and new != old:
+            editor.document.rename_body(old, new, merges="name")
+            held.name = new
+            if editor.selected == old:
+                editor.selected = new
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
         """Show what a case says, and what is wrong with it."""
         editor, names = self._editor, body_names(table)
         if editor.selected not in (GROUND, *names):
             editor.selected = names[-1] if names else None
-        self._tree.content = tree_html(table, editor.selected, errors)
+        chosen = "" if editor.selected in (None, GROUND) else str(editor.selected)
+        if (self._held.name or "") != chosen:
+            self._hold(chosen or None)
         options = (GROUND, *names)
         if tuple(self._which.options) != options:
             self._which.options = options
-        chosen = "" if editor.selected in (None, GROUND) else str(editor.selected)
         if self._which.value != (chosen or GROUND) and not editor.waits(self._which):
             self._which.value = chosen or GROUND  # type: ignore[misc]
         if self._name.value.strip() != chosen and not editor.waits(self._name):
             self._name.value = chosen  # type: ignore[misc]
-        self._name.disabled = not chosen
         body = bodies_of(table)[body_number(table, chosen)] if chosen else None
-        if self._form is not None and editor.selected != self._shown and self._shown in names:
-            self._form.forget()
-        self._shown = editor.selected
         self._set_form(body)
         if self._form is not None and body is not None:
             number = body_number(table, chosen)
             self._form.show(body, about(errors, f"model.bodies[{number}]"))
             self._shapes.point_at(("model", "bodies", number, "shape"))
         self._shapes.show(table, errors)
+        # Last: who sees a body in the tree has the controls that are about it.
+        self._tree.content = tree_html(table, editor.selected, errors)
 
     def _set_form(self, body: Mapping[str, Any] | None) -> None:
         document = self._editor.document
@@ -144,18 +169,20 @@ class BodyView:
                 str(body.get("joint")),
                 document.units,
             )
-        if self._form is not None and fields and self._form.takes(fields):
+        held = self._held
+        if self._form is not None and self._form_of is held and fields and self._form.takes(fields):
             return
         if self._form is not None:
             self._form.remove()
         self._form = None
         if fields:
             with self._container:
-                self._form = FormView(self._gui, self._editor, fields, self._change)
+                self._form = FormView(self._gui, self._editor, fields, partial(self._change, held))
+        self._form_of = held
 
-    def _change(self, key: str, value: Any) -> None:
-        document, name = self._editor.document, self._editor.selected
-        if name is None or name == GROUND:
+    def _change(self, held: Held, key: str, value: Any) -> None:
+        document, name = self._editor.document, held.name
+        if name is None:
             return
         if key in JOINED and value is not None:
             document.join(name, **{key: value})
@@ -212,31 +239,39 @@ def tree_html(table: Mapping[str, Any], selected: str | None, errors: Mapping[st
             else f"The builder <b>{html.escape(str(builder))}</b> makes the bodies; its keys are among the settings."
         )
         return f'<div style="padding:0.4em 0.8em;color:#868e96;font-size:0.9em">{said}</div>'
-    below: dict[Any, list[int]] = {}
+    below: dict[str, list[int]] = {}
     for k, body in enumerate(bodies):
-        below.setdefault(body.get("parent", GROUND), []).append(k)
+        below.setdefault(str(body.get("parent", GROUND)), []).append(k)
     ground = "font-weight:700;color:#495057" if selected == GROUND else "color:#868e96"
     lines = [f'<span style="{ground}">{GROUND}</span>']
+    faulty = {int(found[1]) for key in errors if (found := re.match(r"model\.bodies\[(\d+)\]", key))}
 
-    def grow(parent: Any, before: str) -> None:
+    # By a stack: a chain may have more bodies than functions can call each other.
+    growing: list[tuple[int, str, bool]] = []
+
+    def grow(parent: str, before: str) -> None:
         children = below.pop(parent, [])
-        for place, k in enumerate(children):
-            last = place == len(children) - 1
+        growing.extend((k, before, k == children[-1]) for k in reversed(children))
+
+    def draw(parent: str, before: str) -> None:
+        grow(parent, before)
+        while growing:
+            k, before, last = growing.pop()
             name = html.escape(str(bodies[k].get("name", "?")))
-            faulty = any(key.startswith(f"model.bodies[{k}]") for key in errors)
             style = f"font-weight:{700 if bodies[k].get('name') == selected else 400}" + (
-                ";color:#c92a2a" if faulty else ""
+                ";color:#c92a2a" if k in faulty else ""
             )
             joint = html.escape(str(bodies[k].get("joint", "?")))
             lines.append(
                 f'<span style="color:#adb5bd">{before}{"└─" if last else "├─"} </span><span style="{style}">{name}'
                 f'</span> <span style="color:#868e96">{joint}</span>'
             )
-            grow(bodies[k].get("name"), before + ("   " if last else "│  "))
+            further = before + ("   " if last else "│  ")
+            grow(str(bodies[k].get("name")), further if len(further) <= WIDEST else before)
 
-    grow(GROUND, "")
+    draw(GROUND, "")
     for parent in [*below]:  # whose parents are no bodies
-        grow(parent, "? ")
+        draw(parent, "? ")
     text = "\n".join(lines)
     return (
         '<div style="padding:0.3em 0.8em;font-family:monospace;font-size:0.85em;line-height:1.35;white-space:pre;'

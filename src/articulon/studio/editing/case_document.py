@@ -19,6 +19,7 @@ from articulon.model import Model
 from articulon.storage.atomic_writing import write_text
 from articulon.studio.editing import case_changes
 from articulon.studio.editing.case_errors import by_key
+from articulon.studio.editing.named_files import Bounds, code_of, named_files
 from articulon.studio.editing.robot_cases import is_description, robot_case
 from articulon.studio.editing.toml_text import rewritten, same
 from articulon.units import UnitSystem, unit_system
@@ -99,6 +100,7 @@ class CaseDocument:
         self._checked: tuple[str, Case | None, dict[str, str]] | None = None
         self._built: tuple[str, Model | None, dict[str, str]] | None = None
         self._of: tuple[Case, Model] | None = None
+        self._bounds: Bounds | None = None
 
     @classmethod
     def new(cls) -> Self:
@@ -180,7 +182,35 @@ class CaseDocument:
         CaseError
             With one line for each fault: the file, the key, what was expected and the nearest valid key.
         """
+        self._check_bounds()
         return resolve(self.table, self._source, self.name, {}, self.allow_code)
+
+    def confine(self, root: Path, *, trusted: bool = True) -> None:
+        """Have changes name nothing outside of a folder, as of a case that whoever reaches a page may edit.
+
+        Parameters
+        ----------
+        root
+            The folder.
+        trusted
+            Whether the case is one that somebody has named on the command line, or a built-in one: what it names now,
+            wherever that lies, it may go on to name, and where its code is allowed to run, that code.
+        """
+        table = self.table
+        code = set(code_of(table, self._source).values()) if trusted and self.allow_code else set()
+        self._bounds = Bounds(root, named_files(table, self._source) if trusted else set(), code)
+        self._checked = self._built = None
+
+    def _check_bounds(self, *, code: bool = True) -> None:
+        """Raises CaseError for files, and code that is allowed to run, that a change may not have the case name."""
+        if self._bounds is None:
+            return
+        table = self.table
+        faults = self._bounds.faults(table, self._source)
+        if code and self.allow_code:
+            faults += self._bounds.code_faults(table, self._source)
+        if faults:
+            raise CaseError("\n".join(f"{self._source}: {fault}" for fault in faults))
 
     @property
     def errors(self) -> dict[str, str]:
@@ -397,8 +427,10 @@ class CaseDocument:
         Raises
         ------
         CaseError
-            For a file that is in the way or has changed, and one that cannot be written.
+            For a file that is in the way or has changed, and one that cannot be written; and for a case that names
+            files outside of the folder that it is confined to: opened by the command later, it would be trusted.
         """
+        self._check_bounds(code=False)
         file = self.path if path is None else Path(path)
         if file is None:
             raise CaseError("the case has no file yet; say where to save it")

@@ -66,13 +66,14 @@ class EditorPanel:
     def __init__(self, server: viser.ViserServer, document: CaseDocument, folder: Path | None = None) -> None:
         self.server, self.document = server, document
         self.folder = Path.cwd() if folder is None else folder
+        document.confine(self.folder)
         self.selected: str | None = None
         self.drag: Drag = "motion"
         self._notice = ""
         self._told: list[Callable[[], Any]] = []
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), threading.Event()
         self._actions: deque[tuple[Callable[[], Any], Any]] = deque()
-        self._drags: queue.SimpleQueue[tuple[str, Handle]] = queue.SimpleQueue()
+        self._drags: queue.SimpleQueue[tuple[str, Handle, tuple[str, Drag]]] = queue.SimpleQueue()
         self._held = False
         self._q: np.ndarray | None = None
         self._showing = True
@@ -80,7 +81,8 @@ class EditorPanel:
         self._add_controls()
         self._scene = EditedScene(server, self._picked, self._dragged)
         document.on_change(self._changed)
-        self.refresh()
+        # Also where a case cannot be shown the page is there, and says so.
+        self._guarded(self.refresh)
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
 
@@ -290,26 +292,31 @@ class EditorPanel:
 
     # Dragging.
 
-    def _dragged(self, phase: str, handle: Handle) -> None:
-        self._drags.put((phase, handle))
+    def _dragged(self, phase: str, handle: Handle, held: tuple[str, Drag]) -> None:
+        self._drags.put((phase, handle, held))
         self._wake.set()
 
     def _follow_drags(self) -> None:
-        """Follow the handle to where it is now."""
-        ended, handle = False, None
+        """Follow the handles to where they are now, each for the body that it was made for."""
+        found: dict[tuple[str, Drag], tuple[Handle, bool]] = {}
         while not self._drags.empty():
-            phase, handle = self._drags.get()
-            self._held, ended = phase != "end", ended or phase == "end"
-        model = self._model
-        body = None if model is None else self._chosen(model)
-        if handle is None or model is None or body is None or self._q is None:
+            phase, handle, held = self._drags.get()
+            self._held = phase != "end"
+            found[held] = handle, phase == "end" or (held in found and found[held][1])
+        for (name, what), (handle, ended) in found.items():
+            model = self._model
+            if model is not None and name in model.names:
+                self._drag_to(model, model.names.index(name), what, handle, ended)
+
+    def _drag_to(self, model: Model, body: int, what: Drag, handle: Handle, ended: bool) -> None:
+        if self._q is None:
             return
-        if self.drag == "motion":
+        if what == "motion":
             self._q = dragged(model, body, self._q, joint_handle(model, body, self._q), handle)
             self._scene.show(model, self._q)
             if ended:
                 self.act(partial(self._keep_coordinates, model, body))
-        elif self.drag == "joint" and ended:
+        elif what == "joint" and ended:
             self.act(partial(self._keep_joint, model, body, handle))
 
     def _keep_coordinates(self, model: Model, body: int) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from articulon.cases.library import built_in_cases
 from articulon.errors import CaseError
+from articulon.inputs import clipped
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.hands import Editor, follow
 from articulon.studio.editing.robot_cases import is_description
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
 NEW = "new mechanism"
 """What opens an empty case."""
+NO_CODE = (
+    '<div style="padding:0 0.8em;color:#868e96;font-size:0.8em">Code that a case names runs only in the case that the '
+    "command named, where it was allowed there; never in one that is opened here.</div>"
+)
+"""What is said about consent, which belongs to one file."""
 MOST_FILES = 200
 """Files of a folder that are offered."""
 
@@ -49,47 +55,54 @@ class FileView:
         self._save = gui.add_button("Save")
         self._which = gui.add_dropdown("case", self._offered(), hint="Files of the folder, and built-in ones.")
         self._open = gui.add_button("Open")
+        gui.add_html(NO_CODE)
 
-        follow(self._save, editor, lambda _: self._write(over=False))
-        follow(self._open, editor, lambda _: self._begin_open())
+        # By the names that stand in the fields as the buttons are pressed: other pages change the fields, too.
+        follow(self._save, editor, lambda name: self._write(editor.document, name), lambda _: self._file.value)
+        follow(self._open, editor, self._begin_open, lambda _: self._which.value)
 
     def _offered(self) -> tuple[str, ...]:
         found = self._editor.folder.iterdir()
         files = sorted(path.name for path in found if path.suffix == ".toml" or is_description(path))[:MOST_FILES]
         return (NEW, *files, *(name for name in built_in_cases() if name not in files))
 
-    def _begin_open(self) -> None:
+    def _begin_open(self, name: str) -> None:
         document = self._editor.document
         if document.changed:
             lines = ["The case has changes that are not saved."]
-            self._editor.ask(f"Open {self._which.value}?", lines, "open, and lose them", self._read)
+            self._editor.ask(f"Open {name}?", lines, "open, and lose them", lambda: self._read(name))
         else:
-            self._read()
+            self._read(name)
 
-    def _read(self) -> None:
-        name, allowed = str(self._which.value), self._editor.document.allow_code
+    def _read(self, name: str) -> None:
+        # A page may send any text as what it has chosen, also the path of any file.
+        if name not in self._offered():
+            raise CaseError(f"{clipped(name)}: is none of the cases that are offered here; choose one from the list")
         if name == NEW:
             document = CaseDocument.new()
+            document.confine(self._editor.folder, trusted=False)
         elif name.endswith(".toml") or is_description(Path(name)):
-            file = inside(self._editor.folder, name, reads=True)
-            document = CaseDocument.open(file, allow_code=allowed)
+            # Whoever reaches the page may have written it.
+            document = CaseDocument.open(inside(self._editor.folder, name, reads=True))
+            document.confine(self._editor.folder, trusted=False)
         else:
-            document = CaseDocument.open(name, allow_code=allowed)
+            document = CaseDocument.open(name)
+            document.confine(self._editor.folder)
         self._editor.take(document)
         self._file.value = _name_of(document)  # type: ignore[misc]
 
-    def _write(self, *, over: bool) -> None:
-        document = self._editor.document
-        file = inside(self._editor.folder, self._file.value)
+    def _write(self, document: CaseDocument, name: str, *, over: bool = False) -> None:
+        file = inside(self._editor.folder, name)
         try:
             document.save(file, over=over)
         except CaseError as error:
             if over or not file.is_file():
                 raise
             question = f"{file.name} stays as it is"
-            self._editor.ask(question, [str(error)], "write over it", lambda: self._write(over=True))
+            self._editor.ask(question, [str(error)], "write over it", lambda: self._write(document, name, over=True))
             return
-        self._file.value = file.name  # type: ignore[misc]
+        if document is self._editor.document:
+            self._file.value = file.name  # type: ignore[misc]
 
     def show(self) -> None:
         """Show the files that there are now."""

@@ -26,15 +26,18 @@ class Editor(Protocol):
         """Whether something that has been done to a control is still to be done to the document."""
 
 
-def follow(control: Any, editor: Editor, action: Callable[[Any], Any]) -> None:
-    """Have an action follow whatever a user puts into a control, or presses, with the value that it then has.
+def follow(
+    control: Any, editor: Editor, action: Callable[[Any], Any], value_of: Callable[[Any], Any] | None = None
+) -> None:
+    """Have an action follow whatever a user puts into a control, or presses, with the value that it then has, or with
+    what a function makes of the control: of a button, what stands in the fields that it is about.
 
     The value is taken on the thread that has received it: later it may be another.
     """
 
     async def told(event: viser.GuiEvent) -> None:
         if event.client_id is not None:
-            value = getattr(event.target, "value", None)
+            value = getattr(event.target, "value", None) if value_of is None else value_of(event.target)
             editor.act(lambda: action(value), control)
 
     # Buttons are clicked; what else there is, is updated.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import viser
 
 Drag = Literal["motion", "joint", "off"]
-Drop = Callable[[str, Handle], Any]
+Drop = Callable[[str, Handle, tuple[str, Drag]], Any]
 CHOSEN = (224, 0, 96)
 """Colour of the axis of the joint that is chosen: none of the palette."""
 NAMED = 12
@@ -46,7 +46,8 @@ class EditedScene:
     pick
         Called with the number of a body that is clicked on.
     drag
-        Called with the phase of a drag, ``start``, ``update`` or ``end``, and where the handle is.
+        Called with the phase of a drag, ``start``, ``update`` or ``end``, and where the handle is, and the name of the
+        body that it was made for with what it drags.
     """
 
     def __init__(self, server: viser.ViserServer, pick: Callable[[int], Any], drag: Drop) -> None:
@@ -130,6 +131,8 @@ class EditedScene:
             ways = handle_ways(joint, what)
             if ways is None:
                 return
+            # By the time at which a drag is followed, something else may be chosen.
+            held = (model.names[body], what)
             # Pages remember where a handle of a name was dragged to.
             self._handles += 1
             self._handle = self._server.scene.add_transform_controls(
@@ -145,7 +148,7 @@ class EditedScene:
             @self._handle.on_update
             async def _(event: viser.TransformControlsEvent) -> None:
                 place = np.asarray(event.target.position, dtype=float) / stage.factor + stage.middle
-                self._drag(event.phase, Handle(place, np.asarray(event.target.wxyz, dtype=float)))
+                self._drag(event.phase, Handle(place, np.asarray(event.target.wxyz, dtype=float)), held)
 
     def _unchoose(self) -> None:
         for handle in (*self._chosen, self._handle):

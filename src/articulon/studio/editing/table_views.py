@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from articulon.cases.overrides import Part, dotted, label_of, parts
 from articulon.cases.schema import with_discriminators
 from articulon.declaration import Declaration
+from articulon.errors import CaseError
 from articulon.families import Family
 from articulon.studio.editing.case_changes import value_or_none
 from articulon.studio.editing.case_document import CaseDocument
@@ -99,6 +102,30 @@ class SectionView:
         self._editor.document.set(path, value, merges=dotted(path))
 
 
+@dataclass(frozen=True)
+class Held:
+    """The element of a list that controls are about, from when they are made on: another page may choose another one,
+    or delete one, before what is done to them arrives."""
+
+    key: tuple[Part, ...]
+    """Of the list."""
+    number: int
+    count: int
+    """Elements that the list had."""
+    alone: bool
+    """Whether it stands in the place of a list."""
+
+    @property
+    def path(self) -> tuple[Part, ...]:
+        """Where it is."""
+        return self.key if self.alone else (*self.key, self.number)
+
+    def check(self, document: CaseDocument) -> None:
+        """Raises CaseError where it may be another one by now: one of the list has been deleted."""
+        if len(_elements(document.value(self.key))) < self.count:
+            raise CaseError(f"{dotted(self.key)}: something was deleted here in the meantime; look, and do it again")
+
+
 class ListView:
     """A list of tables of the case: which of them is shown, its form, and buttons that add and delete.
 
@@ -127,49 +154,72 @@ class ListView:
     ) -> None:
         self._gui, self._editor, self._key, self._choice, self._begun = gui, editor, parts(key), choice, begun
         self._number = 0
-        self._alone = False
         self._container = gui.add_folder(None)
         self._form: FormView | None = None
-        self._shown = 0
+        self._held = Held(self._key, 0, 0, alone=False)
+        self._inside: Any = None
         with self._container:
             self._which = gui.add_dropdown(noun, (UNSET,))
             self._kind = gui.add_dropdown(f"new {noun}", [*members(choice)]) if isinstance(choice, Family) else None
-            self._buttons = gui.add_button_group(f"{noun}s", ("add", "delete"))
+            self._place = gui.add_folder(None)
         follow(self._which, editor, self._select)
-        follow(self._buttons, editor, lambda word: self._add() if word == "add" else self._delete())
+        self._noun = noun
+        self._hold(self._held)
 
     def point_at(self, path: Sequence[Part]) -> None:
         """Show another list, at a path."""
         if tuple(path) != self._key:
-            self._key, self._number, self._shown = tuple(path), 0, -1
+            self._key, self._number = tuple(path), 0
 
-    def _path(self, number: int) -> tuple[Part, ...]:
-        """Where an element is: of one that stands alone, without a list, the list's own path."""
-        return self._key if self._alone else (*self._key, number)
+    def _hold(self, held: Held) -> None:
+        """Make the controls that are about one element; its form follows."""
+        self._held = held
+        for old in (self._inside, self._form):
+            if old is not None:
+                old.remove()
+        self._form = None
+        with self._place:
+            self._inside = self._gui.add_folder(None)
+        with self._inside:
+            buttons = self._gui.add_button_group(f"{self._noun}s", ("add", "delete"))
+
+        def pressed(what: tuple[str, str | None]) -> None:
+            word, kind = what
+            if word == "add":
+                self._add(held, kind)
+            else:
+                self._delete(held)
+
+        kind = self._kind
+        follow(buttons, self._editor, pressed, lambda group: (group.value, None if kind is None else kind.value))
 
     def _select(self, option: str) -> None:
         if option in self._which.options:
             self._number = list(self._which.options).index(option)
 
-    def _add(self) -> None:
+    def _add(self, held: Held, kind: str | None) -> None:
         document = self._editor.document
         fields = dict(self._begun(document))
-        if self._kind is not None and isinstance(self._choice, Family):
-            fields = {self._choice.key: self._kind.value, **fields}
-        self._number = document.add(self._key, **fields)
+        if kind is not None and isinstance(self._choice, Family):
+            fields = {self._choice.key: kind, **fields}
+        number = document.add(held.key, **fields)
+        if held.key == self._key:
+            self._number = number
 
-    def _delete(self) -> None:
-        self._editor.document.set(self._path(self._number), None)
-        self._number = max(0, self._number - 1)
+    def _delete(self, held: Held) -> None:
+        held.check(self._editor.document)
+        self._editor.document.set(held.path, None)
+        if held.key == self._key and held.number <= self._number:
+            self._number = max(0, self._number - 1)
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
         """Show what a case says, and what is wrong with it."""
         listed = value_or_none(table, self._key)
-        self._alone = isinstance(listed, Mapping)
-        elements = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
-        if isinstance(listed, Mapping):
-            elements = [listed]
+        elements = _elements(listed)
         self._number = min(self._number, max(0, len(elements) - 1))
+        held = Held(self._key, self._number, len(elements), isinstance(listed, Mapping))
+        if held != self._held:
+            self._hold(held)
         options = tuple(_called(elements, k) for k in range(len(elements))) or (UNSET,)
         if tuple(self._which.options) != options:
             self._which.options = options
@@ -177,22 +227,19 @@ class ListView:
             self._which.value = options[self._number]  # type: ignore[misc]
         element = elements[self._number] if elements else None
         declaration = self._declaration(element)
-        if self._form is not None and self._number != self._shown:
-            self._form.forget()
-        self._shown = self._number
-        self._form = form_for(
-            self._gui, self._editor, self._choice, declaration, self._form, self._container, self._change
-        )
+        change = partial(self._change, held)
+        self._form = form_for(self._gui, self._editor, self._choice, declaration, self._form, self._container, change)
         if self._form is not None and element is not None:
-            self._form.show(element, about(errors, dotted(self._path(self._number))))
+            self._form.show(element, about(errors, dotted(held.path)))
 
     def _declaration(self, element: Mapping[str, Any] | None) -> type[Declaration] | None:
         if element is None or not isinstance(self._choice, Family):
             return None if element is None else self._choice  # type: ignore[return-value]
         return self._choice.members.get(str(element.get(self._choice.key)))
 
-    def _change(self, name: str, value: Any) -> None:
-        path: Sequence[Part] = (*self._path(self._number), name)
+    def _change(self, held: Held, name: str, value: Any) -> None:
+        held.check(self._editor.document)
+        path: Sequence[Part] = (*held.path, name)
         self._editor.document.set(path, value, merges=dotted(path))
 
 
@@ -219,6 +266,13 @@ def form_for(
         return None
     with container:
         return FormView(gui, editor, fields, change)
+
+
+def _elements(listed: Any) -> list[Mapping[str, Any]]:
+    """The tables of a list, or the one that stands in its place."""
+    if isinstance(listed, Mapping):
+        return [listed]
+    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
 
 
 def _called(elements: Sequence[Mapping[str, Any]], number: int) -> str:
