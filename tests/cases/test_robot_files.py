@@ -191,6 +191,13 @@ def test_entities_do_no_harm(tmp_path: Path, read: Any) -> None:
         ("<mujoco><include file='gone.xml'/></mujoco>", r"gone\.xml"),
         ("<mujoco><extension><plugin plugin='x'/></extension></mujoco>", r"is code of its own"),
         ("<mujoco/>", r"arm\.xml: no link has a mass"),
+        (
+            PENDULUM.replace(
+                "</mujoco>",
+                '<equality><weld name="shut" body1="rod" relpose="0 0 9 1 0 0 0"/></equality></mujoco>',
+            ),
+            r"arm\.xml: loop 'shut': the loops cannot be closed",
+        ),
         ("<robot/>", r"<robot>: is a URDF file; read it with read_urdf"),
         ("", r"arm\.xml, line 1: is no XML: no element found"),
     ],

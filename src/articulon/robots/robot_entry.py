@@ -113,4 +113,7 @@ def _model(robot: Robot, forces: Iterable[Any]) -> Model:
     robot.populate(builder)
     for force in forces:
         builder.add_force(force)
-    return builder.build()
+    try:
+        return builder.build()
+    except ModelError as error:  # loops that cannot be closed, for example
+        raise ModelError(f"{robot.file}: {error}") from None
