@@ -225,7 +225,8 @@ class Run(results.Run):
         Raises
         ------
         ArticulonError
-            Where xarray is not installed (``pip install 'articulon[tables]'``).
+            Where xarray is not installed (``pip install 'articulon[tables]'``), and for an observable that has the name
+            of another array.
         """
         from articulon.runs.labelled_data import dataset_of
 
@@ -250,7 +251,8 @@ class Run(results.Run):
         Raises
         ------
         ArticulonError
-            Where pandas is not installed (``pip install 'articulon[tables]'``).
+            Where pandas is not installed (``pip install 'articulon[tables]'``), and for a coordinate that has the name of
+            an observable.
         """
         from articulon.runs.labelled_data import table_of
 
