@@ -251,8 +251,8 @@ class Run(results.Run):
         Raises
         ------
         ArticulonError
-            Where pandas is not installed (``pip install 'articulon[tables]'``), and for a coordinate that has the name of
-            an observable.
+            Where pandas is not installed (``pip install 'articulon[tables]'``), and for a coordinate that has the name
+            of an observable.
         """
         from articulon.runs.labelled_data import table_of
 
