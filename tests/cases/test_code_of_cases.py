@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 import articulon as ar
 from articulon import cli
 from articulon.array_files import FREE
+from articulon.cases.consent import are_numbers, named_code
 from articulon.declaration import Declaration
 from articulon.errors import ArticulonError, CaseError, ModelError
 from tests.support.run_cases import BALL
@@ -290,3 +291,11 @@ def test_a_damaged_file_of_particles_is_refused_by_its_name(sent: Path, content:
     (sent / "many.npz").write_bytes(content)
     with pytest.raises(CaseError, match=r"many\.npz is damaged, truncated or no file of arrays"):
         ar.load_case(written(sent, PARTICLES)).build_model()
+
+
+def test_code_is_found_wherever_it_stands_in_a_list() -> None:
+    """Behind numbers, texts and empty lists too."""
+    code = {"function": "evil:run"}
+    for items in ([1.0, code], ["text", code], [[], code], [[1.0, 2.0], [code]]):
+        assert [value for _, value in named_code({"forces": items})] == ["evil:run"]
+    assert are_numbers([[1.0, 2], [3.0, []]]) and not are_numbers(["text"])

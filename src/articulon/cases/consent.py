@@ -36,10 +36,10 @@ def named_code(declarations: Any, where: str = "") -> Iterator[tuple[str, str]]:
 
 
 def are_numbers(items: Any) -> bool:
-    """Whether a list is one of numbers, or of such lists; these may be long."""
-    while isinstance(items, list | tuple) and items:
-        items = items[0]
-    return not isinstance(items, Declaration | Mapping)
+    """Whether a list holds nothing but numbers and lists of them: there is no code in it, however long it is."""
+    return all(
+        isinstance(item, int | float) or (isinstance(item, list | tuple) and are_numbers(item)) for item in items
+    )
 
 
 def refuse_code(source: str, named: list[tuple[str, str]]) -> None:
