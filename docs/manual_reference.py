@@ -18,6 +18,7 @@ from articulon.cases.builders import BUILDERS
 from articulon.cli import app
 from articulon.declaration import Declaration
 from articulon.declaration_help import meanings_of, stated
+from articulon.families import Family
 from articulon.forces import FORCES
 from articulon.forces.contact.walls import WALLS
 from articulon.integrate import INTEGRATORS
@@ -139,12 +140,17 @@ def case_page() -> str:
             pair for key, pair in FAMILIES.items() if key == name or (name, key) == ("forces", "walls")
         ):
             parts.append(f"{title} are chosen by `{family.key}`.")
-            for word, member in sorted(family.members.items()):
+            for word, member in sorted(ours(family).items()):
                 about = _inline(_about(member))
                 parts += [f'### `{family.key} = "{word}"`' if name != "forces" else f"### `{word}`", about]
                 if stated(member):
                     parts.append(_table(member))
     return "\n\n".join(parts) + "\n"
+
+
+def ours(family: Family) -> dict[str, type[Declaration]]:
+    """The members of a family that are of the package, and not added by a user."""
+    return {word: member for word, member in family.members.items() if member.__module__.startswith("articulon.")}
 
 
 def _declarations(annotation: Any) -> Iterator[type[Declaration]]:

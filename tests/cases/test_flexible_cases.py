@@ -104,7 +104,11 @@ def test_a_case_with_modes_written_and_read_again_is_the_same(tmp_path):
         ('length = "2 um"', "length = 0", "model.bodies[0].modes.length: must be greater than 0"),
         ('kind = "beam"', 'kind = "bean"', "model.bodies[0].modes.kind: unknown word 'bean'; did you mean 'beam'?"),
         ("bending = 2", "torsion = 1", "model.bodies[0].modes, body 'rod': beam: torsional_stiffness is required"),
-        ('mass = "1 fg"\n', "", "model.bodies[1].mass: is required: a mass (for example '1.5 fg'), or modes"),
+        (
+            'mass = "1 fg"\n',
+            "",
+            "model.bodies[1].mass: is required: a mass (for example '1.5 fg'), a shape with a density, or modes",
+        ),
         ('"shell.npz"', '"shall.npz"', "model.bodies[2].modes.file: "),
         ("node = 15", "node = 99", "body 'rod' has no node 99"),
         ('"10 nm", 0, 0, 0]', '"10 nm"]', "body 'rod', q"),

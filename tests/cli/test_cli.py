@@ -79,7 +79,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...], d
     summary = {"steps": 12, "wall_seconds": 1.23456789, "works": {"potential": 1.0}, "ended": "duration"}
     modules = {
         "articulon.runs.entry": SimpleNamespace(run=recorder("run", SimpleNamespace(summary=summary))),
-        "articulon.report.html": SimpleNamespace(write_report=recorder("write_report", Path("runs/ball/report.html"))),
+        "articulon.studio.run_report": SimpleNamespace(
+            write_report=recorder("write_report", Path("runs/ball/report.html"))
+        ),
         "articulon.comparisons.comparison": SimpleNamespace(compare=recorder("compare")),
         "benchmarks": SimpleNamespace(main=recorder("bench")),
     }

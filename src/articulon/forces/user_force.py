@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import ConfigDict
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
-from articulon.declaration import Number
+from articulon.declaration import Flag, Number
 from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt
 from articulon.forces.user_bodies import body_states
 from articulon.forces.user_force_bridges import (
@@ -124,7 +124,7 @@ class UserForce(Force):
         "potential", "conformational", "damping", "stochastic", "thermostat", "thermostat_rate", "contact", "external"
     ] = "external"
     """The channel that it is scaled and booked in."""
-    reads_velocities: bool = True
+    reads_velocities: Flag = True
     """Whether the function reads velocities; it is given zeros if not. ``friction-implicit`` has derivatives of those
     alone that do not."""
     adjoint_function: Callable[..., None] | str | None = None
