@@ -45,7 +45,8 @@ browser:
 	if command -v $$name >/dev/null 2>&1; then exit 0; fi; done; \
 	if ! command -v apt-get >/dev/null 2>&1; then echo "no apt-get: install Chromium by hand for the tests of pages"; exit 1; fi; \
 	as_root=; if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
-	$$as_root apt-get update -qq && $$as_root apt-get install -y -qq --no-install-recommends chromium >/dev/null || \
+	$$as_root apt-get update -qq && \
+	$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null || \
 	{ echo "Chromium was not installed (no root or sudo, or no network); the tests of pages are skipped"; exit 1; }
 
 # The manual, for any host of static pages.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from ctypes.util import find_library
 from typing import Any
 
 import numpy as np
@@ -36,8 +38,9 @@ def drawing_library() -> Any:
         Where it is not installed.
     """
     # Without a screen VTK looks for one first, and says that there is none.
-    if not os.environ.get("DISPLAY"):
-        os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
+    if sys.platform == "linux" and not os.environ.get("DISPLAY"):
+        window = "vtkEGLRenderWindow" if find_library("EGL") else "vtkOSOpenGLRenderWindow"
+        os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", window)
     try:
         import pyvista
     except ImportError:
