@@ -10,12 +10,12 @@ from articulon.building.constraints import ConstraintBuilder
 from articulon.building.flexible_bodies import with_modes, with_nodes
 from articulon.building.grain_bodies import GrainBuilder
 from articulon.building.handles import IDENTITY, ORIGIN, Body
+from articulon.building.many_bodies import columns_of_many
 from articulon.building.reach import check_reach
 from articulon.building.shaped_bodies import armatures, by_density, resolved_shapes
 from articulon.declaration import Declaration
 from articulon.errors import ModelError
-from articulon.inputs import finite, one_word, shown, whole, words
-from articulon.inputs import floats as as_floats
+from articulon.inputs import one_word, shown
 from articulon.model import body_checks
 from articulon.model.assemble import assemble_forest
 from articulon.model.atoms import joined_atoms
@@ -26,11 +26,7 @@ from articulon.model.modes import Modes
 from articulon.model.polymer_chains import joined_chains
 from articulon.model.shapes import Shape
 from articulon.notebook_table import counted, table_of_words
-from articulon.sizes import PARTICLE, check_size
 from articulon.units import UnitSystem, unit_system
-
-LARGEST_INDEX = 2**52
-"""Beyond that a float does not tell one index from the next."""
 
 
 class ModelBuilder(GrainBuilder, ConstraintBuilder):
@@ -262,104 +258,22 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             Naming the first body whose values are impossible.
         """
         first = len(self._names)
-        count = whole(count, "add_bodies, count", least=0)
-        check_size(count, PARTICLE, "bodies", "add_bodies, count", error=ModelError)
-        if not isinstance(joint, Joint):
-            if not isinstance(joint, Sequence) or len(joint) != count:
-                raise ModelError(f"add_bodies, joint: expected one or {count} of them, got {shown(joint)}")
-            wrong = [one for one in joint if not isinstance(one, Joint)]
-            if wrong:
-                raise ModelError(f"add_bodies, joint: expected a joint or one each, got {shown(wrong[0])}")
-        names = names if isinstance(names, str) else words(names, "add_bodies, names")
-        listed = [f"{names}-{first + k}" for k in range(count)] if isinstance(names, str) else list(names)
-        joints = [joint] * count if isinstance(joint, Joint) else list(joint)
-        if len(listed) != count or len(joints) != count:
-            raise ModelError(f"add_bodies: {count} bodies, but {len(listed)} names and {len(joints)} joints")
-
-        def where(k: int) -> str:
-            return f"body '{listed[k]}'"
-
-        def floats(value: Any, what: str) -> np.ndarray:
-            try:
-                return as_floats(value)
-            except ValueError as reason:
-                raise ModelError(f"add_bodies, {what}: {reason}") from None
-
-        def rows(value: Any, width: int, what: str) -> np.ndarray:
-            shape = (count, width) if width else (count,)
-            given = floats(value, what)
-            try:
-                result = np.broadcast_to(given, shape).copy()
-            except ValueError:
-                raise ModelError(f"add_bodies, {what}: expected shape {shape}, got {given.shape}") from None
-            bad = np.flatnonzero(~np.isfinite(result.reshape(count, -1)).all(axis=1))
-            if bad.size:
-                raise ModelError(f"{where(int(bad[0]))}, {what}: not finite")
-            return result
-
-        try:
-            parent = np.broadcast_to(floats(-1 if parents is None else parents, "parents"), (count,)).copy()
-        except ValueError:
-            raise ModelError(f"add_bodies, parents: expected one for all or {count}, got {np.shape(parents)}") from None
-        strange = np.flatnonzero(~(parent == np.rint(parent)) | (np.abs(parent) > LARGEST_INDEX))
-        if strange.size:
-            raise ModelError(f"add_bodies, parents: expected numbers of bodies, got {parent[strange[0]]:g}")
-        parent = parent.astype(np.int64)
-        late = np.flatnonzero((parent >= first + np.arange(count)) | (parent < -1))
-        if late.size:
-            k = int(late[0])
-            raise ModelError(f"{where(k)}: its parent, body {parent[k]}, does not come before it; parents come first")
-        twins = [name for name in listed if name in self._index]
-        if twins or len(set(listed)) != count:
-            twin = twins[0] if twins else next(name for name in listed if listed.count(name) > 1)
-            raise ModelError(f"body '{twin}': there is already a body of this name")
-
-        moments = floats(inertia, "inertia")
-        same = (moments == moments.flat[0]).all() if moments.ndim == 1 and moments.size else not moments.any()
-        if count == 3 and moments.shape in ((3,), (3, 3)) and not same:
-            one, all_ = ("a number", "three moments") if moments.ndim == 1 else ("three moments", "a matrix")
-            raise ModelError(
-                f"add_bodies, inertia: of three bodies, the shape {moments.shape} may be {one} for each or {all_} for "
-                f"all; give {(3, 1) if moments.ndim == 1 else (3, 3, 3)} or {(1, *moments.shape)} to tell which"
-            )
-        if moments.shape[-2:] == (3, 3):
-            if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > 1e-9 * np.abs(moments).max():
-                raise ModelError("add_bodies, inertia: the inertia matrices must be symmetric")
-            moments = moments[..., [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
-        else:
-            diagonal = rows(moments[..., None] if moments.shape in ((), (count,)) else moments, 3, "inertia")
-            moments = np.zeros((count, 6))
-            moments[:, [0, 3, 5]] = diagonal
-        start_q = np.concatenate([j.zero() for j in joints]) if q is None else np.array(floats(q, "q"))
-        sizes_q, sizes_u = np.array([j.nq for j in joints]), np.array([j.nu for j in joints])
-        start_u = np.zeros(int(sizes_u.sum())) if u is None else np.array(floats(u, "u"))
-        if start_q.shape != (sizes_q.sum(),) or start_u.shape != (sizes_u.sum(),):
-            raise ModelError(f"add_bodies: q and u need the shapes ({sizes_q.sum()},) and ({sizes_u.sum()},)")
-        finite(start_q, "add_bodies, q")
-        finite(start_u, "add_bodies, u")
-        turning = np.array([-1 if j.quaternion is None else j.quaternion for j in joints])
-        at = ((np.cumsum(sizes_q) - sizes_q) + turning)[turning >= 0]
-        owner = np.flatnonzero(turning >= 0)
-        grid = at[:, None] + np.arange(4)
-        start_q = start_q.copy()
-        start_q[grid] = body_checks.unit_quaternions(start_q[grid], lambda k: f"{where(int(owner[k]))}, q")
-
-        mass_rows, inertia_rows = rows(mass, 0, "mass"), rows(moments, 6, "inertia")
-        body_checks.positive_masses(mass_rows, where)
-        body_checks.possible_inertias(inertia_rows, where)
-        rotations = body_checks.unit_quaternions(rows(rotation, 4, "rotation"), lambda k: f"{where(k)}, rotation")
-        new = {
-            "parent": parent,
-            "mass": mass_rows,
-            "com": rows(com, 3, "com"),
-            "inertia": inertia_rows,
-            "position": rows(position, 3, "position"),
-            "rotation": rotations,
-            "q": start_q,
-            "u": start_u,
-            "given_q": np.full(start_u.size, q is not None),
-            "given_u": np.full(start_u.size, u is not None),
-        }
+        listed, joints, new = columns_of_many(
+            count,
+            first,
+            self._index,
+            joint=joint,
+            names=names,
+            parents=parents,
+            q=q,
+            u=u,
+            mass=mass,
+            inertia=inertia,
+            com=com,
+            position=position,
+            rotation=rotation,
+        )
+        count = len(listed)
         self._index.update(zip(listed, range(first, first + count), strict=True))
         self._names.extend(listed)
         self._joints.extend(joints)
