@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +20,7 @@ from articulon.studio.editing import case_changes
 from articulon.studio.editing.case_errors import by_key
 from articulon.studio.editing.named_files import Bounds, code_of, named_files
 from articulon.studio.editing.robot_cases import is_description, robot_case
+from articulon.studio.editing.text_history import Step, TextHistory
 from articulon.studio.editing.toml_text import rewritten, same
 from articulon.units import UnitSystem, unit_system
 
@@ -43,22 +43,6 @@ duration = "10 s"
 frames = 500
 """
 """A case without a body yet."""
-MOST_STEPS = 500
-"""Steps that can be undone."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """A state of the document, and the change that led to it."""
-
-    text: str
-    """The case file."""
-    words: str
-    """The change, such as ``"add body 'arm'"``."""
-    whole: bool = True
-    """Whether all comments of the text before are in this one."""
-    merges: str | None = None
-    """Further changes with the same word are one step with this one."""
 
 
 class CaseDocument:
@@ -93,8 +77,7 @@ class CaseDocument:
         self._line_end = "\r\n" if "\r\n" in text else "\n"
         text = text.replace("\r\n", "\n")
         self._read(text)
-        self._steps, self._at = [Step(text, "open")], 0
-        self._saved = text
+        self._history = TextHistory(text)
         self._on_disk: str | None = None
         self._told: list[Callable[[], Any]] = []
         self._checked: tuple[str, Case | None, dict[str, str]] | None = None
@@ -137,7 +120,7 @@ class CaseDocument:
     @property
     def toml(self) -> str:
         """The text of the case file."""
-        return self._steps[self._at].text
+        return self._history.text
 
     @property
     def table(self) -> dict[str, Any]:
@@ -257,17 +240,10 @@ class CaseDocument:
         self._go(Step(text, words, whole, merges))
 
     def _go(self, step: Step) -> None:
-        before = self._steps[self._at]
-        del self._steps[self._at + 1 :]
-        if step.merges is not None and step.merges == before.merges and before.text != self._saved:
-            self._steps.pop()
-            step = Step(step.text, step.words, step.whole and before.whole, step.merges)
-        self._steps.append(step)
-        del self._steps[: max(0, len(self._steps) - MOST_STEPS - 1)]
-        self._stand_at(len(self._steps) - 1)
+        self._history.go(step)
+        self._tell()
 
-    def _stand_at(self, place: int) -> None:
-        self._at = place
+    def _tell(self) -> None:
         for callback in self._told:
             callback()
 
@@ -278,20 +254,22 @@ class CaseDocument:
     @property
     def undoes(self) -> str | None:
         """What :meth:`undo` takes back, in words; None where there is nothing."""
-        return self._steps[self._at].words if self._at else None
+        return self._history.undoes
 
     @property
     def redoes(self) -> str | None:
         """What :meth:`redo` does again, in words; None where there is nothing."""
-        return self._steps[self._at + 1].words if self._at + 1 < len(self._steps) else None
+        return self._history.redoes
 
     def undo(self) -> None:
         """Take the last step back."""
-        self._stand_at(max(0, self._at - 1))
+        self._history.undo()
+        self._tell()
 
     def redo(self) -> None:
         """Do the step again that was taken back last."""
-        self._stand_at(min(len(self._steps) - 1, self._at + 1))
+        self._history.redo()
+        self._tell()
 
     # Changes.
 
@@ -402,12 +380,12 @@ class CaseDocument:
     @property
     def changed(self) -> bool:
         """Whether it says something else than the file that it was read from or saved to last."""
-        return self.toml != self._saved
+        return self.toml != self._history.saved
 
     @property
     def lost_comments(self) -> bool:
         """Whether a change has left out comments of the file: its tables could not be put together again otherwise."""
-        return not all(step.whole for step in self._steps[: self._at + 1])
+        return not self._history.whole
 
     def save(self, path: str | Path | None = None, *, over: bool = False) -> Path:
         """Write the case; whole or not at all.
@@ -445,7 +423,7 @@ class CaseDocument:
                 )
         write_text(file, content, new=not file.exists())
         self.path, self._source = file, str(file)
-        self._saved, self._on_disk = self.toml, _digest(content.encode())
+        self._history.saved, self._on_disk = self.toml, _digest(content.encode())
         self._checked = self._built = None
         return file
 
