@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -80,16 +79,11 @@ def cases() -> dict[str, Case]:
 @contextmanager
 def _studio(case: Case) -> Iterator[Workspace]:
     """A studio that shows a case, kept up to date by a thread."""
-    with tempfile.TemporaryDirectory() as folder:
-        workspace = Workspace(server_at(None), _Given(case), RunSession(Path(folder)))
-        thread = threading.Thread(target=workspace.run)
-        thread.start()
-        try:
-            yield workspace
-        finally:
-            workspace.end()
-            thread.join()
-            workspace.close()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Workspace(server_at(None), _Given(case), RunSession(Path(folder))).in_background() as workspace,
+    ):
+        yield workspace
 
 
 def _until(reached: Callable[[], bool], patience: float = 600.0) -> None:

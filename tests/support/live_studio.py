@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,15 +16,8 @@ from articulon.studio.workspace import Workspace
 @contextmanager
 def live_studio(source: CaseSource | CaseDocument, runs: Path, token: str | None = None) -> Iterator[Workspace]:
     """A studio that shows a case, its runs in a folder."""
-    workspace = Workspace(server_at(None, token=token), source, RunSession(runs), runs.parent)
-    thread = threading.Thread(target=workspace.run)
-    thread.start()
-    try:
+    with Workspace(server_at(None, token=token), source, RunSession(runs), runs.parent).in_background() as workspace:
         yield workspace
-    finally:
-        workspace.end()
-        thread.join()
-        workspace.close()
 
 
 def port_of(workspace: Workspace) -> int:

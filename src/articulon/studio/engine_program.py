@@ -101,6 +101,7 @@ def serve(link: Link, descriptor: int) -> None:
     except OSError as failure:
         error = ": ".join(str(part) for part in (failure.filename, failure.strerror or failure) if part)
     except Exception:
+        # Nobody reads this process's own output: an error that nobody foresaw is told on the page, too.
         error = traceback.format_exc()
     steering.last_look()
     summary = None

@@ -6,9 +6,10 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -198,7 +199,8 @@ class Workspace:
         try:
             does()
         except Exception as error:
-            # The same again at every turn, often.
+            # A run, and changes that are not saved, outlive whatever a page does not know how to show. The same error
+            # comes again at every turn, often.
             said = f"{type(error).__name__}: {error}"
             if said != self._wrong:
                 self._wrong = said
@@ -256,6 +258,18 @@ class Workspace:
             now = time.monotonic()
             self.update(now - before)
             before = now
+
+    @contextmanager
+    def in_background(self) -> Iterator[Self]:
+        """Keep the pages up to date by a thread, as long as the block lasts, and close them then."""
+        thread = threading.Thread(target=self.run)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self.end()
+            thread.join()
+            self.close()
 
     def end(self) -> None:
         """Have :meth:`run` return."""
