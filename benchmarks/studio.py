@@ -188,10 +188,33 @@ class _Page:
         return clock.rate(), (len(self.packets) - first) / clock.wall
 
 
-def _cost(with_page: list[_Rate], alone: list[_Rate]) -> dict[str, float]:
-    """The part of the speed that a page costs: by wall time, and by the time of the engine's own processors."""
-    wall, work = (1.0 - median(r[k] for r in with_page) / median(r[k] for r in alone) for k in range(2))
-    return {"wall": wall, "work": work}
+class _Costs:
+    """What looking costs: each time between two times when nobody looks, for a bed of grains becomes denser meanwhile.
+
+    Parameters
+    ----------
+    alone
+        Measures the run with nobody looking.
+    """
+
+    def __init__(self, alone: Callable[[], _Rate]) -> None:
+        self._alone = alone
+        self.before = alone()
+        self.parts: list[tuple[float, float]] = []
+
+    def take(self, watched: _Rate) -> None:
+        """Add how fast the run went with somebody looking."""
+        after = self._alone()
+        pairs = zip(watched, self.before, after, strict=True)
+        wall, work = (1.0 - rate / (first * then) ** 0.5 for rate, first, then in pairs)
+        self.parts.append((wall, work))
+        self.before = after
+
+    @property
+    def parts_of_speed(self) -> dict[str, float]:
+        """By wall time, and by the time of the engine's own processors."""
+        wall, work = (median(part[k] for part in self.parts) for k in range(2))
+        return {"wall": wall, "work": work}
 
 
 def measure_case(case: Case, seconds: float, rounds: int, say: Say) -> dict[str, Any]:
@@ -199,34 +222,37 @@ def measure_case(case: Case, seconds: float, rounds: int, say: Say) -> dict[str,
     this one receives; and how long it takes to come."""
     chromium = next((shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")), None)
     figures: dict[str, Any] = {"bodies": case.build_model().bodies, "frames": None, "page": None, "browser": None}
-    alone: list[_Rate] = []
-    read: list[_Rate] = []
-    drawn: list[_Rate] = []
-    frames, page_seconds = [], []
     with _studio(case) as workspace:
         _until(lambda: workspace.session.case is not None)
+        read = _Costs(lambda: _speed(workspace, seconds))
         for _ in range(rounds):
-            alone.append(_speed(workspace, seconds))
             with _reader(workspace):
-                read.append(_speed(workspace, seconds))
-        say(f"{median(r.steps for r in alone):.0f} steps/s alone, {median(r.steps for r in read):.0f} with a page")
+                rate = _speed(workspace, seconds)
+            read.take(rate)
+        say(f"{read.before.steps:.0f} steps/s alone, {rate.steps:.0f} with a page")
         if chromium is not None:
-            from playwright.sync_api import sync_playwright
+            figures |= _in_chromium(chromium, workspace, seconds, rounds)
+    return figures | {"steps": read.before.steps, "reader": read.parts_of_speed}
 
-            with sync_playwright() as driver:
-                browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
-                for _ in range(rounds):
-                    page = _Page(browser, workspace)
-                    page_seconds.append(page.seconds)
-                    rate, received = page.watch(workspace, seconds)
-                    drawn.append(rate)
-                    frames.append(received)
-                    page.page.close()
-                    _until(lambda: not workspace.server.get_clients(), 60.0)
-                    alone.append(_speed(workspace, seconds))
-                browser.close()
-            figures |= {"frames": median(frames), "page": min(page_seconds), "browser": _cost(drawn, alone)}
-    return figures | {"steps": median(r.steps for r in alone), "reader": _cost(read, alone)}
+
+def _in_chromium(chromium: str, workspace: Workspace, seconds: float, rounds: int) -> dict[str, Any]:
+    """Frames that Chromium receives in a second, when its page is there, and what it costs the run."""
+    from playwright.sync_api import sync_playwright
+
+    drawn = _Costs(lambda: _speed(workspace, seconds))
+    frames, page_seconds = [], []
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        for _ in range(rounds):
+            page = _Page(browser, workspace)
+            page_seconds.append(page.seconds)
+            rate, received = page.watch(workspace, seconds)
+            frames.append(received)
+            page.page.close()
+            _until(lambda: not workspace.server.get_clients(), 60.0)
+            drawn.take(rate)
+        browser.close()
+    return {"frames": median(frames), "page": min(page_seconds), "browser": drawn.parts_of_speed}
 
 
 def measure(seconds: float = SECONDS, rounds: int = ROUNDS, say: Say = lambda _: None) -> dict[str, Any]:
