@@ -59,7 +59,7 @@ bench: $(DEVELOPER_READY)
 
 $(USER_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[studio]"
 	@touch $@
 
 $(DEVELOPER_READY): pyproject.toml constraints.txt | $(USER_READY)
