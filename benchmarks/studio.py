@@ -18,6 +18,7 @@ from rich.console import Console
 
 from articulon.cases.case import Case
 from articulon.cases.loading import load_case
+from articulon.studio.case_source import FixedCase
 from articulon.studio.page_server import address, server_at
 from articulon.studio.run_session import RunSession
 from articulon.studio.workspace import Workspace
@@ -45,20 +46,6 @@ CLIENT = "import sys; from tests.support.page_client import PageClient; p = Page
 Say = Callable[[str], None]
 
 
-class _Given:
-    """A case."""
-
-    def __init__(self, case: Case) -> None:
-        self._case = case
-
-    def case(self) -> Case:
-        """The case."""
-        return self._case
-
-    def on_change(self, callback: object) -> None:
-        """It never does."""
-
-
 def cases() -> dict[str, Case]:
     """What is run."""
     wide = {
@@ -81,7 +68,7 @@ def _studio(case: Case) -> Iterator[Workspace]:
     """A studio that shows a case, kept up to date by a thread."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        Workspace(server_at(None), _Given(case), RunSession(Path(folder))).in_background() as workspace,
+        Workspace(server_at(None), FixedCase(case), RunSession(Path(folder))).in_background() as workspace,
     ):
         yield workspace
 

@@ -14,7 +14,7 @@ import pytest
 import articulon as ar
 from articulon.cases.loading import load_case
 from articulon.studio import run_session
-from articulon.studio.case_source import FileSource
+from articulon.studio.case_source import FixedCase
 from articulon.studio.live_frames import LiveFrames
 from articulon.studio.live_plots import MOST_KEPT, Observed
 from articulon.studio.opening import opened
@@ -83,11 +83,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunSession:
 def studio(session: RunSession) -> Iterator[Workspace]:
     """A studio that nobody keeps up to date but the test."""
 
-    class Pendulum(FileSource):
-        def case(self) -> Any:
-            return load_case("double-pendulum", SHORT)
-
-    workspace = Workspace(server_at(None), Pendulum("double-pendulum"), session)
+    workspace = Workspace(server_at(None), FixedCase(load_case("double-pendulum", SHORT)), session)
     yield workspace
     workspace.close()
 

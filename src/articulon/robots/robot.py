@@ -12,7 +12,7 @@ from articulon import forces
 from articulon.building import ModelBuilder
 from articulon.errors import CaseError, ModelError
 from articulon.inputs import shown
-from articulon.model.joints import Free, Joint, Weld
+from articulon.model.joints import Joint
 from articulon.model.shapes import Shape
 
 UNITS = "kg-m-s"
@@ -236,8 +236,3 @@ def unique(name: str, taken: Sequence[str] | set[str] | dict[str, Any]) -> str:
 def listed(name: str) -> str:
     """A name in a list, escaped where it has odd characters."""
     return name if name.isprintable() else shown(name)
-
-
-def is_root(joint: Joint) -> bool:
-    """Whether a joint is one that a robot stands on the ground by."""
-    return isinstance(joint, Weld | Free)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Protocol
 
 from articulon.cases.case import Case
-from articulon.cases.loading import load_case
 
 
 class CaseSource(Protocol):
@@ -22,23 +20,21 @@ class CaseSource(Protocol):
         ...
 
 
-class FileSource:
-    """A case that is read from its file, or a built-in one, and does not change while a page is open.
+class FixedCase:
+    """A case that stays as it is, as of a program that shows one.
 
     Parameters
     ----------
-    name_or_path
-        Of the case.
-    allow_code
-        Whether functions that it names may run.
+    case
+        The case.
     """
 
-    def __init__(self, name_or_path: str | Path, allow_code: bool = False) -> None:
-        self._name, self._allow_code = name_or_path, allow_code
+    def __init__(self, case: Case) -> None:
+        self._case = case
 
     def case(self) -> Case:
         """See :class:`CaseSource`."""
-        return load_case(self._name, allow_code=self._allow_code)
+        return self._case
 
     def on_change(self, callback: Callable[[], Any]) -> None:
-        """See :class:`CaseSource`."""
+        """See :class:`CaseSource`; it never does."""

@@ -65,8 +65,8 @@ class FormField:
 
     @property
     def hint(self) -> str:
-        """Its meaning, with an example and the default."""
-        said = [self.meaning.replace("``", "")]
+        """Its meaning, with an example, and the default or that it must be given."""
+        said = [self.meaning.replace("``", ""), "Must be given." if self.required else ""]
         if self.dimension is not None and self.dimension.example:
             said.append(f"Such as '{self.dimension.example}'.")
         if self.default is not None and self.default not in ((), [], {}) and "by default" not in self.meaning:

@@ -53,8 +53,8 @@ class SectionView:
         opens: bool,
         elsewhere: tuple[str, ...] = (),
     ) -> None:
-        self._elsewhere = elsewhere
         self._gui, self._editor, self._key, self._choice, self._optional = gui, editor, key, choice, optional
+        self._elsewhere = elsewhere
         self._folder = gui.add_folder(key, expand_by_default=opens)
         self._form: FormView | None = None
         words = [*members(choice)] if isinstance(choice, Family) else ["given"]
@@ -84,7 +84,14 @@ class SectionView:
                 self._word.options = (*self._word.options, word)
             self._word.value = word  # type: ignore[misc]
         self._form = form_for(
-            self._gui, self._editor, self._choice, declaration, self._form, self._folder, self._change
+            self._gui,
+            self._editor,
+            self._choice,
+            declaration,
+            self._form,
+            self._folder,
+            self._change,
+            self._elsewhere,
         )
         if self._form is not None and values is not None:
             self._form.show(values, about(errors, self._key))
