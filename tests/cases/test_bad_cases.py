@@ -71,8 +71,8 @@ def test_a_byte_order_mark_is_what_editors_of_windows_write(tmp_path):
 @pytest.mark.parametrize(
     "content, words",
     [
-        (BALL + f"\n[variants]\na = {'[' * 3000}{']' * 3000}\n", "lie within each other more than"),
-        (BALL + f"\n[variants.a]\nb = {'[' * 100}{']' * 100}\n", "lie within each other more than 64 deep"),
+        (BALL + f"\n[variants]\na = {'[' * 3000}{']' * 3000}\n", "are nested more than"),
+        (BALL + f"\n[variants.a]\nb = {'[' * 100}{']' * 100}\n", "are nested more than 64 deep"),
         (BALL + f"\n[fidelity]\nbudget = 1{'0' * 5000}\n", "a whole number has thousands of digits"),
         (BALL.encode("utf-16"), "is not UTF-8 text"),
         (b"\x00\x01\x02", "is not valid TOML"),
@@ -308,7 +308,7 @@ WHOLE = archive(positions=np.zeros((2, 3)) + [[0], [1]], kinds=np.array(["Na", "
         ("a.xyz", b"2\n\nNa 0 0 0\nCl 1 1 nan\n", "line 4: expected a kind and numbers"),
         ("a.xyz", b"2\n\nNa 0 0\nCl 1 1 1\n", "line 3: expected a kind and 3 or 6 numbers"),
         ("a.xyz", b"2\n\nNa 0 0 0\nCl 1 1 \xff\n", "cannot be read"),
-        ("a.xyz", b"0\n\n", "holds no particles"),
+        ("a.xyz", b"0\n\n", "contains no particles"),
         ("a.xyz", b"", "line 1: expected the number of particles"),
         ("a.npz", b"", "no file of arrays"),
         ("a.npz", WHOLE[:-40], "no file of arrays"),

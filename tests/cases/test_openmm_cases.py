@@ -228,8 +228,11 @@ def test_a_molecule_has_its_force_field_evaluated_by_openmm(tmp_path: Path):
     assert ar.potential_energy(theirs, theirs.q0) == pytest.approx(ar.potential_energy(ours, ours.q0), rel=1e-5)
     assert "<System" not in case.to_toml()
     for changes, said in (
-        ({"model.evaluate": "openmm", "model.force_field": None, "model.solvent": "vacuum"}, "is of a force_field"),
-        ({"model.platform": "CPU"}, "platform and precision are OpenMM's"),
+        (
+            {"model.evaluate": "openmm", "model.force_field": None, "model.solvent": "vacuum"},
+            "evaluate = 'openmm' needs a force_field",
+        ),
+        ({"model.platform": "CPU"}, "platform and precision apply to OpenMM"),
         ({**with_openmm, "model.platform": "Abacus"}, r"model\.platform: OpenMM has no platform 'Abacus' here"),
     ):
         with pytest.raises(ar.ArticulonError, match=said):

@@ -424,12 +424,12 @@ def test_a_case_takes_a_force_field_and_lists_what_was_inferred(tmp_path):
 @pytest.mark.parametrize(
     "line, override, message",
     [
-        ('solvent = "obc2"', {}, "solvent and cutoff are of a force_field"),
+        ('solvent = "obc2"', {}, "solvent and cutoff need a force_field"),
         ('force_field = "amber"', {}, "model.force_field: expected 'amber14' or 'charmm36'"),
         ('level = "atoms"', {}, "model.level: expected"),
-        ('level = "domain"', {}, "model: the level 'domain' needs domains"),
+        ('level = "domain"', {}, "model: domains are required for the level 'domain'"),
         ('accept = ["all"]', {}, "unknown word 'all'"),
-        ("", {"case.units": "zg-nm-ns"}, "molecules are built in the units 'Da-nm-ps'"),
+        ("", {"case.units": "zg-nm-ns"}, "molecules need the units 'Da-nm-ps'"),
         ("", {"model.structure": "b.pdb"}, "model.structure: b.pdb cannot be read"),
     ],
 )

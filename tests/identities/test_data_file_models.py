@@ -176,9 +176,7 @@ def test_a_case_reads_its_file_and_marks_it(tmp_path):
 
 def test_a_case_in_other_units_is_refused(tmp_path):
     written(tmp_path / "small.data", SMALL)
-    with pytest.raises(
-        ar.CaseError, match=r"model\.builder: data files of LAMMPS are read in the units 'lj' or 'Da-nm-ps'"
-    ):
+    with pytest.raises(ar.CaseError, match=r"model\.builder: LAMMPS data files need the units 'lj' or 'Da-nm-ps'"):
         ar.load_case(written(tmp_path / "small.toml", CASE.replace('"lj"', '"fg-um-us"')))
     with pytest.raises(ar.CaseError, match=r"small\.toml.*cannot be read"):
         ar.load_case(written(tmp_path / "small.toml", CASE.replace("small.data", "other.data")))
