@@ -301,7 +301,7 @@ def test_analyses_refuse_what_they_cannot_measure(peptide: ar.Run, tmp_path: Pat
     with pytest.raises(ar.ArticulonError, match="no peptide"):
         ar.analysis.backbone_torsions(short_run(ligand(tmp_path), frames=2))
     told = CliRunner().invoke(cli.app, ["analyse", "double-pendulum", "--out", str(tmp_path / "none")])
-    assert told.exit_code == 2 and "is no folder of a run" in told.output
+    assert told.exit_code == 2 and "is no run folder" in told.output
 
 
 @pytest.mark.slow
