@@ -209,9 +209,9 @@ def test_what_cannot_be_is_refused_by_name():
     def start(*groups):
         return ar.simulate(model, 0.1, rule="rk4", step=0.002, adaptive=plan(*groups))
 
-    with pytest.raises(ar.CaseError, match=r"'speed' is of joints; choose mode-energy"):
+    with pytest.raises(ar.CaseError, match=r"'speed' applies to joints; choose mode-energy"):
         modes(Speed(below=1.0), None)
-    with pytest.raises(ar.CaseError, match=r"'mode-energy' is of modes; say which"):
+    with pytest.raises(ar.CaseError, match=r"'mode-energy' applies to modes; give modes"):
         Group(bodies=("link-1",), lock=ModeEnergy(below=1.0))
     with pytest.raises(ar.CaseError, match=r"body 'link-2' has no mode 5; its modes are numbered 1 to 4"):
         start(modes(ModeEnergy(below=1.0), None, bodies=("link-2",), which=(1, 5)))
