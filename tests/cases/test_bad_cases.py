@@ -124,7 +124,7 @@ def test_of_thousands_of_faults_twenty_are_listed_and_the_others_counted(tmp_pat
             "there is no body 'b'",
         ),
         (PAIR, {"model.kinds": ["A", "A"]}, "model.kinds: there are 2, and 4 positions"),
-        (PAIR, {"model.kinds": ["A", "A", "B", "A"]}, "model.species: there is no 'B'"),
+        (PAIR, {"model.kinds": ["A", "A", "B", "A"]}, "model.species: there is no species 'B'"),
         (PAIR, {"model.positions[1]": [1e30, 0, 0]}, "begins 1e+29 lengths of the box away from it along x"),
         (PAIR, {"forces[0].skin": 1e9}, "images of sites take about"),
         (PAIR, {"model.seed": 2**64}, "model.seed: expected a valid integer"),

@@ -100,4 +100,4 @@ def test_after_an_interruption_what_was_found_is_printed(tmp_path: Path, monkeyp
     monkeypatch.setattr(advising.Measuring, "overdamped", interrupted)
     found = CliRunner().invoke(app, ["advise", made(tmp_path), "--seconds", "2"])
     assert found.exit_code == EXIT_INTERRUPTED
-    assert "Run it " in found.stdout and "broken off" in found.stdout
+    assert "Run it " in found.stdout and "interrupted" in found.stdout

@@ -454,7 +454,7 @@ def test_a_scheduler_that_is_not_there_is_refused(walker: Path, monkeypatch: pyt
         (("--slurm", "--workers", "2"), "--slurm does not run anything"),
         (("--workers", "0"), "workers: must be at least 1"),
         (("--seeds", "many"), "cannot read --seeds 'many'"),
-        (("--skip", "120%"), "--skip: expected a part"),
+        (("--skip", "120%"), "--skip: expected a fraction"),
         (("--vary", "run.duration"), "cannot read --vary"),
         (("--vary", "scaling.b2=0.1"), "articulon sweep"),
     ],
