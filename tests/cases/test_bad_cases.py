@@ -323,7 +323,7 @@ WHOLE = archive(positions=np.zeros((2, 3)) + [[0], [1]], kinds=np.array(["Na", "
             archive(positions=np.zeros((1, 3)), kinds=np.array(["Na"]), velocities=np.zeros(3)),
             "velocities: exp",
         ),
-        ("a.npz", archive(kinds=np.array(["Na"])), "holds no array 'positions'"),
+        ("a.npz", archive(kinds=np.array(["Na"])), "has no array 'positions'"),
     ],
 )
 def test_damaged_files_of_particles_are_named_with_the_case(tmp_path, name, content, words):

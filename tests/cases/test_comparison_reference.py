@@ -179,7 +179,7 @@ def test_a_reference_that_the_case_names_stays_and_is_said_to_be_scaled(tmp_path
     named = PULLED + '\n[compare]\nreference = "tenth"\nvariants = ["tenth"]\n'
     done = comparing.compare(case_of(tmp_path, named), vary={"scaling.a2": [0.05]}, out=tmp_path / "runs")
     assert done.row("tenth")["is_reference"]
-    assert any("'tenth', from which others are measured, is scaled" in text for text in done.sentences)
+    assert any("'tenth', the reference of the others, is scaled" in text for text in done.sentences)
 
 
 # Seeds

@@ -450,7 +450,7 @@ def test_a_scheduler_that_is_not_there_is_refused(walker: Path, monkeypatch: pyt
     ("options", "words"),
     [
         (("--scheduler", "somewhere"), "scheduler: expected its address"),
-        (("--scheduler", "tcp://127.0.0.1:1", "--workers", "2"), "give one"),
+        (("--scheduler", "tcp://127.0.0.1:1", "--workers", "2"), "give only one"),
         (("--slurm", "--workers", "2"), "--slurm does not run anything"),
         (("--workers", "0"), "workers: must be at least 1"),
         (("--seeds", "many"), "cannot read --seeds 'many'"),

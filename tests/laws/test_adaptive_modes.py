@@ -218,5 +218,5 @@ def test_what_cannot_be_is_refused_by_name():
     with pytest.raises(ar.CaseError, match=r"body 'link-2' is welded to its parent"):
         start(Group(bodies=("link-2",), lock=Random(probability=1.0)))
     twice = modes(ModeEnergy(below=1.0), None, which=(2,))
-    with pytest.raises(ar.CaseError, match=r"mode 2 of body 'link-1' is in adaptive.groups\[0\] already"):
+    with pytest.raises(ar.CaseError, match=r"mode 2 of body 'link-1' is already in adaptive.groups\[0\]"):
         start(twice, twice)
