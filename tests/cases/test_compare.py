@@ -535,7 +535,7 @@ def test_the_sentences_say_who_is_faster_in_equal_physical_times() -> None:
     assert sentence(row, rival).startswith("'fast' is 4 times as fast as the unscaled friction-implicit rule")
     assert sentence(row, rival).endswith("but its verdict is 'violated'.")
     slower = {**row, "physical_time": 0.1}
-    assert sentence(slower, rival).startswith("Scaling is beaten: the unscaled friction-implicit rule")
+    assert sentence(slower, rival).startswith("Scaling gains nothing: the unscaled friction-implicit rule")
     inertialess = {**rival, "rule": "overdamped", "lateness_relative": -0.015, "wall_seconds_are": "estimated"}
     assert sentence(slower, inertialess).endswith("It leaves out inertia, by which it is 1.5\u00a0% early.")
     assert "about 40" in sentence(slower, inertialess)

@@ -232,7 +232,10 @@ def test_a_longer_duration_extends_a_run_that_has_ended(tmp_path: Path) -> None:
     for changes, message in (
         ({"run.duration": "0.2 us"}, r"holds a run of 0\.3 us, and run\.duration is 0\.2 us; give a longer one"),
         ({"run.duration": "0.33 us"}, r"run\.duration: 0\.33 us is not a whole number of the 0\.025 us between frames"),
-        ({"run.duration": "0.4 us", "run.frames": 4}, r"run\.frames: frames stay as far apart .*or give 16"),
+        (
+            {"run.duration": "0.4 us", "run.frames": 4},
+            r"run\.frames: the interval between frames must be that of .*or give 16",
+        ),
         ({"run.duration": "0.4 us", "run.seed": 7}, r"holds another run: .*run\.seed.* differ"),
     ):
         with pytest.raises(ar.CaseError, match=message):

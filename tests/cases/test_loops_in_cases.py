@@ -113,7 +113,7 @@ def test_given_coordinates_and_speeds_stay_and_those_left_out_follow(bars: Path)
     assert np.abs(ar.loop_jacobian(model, model.q0) @ model.u0).max() < 1e-12
     wrong = {**given, "model.bodies.rocker.u": 0.0, "model.bodies.coupler.u": 0.0}
     line = refusal(bars, wrong)
-    assert line.startswith(f"{bars}: loop 'closure': the initial speeds that are given break it")
+    assert line.startswith(f"{bars}: loop 'closure': the given initial speeds violate it")
     # What is zero because it was left out is no speed that was given, also not in what a run writes of its case.
     case = ar.load_case(bars, {**left_out, **given, "model.bodies.rocker.q": 1.4})
     again = case.with_overrides({"run.seed": 2}).build_model()

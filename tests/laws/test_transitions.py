@@ -141,7 +141,7 @@ def test_with_a_driven_joint_the_energy_has_a_linear_term() -> None:
         up = ar.release(model, q, t.speeds, t.locked, choice=choice, energy=1.7 * t.energy_after)
         assert 0.5 * up.speeds @ M @ up.speeds == pytest.approx(1.7 * t.energy_after, rel=1e-12)
         assert up.speeds[9] == pytest.approx(u[9], rel=1e-12)
-    with pytest.raises(ar.TransitionError, match=r"the momentum allows none below [\d.e+-]+ fg um\^2/us\^2; ask"):
+    with pytest.raises(ar.TransitionError, match=r"the momentum requires at least [\d.e+-]+ fg um\^2/us\^2; request"):
         ar.release(model, q, t.speeds, t.locked, energy=0.3 * t.energy_after)
     # The least energy that the message names can be had, and is below that of the coarse model.
     try:
