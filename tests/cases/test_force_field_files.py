@@ -193,7 +193,7 @@ def test_a_case_finds_and_marks_its_files(modified, tmp_path):
     assert np.isfinite(ar.potential_energy(model, model.q0))
     again = case.with_overrides({"run.duration": "4 fs"})
     (tmp_path / "cso.xml").write_text(CSO.read_text() + " ")
-    with pytest.raises(CaseError, match=r"force_field_files\[0\]: .* is not the file"):
+    with pytest.raises(CaseError, match=r"force_field_files\[0\]: .* does not match "):
         again.with_overrides({"run.duration": "6 fs"})
 
 

@@ -204,7 +204,7 @@ def test_a_run_does_not_go_on_with_another_system(tmp_path: Path, monkeypatch):
     (tmp_path / "system.xml").write_text(xml(solvent="obc2"))
     with pytest.raises(ar.CaseError, match=r"forces\[0\]\.sha256"):
         ar.run(file, tmp_path / "out", resume=True, report=False)
-    with pytest.raises(ar.CaseError, match=r"forces\[0\]\.system: .* is not the file that forces\[0\]\.sha256 says"):
+    with pytest.raises(ar.CaseError, match=r"forces\[0\]\.system: .* does not match forces\[0\]\.sha256"):
         ar.open_run(tmp_path / "out").case.build_model()
 
 

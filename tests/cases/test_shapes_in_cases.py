@@ -97,5 +97,5 @@ def test_a_mesh_that_has_changed_is_not_taken_for_the_one_of_the_run(tmp_path: P
     again = tmp_path / "again.toml"
     again.write_text(case.to_toml())
     stl(tmp_path / "hand.stl", 2.0 * CUBE, SIDES)
-    with pytest.raises(ar.CaseError, match=r"hand\.stl is not the file that .*shape\[1\]\.sha256 says"):
+    with pytest.raises(ar.CaseError, match=r"hand\.stl does not match .*shape\[1\]\.sha256"):
         ar.load_case(again)

@@ -400,7 +400,7 @@ def test_a_case_reads_the_structure_beside_it(whole, tmp_path):
     assert case.model_declaration.sha256 in case.to_toml()
     write_structure(replace(whole, positions=whole.positions + 1.0), tmp_path / "a.pdb")
     (tmp_path / "again.toml").write_text(case.to_toml())
-    with pytest.raises(CaseError, match=r"model.structure: .*a.pdb is not the file that model.sha256 says"):
+    with pytest.raises(CaseError, match=r"model.structure: .*a.pdb does not match model.sha256"):
         ar.load_case(tmp_path / "again.toml")
 
 

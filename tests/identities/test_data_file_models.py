@@ -170,7 +170,7 @@ def test_a_case_reads_its_file_and_marks_it(tmp_path):
     assert run.summary["status"] == "complete"
     ar.lammps.write_data(run.model, run.q[-1], run.u[-1], tmp_path / "end.data", like=tmp_path / "small.data")
     written(tmp_path / "small.data", SMALL.replace("7 0.3", "7 0.4"))
-    with pytest.raises(ar.CaseError, match="is not the file"):
+    with pytest.raises(ar.CaseError, match=r"does not match model\.sha256"):
         ar.open_run(tmp_path / "run").case.build_model()
 
 
