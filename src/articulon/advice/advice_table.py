@@ -69,7 +69,7 @@ def _notes(advice: Advice) -> list[Any]:
     if there:
         grid = _grid()
         for option in there:
-            bound = f"bounded by {option.bound}; " if option.bound else ""
+            bound = f"limited by {option.bound}; " if option.bound else ""
             grid.add_row(option.name, Text(printable(f"{bound}error: {option.trust.words}")))
         parts += [Text("Meaning of steps and errors", style="bold"), grid, Text()]
     missing = [option for option in advice.options if not option.feasible]

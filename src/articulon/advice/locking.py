@@ -51,7 +51,7 @@ def _of_locking(m: Measuring, way: Way, step: float | None) -> Trust | None:
     if beside is None or m.truth is None:
         return None
     length = m.told(float(m.truth.path.times[-1]))
-    words = f"what locking changes in {length}, most of {beside.what or 'nothing'}"
+    words = f"change by locking in {length}, most in {beside.what or 'nothing'}"
     return Trust(m.bounds.verdict(beside.error), beside.error, words)
 
 

@@ -46,7 +46,7 @@ class Pace(NamedTuple):
     """Processor time over wall time during the measurement: one on a quiet machine with one thread, less if other
     programs run."""
     per_step: float
-    """[s]."""
+    """Wall time per step [s]."""
     step: float
     """Mean step of the whole run [time]."""
     until: float

@@ -57,7 +57,7 @@ class Window(NamedTuple):
     model: Model
     """Model with the state at the start of the window."""
     length: float
-    """[time]."""
+    """Length of the window [time]."""
     finest: int
     """Number of fine windows of noise between two comparison times."""
     moments: int = MOMENTS

@@ -47,7 +47,7 @@ class Approach:
 
     @property
     def duration(self) -> float:
-        """[time]."""
+        """Duration of the motion [time]."""
         return float(self.times[-1])
 
     def delay(self, a2: float, until: float | None = None) -> float:

@@ -23,7 +23,7 @@ class MeanTemperature(NamedTuple):
     """The mean kinetic temperature of a run."""
 
     mean: float
-    """[temperature]."""
+    """Mean kinetic temperature [temperature]."""
     error: float
     """Standard error, from the number of independent samples [temperature]."""
     samples: float

@@ -101,7 +101,7 @@ class Stretch:
     gain: float
     """Derivative gain kd [time]; 0 for the standard thermostat."""
     duration: float
-    """[time]."""
+    """Duration of the run [time]."""
     zeta: float
     """Root mean square of ζ after equilibration [1/time]."""
     rate: float
@@ -135,7 +135,7 @@ class ThermostatAnalysis:
     temperature: float
     """Target temperature Td [temperature]."""
     degrees_of_freedom: int
-    """N."""
+    """Number N of degrees of freedom."""
     window: float
     """Length of the window [time]."""
     stretches: tuple[Stretch, ...]

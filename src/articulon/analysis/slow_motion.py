@@ -195,7 +195,7 @@ class Ends(NamedTuple):
     """End conditions of a motion."""
 
     duration: float
-    """[time]."""
+    """Maximum duration of the motion [time]."""
     link: int
     """Link of the lead."""
     body: int

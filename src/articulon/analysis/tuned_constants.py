@@ -56,7 +56,7 @@ class Pair:
     a2: float
     """Scaling factor."""
     duration: float
-    """[time]."""
+    """Duration of the runs [time]."""
     delay: float
     """Delay of the scaled run at the end [time]."""
     predicted: float

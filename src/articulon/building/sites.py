@@ -19,17 +19,17 @@ class SiteChunk(NamedTuple):
     """Sites that were added in one call."""
 
     body: np.ndarray
-    """(sites,)."""
+    """Body of each site, −1 for the ground, shape (sites,)."""
     position: np.ndarray
     """Positions of the sites, shape (sites, 3)."""
     charge: np.ndarray
-    """(sites,)."""
+    """Charges of the sites, shape (sites,)."""
     kinds: str | list[str]
     """One kind for all or one each."""
     groups: str | list[str]
     """One group for all or one each."""
     radius: np.ndarray
-    """(sites,)."""
+    """Radii of the contact spheres, shape (sites,)."""
 
 
 class SiteBuilder(FlexibleBuilder):

@@ -19,7 +19,7 @@ class GivenModel:
     model: Model
     """The model, with its forces."""
     inferred: tuple[str, ...] = ()
-    """See :attr:`articulon.cases.case.Case.inferred`."""
+    """Assumptions about a structure file; see :attr:`articulon.cases.case.Case.inferred`."""
 
     def model_dump(self) -> dict[str, Any]:
         """The model written out, as in ``[model]`` of a case."""

@@ -68,7 +68,7 @@ def load_plugin(path: str | Path) -> ModuleType:
     source = file.read_bytes()
     known = _LOADED.get(file)
     if known is not None and known[0] != source:
-        raise CaseError(f"{file}: has changed since it was run; start Python anew to run it again")
+        raise CaseError(f"{file}: has changed since it was run; restart Python to run it again")
     known = known or next((one for one in _LOADED.values() if one[0] == source), None)
     if known is not None:
         _LOADED[file] = known

@@ -78,7 +78,7 @@ class Dynamics(Section):
     @model_validator(mode="after")
     def _together(self) -> Self:
         if self.rotations == "euler-parameters" and self.solver != "articulated":
-            raise ValueError("rotations = 'euler-parameters' goes with the solver 'articulated'")
+            raise ValueError("rotations = 'euler-parameters' needs the solver 'articulated'")
         return self
 
 
@@ -310,7 +310,7 @@ class CaseFile(Section):
         file = super().resolved(units, where)
         for name in self.variants:
             if not re.fullmatch(NAME, name):
-                raise CaseError(f"variants: {name!r} is no name for a folder; use letters, digits, dots and dashes")
+                raise CaseError(f"variants: {name!r} is not a valid folder name; use letters, digits, dots and dashes")
         named = [] if self.compare.reference is None else [("reference", self.compare.reference)]
         for key, name in [*named, *((f"variants[{k}]", name) for k, name in enumerate(self.compare.variants))]:
             if name not in self.variants:

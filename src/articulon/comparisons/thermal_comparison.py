@@ -162,7 +162,7 @@ class Gain(NamedTuple):
     name: str
     view: View
     mass: float
-    """Q."""
+    """Thermostat mass Q."""
     gain: float
     """Derivative gain kd; 0 for the standard thermostat."""
 

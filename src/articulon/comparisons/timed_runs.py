@@ -32,7 +32,7 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Wall time [s]."""
+        """Measured wall time [s]."""
         return self._ended - self._began
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:

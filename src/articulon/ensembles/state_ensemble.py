@@ -146,7 +146,7 @@ class Ensemble:
         given = seeds_of(seeds, len(q), "Ensemble", noisy or thermostat is not None)
         self.model = model
         self.time = 0.0
-        """[time]."""
+        """Simulated time [time]."""
         self.steps = 0
         """Number of steps taken."""
         self._window, self._held, self._noise_of, self._pace = 0, window if noisy else 0.0, "", np.inf

@@ -37,7 +37,7 @@ class Steps(NamedTuple):
     """Equal steps that are whole windows of noise and divide the time between frames."""
 
     length: float
-    """[time]."""
+    """Length of a step [time]."""
     windows: int
     """Number of fine windows in each step."""
 

@@ -82,6 +82,6 @@ class TriedCondition(BaseCondition):
     of_locked: ClassVar[bool] = False
     chances: ClassVar[bool] = True
     below: Annotated[Quantity, Dimension("energy", minimum=0)]
-    """[energy]"""
+    """Upper bound [energy]."""
     attempts: Count | None = None
     """Number of parts tried at a decision, drawn at random; by default all."""

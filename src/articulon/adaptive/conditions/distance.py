@@ -25,9 +25,9 @@ class Distance(BoundedCondition):
     point: Annotated[tuple[Quantity, Quantity, Quantity] | None, Dimension("length")] = None
     """Fixed point instead of a second body, world frame [length]."""
     below: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """[length]"""
+    """Upper bound [length]."""
     above: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """[length]"""
+    """Lower bound [length]."""
 
     @model_validator(mode="after")
     def _one_end(self) -> Self:

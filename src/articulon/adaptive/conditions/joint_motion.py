@@ -62,9 +62,9 @@ class Torque(JointMotion):
 
     when: Literal["torque"] = "torque"
     below: Annotated[Quantity | None, Dimension("torque", minimum=0)] = None
-    """[torque]"""
+    """Upper bound [torque]."""
     above: Annotated[Quantity | None, Dimension("torque", minimum=0)] = None
-    """[torque]"""
+    """Lower bound [torque]."""
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""

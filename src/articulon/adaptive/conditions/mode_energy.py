@@ -20,9 +20,9 @@ class ModeEnergy(BoundedCondition):
     when: Literal["mode-energy"] = "mode-energy"
     of: ClassVar = "modes"
     below: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
-    """[energy]"""
+    """Upper bound [energy]."""
     above: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
-    """[energy]"""
+    """Lower bound [energy]."""
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""

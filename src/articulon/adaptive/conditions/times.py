@@ -14,7 +14,7 @@ class Schedule(BaseCondition):
 
     when: Literal["schedule"] = "schedule"
     times: Annotated[tuple[Quantity, ...], Dimension("time", minimum=0)]
-    """[time]"""
+    """Times at which the condition holds [time]."""
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
@@ -28,7 +28,7 @@ class Elapsed(BaseCondition):
 
     when: Literal["elapsed"] = "elapsed"
     time: Annotated[Quantity, Dimension("time", minimum=0)]
-    """[time]"""
+    """Time since the last change [time]."""
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""

@@ -17,11 +17,11 @@ class Sphere(Declaration):
     """A spherical body."""
 
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of the sphere [mass]."""
     inertia: Annotated[Quantity, Dimension("inertia", minimum=0, exclusive=True)]
     """Moment of inertia about its centre [mass length²]."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius of the sphere [length]."""
 
 
 class ConjugatedNanoparticle(BaseBuilder):

@@ -62,9 +62,9 @@ class BeamModes(ModesDeclaration):
 
     kind: Literal["beam"]
     length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Length of the beam [length]."""
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of the beam [mass]."""
     bending: Count | tuple[Count, Count] = 2
     """Number of bending modes along y and along z, or one number for both."""
     bending_stiffness: Annotated[Pair | None, Dimension("energy_length", minimum=0, exclusive=True)] = None

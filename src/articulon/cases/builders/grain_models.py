@@ -52,7 +52,7 @@ class SingleGrain(Weighed):
     kind: str = "grain"
     """Kind of the grain, which selects its material."""
     radius: Radius
-    """[length]."""
+    """Radius of the grain [length]."""
     position: Annotated[Vector, Dimension("length")] = STILL
     """Initial position of its centre, world frame [length]."""
     velocity: Annotated[Vector, Dimension("velocity")] = STILL

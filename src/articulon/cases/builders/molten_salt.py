@@ -28,15 +28,15 @@ class Cluster(Declaration):
     kind: str = "SiO2"
     """Name of its site in tables of potentials."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius of the cluster [length]."""
     density: Annotated[Quantity, Dimension("mass_density", minimum=0, exclusive=True)]
     """Density that determines its mass [mass/length³]."""
     charge: Annotated[Quantity, Dimension("charge")] = 0.0
-    """[charge]."""
+    """Charge of the cluster [charge]."""
 
     @property
     def mass(self) -> float:
-        """[mass]."""
+        """Mass of the cluster [mass]."""
         return 4.0 / 3.0 * math.pi * float(self.radius) ** 3 * float(self.density)
 
 

@@ -31,7 +31,7 @@ class Particles(BaseBuilder):
     species: dict[str, Species]
     """Species by kind."""
     positions: Annotated[tuple[Vector, ...] | None, Dimension("length")] = None
-    """[length]."""
+    """Positions of the particles [length]."""
     velocities: Annotated[tuple[Vector, ...] | None, Dimension("velocity")] = None
     """Initial velocities; by default zero [velocity]."""
     kinds: str | tuple[str, ...] | None = None

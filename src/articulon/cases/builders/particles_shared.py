@@ -11,9 +11,9 @@ class Species(Declaration):
     """A kind of particle."""
 
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of a particle [mass]."""
     charge: Annotated[Quantity, Dimension("charge")] = 0.0
-    """[charge]."""
+    """Charge of a particle [charge]."""
     radius: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
     """Radius of hard spheres [length]; 0 for point particles."""
 

@@ -57,7 +57,7 @@ class Polymers(BaseBuilder):
     dihedral_stiffness: Annotated[Quantity, Dimension("energy")] = 0.0
     """Stiffness k of U = k [1 + cos(n φ − φ₀)] for the dihedral angles along the backbone [energy]."""
     dihedral_multiplicity: Annotated[Whole, Field(ge=1, le=6)] = 3
-    """n."""
+    """Multiplicity n of the dihedral potential."""
     dihedral_phase: Annotated[Quantity, Dimension("angle")] = 0.0
     """Phase φ₀ of the dihedral potential [rad]."""
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]

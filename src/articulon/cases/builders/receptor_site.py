@@ -21,9 +21,9 @@ class Ball(Declaration):
     """A spherical body."""
 
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of the sphere [mass]."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius of the sphere [length]."""
 
 
 class Particle(Ball):
@@ -56,7 +56,7 @@ class ReceptorSite(BaseBuilder):
     bulk: Ball
     """Protein without these side chains."""
     drug: Particle
-    """The particle."""
+    """Drug particle."""
     residues: Annotated[tuple[str, ...], Field(min_length=1)]
     """Residues: one-letter names of leucine, arginine, phenylalanine or lysine with their numbers, as ``L57``."""
     masses: Annotated[dict[str, Quantity], Dimension("mass", minimum=0, exclusive=True)]

@@ -27,15 +27,15 @@ class SatelliteWithBooms(BaseBuilder):
     segments: Annotated[Whole, Field(ge=1)]
     """Number of segments of a boom."""
     hub_mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of the hub [mass]."""
     hub_radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius of the hub [length]."""
     hub_height: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Height of the hub along z [length]."""
     segment_mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of a segment [mass]."""
     segment_length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Length of a segment [length]."""
     segment_width: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Width of the square cross-section [length]."""
     fold: Annotated[Quantity, Dimension("angle")] = "90 deg"

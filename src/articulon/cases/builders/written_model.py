@@ -162,7 +162,7 @@ class ExplicitSite(Declaration):
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """Position in the frame of the body, or in the world frame [length]."""
     charge: Annotated[Quantity, Dimension("charge")] = 0.0
-    """[charge]."""
+    """Charge of the site [charge]."""
     kind: str = "site"
     """Kind, which selects the force law of its pairs."""
     group: str | None = None
