@@ -133,22 +133,22 @@ def apply_inverse(forest, ws, columns, factors, rows, b, last, force):
 
 
 @jit
-def apply_inverse_twice(forest, ws, columns, factors, rows, b, first_last, last, force, other):
-    """M⁻¹ of the generalised forces in rows b and b + 1, as :func:`apply_inverse` with either, up to the links
-    ``first_last`` and ``last`` ≥ ``first_last``. Link by link in turn, so that neither row waits for what its own link
-    before has left."""
-    clear_forces(force, first_last)
-    clear_forces(other, last)
-    for i in range(last, first_last, -1):
-        hand_inward(forest, ws, columns, factors, rows, b + 1, i, other)
-    for i in range(first_last, -1, -1):
+def apply_inverse_twice(forest, ws, columns, factors, rows, b, b_last, c, c_last, force, other):
+    """M⁻¹ of the generalised forces in rows b and c, as :func:`apply_inverse` with either, up to the links ``b_last``
+    and ``c_last`` ≥ ``b_last``. Link by link in turn, so that neither row waits for what its own link before has
+    left."""
+    clear_forces(force, b_last)
+    clear_forces(other, c_last)
+    for i in range(c_last, b_last, -1):
+        hand_inward(forest, ws, columns, factors, rows, c, i, other)
+    for i in range(b_last, -1, -1):
         hand_inward(forest, ws, columns, factors, rows, b, i, force)
-        hand_inward(forest, ws, columns, factors, rows, b + 1, i, other)
-    for i in range(first_last + 1):
+        hand_inward(forest, ws, columns, factors, rows, c, i, other)
+    for i in range(b_last + 1):
         accelerate_outward(forest, ws, columns, factors, rows, b, i, force)
-        accelerate_outward(forest, ws, columns, factors, rows, b + 1, i, other)
-    for i in range(first_last + 1, last + 1):
-        accelerate_outward(forest, ws, columns, factors, rows, b + 1, i, other)
+        accelerate_outward(forest, ws, columns, factors, rows, c, i, other)
+    for i in range(b_last + 1, c_last + 1):
+        accelerate_outward(forest, ws, columns, factors, rows, c, i, other)
 
 
 @jit
@@ -156,7 +156,10 @@ def apply_inverse_to_rows(forest, ws, columns, factors, rows, last, force):
     """M⁻¹ of every row of generalised forces (blocks, nu), in place: row b as far as link ``last[b]``, as
     :func:`apply_inverse` does. ``force`` (2 links, 6) is scratch."""
     count, links = rows.shape[0], forest.parent.size
-    for b in range(0, count - 1, 2):
-        apply_inverse_twice(forest, ws, columns, factors, rows, b, last[b], last[b + 1], force[:links], force[links:])
+    one, other = force[:links], force[links:]
+    for first in range(0, count - 1, 2):
+        # Joints may be in another order than links.
+        b, c = (first, first + 1) if last[first] <= last[first + 1] else (first + 1, first)
+        apply_inverse_twice(forest, ws, columns, factors, rows, b, last[b], c, last[c], one, other)
     if count % 2 == 1:
         apply_inverse(forest, ws, columns, factors, rows, count - 1, last[count - 1], force)
