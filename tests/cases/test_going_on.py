@@ -230,7 +230,7 @@ def test_a_longer_duration_extends_a_run_that_has_ended(tmp_path: Path) -> None:
     again = ar.run(file, tmp_path / "run", True, overrides={**set_by, "run.duration": "0.3 us"}, report=False)
     assert again.times.size == 13  # it has come to its end, and is returned
     for changes, message in (
-        ({"run.duration": "0.2 us"}, r"holds a run of 0\.3 us, and run\.duration is 0\.2 us; give a longer one"),
+        ({"run.duration": "0.2 us"}, r"holds a run of 0\.3 us, and run\.duration is 0\.2 us; give a longer duration"),
         ({"run.duration": "0.33 us"}, r"run\.duration: 0\.33 us is not a whole number of the 0\.025 us between frames"),
         (
             {"run.duration": "0.4 us", "run.frames": 4},

@@ -20,7 +20,8 @@ from articulon.inputs import shown
 from articulon.model import Model
 
 SAME = 4
-"""Number of bodies with drag in a merged body from which they are combined; four points represent any drag."""
+"""Largest number of bodies with drag in a merged body that stay separate; more are replaced by four points, which can
+represent any drag."""
 
 
 def check_forces_follow(model: Model) -> None:

@@ -1,7 +1,7 @@
 """Time scales of a case: those that limit its steps, and those of the observed motion.
 
 Drag damps speeds in τ = m/β, springs and pair forces vibrate at ω, a collision lasts t_c, and thermal motion rotates
-the smallest body by about an angle of one in √(I/kT). An explicit rule resolves the fastest of these. Advice decides
+the smallest body by about one radian in √(I/kT). An explicit rule resolves the fastest of these. Advice decides
 which of them an option may leave out.
 """
 

@@ -230,7 +230,7 @@ def slow_motion(model: Model, relaxation: float, ends: Ends) -> SlowMotion | Non
         try:
             return _followed(_Balance(model), relaxation, ends)
         except np.linalg.LinAlgError:
-            # A singular matrix means a joint without drag, a matrix that is not finite means such forces.
+            # A singular matrix means a joint without drag; a non-finite matrix means non-finite forces.
             return None
 
 

@@ -67,8 +67,9 @@ class Case:
     scaling: Policy
     """Scaling policy of the forces."""
     thermostat: Thermostat | None
+    """Thermostat of the run; None without one."""
     barostat: Barostat | None
-    """Thermostat or barostat of the run; None without one."""
+    """Barostat of the run; None without one."""
     integrator: Integrator
     """Integrator that advances the state."""
     adaptive: Adaptive | None

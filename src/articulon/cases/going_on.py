@@ -42,7 +42,9 @@ def going_on(folder: Path, case: Case, name: str = CASE) -> tuple[Case, Case | N
     unit = "" if case.units.time is None else case.units.symbols[2]
     before, after = (with_unit(float(one.run.duration), unit, 9) for one in (held, longer))
     if float(longer.run.duration) < float(held.run.duration):
-        raise CaseError(f"{folder} holds a run of {before}, and {DURATION} is {after}; give a longer one to go on")
+        raise CaseError(
+            f"{folder} holds a run of {before}, and {DURATION} is {after}; give a longer duration to continue"
+        )
     summary = _summary(folder)
     if summary.get("stop_time") is not None:
         raise ArticulonError(f"{folder}: the run ended because it has {summary['status']}; it cannot be extended")

@@ -77,7 +77,7 @@ def pair_distribution(
     count = chains.bead.size
     volumes = np.linalg.det(boxes)
     per_frame = count * count / float(volumes.min()) * 4.0 / 3.0 * np.pi * farthest**3 + 1.0
-    # In a large system only some chains are central in each frame, but all chains are neighbours.
+    # In a large system only some chains are central in each frame; they take turns, so that all are used.
     stride = min(len(chains), max(1, round(FEWEST * per_frame / PAIRS)))
     most = int(np.clip(PAIRS * stride / per_frame, FEWEST, FRAMES))
     edges = np.linspace(0.0, farthest, bins + 1)
