@@ -278,7 +278,7 @@ def test_coordinates_by_name(run):
     np.testing.assert_allclose(other.coordinate("phi:A:TRP3", degrees=True), np.degrees(turns[:, place]), rtol=1e-15)
     with pytest.raises(ArticulonError, match=r"no coordinate 'phi:A:TRP2'; did you mean 'phi:A:TRP3'"):
         run.coordinate("phi:A:TRP2")
-    with pytest.raises(ArticulonError, match=r"is no angle"):
+    with pytest.raises(ArticulonError, match=r"is not an angle"):
         run.coordinate(run.coordinate_names[0], wrapped=True)
 
 

@@ -83,7 +83,7 @@ def test_what_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:
     uneven = ar.simulate(builder.build(), 1.0, frames=2).extend(1.0, frames=5)
     with pytest.raises(ar.CaseError):
         uneven.save(tmp_path / "uneven")
-    with pytest.raises(ar.ArticulonError, match="are not equally far apart"):
+    with pytest.raises(ar.ArticulonError, match="are not equally spaced"):
         plain.extend(1.0, frames=5).save(tmp_path / "uneven")
 
 
