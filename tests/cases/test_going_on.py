@@ -58,7 +58,9 @@ def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path: Path, monkey
     folder = part.save(tmp_path / "saved")
     run = ar.open_run(folder)
     assert run.summary["status"] == "interrupted" and not run.complete
-    with pytest.raises(ar.ArticulonError, match=r"extend: the run was interrupted before its end; call run\.extend\(\) first"):
+    with pytest.raises(
+        ar.ArticulonError, match=r"extend: the run was interrupted before its end; call run\.extend\(\) first"
+    ):
         run.extend(0.1)
     run.extend()
     assert run.complete and np.array_equal(run.q, whole.q)

@@ -45,7 +45,7 @@ def test_hydrogens_are_those_of_the_smiles(acetate):
         ({"XYZ": SMILES}, "there is no residue 'XYZ' .there are: ACT"),
         ({"ACT": "C("}, "RDKit cannot read the SMILES"),
         ({"ACT": "CCO"}, "L:ACT1: "),
-        ({"ACT": "CC(=O)N"}, "are not those of 'CC"),
+        ({"ACT": "CC(=O)N"}, "differ from those of 'CC"),
     ],
 )
 def test_smiles_of_something_else_are_refused(acetate, ligands, message):

@@ -1,4 +1,4 @@
-"""Writes structures as PDB or mmCIF files, by gemmi."""
+"""Write structures as PDB or mmCIF files, with gemmi."""
 
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,17 @@ from articulon.molecules.structure import Structure, check_structure
 def write_structure(structure: Structure, path: str | Path, positions: np.ndarray | None = None) -> None:
     """Write a structure, at its own or at other positions, as a ``.pdb`` or a ``.cif`` file.
 
-    Bonds that no template tells, those of ligands and disulfides, go into CONECT records of a PDB file, and a periodic
-    box into its CRYST1 record.
+    Bonds that templates do not contain, those of ligands and disulfides, go into CONECT records of a PDB file, and a
+    periodic box into its CRYST1 record.
 
     Parameters
     ----------
     structure
-        What is written.
+        The structure.
     path
         The file; its ending chooses the format.
     positions
-        Other positions of its atoms [nm], shape (atoms, 3): those of the sites of a model, say.
+        Other positions of the atoms [nm], shape (atoms, 3), such as those of a model's sites.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
 
 
 def _cell(box: Box, package: Any) -> Any:
-    """gemmi's cell of a box: lengths and angles."""
+    """Return gemmi's cell of a box: lengths and angles."""
     edges = box.vectors / ANGSTROM
     lengths = np.linalg.norm(edges, axis=1)
     cosines = edges @ edges.T / np.outer(lengths, lengths)
