@@ -78,7 +78,7 @@ def test_what_is_no_ligand_or_lacks_hydrogens_is_refused(acetate, tmp_path):
     peptide = molecules.peptide(["ACE", "ALA", "NME"])
     with pytest.raises(ModelError, match="A:ALA2: is bonded to other residues"):
         molecules.write_ligand_parameters(peptide, "ALA", "NC(C)C=O", tmp_path / "a.xml")
-    with pytest.raises(ModelError, match=r"L:ACT1: has 2 hydrogens, and .* has 3; read it with add_missing"):
+    with pytest.raises(ModelError, match=r"L:ACT1: has 2 hydrogens, but .* has 3; read it with add_missing"):
         molecules.write_ligand_parameters(edited(acetate, {}, [4]), "ACT", SMILES, tmp_path / "a.xml")
 
 

@@ -258,7 +258,7 @@ def test_hydrogens_too_many_are_named_by_their_carbon(whole, tmp_path):
 
     with pytest.raises(ModelError, match=r"A:ALA2:CA has 2 hydrogens of 1") as error:
         read_structure(atom_lines(tmp_path / "a.pdb", whole, doubled))
-    assert "extra-hydrogens: leave out" in str(error.value)
+    assert "extra-hydrogens: remove the extra ones" in str(error.value)
 
 
 def test_a_chain_that_is_not_there_and_residues_left_out(whole, tmp_path):
