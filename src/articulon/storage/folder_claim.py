@@ -81,7 +81,7 @@ def _lock(folder: Path, made: list[Path], what: str) -> int | None:
             os.close(descriptor)
             whose = f" ({who})" if who and who.isprintable() else ""
             raise ArticulonError(
-                f"{folder}: a {what} is active here{whose}; wait for it, stop it, or choose another folder (out=...)"
+                f"{folder}: a {what} is going on here{whose}; wait for it, stop it, or choose another folder (out=...)"
             ) from None
         except OSError as failure:
             os.close(descriptor)
