@@ -414,7 +414,7 @@ def test_another_sweep_in_the_folder_is_refused(walker: Path, monkeypatch: pytes
 
     with pytest.raises(ArticulonError, match=r"holds another sweep \(sweep.json\); continue it"):
         asked(3, ["280K", "300K"], resume=False)
-    with pytest.raises(ArticulonError, match=r"it has 3 seeds, of which \[3\] are not asked for"):
+    with pytest.raises(ArticulonError, match=r"it has 3 seeds, but the request lacks \[3\]"):
         asked(2, ["280K", "300K"])
     with pytest.raises(ArticulonError, match=r"it varies forces.brownian.temperature over"):
         asked(3, ["280K"])
