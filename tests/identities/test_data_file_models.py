@@ -241,7 +241,7 @@ def test_wrong_image_flags_of_flexible_chains_leave_out_their_statistics(tmp_pat
     assert whole.chains is not None
     torn = ar.lammps.read_data(written(tmp_path / "torn.data", line_of_beads(order, True, start=6.2)), **ALONE)
     assert torn.chains is None
-    assert any("image flags do not say so (1 such bonds)" in note for note in ar.lammps.inferred(torn))
+    assert any("without matching image flags (1 such bonds)" in note for note in ar.lammps.inferred(torn))
 
 
 def test_every_command_for_special_bonds_begins_anew(tmp_path):
