@@ -62,7 +62,7 @@ def test_a_ligands_file_is_read_by_openmm_and_by_us(acetate, tmp_path):
         pytest.skip("AmberTools is not installed")
     path = tmp_path / "act.xml"
     molecules.write_ligand_parameters(acetate, "ACT", SMILES, path, charges="gasteiger")
-    with pytest.raises(ModelError, match=r"act.xml: is there already"):
+    with pytest.raises(ModelError, match=r"act.xml: the file exists"):
         molecules.write_ligand_parameters(acetate, "ACT", SMILES, path, charges="gasteiger")
     found = molecules.force_field(acetate, files=[str(path)])
     assert found.charges.sum() == pytest.approx(-1.0, abs=1e-12)

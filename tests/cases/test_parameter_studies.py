@@ -169,7 +169,7 @@ def test_measurements_from_a_file_with_gaps(tmp_path: Path) -> None:
     assert again.forces[0].acceleration[0] == found.numbers[0]
     refitted = ar.fit(again, tmp_path / "fit" / "measurements.csv")
     assert refitted.numbers == pytest.approx(found.numbers, rel=1e-8)
-    with pytest.raises(ArticulonError, match=r"case.toml is there already"):
+    with pytest.raises(ArticulonError, match=r"case.toml exists and belongs to another study"):
         ar.fit(sled(tmp_path, {"fit": asked}), out=tmp_path / "fit")
 
 
@@ -227,7 +227,7 @@ def test_what_cannot_be_asked_is_refused_by_name(study: Any, match: str, tmp_pat
         ("", "is empty"),
         ("time,x,x\n1,2,3", "occurs twice"),
         ("time,x\n1", "row 2 has 1 cells"),
-        ("time,x\n1,one", "row 2: 'one' is no number"),
+        ("time,x\n1,one", "row 2: 'one' is not a number"),
     ],
 )
 def test_files_of_measurements_that_cannot_be_read_are_named(text: str, match: str, tmp_path: Path) -> None:

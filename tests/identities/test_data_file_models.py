@@ -231,7 +231,7 @@ def test_a_rigid_group_is_put_together_along_its_bonds(tmp_path):
 
 def test_wrong_image_flags_within_a_rigid_group_are_named(tmp_path):
     path = written(tmp_path / "line.data", line_of_beads(list(range(1, 9)), images=True, start=6.2))
-    with pytest.raises(ar.ModelError, match=r"line \d+: the rigid bond between .* image flags do not say so"):
+    with pytest.raises(ar.ModelError, match=r"line \d+: the rigid bond between .* without matching image flags"):
         ar.lammps.read_data(path, rigid_groups=[1], **ALONE)
 
 

@@ -223,7 +223,7 @@ def test_damping_of_a_loaded_beam_is_the_given_part_of_the_critical_in_each_mode
         ({"torsion": 1, "gyration": 0.1}, "torsional_stiffness is required"),
         ({"stretch": 1}, "axial_stiffness is required"),
         ({"gyration": -0.1}, "gyration: must not be negative"),
-        ({"nodes": 6}, "nodes: 6 are too few for 5 modes of a kind; 7 tell them apart"),
+        ({"nodes": 6}, "nodes: 6 are too few for 5 modes of a kind; use at least 7"),
         ({"boundary": "pinned"}, "boundary: expected 'clamped', 'free' or 'loaded'"),
         ({"masses": "heavy"}, "masses: expected 'consistent' or 'lumped'"),
         ({"handle": 3}, "handle: the clamped end is node 0, got 3"),

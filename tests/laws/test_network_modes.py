@@ -175,7 +175,7 @@ def test_networks_that_cannot_be_are_refused_by_name(changes, message):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"modes": 25}, "25 modes were asked for, but 10 nodes have only 24 motions"),
+        ({"modes": 25}, "25 modes were requested, but 10 nodes have only 24 non-rigid motions"),
         ({"cutoff": 0.3}, "falls apart into 10 pieces at a cutoff of 0.3: residue A:ALA1 is"),
         ({"cutoff": 0.45}, "nothing resists a motion that is not rigid, mainly of residue A:ALA"),
         ({"residues": [3, 4, 11]}, r"residues: expected indices from 0 to 9, each once; got \[11\]"),
@@ -261,7 +261,7 @@ def test_a_solid_held_at_three_nodes_has_the_modes_of_its_rest():
         ({"stiffness": np.full((12, 12), np.nan)}, "stiffness: not finite"),
         ({"stiffness": np.eye(12)}, "it resists rigid motion"),
         ({"stiffness": "soft"}, "stiffness: expected a matrix of numbers"),
-        ({"clamped": [1, 2, 3]}, r"clamped: nodes of 0 to 3 with handle 1 \(node 0\) among them"),
+        ({"clamped": [1, 2, 3]}, r"clamped: expected nodes from 0 to 3, including handle 1 \(node 0\)"),
         ({"clamped": [0]}, "nothing resists a motion"),
         ({"modes": 7}, "7 modes were requested, but 4 nodes have only 6 non-rigid motions"),
     ],
