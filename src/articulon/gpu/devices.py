@@ -53,8 +53,7 @@ def load_warp() -> Any:
 @contextmanager
 def _without_line(words: str) -> Iterator[None]:
     """Remove lines with these words from standard error. Warp's library reports there, even unasked, that a machine has
-    no
-    GPU; ``device`` reports it where it matters."""
+    no GPU; ``device`` reports it where it matters."""
     try:
         kept = os.dup(2)
     except OSError:  # standard error is closed

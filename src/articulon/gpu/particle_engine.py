@@ -1,9 +1,8 @@
 """Particles on a device: forces, measures and velocity Verlet steps, with all data staying on the device.
 
 Steps are sent in batches. Each step checks whether a particle has moved so far that the neighbour lists are out of
-date.
-If so, the rest of the batch does nothing, the lists are rebuilt, and the interrupted step is completed. The results do
-not depend on how steps are divided into batches, nor on when a state is fetched.
+date. If so, the rest of the batch does nothing, the lists are rebuilt, and the interrupted step is completed. The
+results do not depend on how steps are divided into batches, nor on when a state is fetched.
 """
 
 from collections.abc import Sequence
@@ -122,8 +121,7 @@ class ParticleEngine:
         self, x: np.ndarray, v: np.ndarray, listed: np.ndarray | None = None, heat: np.ndarray | None = None
     ) -> None:
         """Take particles in the order of the model, with lists as made at ``listed``; rebuild the lists if a particle
-        has moved
-        too far since, or if there are none.
+        has moved too far since, or if there are none.
 
         Parameters
         ----------
@@ -166,12 +164,10 @@ class ParticleEngine:
 
     def advance(self, steps: int, h: float, factor: float = 1.0, shaking: Shaking | None = None) -> tuple[int, bool]:
         """Take steps of length h [time] from the state given to :meth:`load`; return the number of successful steps,
-        and
-        whether all were.
+        and whether all were.
 
         ``factor`` multiplies the forces, and ``shaking`` is the action of a thermostat. The GPU is waited for only once
-        per
-        batch.
+        per batch.
         """
         self._shake(shaking)
         self._forces()
@@ -203,8 +199,7 @@ class ParticleEngine:
 
     def forces(self, x: np.ndarray) -> np.ndarray:
         """Compute the forces at coordinates [force], shape (n, 3), NaN if a coordinate is not finite. The loaded state
-        is
-        lost."""
+        is lost."""
         if not np.isfinite(x).all():
             return np.full((self.particles, 3), np.nan)
         self._look(x)
@@ -214,8 +209,7 @@ class ParticleEngine:
 
     def measure(self, x: np.ndarray) -> np.ndarray:
         """Compute energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian of the pairs at coordinates, shape (8,), NaN if
-        a
-        coordinate is not finite. The loaded state is lost."""
+        a coordinate is not finite. The loaded state is lost."""
         if not np.isfinite(x).all():
             return np.full(MEASURES, np.nan)
         self._look(x)

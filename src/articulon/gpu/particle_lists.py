@@ -52,8 +52,7 @@ class Space(NamedTuple):
 
     def spanning(self, low: np.ndarray, high: np.ndarray, reach: float) -> "Space":
         """Return the box with edges in open directions that span the coordinates from low to high at least twice, so
-        that
-        fractional coordinates differ by less than a half while a list is valid."""
+        that fractional coordinates differ by less than a half while a list is valid."""
         vectors, inverse, origin = self.vectors.copy(), self.inverse.copy(), self.origin.copy()
         for a in np.flatnonzero(self.periodic == 0):
             span = 2.0 * (high[a] - low[a]) + 8.0 * reach / self.across[a]
@@ -135,8 +134,7 @@ class NeighbourLists:
 
     def launch(self, kernel: Any, dim: Any, *arguments: Any) -> None:
         """Launch a kernel. The prepared call is cached for equal arguments, because its preparation in Python takes
-        longer than
-        a small kernel on a GPU."""
+        longer than a small kernel on a GPU."""
         key = (id(kernel), dim, *map(told_apart, arguments))
         if key not in self._recorded:
             self._recorded[key] = wp.launch(kernel, dim=dim, inputs=arguments, device=self.device, record_cmd=True)
@@ -144,8 +142,7 @@ class NeighbourLists:
 
     def rebuild(self, x: Any, v: Any, heat: Any) -> None:
         """Sort particles by their coordinates, with their velocities and heats, all in the order of the model, and list
-        their
-        neighbours. If the capacity was exceeded, ``needed`` holds the length of the longest list."""
+        their neighbours. If the capacity was exceeded, ``needed`` holds the length of the longest list."""
         n, cells = self.particles, self._lay_grid(x)
         self.launch(moves.number_cells, n, x, self.cell, self.grid, self.shape, self.keys, self.order)
         wp.utils.radix_sort_pairs(self.keys, self.order, n, 0, max(int(cells - 1).bit_length(), 1))
@@ -175,8 +172,7 @@ class NeighbourLists:
 
     def _lay_grid(self, x: Any) -> int:
         """Choose cells of half the reach over the occupied space, or larger ones if they would outnumber the particles;
-        return
-        their number."""
+        return their number."""
         if self._cells and not self.open:
             return self._cells
         low, extent, across = np.zeros(3), np.ones(3), self.space.across

@@ -135,10 +135,8 @@ class DeviceParticleDriver(ArrayDriver):
     """Velocity Verlet stepper for free particles on a device.
 
     The heat from the Langevin thermostat is summed for each particle on the device. The work of the forces is the rest
-    of
-    the kinetic energy's change since the start, as nothing else changes it. Both are sums at the end of a chunk, so
-    their
-    bits do not depend on the length of chunks.
+    of the kinetic energy's change since the start, as nothing else changes it. Both are sums at the end of a chunk, so
+    their bits do not depend on the length of chunks.
     """
 
     sees_leaps = True
@@ -149,8 +147,7 @@ class DeviceParticleDriver(ArrayDriver):
         self.shaken = bool(self.bath.choice[WAY] == KICKS)
         self.history = 2 + self.shaken * self.evaluator.model.bodies
         """Layout: 1 once the run has begun; the kinetic energy minus the works at that time; the thermostat's heat to
-        each
-        particle."""
+        each particle."""
         self.engine = engine_of(self.evaluator, problem.device, problem.precision)
         self.evaluator.sites.elsewhere = self.engine
 

@@ -1,9 +1,8 @@
 """Sums of a pair law over the neighbours of all particles on a device.
 
 If there are few particles, several threads share one: each takes every n-th neighbour, and their sums are added in
-order
-(``particle_moves.total_force``). No two threads write to the same place and every order is fixed, so a device always
-gives the same bits.
+order (``particle_moves.total_force``). No two threads write to the same place and every order is fixed, so a device
+always gives the same bits.
 
 In mixed precision a sum is a pair of numbers, of which the second is the rounding error of the first (Knuth, The Art of
 Computer Programming 2, 4.2.2, theorem B). This is as accurate as double precision, which is slow on many GPUs. The

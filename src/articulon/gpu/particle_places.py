@@ -166,8 +166,7 @@ def places(precision: str) -> Places:
         flags: wp.array(dtype=wp.int32),
     ):
         """Set the position and velocity of a particle, and mark it if it is further than the limit from its position
-        when
-        neighbours were listed."""
+        when neighbours were listed."""
         moving.x[p] = x
         moving.v[p] = v
         near[p] = place(x + moving.wrap[p], frame)
@@ -263,8 +262,8 @@ def places(precision: str) -> Places:
         stream: wp.uint64,
     ):
         """Apply the kick and the drift, with the Langevin thermostat's friction and noise between two halves of the
-        drift:
-        v → c v + √((1 − c²) kT/m) ξ. ``decay`` is c; ``noise`` is the root without m, of every step or of all."""
+        drift: v → c v + √((1 − c²) kT/m) ξ. ``decay`` is c; ``noise`` is the root without m, of every step or of
+        all."""
         if flags[STOPPED] != 0:
             return
         p = wp.tid()

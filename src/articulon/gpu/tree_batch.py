@@ -23,8 +23,7 @@ wp = load_warp()
 
 STATES_IN_BLOCK = 32
 """Threads per block of a GPU, where each thread takes a state: the smallest number that runs at once, so that a
-thousand
-states keep all processors busy. More would not fit anyway, as a state fills the registers of a thread."""
+thousand states keep all processors busy. More would not fit anyway, as a state fills the registers of a thread."""
 THREADS_IN_BLOCK = 256
 """Threads per block for many small threads."""
 
@@ -65,8 +64,7 @@ class TreeBatch:
 
     def take_forces(self, scaling: ScalingPolicy | None, held: float | None, seeds: Any) -> None:
         """Enable the model's own forces, times the factors of a policy; ``held`` is how long each noise value is held
-        [time],
-        by default :func:`held_window`, and ``seeds`` are those of the states."""
+        [time], by default :func:`held_window`, and ``seeds`` are those of the states."""
         check_forces(self.model, self.where)
         factor = standing_factors(scaling, self.where)
         window = held_window(self.model, scaling, held, self.where)
@@ -75,8 +73,7 @@ class TreeBatch:
 
     def take_tables(self, factor: np.ndarray, window: float, seeds: np.ndarray) -> None:
         """Enable the model's own forces, times factors of the channels (8,), with noise of seeds (states,) that is held
-        for
-        windows [time]."""
+        for windows [time]."""
         self.factor = [self.real(float(f)) for f in factor]
         self.forces = tables_of(self.model, window, self.real, self.device)
         noisy = self.forces.noise is not None
@@ -98,8 +95,7 @@ class TreeBatch:
 
     def give(self, tau: Any = None, wrenches: Any = None, gravity: Any = None) -> None:
         """Set joint forces, wrenches on bodies and gravity; None is zero. Each is the same for all states, or given for
-        each
-        state."""
+        each state."""
         N = self.states
         if tau is not None:
             self.work.tau = self.rows(per_state(tau, N, (self.model.nu,), "tau"))

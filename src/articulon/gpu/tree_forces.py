@@ -113,8 +113,7 @@ def friction(forest: Any, drag: Any, work: Any, held: Any, damping: Any, stochas
     ``stochastic``, on the bodies with drag; a thread for each state.
 
     If ``thermal``, ½ kT of all degrees of freedom, is positive, the noise is at the instantaneous kinetic temperature
-    (Guy
-    2018, 3.13)."""
+    (Guy 2018, 3.13)."""
     s = wp.tid()
     size = stochastic
     if thermal > type(thermal)(0.0):
@@ -172,8 +171,7 @@ def unit_pair(shape: int, seed: Any, stream: Any, window: Any, index: Any):
 @kernel
 def draw_noise(noise: Any, seeds: Any, clock: Any, drawn: Any, held: Any):
     """Compute forces and torques of the held window ``clock[0]`` as the mean of its fine windows, with a thread for
-    each
-    body with drag and state; numbers already drawn for this window are kept."""
+    each body with drag and state; numbers already drawn for this window are kept."""
     k, s = wp.tid()
     window = clock[0]
     if drawn[k, s] == window:

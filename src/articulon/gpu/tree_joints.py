@@ -78,8 +78,7 @@ def displaced(kind: int, axis: Any, y: Any, k: int, s: int):
 @wp.func
 def velocity(kind: int, axis: Any, y: Any, k: int, s: int, frame: Any, body: Any):
     """Angular and linear velocity of the body relative to the joint frame, in world axes, from the speeds at row k;
-    also
-    the part of the angular velocity about body-fixed axes, where one rotation of the joint moves the axis of
+    also the part of the angular velocity about body-fixed axes, where one rotation of the joint moves the axis of
     another."""
     zero = axis * axis.dtype(0.0)
     w = zero
@@ -238,8 +237,7 @@ def eliminate(
     s: int,
 ):
     """Compute the articulated inertia and bias force for the parent, about its own origin at −r, and store the data of
-    the
-    outward pass in twelve rows of ``record``. The joint's forces are in ``tau`` from row k on."""
+    the outward pass in twelve rows of ``record``. The joint's forces are in ``tau`` from row k on."""
     if kind == _REVOLUTE or kind == _PRISMATIC:
         x = body * axis
         uw = symmetric_apply(A, x)
@@ -288,8 +286,7 @@ def accelerate(
     k: int,
 ):
     """Write the joint's accelerations from row k on; return the body's, angular and of its origin, from its
-    accelerations
-    at u' = 0, (aw, av)."""
+    accelerations at u' = 0, (aw, av)."""
     if kind == _REVOLUTE or kind == _PRISMATIC:
         rate = record[row + 6, s] - wp.dot(load3(record, row, s), aw) - wp.dot(load3(record, row + 3, s), av)
         dy[k, s] = rate

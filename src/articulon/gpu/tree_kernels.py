@@ -100,8 +100,7 @@ def place_and_move(forest: Any, work: Any, y: Any):
 @kernel
 def solve(forest: Any, work: Any, start: int, factor: Any, dy: Any):
     """Compute u' under the link wrenches, joint forces and gravity in ``work``, into the rows of ``dy`` from ``start``
-    on.
-    Gravity, times ``factor``, is an acceleration of the inertial frame (POEMS, 5.3)."""
+    on. Gravity, times ``factor``, is an acceleration of the inertial frame (POEMS, 5.3)."""
     s = wp.tid()
     links = forest.parent.shape[0]
     for back in range(links):
@@ -226,8 +225,7 @@ def kinetic_energies(forest: Any, work: Any, result: Any):
 @kernel
 def body_poses(forest: Any, work: Any, positions: Any, rotations: Any):
     """Compute origins (3 bodies, states) and unit Euler parameters (4 bodies, states) of the bodies from the poses of
-    their
-    links, with a thread for each body and state."""
+    their links, with a thread for each body and state."""
     k, s = wp.tid()
     i = forest.body_link[k]
     at = of_table3(forest.body_offset, k)

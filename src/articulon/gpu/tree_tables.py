@@ -104,8 +104,7 @@ def integers(values: Any, device: Any) -> Any:
 
 def reals(values: Any, real: Any, device: Any, what: str = "") -> Any:
     """Return a table of numbers of a precision on a device. Raise ModelError, naming ``what`` they are, for numbers of
-    a
-    model outside the range of single precision."""
+    a model outside the range of single precision."""
     if real is wp.float64:
         return wp.array(np.ascontiguousarray(values, dtype=np.float64), dtype=real, device=device)
     size = np.abs(values)

@@ -25,8 +25,7 @@ class BondedChains(NamedTuple):
 
     site: np.ndarray
     """Beads, chain after chain: linear ones from the end with the lower number, rings from their lowest atom towards
-    the
-    lower of its neighbours, stars in ascending order, shape (beads,)."""
+    the lower of its neighbours, stars in ascending order, shape (beads,)."""
     first: np.ndarray
     """Index of each chain's first bead, followed by the number of beads, shape (chains + 1,)."""
     kind: np.ndarray

@@ -41,8 +41,7 @@ def plain(style: str) -> str:
 
 def coefficients_of(data: DataFile, commands: Commands, family: str) -> dict[int, Coefficient]:
     """Return coefficients by type, those of the file, overridden by those of the commands; raise ModelError if their
-    style
-    is unknown."""
+    style is unknown."""
     found: dict[int, Coefficient] = {}
     said = commands.styles.get(family)
     section = data.coefficients.get(family)

@@ -76,13 +76,11 @@ def read_data(
     commands
         Commands of an input script that complement the file: ``pair_style lj/cut 2.5``, ``pair_modify shift yes``,
         ``pair_coeff``, ``bond_style``, ``bond_coeff`` and so on, ``special_bonds`` (by default, as in LAMMPS, pairs up
-        to
-        three bonds apart do not interact), ``dielectric``, ``mass``.
+        to three bonds apart do not interact), ``dielectric``, ``mass``.
     rigid_bonds
         Types of bonds that keep their lengths in the file: each becomes a joint with two degrees of freedom, ``Swing``,
         between two points. With a spherical joint, a rod could spin about its own axis; it has no inertia about that
-        axis,
-        so its accelerations would be undetermined.
+        axis, so its accelerations would be undetermined.
     rigid_groups
         Groups of atoms that form one body each, by the id of a molecule or by a list of atom ids.
     leave_out
@@ -151,8 +149,7 @@ def populate(
     chains: bool,
 ) -> tuple[str, ...]:
     """Add bodies, sites, forces and the box to a builder with the units of the style; see :func:`read_data`. Return
-    notes
-    on what was inferred."""
+    notes on what was inferred."""
     said = read_commands(commands)
     left_out = _left_out(leave_out, data)
     notes: list[str] = []

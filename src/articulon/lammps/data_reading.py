@@ -39,8 +39,7 @@ def read_data_file(path: str | Path, *, atom_style: str | None = None) -> DataFi
         The file, as written by LAMMPS's ``write_data`` or a tool for LAMMPS.
     atom_style
         ``atomic``, ``bond``, ``angle``, ``molecular``, ``charge`` or ``full``; needed if the title ``Atoms # full``
-        does
-        not give it and the number of columns fits several.
+        does not give it and the number of columns fits several.
 
     Returns
     -------
@@ -52,8 +51,7 @@ def read_data_file(path: str | Path, *, atom_style: str | None = None) -> DataFi
     ModelError
         For contents that LAMMPS would reject or that are not supported: lines that are missing, incomplete or not
         numeric, sections in the wrong order, bonds to missing atoms, types beyond those of the header, image flags of
-        only
-        some atoms, and unknown styles. The message names the file and the line.
+        only some atoms, and unknown styles. The message names the file and the line.
     """
     path = path_of(path, "read_data_file, path")
     if atom_style is not None and atom_style not in STYLES:

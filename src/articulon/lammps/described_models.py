@@ -207,8 +207,7 @@ def _molecules(bonds: np.ndarray, body: np.ndarray) -> np.ndarray:
 
 def _pairs(model: Model, kinds: np.ndarray, units: UnitStyle) -> Coefficients | None:
     """Return the Lennard-Jones coefficients of each pair of types with its cutoff; None without such forces, or if
-    LAMMPS
-    truncates the law differently."""
+    LAMMPS truncates the law differently."""
     width = len(model.sites.kinds)
     table = {(a, b): (0.0, 1.0, 0.0) for a in range(width) for b in range(width)}
     laws = [force for force in model.forces if isinstance(force, LennardJones | WeeksChandlerAndersen)]

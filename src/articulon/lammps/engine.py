@@ -35,8 +35,7 @@ Pairs = set[tuple[int, int]]
 
 def through_lammps(model: Model, where: str = "engine") -> Model:
     """Return the model with its forces between sites replaced by a :class:`articulon.forces.Lammps` with a data file
-    and
-    commands: pair laws, bonds, angles, dihedrals and exclusions. Forces on bodies and joints stay.
+    and commands: pair laws, bonds, angles, dihedrals and exclusions. Forces on bodies and joints stay.
 
     Raises
     ------
@@ -135,8 +134,7 @@ def _commands(model: Model, data: DataFile, units: UnitStyle, special: str) -> l
 
 def _reach(pairs: Coefficients | None, bonded: float) -> float:
     """Return the distance up to which pairs and bonded terms need ghost atoms; LAMMPS uses the larger of this and its
-    own
-    value, cutoff plus skin."""
+    own value, cutoff plus skin."""
     longest = 0.0 if pairs is None else max(float(words[2]) for words in pairs.rows.values())
     return max(longest, bonded)
 

@@ -39,8 +39,7 @@ def write_data(
     Positions are wrapped into the box, with image flags. A model from :func:`read_data` is written with the types,
     molecules, terms and coefficients of its file. For other models these are derived from kinds of sites, joints and
     forces; rigid bonds get a type of LAMMPS's style ``zero``, which exerts no force. Forces other than pairs, bonds,
-    angles
-    and dihedrals cannot be written.
+    angles and dihedrals cannot be written.
 
     Parameters
     ----------
@@ -54,15 +53,13 @@ def write_data(
         Atom style, which must support all contents.
     like
         A data file, or its path, whose types and terms are used, for models that another process has read. Sites are
-        its
-        atoms in the order of ids.
+        its atoms in the order of ids.
 
     Raises
     ------
     ModelError
         If the file exists, the style does not support the contents, ``like`` does not describe the model, or no data
-        file
-        can hold the model's units, masses or sites.
+        file can hold the model's units, masses or sites.
     """
     check_model(model, "write_data")
     path = path_of(path, "write_data, path")

@@ -42,8 +42,7 @@ def joined_pieces(
     positions: np.ndarray, bonds: np.ndarray, pairs: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> np.ndarray:
     """Return positions (atoms, 3) with molecules whole along their bonds, and along additional pairs (n, 2) where no
-    bonds
-    connect atoms, each at the nearest image to the atoms already placed."""
+    bonds connect atoms, each at the nearest image to the atoms already placed."""
     found = along_bonds(positions, bonds, edges, periodic)
     if not len(pairs):
         return found

@@ -39,8 +39,7 @@ def by_lammps(case: Any) -> bool:
 
 def with_ranks(run: Callable[[], R], follow: Callable[[], None]) -> R:
     """Return the result of ``run`` on rank 0. On another rank call ``follow``, take part in later evaluations of rank
-    0, and
-    end when rank 0 does, with SystemExit."""
+    0, and end when rank 0 does, with SystemExit."""
     if is_first_rank():
         return run()
     ranks = world()

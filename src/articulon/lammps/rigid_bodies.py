@@ -38,12 +38,9 @@ class Bodies:
 
     A single atom is a point on an ``Xyz`` joint. An atom at the end of a rigid bond is a body on a ``Swing`` joint: its
     origin is the atom at the other end, its z axis the bond, and its mass a point at the end of it. A group is one body
-    on
-    a ``Free`` joint. Collinear atoms have no inertia about their line, so such a group becomes its first atom on an
-    ``Xyz``
-    joint and all others on a ``Swing`` joint there. A bond that closes a ring is a rod with part of the mass of the
-    atom at
-    its end, to which a spherical loop constraint attaches it.
+    on a ``Free`` joint. Collinear atoms have no inertia about their line, so such a group becomes its first atom on an
+    ``Xyz`` joint and all others on a ``Swing`` joint there. A bond that closes a ring is a rod with part of the mass of
+    the atom at its end, to which a spherical loop constraint attaches it.
 
     Parameters
     ----------
@@ -106,8 +103,7 @@ class Bodies:
         allow.
 
         The speeds are the admissible motion closest to the velocities (atoms, 3) in the mass metric, so momentum and
-        angular
-        momentum are kept: M u = Jᵀ m v, which forward dynamics solves from rest.
+        angular momentum are kept: M u = Jᵀ m v, which forward dynamics solves from rest.
         """
         if all(isinstance(body.joint, Xyz) for body in self._bodies):
             order = np.argsort(self.home)
@@ -130,8 +126,7 @@ class Bodies:
 
     def _coordinates(self) -> list[np.ndarray]:
         """Joint coordinates of points and groups, which are not rotated, and of rods: their rotations in the frames of
-        their
-        parents."""
+        their parents."""
         found = [body.q for body in self._bodies]
         if self._rods:
             rods = np.array([rod for rod, _ in self._rods])
@@ -211,8 +206,7 @@ class Bodies:
 
 def turns_to(directions: np.ndarray) -> np.ndarray:
     """Return Euler parameters (n, 4) of the shortest rotations from z to unit vectors (n, 3); for vectors with negative
-    z, a
-    half turn about x comes first."""
+    z, a half turn about x comes first."""
     x, y, z = directions.T
     side = np.where(z >= 0.0, 1.0, -1.0)
     found = np.stack([1.0 + side * z, -side * y, side * x, np.zeros(len(x))], axis=1)

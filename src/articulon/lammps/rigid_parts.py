@@ -163,8 +163,7 @@ def check_beside(
     data: DataFile, x: np.ndarray, bonds: np.ndarray, lines: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> None:
     """Raise ModelError, naming the line, for rigid bonds between atoms on opposite sides of the box: their image flags
-    are
-    wrong, or a ring spans the whole box."""
+    are wrong, or a ring spans the whole box."""
     for k in through_faces(x, bonds, edges, periodic)[:1].tolist():
         where = _rigid_bond(data, bonds, lines, k)
         if data.images is None:

@@ -30,8 +30,7 @@ class UnitStyle(NamedTuple):
 
 def unit_style(name: str) -> UnitStyle:
     """Return the unit style of a name: ``lj``, reduced units, or ``real``: g/mol, Å, fs, kcal/mol and e, which become
-    Da, nm
-    and ps, with energies in Da nm²/ps² (1 kJ/mol to 1e-9). Raise ModelError for another name."""
+    Da, nm and ps, with energies in Da nm²/ps² (1 kJ/mol to 1e-9). Raise ModelError for another name."""
     if name == "lj":
         return UnitStyle("lj", "lj", 1.0, 1.0, 1.0, 1.0)
     if name != "real":

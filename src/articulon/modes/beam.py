@@ -41,24 +41,21 @@ def beam(
 ) -> Modes:
     """Compute the modes of a uniform beam along x, with handle 1 at the origin.
 
-    With ξ = x/L, the bending stiffness EI and the mass per length μ = m/L, bending modes solve EI φ'''' = μ ω² φ:
-    ω_k = (β_k/L)² √(EI/μ), where cos β cosh β is −1 for a clamped end (β = 1.875, 4.694, 7.855, ...) and 1 for a free
-    one (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode Shape, table 8-1). Twist and
-    stretch follow sin((k−½)πξ) and cos(kπξ). Shapes are scaled to unit displacement at the end (for torsion: at the
-    polar
+    With ξ = x/L, the bending stiffness EI and the mass per length μ = m/L, bending modes solve EI φ'''' = μ ω² φ: ω_k =
+    (β_k/L)² √(EI/μ), where cos β cosh β is −1 for a clamped end (β = 1.875, 4.694, 7.855, ...) and 1 for a free one
+    (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode Shape, table 8-1). Twist and stretch
+    follow sin((k−½)πξ) and cos(kπξ). Shapes are scaled to unit displacement at the end (for torsion: at the polar
     radius of gyration), and the modal stiffness is that of the continuous beam.
 
     None of these shapes transmits a moment, because their curvature is zero at free ends. A link that carries another
-    at
-    its far end needs ``boundary="loaded"``: its first two bending shapes are the cubic ones of a beam whose end is
+    at its far end needs ``boundary="loaded"``: its first two bending shapes are the cubic ones of a beam whose end is
     displaced by η without rotation, and rotated by η/L without displacement; the first shape of twist and of stretch is
     linear. The others are those of a beam with both ends clamped (Craig and Bampton, AIAA J. 6, 1313, 1968). Links with
     the cubic shapes only, each welded to the last node of the one before, are finite elements that allow large motion.
 
     The modes are ordered: bending along y, bending along z, torsion, stretch, each by frequency. Nodes 0 to n − 1 lie
-    on
-    the axis; a beam with a radius of gyration has four more at each of them, which give its cross-sections moments of
-    inertia. As in the theory, the rotation of cross-sections by bending has no kinetic energy.
+    on the axis; a beam with a radius of gyration has four more at each of them, which give its cross-sections moments
+    of inertia. As in the theory, the rotation of cross-sections by bending has no kinetic energy.
 
     Parameters
     ----------

@@ -52,8 +52,7 @@ def strains(found: list[Shape], cubic: bool) -> np.ndarray:
     """Compute ∫φ''φ''dξ, or for bars ∫φ'φ'dξ, of all pairs, shape (modes, modes).
 
     Only the two cubic shapes are coupled. All others are orthogonal to each other, and to the cubic and linear ones,
-    because
-    they vanish at both ends (those of bending with their slopes).
+    because they vanish at both ends (those of bending with their slopes).
     """
     matrix = np.diag([shape.strain for shape in found])
     if cubic and len(found) > 1:
@@ -77,12 +76,10 @@ def roots(end: End, count: int) -> np.ndarray:
 
 def bending_shape(end: End, beta: float, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Compute φ and dφ/dξ with ∫φ² = ¼, and |φ| = 1 at a free end. For "loaded", the end is clamped here, because the
-    cubic
-    shapes describe its motion.
+    cubic shapes describe its motion.
 
     With s = 1 for a clamped first end and −1 for a free one, 2φ = cosh βξ − s cos βξ − σ (sinh βξ − s sin βξ). The
-    growing
-    part ½(1−σ)exp(βξ) is written as a decay from the far end; otherwise high modes would lose all digits.
+    growing part ½(1−σ)exp(βξ) is written as a decay from the far end; otherwise high modes would lose all digits.
     """
     s = -1.0 if end == "free" else 1.0
     alike = 1.0 if end == "clamped" else -1.0

@@ -13,8 +13,7 @@ from articulon.model.mode_checks import rigid_motions
 
 FLOPPY = 1e-13
 """Eigenvalue, relative to the largest, below which it is zero. Rounding leaves a hundredth of that; the bending modes
-of a
-helical rod of five thousand residues are above it."""
+of a helical rod of five thousand residues are above it."""
 DENSE = 300
 """Largest number of coordinates for a dense eigenproblem."""
 
@@ -32,8 +31,7 @@ def lowest_modes(
     """Compute the lowest modes of Kφ = ω² mφ, orthogonal to rigid motion if the body is free.
 
     The mass-weighted matrix is inverted on the complement of the rigid motions (Lanczos with a shift below zero), so
-    these
-    neither appear among the modes nor mix with them.
+    these neither appear among the modes nor mix with them.
 
     Parameters
     ----------
@@ -94,8 +92,7 @@ def local_rotations(positions: np.ndarray, shapes: np.ndarray, pairs: np.ndarray
     """Compute the rotation of each node that best fits its neighbours' displacements; NaN where they are collinear.
 
     The least squares of Σ |φ_j − φ_i − ψ × (x_j − x_i)|² give I ψ = Σ (x_j − x_i) × (φ_j − φ_i) with the inertia I of
-    the
-    neighbours about the node; the rotation of a rigid motion is exact.
+    the neighbours about the node; the rotation of a rigid motion is exact.
 
     Parameters
     ----------

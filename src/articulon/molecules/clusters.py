@@ -95,8 +95,7 @@ class ClusterGraph:
 
     def drop_idle(self) -> None:
         """Merge clusters between which a rotation has no effect: ends on the axis of their only bond, and clusters on
-        one line
-        with two of their bonds, as in an alkyne, where both bonds would rotate about the same axis."""
+        one line with two of their bonds, as in an alkyne, where both bonds would rotate about the same axis."""
         changed = True
         while changed:
             changed = False

@@ -78,12 +78,10 @@ def force_field(
         Lennard-Jones forces and of the real part of particle-mesh Ewald sums, 0.9 nm by default.
     articulation
         Division into rigid bodies. Bonds and angles that cannot change, and pairs within one body, then become a
-        constant
-        of the energy. Without it, all terms are kept.
+        constant of the energy. Without it, all terms are kept.
     files
         Additional force fields, for residues that this one does not know, in OpenMM's XML: paths, or names of files
-        that
-        come with OpenMM.
+        that come with OpenMM.
 
     Raises
     ------
@@ -117,8 +115,7 @@ def of_system(system: Any, structure: Structure, articulation: Articulation | No
 
 def from_system(system: Any, articulation: Articulation | None = None) -> ForceField:
     """Return the forces of an OpenMM System, periodic or not. Constraints are ignored, and so are energies of terms
-    that
-    cannot change. Virtual sites become sites of the body that carries their parent atoms.
+    that cannot change. Virtual sites become sites of the body that carries their parent atoms.
 
     Raises
     ------
@@ -176,8 +173,7 @@ class Rigid:
     def __init__(self, count: int, articulation: Articulation | None) -> None:
         self.bodies: list[set[int]] = [{k} for k in range(count)]
         """Bodies in which each atom has a fixed position: its own cluster, and the cluster across a joint whose axis
-        passes
-        through the atom."""
+        passes through the atom."""
         if articulation is None:
             return
         if len(articulation.cluster) != count:

@@ -35,9 +35,8 @@ def write_ligand_parameters(
 
     Atom types and bonded parameters are those of GAFF2 (Wang et al., J. Comput. Chem. 25, 1157, 2004), with parmchk2's
     substitutes for missing ones. Charges are AM1-BCC (Jakalian, Jack and Bayly, J. Comput. Chem. 23, 1623, 2002) for
-    the
-    relaxed geometry of the ligand in the structure, or Gasteiger charges, which are quick and rough. The parameters fit
-    ``amber14``.
+    the relaxed geometry of the ligand in the structure, or Gasteiger charges, which are quick and rough. The parameters
+    fit ``amber14``.
 
     Parameters
     ----------

@@ -68,8 +68,7 @@ def from_openmm(
     sites_too: bool = True,
 ) -> Structure:
     """Return the structure of OpenMM's topology and positions, with its periodic box. Massless sites are an error, or
-    left
-    out with ``sites_too=False``."""
+    left out with ``sites_too=False``."""
     from openmm import unit
 
     names: list[str] = []

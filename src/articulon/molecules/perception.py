@@ -51,9 +51,8 @@ def perceive(
         Structure from :func:`read_structure`.
     level
         ``all-atom-torsion``; ``side-chains``, with a rigid backbone; ``rigid-side-chains``, where the backbone moves
-        and
-        each side chain is rigid with it; ``residue``, with rigid residues, each on a spherical joint at the bond to the
-        next; or ``domain``, with rigid ``domains`` and all torsions elsewhere.
+        and each side chain is rigid with it; ``residue``, with rigid residues, each on a spherical joint at the bond to
+        the next; or ``domain``, with rigid ``domains`` and all torsions elsewhere.
     omega
         Whether peptide bonds rotate. At the levels ``side-chains`` and ``residue`` this is fixed.
     disulfides

@@ -104,8 +104,7 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
 
 def tails(force: Any) -> dict[str, bool]:
     """Whether to add the contributions beyond the cutoff, as an option of our force laws: where a periodic
-    NonbondedForce
-    or a CustomNonbondedForce does so."""
+    NonbondedForce or a CustomNonbondedForce does so."""
     if hasattr(force, "getUseDispersionCorrection"):
         periodic = force.getNonbondedMethod() not in (force.NoCutoff, force.CutoffNonPeriodic)
         return {"tail_correction": True} if periodic and force.getUseDispersionCorrection() else {}

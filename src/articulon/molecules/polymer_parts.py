@@ -19,8 +19,7 @@ def backbone(structure: Structure) -> np.ndarray:
 
 def side_chain(structure: Structure) -> np.ndarray:
     """Whether each bond of a polymer is outside the backbone, shape (bonds,): those of χ₁, χ₂ …, those within a side
-    chain
-    or base, and those about which the methyl groups of caps rotate."""
+    chain or base, and those about which the methyl groups of caps rotate."""
     polymer = np.array([residue.kind in POLYMERS for residue in structure.residues], dtype=bool)
     here = polymer[structure.residue[structure.bonds]].all(axis=1)
     cap = np.array([residue.kind == "cap" for residue in structure.residues], dtype=bool)

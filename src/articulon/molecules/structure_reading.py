@@ -70,8 +70,7 @@ def read_structure(
         "missing-ends", "gaps", "bond-lengths" or "clashes".
     box
         ``"file"`` for the periodic box in the file's CRYST1 record or cell, which must be a simulation box with its
-        whole
-        contents. By default a molecule is in open space.
+        whole contents. By default a molecule is in open space.
     protonation
         With ``add_missing``, protonation states that the pH does not decide, such as ``{"A:HIS12": "HID", "A:CYS5":
         "CYM"}``. Cysteine and histidine beside a metal are deprotonated there by default.
@@ -336,8 +335,7 @@ def _conformer(group: list[Any], altloc: str | None) -> tuple[list[Any], list[st
 
 def _ion(residue: str, atom: str, count: int) -> str:
     """Return the chemical symbol of an ion from its names, whatever their columns; empty if it is no ion. NA in a
-    residue
-    NA is sodium, and so is SOD."""
+    residue NA is sodium, and so is SOD."""
     if count != 1:
         return ""
     for name in (residue, atom):
@@ -351,8 +349,7 @@ def _ion(residue: str, atom: str, count: int) -> str:
 
 def _element(atom: Any, kind: str) -> str:
     """Return the chemical symbol, or X if unknown. Standard residues have no element of two letters, so the first
-    letter of
-    the name decides there, whatever its column: CA is carbon, HG hydrogen."""
+    letter of the name decides there, whatever its column: CA is carbon, HG hydrogen."""
     letter = atom.name.lstrip("0123456789")[:1]
     if kind in ("amino-acid", "cap", "nucleotide", "water") and letter in ("C", "N", "O", "S", "P", "H", "D"):
         return "H" if letter == "D" else str(letter)

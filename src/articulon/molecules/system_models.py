@@ -18,8 +18,7 @@ UNITS = "Da-nm-ps"
 
 def model_from_system(system: Any, positions: Any) -> Model:
     """Return a model of all particles of an OpenMM System, with its forces. Molecules that constraints hold rigid, such
-    as
-    three- and four-site water, become free bodies; all other particles move by themselves.
+    as three- and four-site water, become free bodies; all other particles move by themselves.
 
     Parameters
     ----------

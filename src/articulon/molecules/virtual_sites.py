@@ -24,8 +24,7 @@ class VirtualSite(NamedTuple):
 
 def virtual_sites(system: Any) -> list[VirtualSite]:
     """Return the virtual sites of a system, in order; raise ModelError for a kind that has no counterpart here, and for
-    a
-    massless particle that is not a virtual site."""
+    a massless particle that is not a virtual site."""
     found = []
     for k in range(system.getNumParticles()):
         if system.isVirtualSite(k):
@@ -43,8 +42,7 @@ def virtual_sites(system: Any) -> list[VirtualSite]:
 
 def check_virtual_sites(system: Any, cluster: Sequence[int] | np.ndarray) -> None:
     """Raise ModelError, naming the particle, if a virtual site and its parents do not lie in one rigid cluster, given
-    by
-    the cluster of each particle: its position in a body would then change."""
+    by the cluster of each particle: its position in a body would then change."""
     for site, parents, kind in virtual_sites(system):
         bodies = {int(cluster[k]) for k in (site, *parents)}
         if len(bodies) > 1:

@@ -19,8 +19,7 @@ FAR = 0.02
 
 def as_water_model(structure: Structure, water: str, *, force_field: str = "amber14") -> Structure:
     """Return the structure with every water molecule in the geometry of a water model; hydrogens move along and across
-    the
-    molecule's axis.
+    the molecule's axis.
 
     Rigid water keeps its initial geometry, on which its dipole depends. Coordinates in files are rounded, and models
     differ by some hundredths of an ångström.

@@ -56,8 +56,7 @@ class FitResult(Found):
     @property
     def recovered(self) -> bool | None:
         """For measurements from the case's own run, whether its own values lie in the joint 99.9 % confidence region;
-        None for
-        data, whose truth is unknown."""
+        None for data, whose truth is unknown."""
         from scipy.stats import chi2
 
         if not self.synthetic:

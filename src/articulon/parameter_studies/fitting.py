@@ -52,8 +52,7 @@ def fit(
     """Fit parameters of a case to measurements, with confidence intervals.
 
     The method is least squares with SciPy's trust-region algorithm and the derivatives of the run: each iteration is
-    one
-    run with its sensitivities to every parameter.
+    one run with its sensitivities to every parameter.
 
     Parameters
     ----------
@@ -62,10 +61,8 @@ def fit(
     data
         The measurements: ``{"time": (n,), "rod.angle": (n,), ...}``, columns of a data frame, or a file of
         comma-separated values with such a heading, in the units of the case; nan, or an empty cell, marks a missing
-        value.
-        Without data here or in the case, the case's own run is measured with its ``errors``, and the fit shows whether
-        its
-        values can be recovered.
+        value. Without data here or in the case, the case's own run is measured with its ``errors``, and the fit shows
+        whether its values can be recovered.
     parameters
         Keys of the case, or a dictionary from keys to start values, or to ``(start, least, largest)``.
     errors

@@ -30,8 +30,7 @@ def approach(
     at: Departures, start: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield parameters (n,) and their departures (m,), each set closer to zero than the one before, beginning at
-    ``start``;
-    stop where no step improves them."""
+    ``start``; stop where no step improves them."""
     x, found = start.copy(), at(start)
     if found is None:
         return

@@ -122,8 +122,7 @@ class _Search:
 
     def at(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Return scaled departures and their Jacobian; None if a run fails, unless it is the first, or if no more runs
-        are
-        allowed."""
+        are allowed."""
         if self.runs >= self.asked.runs:
             return None
         self.runs += 1

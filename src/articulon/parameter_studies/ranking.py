@@ -51,8 +51,7 @@ def rank_parameters(
         run with a stop condition.
     parameters
         Keys of the case; by default all non-zero numbers of its model and forces. Of a key with several numbers, each
-        is
-        ranked separately.
+        is ranked separately.
     method
         ``"adjoint"``: one forward and backward run for all parameters. ``"forward"``: along the run, for few
         parameters.

@@ -78,8 +78,7 @@ def sought_parameters(
     case: Case, declared: Sequence[Sought], given: Mapping[str, Any] | Sequence[str] | None, where: str
 ) -> SoughtParameters:
     """Return the parameters that a case declares, or that are given instead: keys, or for each key a start value, or
-    start
-    value, lower and upper bound, where None leaves a value open.
+    start value, lower and upper bound, where None leaves a value open.
 
     Raises
     ------

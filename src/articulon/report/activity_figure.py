@@ -28,8 +28,7 @@ def activity_words(found: Mapping[str, Any]) -> str:
 
 def active_joints(view: View) -> np.ndarray:
     """Whether each joint and mode moved at each frame, joints first, shape (frames, joints and modes); the speeds of
-    locked
-    ones are exactly zero."""
+    locked ones are exactly zero."""
     joints = joints_of(view.model)
     moving = np.zeros((view.times.size, joints.degrees_of_freedom.size), dtype=bool)
     frames, speeds = np.nonzero(view.u)

@@ -29,8 +29,7 @@ BREAK: dict[str, Any] = {"color": style.GREY, "linestyle": (0, (4, 3)), "linewid
 
 def fidelity(view: View) -> Figure | None:
     """Draw the errors of the worst motions in time and in position relative to an unscaled run, the lag estimate, and
-    the
-    residual of the forces. Return None for a run without drag or scaling."""
+    the residual of the forces. Return None for a run without drag or scaling."""
     found = view.summary.get("fidelity") or {}
     along, tolerance = found.get("along") or {}, float(found.get("tolerance") or 0.02)
     motions, lag = along.get("paired") or [], along.get("lag")

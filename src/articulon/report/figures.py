@@ -49,11 +49,10 @@ def figures(run: Run | View) -> dict[str, Figure]:
         ``secondary_structure``, ``fluctuations``, ``torsions``, ``torsion_correlation``, ``clusters``,
         ``hydrogen_bonds``, ``water_structure``, ``chain_size``, ``internal_distances``, ``chain_motion``,
         ``mode_relaxation``, ``pair_distribution``, ``chain_angles``, ``position``, ``joints``, ``activity``,
-        ``spheres``,
-        ``grain_motion``, ``contacts``, ``force_distribution``, ``contact_ledger``, ``model``, ``energies``,
-        ``balance``,
-        ``forces``, ``factors``, ``fidelity``, ``kinetic_energy``, ``temperature``, ``configurational_temperature``,
-        ``thermostat_energies``, ``thermostat_phase``, ``works_normalised`` and ``step_size``.
+        ``spheres``, ``grain_motion``, ``contacts``, ``force_distribution``, ``contact_ledger``, ``model``,
+        ``energies``, ``balance``, ``forces``, ``factors``, ``fidelity``, ``kinetic_energy``, ``temperature``,
+        ``configurational_temperature``, ``thermostat_energies``, ``thermostat_phase``, ``works_normalised`` and
+        ``step_size``.
     """
     view = run if isinstance(run, View) else View.of(run)
     if view.times.size < 2:
@@ -66,8 +65,7 @@ def figures(run: Run | View) -> dict[str, Figure]:
 
 def position(view: View) -> Figure | None:
     """Draw the displacement of the core over time, along and across the direction of the stop condition if there is
-    one.
-    Return None if the core does not move, is one of many grains, or one of few that have their own figure."""
+    one. Return None if the core does not move, is one of many grains, or one of few that have their own figure."""
     moved = view.path - view.path[0]
     told = grain_figures.many_grains(view) or grain_figures.few_free(view)
     if not moved.any() or (view.direction is None and told):
@@ -166,8 +164,7 @@ def by_size(series: Mapping[str, np.ndarray], apart: float = 8.0, most: int = 3)
     """Group the names of series by size, the largest first.
 
     A group ends where the next series is smaller by the factor ``apart``; at most ``most`` groups are made, separated
-    by
-    the widest gaps.
+    by the widest gaps.
     """
     sizes = {name: float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for name, values in series.items()}
     names = sorted(series, key=lambda name: -sizes[name])
@@ -261,8 +258,7 @@ def factor_groups(view: View) -> list[tuple[str, np.ndarray, dict[str, Any]]]:
 
 def kinetic_energy(view: View) -> Figure | None:
     """Draw the kinetic energy (Guy 5.9), with the potential energy and the sum if nothing dissipates. Return None if
-    bodies
-    have no speeds or never move."""
+    bodies have no speeds or never move."""
     values, potential = view.observables.get("kinetic_energy"), view.potential_energy
     if values is None or not view.inertial or not (np.any(values) or potential is not None):
         return None

@@ -34,8 +34,7 @@ spheres have lost."""
 
 def contact_ledger(view: View) -> Figure | None:
     """Draw the energy ledger: kinetic, elastic and gravitational energy, tangential springs, and dissipation by damping
-    and
-    friction."""
+    and friction."""
     if "energy_normal_elastic" not in view.observables:
         return None
     figure, (axes,) = style.panels(height=3.4)

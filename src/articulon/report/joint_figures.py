@@ -20,8 +20,7 @@ STILL = 1e-9
 
 def joints(view: View) -> Figure | None:
     """Draw a panel each for joint angles, displacements of prismatic and other joints, and angular velocities of free
-    and
-    spherical joints. Return None for models of many joints."""
+    and spherical joints. Return None for models of many joints."""
     panels = {dimension: _nearest_to_ground(view, found) for dimension, found in _panels(view).items()}
     if _still(view, panels["angular_velocity"]):
         panels["angular_velocity"] = {}
@@ -85,8 +84,7 @@ def _nearest_to_ground(view: View, lines: dict[str, np.ndarray], most: int = MOS
 
 def _lines(view: View, side: str, dimension: str) -> dict[str, np.ndarray]:
     """Coordinates of joints between bodies, or angular velocities of bodies that rotate about more than one axis, by
-    their
-    name in the legend."""
+    their name in the legend."""
     model, found = view.model, {}
     starts = model.forest.q_start if side == "coordinates" else model.forest.u_start
     for i, kind in enumerate(model.forest.kind.tolist()):

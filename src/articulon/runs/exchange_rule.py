@@ -81,8 +81,7 @@ class Exchanges:
 
     def likelihood(self, replicas: Sequence[Replica], i: int, energies: Sequence[float]) -> float:
         """Compute ln of π_i(y) π_j(x) / (π_i(x) π_j(y)) for run i at x and the next run j at y, from their potential
-        energies
-        [energy]."""
+        energies [energy]."""
         one, other = replicas[i], replicas[i + 1]
         found = (1.0 / self.kT[i] - 1.0 / self.kT[i + 1]) * (energies[i] - energies[i + 1])
         here, there = self._locked(one), self._locked(other)
@@ -102,8 +101,7 @@ class Exchanges:
 
     def _swap(self, replicas: Sequence[Replica], i: int, number: int) -> None:
         """Swap the coordinates of run i and the next. The change of energy is booked as heat of the thermostats, so
-        that the
-        energy balance of both runs closes."""
+        that the energy balance of both runs closes."""
         pair = (i, i + 1)
         states = [replicas[k].state for k in pair]
         before = [_energies(replicas[k]) for k in pair]

@@ -1,12 +1,11 @@
 """Export the spheres of a run as a GSD file, which OVITO, freud and HOOMD-blue read.
 
 Each contact sphere is a particle; bodies without spheres are left out. A particle has the diameter, centre and velocity
-of its sphere, and the orientation, mass, moment of inertia, angular momentum and number of the body that carries it.
-So do not add up the masses of spheres on one body. GSD has no fields for angular velocities and forces. They are logged
-in OVITO's format: ``particles/angular_velocity`` in every frame; in the last frame, for which the run's checkpoint has
-the contacts, ``particles/contact_force``, the total contact force on a sphere, ``particles/contacts``, their number,
-and
-a bond of the type ``contact`` for each contact between two spheres, with ``bonds/normal_force`` and
+of its sphere, and the orientation, mass, moment of inertia, angular momentum and number of the body that carries it. So
+do not add up the masses of spheres on one body. GSD has no fields for angular velocities and forces. They are logged in
+OVITO's format: ``particles/angular_velocity`` in every frame; in the last frame, for which the run's checkpoint has the
+contacts, ``particles/contact_force``, the total contact force on a sphere, ``particles/contacts``, their number, and a
+bond of the type ``contact`` for each contact between two spheres, with ``bonds/normal_force`` and
 ``bonds/tangential_force``. In earlier frames the forces and numbers of contacts are NaN.
 
 The box of a GSD file is periodic in all directions and centred at the origin. Along periodic directions of the model's

@@ -28,8 +28,7 @@ def shown_by(progress: SomeProgress | bool | None) -> SomeProgress:
     ----------
     progress
         An object that shows the progress; True for a bar on standard error or in a notebook, False for none. None shows
-        a
-        bar in an interactive terminal or notebook, for runs longer than a second.
+        a bar in an interactive terminal or notebook, for runs longer than a second.
 
     Raises
     ------

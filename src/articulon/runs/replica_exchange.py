@@ -62,23 +62,19 @@ def replica_exchange(
         min(1, π_i(y) π_j(x) / (π_i(x) π_j(y))),   π_k(q) ∝ exp(−U(q)/kT_k) √det M_k(q),
 
     where M_k is the mass matrix of the joints that move in run k. With Fixman's potential, which cancels the
-    determinant,
-    the root is left out. Speeds are then redrawn. So the product of all π_k is kept exactly. The rule for temperatures
-    is
-    that of Sugita and Okamoto, Chem. Phys. Lett. 314, 141, 1999. A run with locked joints keeps the distribution π_k at
-    fixed values of those joints, whatever the values are.
+    determinant, the root is left out. Speeds are then redrawn. So the product of all π_k is kept exactly. The rule for
+    temperatures is that of Sugita and Okamoto, Chem. Phys. Lett. 314, 141, 1999. A run with locked joints keeps the
+    distribution π_k at fixed values of those joints, whatever the values are.
 
     Parameters
     ----------
     model
         A model, whose runs are kept in memory, or a case, its name or its file, whose runs are kept in a folder each.
-        The
-        temperatures of Fixman's potential and of Brownian forces are set to that of each run.
+        The temperatures of Fixman's potential and of Brownian forces are set to that of each run.
     duration
         Simulated time of each run of a model [time]. A case has its own.
-    Time between exchanges [time]; the duration must be a whole number of these intervals. For a case it must be a
-    whole number of the frame intervals.
-    temperatures
+    Time between exchanges [time]; the duration must be a whole number of these intervals. For a case it must be a whole
+    number of the frame intervals. temperatures
         Temperatures of the runs in order [temperature]; by default all have that of the thermostat.
     locked
         For each run, the bodies whose joints are locked, as in ``locked`` of :func:`articulon.simulate`; none by
@@ -92,8 +88,7 @@ def replica_exchange(
         ``exchange.json`` with the accepted exchanges, ``walkers.csv``, and the page ``exchange.html``.
     resume
         For a case: continue the exchange in the folder, bit for bit as an uninterrupted one, or start it if there is
-        none.
-        With a longer ``run.duration`` among the overrides of the case, it continues to that time.
+        none. With a longer ``run.duration`` among the overrides of the case, it continues to that time.
     progress
         See :func:`articulon.run`. For a model, whose runs advance in turn, nothing is shown by default.
     allow_code
@@ -111,8 +106,7 @@ def replica_exchange(
     ------
     CaseError
         For fewer than two runs, lists of different lengths, a duration that is not a whole number of exchange
-        intervals,
-        and whatever :func:`articulon.simulate` and :func:`articulon.run` reject.
+        intervals, and whatever :func:`articulon.simulate` and :func:`articulon.run` reject.
     ModelError
         For locked joints in a model with loop constraints.
     ArticulonError

@@ -47,8 +47,7 @@ class Run(results.Run):
         """Write the run into a folder: case, frames, state, figures and report, as :func:`articulon.run` does.
 
         The saved run can be continued there, with :func:`articulon.open_run` and :meth:`extend`, or with ``articulon
-        run
-        case.toml --out FOLDER --resume`` at the command line. This run stays in memory.
+        run case.toml --out FOLDER --resume`` at the command line. This run stays in memory.
 
         Parameters
         ----------
@@ -69,12 +68,10 @@ class Run(results.Run):
         ------
         CaseError
             For a model that no case file can describe: flexible bodies, or forces and motions that are Python
-            functions;
-            and for a selection of no atoms.
+            functions; and for a selection of no atoms.
         ArticulonError
             For a folder that holds a run, a run that is in a folder already, frames that are not equally spaced, and a
-            full
-            disk.
+            full disk.
         """
         from articulon.simulation.saving import save
         from articulon.studio.run_report import write_report_of
@@ -129,33 +126,27 @@ class Run(results.Run):
         file
             A new file: ``.xtc``, ``.dcd`` or ``.pdb`` for atoms, ``.csv`` for joint coordinates, ``.gsd`` for contact
             spheres, ``.mp4`` or ``.gif`` for a video of at most ten seconds. With an XTC or DCD file, a PDB file of the
-            first
-            frame is written too, for programs that need names.
+            first frame is written too, for programs that need names.
         select
             Selection of atoms, in MDAnalysis's language: ``"protein"``, ``"name CA"``. Distances, as in ``"around 5
             protein"``, are those of the first frame that is written.
         frames
             Selection of frames: ``"10:200:5"`` or a slice, which exclude the last number itself, or a list of numbers;
-            all
-            by default. Negative numbers count from the end. Atoms are computed from the joint coordinates in double
+            all by default. Negative numbers count from the end. Atoms are computed from the joint coordinates in double
             precision, whichever of them the trajectory stores.
         align
             ``"backbone"`` aligns each frame to the first one that is written, by the least-squares fit of the backbone
             atoms (N, CA and C; P, O5', C5', C4', C3' and O3' of nucleotides), or without these of all heavy atoms
-            except
-            those of water and ions; their centre is the origin. The box is then left out, because its edges would have
-            to
-            rotate with the atoms. ``"none"`` does not align.
+            except those of water and ions; their centre is the origin. The box is then left out, because its edges
+            would have to rotate with the atoms. ``"none"`` does not align.
         wrapped
             Whether each molecule is shifted by whole box edges so that its centre of mass lies in the box; frames are
-            then
-            not aligned. Molecules are always whole.
+            then not aligned. Molecules are always whole.
         precision
             Decimal places of nanometres that XTC keeps.
         coordinates
             For ``.csv``: names of joint coordinates, where ``*`` stands for any characters; all by default. Angles are
-            in
-            degrees, from −180 to 180.
+            in degrees, from −180 to 180.
 
         Returns
         -------
@@ -200,8 +191,7 @@ class Run(results.Run):
         """Return the run as an animated 3D page, which notebooks display and ``.save(file)`` writes.
 
         The page needs neither server nor network. For long runs and large models it holds as many equally spaced frames
-        as
-        keep it below 5 MB; ``.frames`` are their numbers.
+        as keep it below 5 MB; ``.frames`` are their numbers.
 
         Returns
         -------
@@ -246,8 +236,7 @@ class Run(results.Run):
         """Return the frames as a table with a row for each frame, indexed by time.
 
         Columns are the observables (energies, works, temperatures, factors), the joint coordinates and the joint
-        speeds, by
-        name. ``.attrs["units"]`` has the unit of each column, in the units of the case.
+        speeds, by name. ``.attrs["units"]`` has the unit of each column, in the units of the case.
 
         Parameters
         ----------
@@ -282,12 +271,10 @@ class Run(results.Run):
         ----------
         duration
             Additional simulated time [time]; a string carries its unit. None for an interrupted run: up to the end that
-            was
-            asked for.
+            was asked for.
         frames
             For a run in memory: number of equal intervals between the new frames, by default as long as before. In a
-            folder
-            the frame interval is fixed.
+            folder the frame interval is fixed.
         progress
             See :func:`articulon.run`.
 
@@ -381,8 +368,7 @@ class Run(results.Run):
         """Compute the verdict on a scaled run in memory; None if nothing was scaled.
 
         It makes an unscaled reference simulation from the first frame; see ``docs/fidelity.md``. The verdict on a run
-        in a
-        folder is in its ``summary``, with the settings in ``[fidelity]`` of its case.
+        in a folder is in its ``summary``, with the settings in ``[fidelity]`` of its case.
 
         Parameters
         ----------
@@ -390,12 +376,10 @@ class Run(results.Run):
             Accepted relative error, also as ``"2 %"``; by default that of the policy if it has one, else 0.02.
         error
             Kind of error: ``"time"`` compares when positions are reached, relative to the duration; ``"position"``
-            compares
-            where bodies are at each time, relative to the range of each motion.
+            compares where bodies are at each time, relative to the range of each motion.
         budget
             Largest cost of the unscaled simulation, as a fraction of the run's force evaluations; some thousands are
-            always
-            allowed for small models. 0 allows no unscaled simulation.
+            always allowed for small models. 0 allows no unscaled simulation.
 
         Returns
         -------

@@ -137,8 +137,7 @@ def check_free(folder: Path) -> None:
 
 def _check_folder(folder: Path, case: Description, resume: bool, extends: Description | None) -> bool:
     """Whether the folder already holds this run; raises ArticulonError unless the folder is free, or holds the run that
-    is
-    to be continued."""
+    is to be continued."""
     if not resume:
         check_free(folder)
     begun = os.path.lexists(folder / CASE)

@@ -12,8 +12,7 @@ from articulon.model import Model
 
 def check_overlaps(model: Model, q: np.ndarray) -> None:
     """Raise ModelError, naming the pair, if two spheres that can touch, or a sphere and a wall, overlap at coordinates
-    q
-    by more than ``largest_overlap`` of the smaller radius."""
+    q by more than ``largest_overlap`` of the smaller radius."""
     law = contact_of(model)
     if law is None:
         return

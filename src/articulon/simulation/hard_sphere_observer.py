@@ -20,9 +20,8 @@ class HardSphereObserver:
         Z = p V/(N k T) = 1 + ΔW/(3 N k T t)
 
     (B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 33, 1439, 1960). The temperature is taken at the
-    later
-    frame, from the speeds relative to the centre of mass, whose energy impacts conserve:
-    3 (N − 1) k T/2 = K − P²/(2 M). Before the second frame, pressure and Z are undefined.
+    later frame, from the speeds relative to the centre of mass, whose energy impacts conserve: 3 (N − 1) k T/2 = K −
+    P²/(2 M). Before the second frame, pressure and Z are undefined.
 
     Parameters
     ----------

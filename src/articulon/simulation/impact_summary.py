@@ -49,8 +49,7 @@ def _largest(engine: Any, memory: np.ndarray, count: int) -> dict[str, Any]:
 
 def impact_figures(evaluator: Evaluator, state: State) -> dict[str, Any] | None:
     """Compute the impact figures of a run; None for a model without impacts. An impulse is along the normal, in mass
-    times
-    velocity; for the stop of a hinge it is in moment of inertia times angular velocity."""
+    times velocity; for the stop of a hinge it is in moment of inertia times angular velocity."""
     memory = state.rule.history
     if not has_impacts(evaluator.model) or memory.size < MEMORY.contacts:
         return None

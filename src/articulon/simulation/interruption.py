@@ -13,8 +13,7 @@ _asked = threading.Event()
 
 def ask_runs_to_stop(wanted: bool = True) -> None:
     """Ask all runs of this process to save their state and stop, as Ctrl-C does; ``wanted=False`` withdraws the
-    request.
-    It also reaches runs in other threads than the main one, which signals do not."""
+    request. It also reaches runs in other threads than the main one, which signals do not."""
     if wanted:
         _asked.set()
     else:

@@ -140,8 +140,7 @@ class Memory:
 
     def bath(self) -> np.ndarray:
         """The thermostat's variables, shape (frames, variables): ζ of each member of its chain [1/time] and the energy
-        of its
-        reservoir [energy]."""
+        of its reservoir [energy]."""
         return np.array([row.bath for row in self.rows])
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:

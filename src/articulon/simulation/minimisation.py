@@ -56,9 +56,8 @@ def minimise(
         Stop when the energy has fallen by less than this fraction of its magnitude over the last 50 steps.
     temperature
         Temperature of the run that follows [temperature], None by default. If given, also stop when the energy has
-        fallen
-        over the last 50 steps by less than a thousandth of ½kT per degree of freedom, which thermal motion hides. The
-        energy of purely repulsive forces falls towards zero and would never meet the relative tolerance.
+        fallen over the last 50 steps by less than a thousandth of ½kT per degree of freedom, which thermal motion
+        hides. The energy of purely repulsive forces falls towards zero and would never meet the relative tolerance.
     largest_move
         Largest displacement of a coordinate in a step [length]; by default a fiftieth of the mean distance between
         sites.
@@ -69,8 +68,7 @@ def minimise(
     ------
     ModelError
         For a model with loop constraints, an invalid value, or forces that are not finite at the start: particles at
-        the
-        same point have no direction to move apart.
+        the same point have no direction to move apart.
 
     Examples
     --------
@@ -146,11 +144,9 @@ class _Descent:
             well = bool(np.isfinite(a).all())
             if not (well and power > 0.0 and self._norm(ahead, a) < LEAP * push):
                 # The next step would go uphill, or has met a force that is far larger or not finite: go back half a
-                # step
-                # and stop the motion. Steps that have grown too long for the stiffest motion would throw charges
-                # without a
-                # repulsive core of their own, such as water's hydrogens, into each other, where the energy has no
-                # bound.
+                # step and stop the motion. Steps that have grown too long for the stiffest motion would throw charges
+                # without a repulsive core of their own, such as water's hydrogens, into each other, where the energy
+                # has no bound.
                 if well:
                     q = moved(self.model, ahead, v, -0.5 * h_here)
                 h, turn, falling, v = SHRINKAGE * h, TURN, 0, np.zeros_like(v)

@@ -345,12 +345,10 @@ class Observer:
 
     def passage(self, state: State, advance: float) -> float:
         """Time at which the watched body passed ``advance`` [length], extrapolated at its present speed from a state at
-        most a
-        step later [time]."""
+        most a step later [time]."""
         rates = evaluate(self.evaluator, state)[: self.model.nq]
         # The coordinates' rates are exact. The displacement of the centre of mass is differenced over a distance that
-        # is
-        # small compared with bodies and large compared with rounding.
+        # is small compared with bodies and large compared with rounding.
         beyond = self._advance(body_poses(self.model, state.q)) - advance
         small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
         ahead, behind = (self._advance(body_poses(self.model, state.q + s * rates)) for s in (small, -small))

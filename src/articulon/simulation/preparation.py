@@ -86,8 +86,7 @@ def core_drag(model: Model, core: str | None, source: str = "") -> float:
 
 def checked(case: Description, windows: Windows | None = None, model: Model | None = None) -> tuple[Model, Windows]:
     """Build the model of a case and its time windows, unless they are given; check everything that can be checked
-    before
-    kernels are compiled.
+    before kernels are compiled.
 
     Raises
     ------

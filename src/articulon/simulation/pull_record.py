@@ -102,8 +102,7 @@ def _three(numbers: list[float]) -> tuple[float, float, float]:
 
 def going_on_from(folder: Path, step: int, time: float) -> None:
     """Remove from the file all rows after the state from which a run continues. Nobody pulls in the repeated steps, and
-    an
-    active spring is released there."""
+    an active spring is released there."""
     rows = read_pulls(folder)
     kept = [row for row in rows if row.step <= step]
     if kept and kept[-1].stiffness:

@@ -82,9 +82,8 @@ class Run:
     @cached_property
     def model(self) -> Model:
         """The model that was simulated; built from the case if it is not known. Functions that the case names are
-        loaded only
-        if they are allowed. Without them, their forces cannot be evaluated, and a case whose joints they drive is
-        rejected."""
+        loaded only if they are allowed. Without them, their forces cannot be evaluated, and a case whose joints they
+        drive is rejected."""
         if self.memory is not None:
             return self.memory.model
         if self.case is None:
@@ -101,8 +100,7 @@ class Run:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The figures of the run, as in ``summary.json``. For a run in memory they are computed on first access; if the
-        run is
-        scaled, unscaled reference motion is computed for the verdict."""
+        run is scaled, unscaled reference motion is computed for the verdict."""
         return read_summary(self.folder) if self.memory is None else self.memory.summary(self)
 
     @cached_property
@@ -254,8 +252,7 @@ class Run:
     @property
     def notes(self) -> list[str]:
         """Notes on the run: a shortened step, a threshold that was found, flexible bodies that were deformed beyond the
-        range
-        of their modes or rotated too fast for them."""
+        range of their modes or rotated too fast for them."""
         return list(self.summary.get("notes") or ()) if self.memory is None else self.memory.said(self)
 
     @property

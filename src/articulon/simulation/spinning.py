@@ -134,8 +134,7 @@ class _Spinning:
 
     def across(self, spin: np.ndarray) -> float:
         """Component of an angular velocity (3,), body frame, that pulls nodes outwards [angle/time]: all of it across a
-        slender
-        body, none along it."""
+        slender body, none along it."""
         square = float(self.weights @ (self.arms**2).sum(axis=1))
         pull = float(self.weights @ (np.cross(spin, self.arms) ** 2).sum(axis=1))
         return math.sqrt(pull / square) if square > 0.0 else 0.0

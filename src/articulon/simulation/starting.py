@@ -21,18 +21,16 @@ START_STREAM = 12
 """Random stream of the initial speeds."""
 FAR_TOO_HOT = 1e4
 """Repulsion of a pair over kT that indicates an overlap, not a collision: to climb a steep wall U ∝ r⁻¹² to 10⁴ kT
-takes
-a hundred times the thermal speed."""
+takes a hundred times the thermal speed."""
 STEEPNESS = 12.0
 """Exponent of that wall: U = F r/12."""
 
 
 def check_start(evaluator: Evaluator, state: State, step: float | None = None) -> None:
     """Raise ModelError, naming two sites and how to separate them, if the site forces at a state cannot start a run:
-    not
-    finite, a repulsion far beyond thermal energy, or strong enough to throw one site past the other in the first step.
-    Also reject spheres that overlap too deeply, sites outside reflecting walls, and forces at another temperature than
-    that of the bath.
+    not finite, a repulsion far beyond thermal energy, or strong enough to throw one site past the other in the first
+    step. Also reject spheres that overlap too deeply, sites outside reflecting walls, and forces at another temperature
+    than that of the bath.
 
     Parameters
     ----------

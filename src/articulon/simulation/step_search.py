@@ -31,8 +31,7 @@ TURN = 0.2
 
 def longest_step(case: Description, integrator: type, rule: str, tolerance: float = 5e-3) -> float | None:
     """Return the longest step whose halving changes the displacement of the heaviest body by less than a tolerance,
-    over
-    the first steps of the unscaled case and, where that is cheap and there is no noise, over the whole run.
+    over the first steps of the unscaled case and, where that is cheap and there is no noise, over the whole run.
 
     Parameters
     ----------
@@ -47,8 +46,7 @@ def longest_step(case: Description, integrator: type, rule: str, tolerance: floa
     -------
     float | None
         The step [time], the time between frames divided by a power of two; None if the integrator cannot run the case
-        or
-        no step was found.
+        or no step was found.
     """
     model, interval = case.build_model(), frame_interval(case)
     wanted = min(interval, _thermal_bound(model, rule))
@@ -78,8 +76,7 @@ class _Trial:
 
     def changes(self, until: float) -> float:
         """Relative change, on halving the step, of the displacement of the heaviest body of the slowest tree, or of the
-        time at
-        which the case stops earlier; infinite if the state does not stay finite."""
+        time at which the case stops earlier; infinite if the state does not stay finite."""
         (coarse, time), (fine, sooner) = (self._end(parts, until) for parts in (1, 2))
         if coarse is None or fine is None:
             return math.inf

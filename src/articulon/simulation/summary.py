@@ -48,9 +48,8 @@ def summary(
     pulled: bool = False,
 ) -> dict[str, Any]:
     """Compute the figures of a run at a state. Those that need frames are there if ``run`` is given; ``with_pairs``
-    makes
-    unscaled reference runs for the verdict. In a run that was ``pulled`` on, a spring without energy function has done
-    work."""
+    makes unscaled reference runs for the verdict. In a run that was ``pulled`` on, a spring without energy function has
+    done work."""
     case, model = prepared.case, prepared.model
     steps, time = int(state.counters[STEPS]), float(state.time[0])
     figures: dict[str, Any] = {
@@ -149,9 +148,8 @@ def _contacts(prepared: Prepared, state: State, observables: Mapping[str, np.nda
 
 def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
     """Figures of an adaptive run: active degrees of freedom, energy removed by transitions, chattering joints.
-    ``saved``
-    is the factor by which the steps are cheaper, as each costs in proportion to what is active; transitions cost some
-    steps on top."""
+    ``saved`` is the factor by which the steps are cheaper, as each costs in proportion to what is active; transitions
+    cost some steps on top."""
     driver = prepared.adaptive
     if driver is None:
         return None

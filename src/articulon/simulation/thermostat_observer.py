@@ -67,8 +67,7 @@ class ThermostatObserver:
 
     def reservoir(self, state: State) -> float:
         """Energy that the speeds have given to the thermostat [energy]: from its own variables if it has some, so that
-        they
-        are checked against the motion, else from its work."""
+        they are checked against the motion, else from its work."""
         if not state.bath.size:
             return -float(state.work[THERMOSTAT])
         stored = 0.5 * float(self.bath.masses @ state.bath[:-1] ** 2) + float(state.bath[-1])

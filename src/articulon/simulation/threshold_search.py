@@ -81,8 +81,7 @@ def find_threshold(
     case: Timed, model: Model, damping: float, start: tuple[np.ndarray, np.ndarray] | None = None
 ) -> Threshold:
     """Run a case unscaled for a short time and find the threshold; ``damping`` is the core's β [mass/time]. The run
-    starts
-    at the coordinates and speeds of ``start``, by default those of the model.
+    starts at the coordinates and speeds of ``start``, by default those of the model.
 
     Raises
     ------

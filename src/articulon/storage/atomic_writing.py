@@ -38,8 +38,7 @@ def replacing(path: Path, error: type[ArticulonError] = ArticulonError, *, new: 
     """Open a new file for writing; on leaving, sync it to the disk and rename it to `path`.
 
     On any failure, the new file is removed and `path` stays unchanged. Functions that need a path instead of a stream
-    may
-    open the new file by its ``name``.
+    may open the new file by its ``name``.
 
     Parameters
     ----------

@@ -46,8 +46,7 @@ def write_checkpoint(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Make `arrays` the newest checkpoint of `folder` and keep the previous one.
 
     Equal arrays (names, types, shapes and values, in any order of the names) give equal bytes. The existing checkpoint
-    is
-    read once, to make sure that it is worth keeping.
+    is read once, to make sure that it is worth keeping.
 
     Parameters
     ----------
@@ -118,8 +117,7 @@ class Checkpoint:
 
 def open_checkpoint(folder: Path) -> Checkpoint:
     """Return the newest complete checkpoint of `folder`, or the previous one, with a note, if `checkpoint.npz` is
-    missing
-    or damaged. Its content has been compared with its digest; its arrays are not in memory yet.
+    missing or damaged. Its content has been compared with its digest; its arrays are not in memory yet.
 
     Raises
     ------
@@ -200,8 +198,7 @@ def _write_archive(stream: IO[bytes], content: Mapping[str, np.ndarray]) -> None
 
 def _opened(path: Path) -> Checkpoint:
     """Return a checkpoint whose content matches its digest; raise UnreadableError for any other, and CheckpointError
-    for
-    one of another version."""
+    for one of another version."""
     archive = Archive(path, packed=False)
     try:
         found = _compared(archive)

@@ -132,8 +132,7 @@ def _refusal(folder: Path, failure: OSError | ValueError) -> str:
 
 def _let_go() -> None:
     """Release the folder in a process that was forked from a run, such as one that compiles kernels: it must not hold
-    the
-    folder when the run is killed."""
+    the folder when the run is killed."""
     for descriptor in _held:
         with suppress(OSError):
             os.close(descriptor)

@@ -197,8 +197,7 @@ class TrajectoryLayout:
 
 def record(layout: TrajectoryLayout) -> np.dtype:
     """Return the record type of a frame without its atoms; its fields are named by the paths of the datasets, in the
-    units
-    of the file."""
+    units of the file."""
     n = len(layout.body_names)
     columns: list[tuple] = [(layout.step, "<i8"), (layout.time, "<f8")]
     if layout.atoms is None:

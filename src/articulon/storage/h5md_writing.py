@@ -143,8 +143,7 @@ def _as_os_errors() -> Iterator[None]:
 
 def _chunk(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
     """Return the shape of the chunks of a dataset without zero dimensions: equal numbers of whole rows, so that the
-    last
-    chunk is nearly full, or equal parts of a row if it is long."""
+    last chunk is nearly full, or equal parts of a row if it is long."""
     row = math.prod(shape[1:]) * dtype.itemsize
     if row <= CHUNK or len(shape) == 1:
         return (_equal_part(shape[0], max(1, CHUNK // row)), *shape[1:])

@@ -45,8 +45,7 @@ def trajectory_layout(
     model: Model, observables: dict[str, str], case: str, atoms: AtomColumns | None = None
 ) -> TrajectoryLayout:
     """Return the layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` is the digest of the
-    case,
-    ``atoms`` are the atoms that are stored in place of bodies."""
+    case, ``atoms`` are the atoms that are stored in place of bodies."""
     units = model.units
     box = model.box if model.box is not None and model.box.periodic.any() else None
     length, time = file_units(units)

@@ -349,7 +349,6 @@ class TrajectoryWriter:
 
 def _reserve(stream: IO[bytes], size: int) -> None:
     """Check that a file of this size can be made, where the system can tell: HDF5 does not survive reaching a quota or
-    file
-    size limit while it writes. Raises OSError."""
+    file size limit while it writes. Raises OSError."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(stream.fileno(), 0, size)

@@ -64,24 +64,21 @@ class TrajectoryReader:
     @cached_property
     def positions(self) -> np.ndarray:
         """Origins of the bodies, world frame [length], shape (frames, n, 3). Raises ArticulonError if the file holds
-        atoms in
-        place of bodies."""
+        atoms in place of bodies."""
         self._check_bodies()
         return self._file.values(h5md_layout.POSITION) / self.layout.length_factor
 
     @cached_property
     def rotations(self) -> np.ndarray:
         """Quaternions (scalar first) from body frame to world frame, shape (frames, n, 4). Raises ArticulonError if the
-        file
-        holds atoms in place of bodies."""
+        file holds atoms in place of bodies."""
         self._check_bodies()
         return self._file.values(h5md_layout.ORIENTATION)
 
     @cached_property
     def atom_positions(self) -> np.ndarray:
         """Positions of the stored atoms, world frame [length], in single precision, shape (frames with atoms, atoms,
-        3).
-        Raises ArticulonError if the file holds no atoms."""
+        3). Raises ArticulonError if the file holds no atoms."""
         if self.layout.atoms is None:
             raise ArticulonError(f"{self.path} holds no atoms, but bodies; articulon.open_run computes atoms from them")
         return self._file.values(h5md_layout.ATOM_POSITION) / np.float32(self.layout.length_factor)

@@ -129,8 +129,7 @@ def ensemble(
 
     Each member is a run in a folder of its own, on one thread, with bit for bit the results of that run by itself. If a
     worker is killed, another one continues its member from the last checkpoint. A member that fails is reported with
-    its
-    error and does not affect the others.
+    its error and does not affect the others.
 
     Parameters
     ----------

@@ -42,8 +42,7 @@ def first_passages(stops: Sequence[float | None], watched: Sequence[float]) -> d
         stopped, and its ``median_interval`` where the band crosses one half, None if later than all observations;
         ``restricted_mean``, the mean of min(t, ``until``), which is ∫S dt; and ``memoryless_mean`` with
         ``memoryless_interval``, the mean under a constant rate: total observed time over passages, with the ends
-        2T/χ²₂ₙ₊₂
-        and 2T/χ²₂ₙ of the Poisson count n. All times [time].
+        2T/χ²₂ₙ₊₂ and 2T/χ²₂ₙ of the Poisson count n. All times [time].
 
     Raises
     ------

@@ -21,8 +21,7 @@ def distribution(values: Sequence[float]) -> dict[str, Any]:
     """Compute mean, interval and spread of the values of independent members.
 
     The interval of the mean is Student's: m ± t₀.₉₇₅(n − 1) s/√n, with s² = Σ(x − m)²/(n − 1). It is exact if the
-    values
-    of members are normally distributed, and close for many members (Student, Biometrika 6, 1, 1908).
+    values of members are normally distributed, and close for many members (Student, Biometrika 6, 1, 1908).
 
     Parameters
     ----------

@@ -18,10 +18,8 @@ MEMBERS = "members.tsv"
 SCRIPT = "sweep.slurm"
 TEMPLATE = """\
 #!/bin/bash
-# A sweep of {case} with {count} members, each a task that runs on one core and resumes after an interruption:
-#   sbatch {script}
-# When all have ended, collect the results with:
-#   {collect}
+# A sweep of {case} with {count} members, each a task that runs on one core and resumes after an interruption:   sbatch
+# {script} When all have ended, collect the results with:   {collect}
 #SBATCH --job-name={job}
 #SBATCH --array=1-{count}
 #SBATCH --ntasks=1

@@ -14,8 +14,7 @@ from articulon.model import Model
 
 def expected_speed(model: Model, law: Contact) -> float:
     """Compute the largest expected speed of a collision [velocity]: initial speeds, the gain by gravity from the
-    highest
-    sphere to the lowest sphere or wall, and the speed of walls."""
+    highest sphere to the lowest sphere or wall, and the speed of walls."""
     spheres = np.flatnonzero(model.sites.radius > 0.0)
     every = sphere_centres(model, *body_poses(model, model.q0))
     centres, velocities = every[spheres], sphere_velocities(model, model.q0, model.u0, every)[spheres]
@@ -38,9 +37,8 @@ def expected_speed(model: Model, law: Contact) -> float:
 
 def wall_speed(wall: WallPart, centres: np.ndarray) -> float:
     """Compute the largest speed of a wall's surface where spheres can be [velocity]: its velocity, 2π f A of an
-    oscillation,
-    and ω times the distance from the centre of rotation to its surface, or for an infinite wall to the farthest
-    sphere."""
+    oscillation, and ω times the distance from the centre of rotation to its surface, or for an infinite wall to the
+    farthest sphere."""
     point, velocity, amplitude, turning = (wall.motion[k : k + 3] for k in (0, 3, 6, 9))
     omega = float(np.linalg.norm(turning))
     arm = 0.0
@@ -57,8 +55,7 @@ def wall_speed(wall: WallPart, centres: np.ndarray) -> float:
 
 def wall_depth(wall: WallPart, down: np.ndarray) -> float:
     """Compute the depth of a wall's lowest point on which spheres can rest, at t = 0 [length]; −∞ if there is none, as
-    for
-    a ceiling or a shaft without a floor."""
+    for a ceiling or a shaft without a floor."""
     along = float(wall.motion[:3] @ down)
     if wall.surface is not None:
         return along + float((wall.surface.vertices @ down).max())

@@ -87,8 +87,7 @@ class ContactScales:
 
     speed: float
     """Largest expected collision speed, from the initial speeds, the speed of walls, and the gain by gravity down to
-    the
-    lowest sphere or wall [velocity]."""
+    the lowest sphere or wall [velocity]."""
     grains: tuple[GrainScale, ...]
     """Scales by material of the spheres."""
     pairs: tuple[PairScale, ...]

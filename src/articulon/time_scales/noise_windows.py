@@ -74,12 +74,9 @@ def windows_of(case: Timed, model: Model) -> Windows:
     """Return the time windows of a run.
 
     A held window is ``window`` times ``average`` of the Brownian forces. By default it is the step of the
-    friction-implicit
-    or the overdamped integrator, or a quarter of the fastest relaxation time m/β divided by the policy's
-    ``noise_factor``.
-    It is shortened to the nearest whole fraction of the time between frames, and so is the step of every integrator
-    with
-    equal steps.
+    friction-implicit or the overdamped integrator, or a quarter of the fastest relaxation time m/β divided by the
+    policy's ``noise_factor``. It is shortened to the nearest whole fraction of the time between frames, and so is the
+    step of every integrator with equal steps.
 
     Raises
     ------

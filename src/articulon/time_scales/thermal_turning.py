@@ -12,8 +12,7 @@ from articulon.model.joints import BY_KIND
 
 TURN = 0.2
 """Largest thermal rotation in a step [rad]; docs/validation.md shows the effect of larger ones in friction-implicit
-steps.
-In overdamped steps, averages over rotations are then off by about a hundredth."""
+steps. In overdamped steps, averages over rotations are then off by about a hundredth."""
 
 
 def turning_note(integrator: object, model: Model, step: float, unit: str) -> str | None:

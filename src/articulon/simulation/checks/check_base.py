@@ -82,8 +82,7 @@ class Check(Declaration):
 
     def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
         """Return a copy in the units of a model whose observables have these dimensions; raise ModelError or CaseError
-        if
-        the checked quantity does not exist there."""
+        if the checked quantity does not exist there."""
         return self
 
     def outcome(self, frames: Frames) -> Outcome:

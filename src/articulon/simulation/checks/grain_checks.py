@@ -122,8 +122,7 @@ class DrumAngleCheck(SpheresCheck):
 
 class PackingFractionCheck(SpheresCheck):
     """Solid volume fraction of the spheres in a box. Its faces may cut spheres. Keep the box away from walls, beside
-    which
-    spheres pack less densely."""
+    which spheres pack less densely."""
 
     kind: Literal["packing-fraction"]
     """Which check this is."""
