@@ -294,7 +294,7 @@ def test_numbers_that_single_precision_has_not_are_refused_by_name() -> None:
     model = builder.build()
     Q, U = model.q0[None], model.u0[None]
     gpu.accelerations(model, Q, U, device="warp-cpu")
-    with pytest.raises(ModelError, match=r"'single' has no number 1e-40 \(A, B or C of site pairs\)"):
+    with pytest.raises(ModelError, match=r"'single' cannot represent 1e-40 \(A, B or C of site pairs\)"):
         gpu.accelerations(model, Q, U, device="warp-cpu", precision="single")
 
 

@@ -202,7 +202,7 @@ class ParticleEngine:
         is lost."""
         if not np.isfinite(x).all():
             return np.full((self.particles, 3), np.nan)
-        self._look(x)
+        self._load_at_rest(x)
         self._forces()
         self.lists.launch(moves.collect_forces, self.particles, self.lists.moving, self.force, self.site)
         return self.site.numpy().copy()
@@ -212,7 +212,7 @@ class ParticleEngine:
         a coordinate is not finite. The loaded state is lost."""
         if not np.isfinite(x).all():
             return np.full(MEASURES, np.nan)
-        self._look(x)
+        self._load_at_rest(x)
         lists = self.lists
         self.measures.zero_()
         for _, measuring, rows in self.laws:
@@ -239,7 +239,7 @@ class ParticleEngine:
         self.starting = self.places.start_shaken_step
         self.more = (shaking.decay, self.noise, self.first, wp.uint64(shaking.seed), wp.uint64(shaking.stream))
 
-    def _look(self, x: np.ndarray) -> None:
+    def _load_at_rest(self, x: np.ndarray) -> None:
         self.load(x, np.zeros_like(x), self.listed_at())
 
     def _list_at(self, x: np.ndarray, v: np.ndarray) -> None:

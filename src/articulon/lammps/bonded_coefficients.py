@@ -43,7 +43,7 @@ def coefficients_of(data: DataFile, commands: Commands, family: str) -> dict[int
     """Return coefficients by type, those of the file, overridden by those of the commands; raise ModelError if their
     style is unknown."""
     found: dict[int, Coefficient] = {}
-    said = commands.styles.get(family)
+    given_style = commands.styles.get(family)
     section = data.coefficients.get(family)
     lines: list[tuple[int, tuple[str, ...], str, str | None]] = []
     if section is not None:
@@ -53,7 +53,7 @@ def coefficients_of(data: DataFile, commands: Commands, family: str) -> dict[int
         kinds = types_of(given[0], family, data, line)
         lines += [(kind, tuple(given[1:]), f"commands: '{line.strip()}'", None) for kind in kinds]
     for kind, words, where, hint in lines:
-        style = said[0] if said else hint
+        style = given_style[0] if given_style else hint
         if style is None:
             raise ModelError(f"{where}: the style is not given; add it, as in commands=['{family}_style harmonic']")
         if plain(style).startswith("hybrid"):
@@ -61,8 +61,8 @@ def coefficients_of(data: DataFile, commands: Commands, family: str) -> dict[int
                 raise ModelError(f"{where}: expected a style and its coefficients")
             style, words = words[0], words[1:]
         found[kind] = Coefficient(plain(style), words, where)
-    if not lines and said and plain(said[0]) in NOTHING:
-        found = {kind: Coefficient(plain(said[0]), (), "") for kind in range(1, data.type_counts[family] + 1)}
+    if not lines and given_style and plain(given_style[0]) in NOTHING:
+        found = {kind: Coefficient(plain(given_style[0]), (), "") for kind in range(1, data.type_counts[family] + 1)}
     return found
 
 

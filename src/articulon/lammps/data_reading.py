@@ -144,7 +144,7 @@ class _Reader:
             raise fault(
                 self.path,
                 rows[count].line,
-                f"the section '{title}' goes on, but the header gives {count} {what}: it has {len(rows)} lines",
+                f"the section '{title}' has {len(rows)} lines, but the header gives {count} {what}",
             )
         if len(rows) < count:
             raise fault(

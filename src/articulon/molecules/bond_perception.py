@@ -38,7 +38,7 @@ def bonded(structure: Structure, explicit: Sequence[tuple[int, int]] = ()) -> St
         For a hydrogen without a neighbour, or an atom that is not in its residue's template; the message names the
         atom.
     """
-    said = {(min(pair), max(pair)) for pair in explicit}
+    recorded = {(min(pair), max(pair)) for pair in explicit}
     found: set[tuple[int, int]] = set()
     inferred: list[str] = []
     unknown: list[str] = []
@@ -51,7 +51,7 @@ def bonded(structure: Structure, explicit: Sequence[tuple[int, int]] = ()) -> St
             unknown.extend(structure.label(a) for name, a in at.items() if name not in known.atoms)
             found.update(_pair(at[a], at[b]) for a, b in known.bonds if a in at and b in at)
         elif residue.kind == "ligand" and len(heavy) > 1:
-            found.update(_ligand_bonds(structure, k, heavy, said, inferred))
+            found.update(_ligand_bonds(structure, k, heavy, recorded, inferred))
         found.update(_hydrogen_bonds(structure, residue.label, heavy, atoms))
     if unknown:
         raise ModelError(
@@ -60,7 +60,7 @@ def bonded(structure: Structure, explicit: Sequence[tuple[int, int]] = ()) -> St
         )
     found.update(_links(structure))
     found.update(_disulfides(structure, inferred))
-    found.update(_said_links(structure, said - found, inferred))
+    found.update(_recorded_links(structure, recorded - found, inferred))
     bonds = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
     residues = _modified(structure, found, inferred)
     return replace(structure, residues=residues, bonds=bonds, inferred=(*structure.inferred, *inferred))
@@ -120,12 +120,12 @@ def _hydrogen_bonds(structure: Structure, label: str, heavy: list[int], atoms: r
 
 
 def _ligand_bonds(
-    structure: Structure, k: int, heavy: list[int], said: set[tuple[int, int]], inferred: list[str]
+    structure: Structure, k: int, heavy: list[int], recorded: set[tuple[int, int]], inferred: list[str]
 ) -> set[tuple[int, int]]:
     """Heavy-atom bonds of a residue without template: from the file's records if it has any for it, else by
     distance."""
     residue, members = structure.residues[k], set(heavy)
-    given = {pair for pair in said if set(pair) <= members}
+    given = {pair for pair in recorded if set(pair) <= members}
     if given:
         inferred.append(f"{residue.label}: bonds are from the file's records ({len(given)} between heavy atoms)")
         return given
@@ -185,10 +185,10 @@ def _disulfides(structure: Structure, inferred: list[str]) -> set[tuple[int, int
     return found
 
 
-def _said_links(structure: Structure, said: set[tuple[int, int]], inferred: list[str]) -> set[tuple[int, int]]:
+def _recorded_links(structure: Structure, recorded: set[tuple[int, int]], inferred: list[str]) -> set[tuple[int, int]]:
     """Bonds between residues that only the file's records declare."""
     found = set()
-    for a, b in sorted(said):
+    for a, b in sorted(recorded):
         if structure.residue[a] == structure.residue[b]:
             continue
         elements = [structure.elements[a], structure.elements[b]]

@@ -19,7 +19,7 @@ FILES: Mapping[str, tuple[str, ...]] = {"amber14": ("amber14-all.xml",), "charmm
 IMPLICIT: Mapping[str, tuple[str, ...]] = {"vacuum": (), "obc2": ("implicit/obc2.xml",)}
 """OpenMM's files of each implicit solvent."""
 IONS: Mapping[str, str] = {"amber14": "amber14/tip3p.xml", "charmm36": "charmm36/water.xml"}
-"""OpenMM's files of water and ions, for use beside an implicit solvent."""
+"""OpenMM's files of water and ions, for use with an implicit solvent."""
 
 
 class Water(NamedTuple):
@@ -62,7 +62,7 @@ class Reader(NamedTuple):
     brought: tuple[str, ...]
     """Contents of the user's files."""
     ions: bool
-    """Whether TIP3P's file of ions and water was added beside an implicit solvent."""
+    """Whether TIP3P's file of ions and water was added to an implicit solvent."""
 
 
 def check_words(name: Any, solvent: Any) -> None:

@@ -124,7 +124,7 @@ def solvate(
     )
     whole_box = _joined(structure, filled, size, water)
     check_images(whole_box, len(structure))
-    return with_geometry(whole_box, water, force_field, said=False)
+    return with_geometry(whole_box, water, force_field, listed=False)
 
 
 def check_size_of(box: Box, structure: Structure) -> None:

@@ -56,9 +56,9 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
             atom.serial, atom.occ = a + 1, 1.0
             group.add_atom(atom)
         chain.add_residue(group)
-    told = [bool(residue.standard) or residue.kind == "water" for residue in structure.residues]
+    templated = [bool(residue.standard) or residue.kind == "water" for residue in structure.residues]
     for a, b in structure.bonds.tolist():
-        known = told[structure.residue[a]] and told[structure.residue[b]]
+        known = templated[structure.residue[a]] and templated[structure.residue[b]]
         if not known or {structure.names[a], structure.names[b]} == {"SG"}:
             file.add_conect(a + 1, b + 1, 1)
     try:

@@ -1,4 +1,4 @@
-"""Sites of an OpenMM System that has massless sites beside the atoms of a structure."""
+"""Sites of an OpenMM System that has massless sites in addition to the atoms of a structure."""
 
 from collections.abc import Sequence
 from dataclasses import replace

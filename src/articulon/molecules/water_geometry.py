@@ -42,11 +42,11 @@ def as_water_model(structure: Structure, water: str, *, force_field: str = "ambe
     check_structure(structure, "as_water_model")
     word(water, tuple(WATERS), "as_water_model, water")
     check_words(force_field, water)
-    return with_geometry(structure, water, force_field, said=True)
+    return with_geometry(structure, water, force_field, listed=True)
 
 
-def with_geometry(structure: Structure, water: str, force_field: str, *, said: bool) -> Structure:
-    """Do what :func:`as_water_model` does; ``said`` adds a line to ``inferred``, which newly added water does not
+def with_geometry(structure: Structure, water: str, force_field: str, *, listed: bool) -> Structure:
+    """Do what :func:`as_water_model` does; ``listed`` adds a line to ``inferred``, which newly added water does not
     need."""
     molecules = [residue for residue in structure.residues if residue.kind == "water"]
     if not molecules:
@@ -76,7 +76,7 @@ def with_geometry(structure: Structure, water: str, force_field: str, *, said: b
         f"{len(molecules)} molecules of water got the geometry of {water}, O-H of {bond:.5g} nm; their hydrogens were "
         f"moved by at most {moved.max():.2g} nm"
     )
-    return replace(structure, positions=places, inferred=(*structure.inferred, line) if said else structure.inferred)
+    return replace(structure, positions=places, inferred=(*structure.inferred, line) if listed else structure.inferred)
 
 
 def _atoms(structure: Structure, residue: Residue) -> tuple[int, int, int]:

@@ -82,13 +82,13 @@ def summary(found: FitResult) -> dict[str, Any]:
 
 def fit_page(found: FitResult) -> str:
     """Return the HTML text of the page."""
-    told = summary(found)
-    measured = f"{told['measurements']} measurements of {', '.join(found.measurements.observables)}"
+    record = summary(found)
+    measured = f"{record['measurements']} measurements of {', '.join(found.measurements.observables)}"
     source = "the case's own run" if found.synthetic else "data"
     known = found.measurements.errors is not None
     heads = ["parameter", "start", "found", "standard error", f"{percent(CONFIDENCE)} interval"]
     rows = []
-    for one in told["parameters"]:
+    for one in record["parameters"]:
         low, high = one["interval"]
         row = [one["key"], number(one["start"]), number(one["found"], 6), number(one["standard_error"], 2)]
         row.append(f"{number(low, 5)} to {number(high, 5)}")

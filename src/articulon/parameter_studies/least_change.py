@@ -48,12 +48,12 @@ def approach(
         step = new - x
         if float(np.linalg.norm(step)) <= SMALLEST * (1.0 + float(np.linalg.norm(x))):
             return
-        foretold = float(r @ r) - float(np.sum((r + J @ step) ** 2))
+        predicted = float(r @ r) - float(np.sum((r + J @ step) ** 2))
         found = at(new)
         came = -np.inf if found is None else float(r @ r) - float(found[0] @ found[0])
-        if found is None or not (foretold > 0.0 and came > ENOUGH * foretold):
+        if found is None or not (predicted > 0.0 and came > ENOUGH * predicted):
             damping, growth = damping * growth, growth * GROWTH
             continue
-        damping, growth = damping * max(0.2, 1.0 - (2.0 * came / foretold - 1.0) ** 3), GROWTH
+        damping, growth = damping * max(0.2, 1.0 - (2.0 * came / predicted - 1.0) ** 3), GROWTH
         x, (r, J) = new, found
         yield x, r

@@ -21,7 +21,7 @@ FILES = f"{OPTIMAL_CASE} is the case with the found values, {RESULTS} all number
 
 def write_optimum(found: Optimum, folder: Path) -> None:
     """Write the page, the figures and the case with the found values."""
-    told = {
+    record = {
         "articulon": __version__,
         "case": found.case.name,
         "parameters": dict(zip(found.names, found.numbers.tolist(), strict=True)),
@@ -34,7 +34,7 @@ def write_optimum(found: Optimum, folder: Path) -> None:
     }
     files = {
         OPTIMAL_CASE: found.case.to_toml(),
-        RESULTS: json.dumps(told, indent=2, allow_nan=False) + "\n",
+        RESULTS: json.dumps(record, indent=2, allow_nan=False) + "\n",
         PAGE: optimum_page(found),
     }
     write_study(folder, files)

@@ -33,7 +33,7 @@ MEANING = (
 
 def write_ranking(found: Ranking, folder: Path) -> None:
     """Write the page and the figures."""
-    told = {
+    record = {
         "articulon": __version__,
         "case": found.case.name,
         "objective": found.objective,
@@ -43,7 +43,7 @@ def write_ranking(found: Ranking, folder: Path) -> None:
         "influences": found.table,
         "left_out": found.left_out,
     }
-    write_study(folder, {RESULTS: json.dumps(told, indent=2, allow_nan=False) + "\n", PAGE: ranking_page(found)})
+    write_study(folder, {RESULTS: json.dumps(record, indent=2, allow_nan=False) + "\n", PAGE: ranking_page(found)})
 
 
 def value_text(found: Ranking) -> str:

@@ -26,7 +26,7 @@ def beside(work: Callable[[], Any]) -> Iterator[Callable[[], Any]]:
         core, or if this process cannot be forked, or not safely: other threads may hold locks that the copy would wait
         for.
     """
-    child = _begun(work) if _is_safe() else None
+    child = _forked(work) if _is_safe() else None
     if child is None:
         yield lambda: None
         return
@@ -46,7 +46,7 @@ def _is_safe() -> bool:
     return sys.platform == "linux" and cores > 1 and threading.active_count() == 1
 
 
-def _begun(work: Callable[[], Any]) -> tuple[int, int] | None:
+def _forked(work: Callable[[], Any]) -> tuple[int, int] | None:
     """Return the id of a new process and the pipe with its result; None if the system refuses either."""
     try:
         reading, writing = os.pipe()

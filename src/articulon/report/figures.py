@@ -67,8 +67,8 @@ def position(view: View) -> Figure | None:
     """Draw the displacement of the core over time, along and across the direction of the stop condition if there is
     one. Return None if the core does not move, is one of many grains, or one of few that have their own figure."""
     moved = view.path - view.path[0]
-    told = grain_figures.many_grains(view) or grain_figures.few_free(view)
-    if not moved.any() or (view.direction is None and told):
+    has_own_figure = grain_figures.many_grains(view) or grain_figures.few_free(view)
+    if not moved.any() or (view.direction is None and has_own_figure):
         return None
     length = suited(view.case.units, "length", float(np.abs(moved).max()))
     t = view.time_scale.factor * view.times

@@ -37,7 +37,7 @@ def joints(view: View) -> Figure | None:
             scale = suited(units, "length", max(float(np.abs(values).max()) for values in lines.values()))
             factor, label = scale.factor, scale.axis(what)
         for k, (name, values) in enumerate(lines.items()):
-            axes.plot(t, factor * values, label=name, **_look(k))
+            axes.plot(t, factor * values, label=name, **_line_style(k))
         axes.set_ylabel(label)
         style.legend(axes)
     all_axes[-1].set_xlabel(view.time_scale.axis("time"))
@@ -101,7 +101,7 @@ def _lines(view: View, side: str, dimension: str) -> dict[str, np.ndarray]:
     return found
 
 
-def _look(k: int) -> dict[str, Any]:
+def _line_style(k: int) -> dict[str, Any]:
     looks = style.VARIANT_STYLES
     thin = {"linewidth": 0.9} if k >= len(looks) else {}
     return {**looks[k % len(looks)], **thin}

@@ -23,7 +23,7 @@ from articulon.model.atom_selection import ANGSTROM, box_of, selected_atoms, uni
 from articulon.model.atoms import Atoms
 from articulon.runs.frame_choice import chosen_frames
 from articulon.simulation.results import Run
-from articulon.storage.atom_topology import atom_records, told_by_bonds
+from articulon.storage.atom_topology import atom_records, bonds_to_write
 from articulon.storage.atomic_writing import replacing, write_text
 from articulon.storage.model_layout import file_units
 from articulon.storage.topology import LARGEST_DECIMAL
@@ -225,8 +225,8 @@ def _write(
 ) -> None:
     model = run.model
     atoms = atoms_of(model, "export")
-    told = atoms.bonds[told_by_bonds(atoms)] if some.size <= LARGEST_DECIMAL else np.zeros((0, 2), dtype=np.int64)
-    made = universe(atoms, places.at(frames[0]), "export", bonds=told)
+    pairs = atoms.bonds[bonds_to_write(atoms)] if some.size <= LARGEST_DECIMAL else np.zeros((0, 2), dtype=np.int64)
+    made = universe(atoms, places.at(frames[0]), "export", bonds=pairs)
     group, ts = made.atoms[some], made.trajectory.ts
     _, time = file_units(model.units)
     to_ps = 1.0 if time is None else 1e3 * time[1]
@@ -241,7 +241,7 @@ def _write(
         elif ending == ".dcd":
             writer = DCD.DCDWriter(stream.name, some.size, dt=apart, remarks=f"articulon: {_title(run)}"[:70])
         else:
-            bonds = "conect" if told.size else None
+            bonds = "conect" if pairs.size else None
             writer = PDB.PDBWriter(stream.name, bonds=bonds, multiframe=len(frames) > 1, n_atoms=some.size)
         with writer:
             for k in frames:

@@ -325,7 +325,7 @@ class _Going:
 
 
 def _progress(part: Checkpoint, prepared: Prepared, shorter: str | None) -> restoring.Progress:
-    """Return the data of a run beside its state; raise CheckpointError if it belongs to another case."""
+    """Return the data of a run besides its state; raise CheckpointError if it belongs to another case."""
     digest, known = restoring.saved_case(part), prepared.case.digest()
     if digest not in (known, shorter):
         raise CheckpointError(

@@ -31,7 +31,7 @@ class Replica(NamedTuple):
     """A run of an exchange."""
 
     prepared: Prepared
-    """Everything that the run needs beside its state."""
+    """Everything that the run needs besides its state."""
     state: State
     """State of the run; an exchange changes it in place."""
 

@@ -197,7 +197,7 @@ def check_barely_begun(trajectory: Path, case: Description) -> None:
 
 
 def restore(recorder: Recorder, done: restoring.Progress) -> None:
-    """Restore what a run keeps beside its state into a recorder."""
+    """Restore what a run keeps besides its state into a recorder."""
     recorder.prepared.observer.start_energy = done.start_energy
     recorder.last_step, recorder.stop_time, recorder.finished = done.last_step, done.stop_time, done.finished
 

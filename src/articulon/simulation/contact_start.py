@@ -41,7 +41,9 @@ def check_overlaps(model: Model, q: np.ndarray) -> None:
             worst, pair, depth = float(part[k]), (sphere_name(model, int(spheres[k])), called), float(overlap[k])
     if pair[0]:
         behind = (
-            "" if worst < 2.0 or pair[1] not in names else " (what lies behind a plane, against its normal, is solid)"
+            ""
+            if worst < 2.0 or pair[1] not in names
+            else " (a plane is solid on the side that its normal points away from)"
         )
         unit = "" if model.units.length is None else f" {model.units.symbols[1]}"
         raise ModelError(

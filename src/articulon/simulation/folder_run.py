@@ -44,7 +44,7 @@ class FolderRun:
     begun
         Whether the folder already holds the case; otherwise the case is written, unless another process has done so.
     notes
-        Notes on the run, beside those from its preparation.
+        Notes on the run, in addition to those from its preparation.
     checks
         Checks on its results.
     frames

@@ -119,7 +119,7 @@ class Memory:
 
     @property
     def prepared(self) -> Prepared:
-        """Everything that the run needs beside its state; prepared again if it is gone."""
+        """Everything that the run needs besides its state; prepared again if it is gone."""
         if self._prepared is None:
             self._prepared = self.setup.prepared()
         return self._prepared
@@ -147,7 +147,7 @@ class Memory:
         """Positions (frames, bodies, 3) [length] and Euler parameters (frames, bodies, 4) of the bodies."""
         return poses_of(self.model, self.q())
 
-    def said(self, run: Frames) -> list[str]:
+    def notes(self, run: Frames) -> list[str]:
         """Notes on the run."""
         return [*self._noted(), *deformation_notes(self.model, run.times, run.q, run.u)]
 

@@ -121,7 +121,7 @@ class _Descent:
     def run(self, q: np.ndarray, tolerance: float, thermal: float, steps: int) -> np.ndarray:
         """Return the coordinates at the end."""
         v, turn, falling = np.zeros(self.model.nu), TURN, 0
-        a, _ = self._look(q, v)
+        a, _ = self._accelerations(q, v)
         if not np.isfinite(a).all():
             first = int(np.argmin(np.isfinite(a)))
             link = int(np.searchsorted(self.model.forest.u_start, first, side="right")) - 1
@@ -140,7 +140,7 @@ class _Descent:
             v = (1.0 - turn) * v + turn * (speed / push if push > 0.0 else 0.0) * a
             h_here = h * min(1.0, float((self.reach / np.maximum(np.abs(h * v), 1e-300)).min()))
             ahead = moved(self.model, q, v, h_here)
-            a, power = self._look(ahead, v)
+            a, power = self._accelerations(ahead, v)
             well = bool(np.isfinite(a).all())
             if not (well and power > 0.0 and self._norm(ahead, a) < LEAP * push):
                 # The next step would go uphill, or has met a force that is far larger or not finite: go back half a
@@ -150,7 +150,7 @@ class _Descent:
                 if well:
                     q = moved(self.model, ahead, v, -0.5 * h_here)
                 h, turn, falling, v = SHRINKAGE * h, TURN, 0, np.zeros_like(v)
-                a, _ = self._look(q, v)
+                a, _ = self._accelerations(q, v)
             else:
                 q, falling = ahead, falling + 1
                 if falling > PATIENCE:
@@ -162,7 +162,7 @@ class _Descent:
                 before = now
         return q
 
-    def _look(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, float]:
+    def _accelerations(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, float]:
         """Return accelerations (nu,) and the power of the forces."""
         nq, nu = self.model.nq, self.model.nu
         self.y[:nq], self.y[nq : nq + nu], self.y[nq + nu :] = q, v, 0.0

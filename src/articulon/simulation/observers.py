@@ -304,7 +304,7 @@ class Observer:
                 self._energies[CONFORMATIONAL] += self.adaptive.potential_shift(state)
             for c in self.energies:
                 observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
-        observables.update(self.thermostat.look(state, kinetic, self._energies))
+        observables.update(self.thermostat.observables(state, kinetic, self._energies))
         if self.adaptive is not None:
             observables.update(self._adaptive(state, degrees_of_freedom))
             if "conserved_energy" in observables:

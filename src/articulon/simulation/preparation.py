@@ -37,7 +37,7 @@ from articulon.time_scales.noise_windows import Timed, Windows, windows_of
 
 @dataclass
 class Prepared:
-    """Everything that a run needs beside its state."""
+    """Everything that a run needs besides its state."""
 
     case: Description
     """The case."""

@@ -32,7 +32,7 @@ Described = tuple[tuple[int, ...], str]
 
 
 class Progress(NamedTuple):
-    """Data of a run beside its state."""
+    """Data of a run besides its state."""
 
     frames: int
     """Number of frames written."""
@@ -80,7 +80,7 @@ def saved_threshold(saved: Checkpoint) -> Threshold | None:
 
 
 def saved_progress(saved: Checkpoint, prepared: Prepared) -> Progress:
-    """Return the data of a run beside its state.
+    """Return the data of a run besides its state.
 
     Raises
     ------

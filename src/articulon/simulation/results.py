@@ -253,7 +253,7 @@ class Run:
     def notes(self) -> list[str]:
         """Notes on the run: a shortened step, a threshold that was found, flexible bodies that were deformed beyond the
         range of their modes or rotated too fast for them."""
-        return list(self.summary.get("notes") or ()) if self.memory is None else self.memory.said(self)
+        return list(self.summary.get("notes") or ()) if self.memory is None else self.memory.notes(self)
 
     @property
     def step(self) -> float | None:

@@ -45,7 +45,7 @@ class ThermostatObserver:
             names["thermostat_zeta"] = names["thermostat_rate"] = "frequency"
         return names | ({"conserved_energy": "energy"} if self.conserves else {})
 
-    def look(self, state: State, kinetic: float, energies: np.ndarray) -> dict[str, float]:
+    def observables(self, state: State, kinetic: float, energies: np.ndarray) -> dict[str, float]:
         """Return the observables at a state with this kinetic energy and these energies by channel (8,) [energy]."""
         names = self.dimensions
         if not names:

@@ -49,7 +49,7 @@ class Threshold:
         """Return the entry for the summary."""
         return {
             **asdict(self),
-            "how": f"largest mean of Σ|F| beside the potential over {SAMPLES} samples of a short unscaled run, "
+            "how": f"largest mean of Σ|F| except the potential over {SAMPLES} samples of a short unscaled run, "
             "divided by the core's drag coefficient",
         }
 
@@ -61,7 +61,7 @@ class Threshold:
         )
         return (
             f"scaling.threshold: {value}, found by an unscaled run of {duration}, in which the channel "
-            f"'{self.channel}' was the largest beside the potential"
+            f"'{self.channel}' was the largest except the potential"
         )
 
     def row(self) -> np.ndarray:

@@ -104,7 +104,7 @@ def _crystal(box: Box) -> str:
     return "CRYST1" + "".join(f"{x:9.3f}" for x in lengths) + "".join(f"{x:7.2f}" for x in angles) + " P 1           1"
 
 
-def told_by_bonds(atoms: Atoms) -> np.ndarray:
+def bonds_to_write(atoms: Atoms) -> np.ndarray:
     """Whether each bond is in no template: bonds of ligands, and between sulfur atoms of two residues, shape
     (bonds,)."""
     ligand = np.array([kind == "ligand" for kind in atoms.residue_kinds], dtype=bool)[atoms.residue]
@@ -116,7 +116,7 @@ def told_by_bonds(atoms: Atoms) -> np.ndarray:
 def _connections(atoms: Atoms, some: np.ndarray) -> Iterator[str]:
     place = np.full(len(atoms), -1)
     place[some] = np.arange(1, some.size + 1)
-    pairs = place[atoms.bonds[told_by_bonds(atoms)]] if atoms.bonds.size else np.zeros((0, 2), dtype=np.int64)
+    pairs = place[atoms.bonds[bonds_to_write(atoms)]] if atoms.bonds.size else np.zeros((0, 2), dtype=np.int64)
     partners: dict[int, list[int]] = {}
     for a, b in pairs[(pairs > 0).all(axis=1)].tolist():
         partners.setdefault(a, []).append(b)

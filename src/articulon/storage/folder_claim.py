@@ -22,7 +22,7 @@ LOCK = ".articulon.lock"
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 _ATTEMPTS = 100
-_held: set[int] = set()
+_claims: set[int] = set()
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iter
         with suppress(OSError):
             os.unlink(folder / LOCK)
         if descriptor is not None:
-            _held.discard(descriptor)
+            _claims.discard(descriptor)
             os.close(descriptor)
         _remove(made)
 
@@ -94,7 +94,7 @@ def _lock(folder: Path, made: list[Path], what: str) -> int | None:
                 os.ftruncate(descriptor, 0)
                 with suppress(OSError):  # a full disk; the text is only for people
                     os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
-                _held.add(descriptor)
+                _claims.add(descriptor)
                 return descriptor
         os.close(descriptor)
     raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(file))
@@ -130,14 +130,14 @@ def _refusal(folder: Path, failure: OSError | ValueError) -> str:
     return f"{folder} cannot be written to: {reason}; choose another folder (out=...)"
 
 
-def _let_go() -> None:
+def _release_all() -> None:
     """Release the folder in a process that was forked from a run, such as one that compiles kernels: it must not hold
     the folder when the run is killed."""
-    for descriptor in _held:
+    for descriptor in _claims:
         with suppress(OSError):
             os.close(descriptor)
-    _held.clear()
+    _claims.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_release_all)

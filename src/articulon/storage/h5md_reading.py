@@ -211,7 +211,7 @@ def _check_shapes(file: TrajectoryFile, layout: TrajectoryLayout) -> None:
 def _atoms(file: TrajectoryFile) -> AtomColumns:
     every = int(file.attributes("articulon")["atoms_every"])
     if every < 1:
-        raise ValueError(f"atoms are said to be in every {every}th frame")
+        raise ValueError(f"the interval of frames with atoms is {every}")
     found = AtomColumns(
         atom=file.values(f"{ATOMS}/id"),
         names=_strings(file, f"{ATOMS}/name"),

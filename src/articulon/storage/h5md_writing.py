@@ -29,8 +29,8 @@ _FORMAT = ("v110", "v110")
 
 CHUNK = 2**18
 """Largest size of a chunk [bytes]; several fit into the cache of any program that reads frame by frame."""
-_OVERHEAD = 64  # largest size of a chunk beside its values [bytes]
-_METADATA = 4096  # largest size of a dataset or group beside its chunks [bytes]
+_OVERHEAD = 64  # largest size of a chunk without its values [bytes]
+_METADATA = 4096  # largest size of a dataset or group without its chunks [bytes]
 
 
 def room(layout: TrajectoryLayout, frames: int) -> int:

@@ -199,7 +199,7 @@ def ensemble(
         return local_workers(min(count, todo), folder) if address is None else remote_workers(address, folder)
 
     with _sweep_in(folder, display) as interruption:
-        waiting, ended = _look(plan, folder, resume)
+        waiting, ended = _open_members(plan, folder, resume)
         hired = min(count, len(waiting))
         here = f"{hired} worker{'s' * (hired != 1)} on this machine"
         where = here if address is None else f"workers of {address}"
@@ -264,7 +264,7 @@ def _sweep_in(folder: Path, display: Shown) -> Iterator[Interruption]:
         display.close()
 
 
-def _look(plan: Plan, folder: Path, resume: bool) -> tuple[list[Member], int]:
+def _open_members(plan: Plan, folder: Path, resume: bool) -> tuple[list[Member], int]:
     """Return the members still to run, and the number that have ended; raise ArticulonError for a folder with other
     contents."""
     check_plan(folder, plan, resume)

@@ -74,12 +74,12 @@ def order(name: str, case: Case, folder: Path, skip: float, topic: str) -> dict[
     }
 
 
-def run_member(told: Mapping[str, Any]) -> dict[str, Any]:
+def run_member(task: Mapping[str, Any]) -> dict[str, Any]:
     """Run or continue a member, on one thread, and return how it ended; it raises no exception.
 
     Parameters
     ----------
-    told
+    task
         An order from :func:`order`.
 
     Returns
@@ -88,13 +88,13 @@ def run_member(told: Mapping[str, Any]) -> dict[str, Any]:
         ``member``, ``status``, the ``error`` of a failed member, and the total ``seconds``, by the clock and, as
         ``processor_seconds``, of this process.
     """
-    folder = Path(told["folder"])
+    folder = Path(task["folder"])
     with _one_at_a_time:
         began, computed = monotonic(), process_time()
         ask_runs_to_stop(False)
         status, error = FAILED, None
         try:
-            status = _run(told, folder)
+            status = _run(task, folder)
         except KeyboardInterrupt:
             status = STOPPED
         except CheckpointError as failure:
@@ -107,20 +107,20 @@ def run_member(told: Mapping[str, Any]) -> dict[str, Any]:
         if error is not None:
             note_failed(folder, error)
         spent = {"seconds": monotonic() - began, "processor_seconds": process_time() - computed}
-    return {"member": told["member"], "status": status, "error": error, **spent}
+    return {"member": task["member"], "status": status, "error": error, **spent}
 
 
-def _run(told: Mapping[str, Any], folder: Path) -> str:
-    case = resolve(parsed(told["case"]), told["source"], told["called"], {}, told["allow_code"])
+def _run(task: Mapping[str, Any], folder: Path) -> str:
+    case = resolve(parsed(task["case"]), task["source"], task["called"], {}, task["allow_code"])
     if case.run.threads is not None:
         case = case.with_overrides({"run.threads": 1})
     # Workers share the machine, so one thread each keeps all cores busy. The results are the same.
     numba.set_num_threads(1)
     _wait_for(folder)
     begun = any(os.path.lexists(folder / name) for name in HELD)
-    done = run(case, folder, begun, WorkerProgress(told["member"], told["topic"]), report=False)
+    done = run(case, folder, begun, WorkerProgress(task["member"], task["topic"]), report=False)
     if done.complete:
-        note_ended(folder, time_averages(folder, told["skip"]), told["skip"])
+        note_ended(folder, time_averages(folder, task["skip"]), task["skip"])
     return str(done.summary["status"])
 
 
@@ -150,36 +150,36 @@ class WorkerProgress:
 
     def __init__(self, member: str, topic: str) -> None:
         self.member, self.topic = member, topic
-        self.total, self.said = 0.0, 0.0
+        self.total, self.reported = 0.0, 0.0
         self.worker, self.task = _worker_and_task()
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
         """See :class:`Progress`."""
         self.total = total_time
-        self._say({"part": resumed_from / total_time if total_time else 0.0})
+        self._report({"part": resumed_from / total_time if total_time else 0.0})
 
     def message(self, text: str) -> None:
         """See :class:`Progress`."""
-        self._say({"message": text})
+        self._report({"message": text})
 
     def update(self, time: float, step: float, steps: int) -> None:
         """See :class:`Progress`."""
         now = monotonic()
-        if now - self.said < BETWEEN:
+        if now - self.reported < BETWEEN:
             return
-        self.said = now
-        self._say({"part": time / self.total if self.total else 0.0})
-        if self._given_up():
+        self.reported = now
+        self._report({"part": time / self.total if self.total else 0.0})
+        if self._is_withdrawn():
             ask_runs_to_stop()
 
     def finish(self, text: str = "") -> None:
         """See :class:`Progress`."""
 
-    def _say(self, what: Mapping[str, Any]) -> None:
+    def _report(self, what: Mapping[str, Any]) -> None:
         if self.worker is not None:
             self.worker.log_event(self.topic, {"member": self.member, **what})
 
-    def _given_up(self) -> bool:
+    def _is_withdrawn(self) -> bool:
         """Whether the task was withdrawn: the sweep is to stop, or was killed and its workers belong to another
         process."""
         if self.worker is None:

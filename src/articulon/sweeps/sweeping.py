@@ -84,7 +84,7 @@ class Sweeping:
         waiting = deque(Attempt(member, None, 0) for member in members)
         running: dict[Any, Attempt] = {}
         done: Queue[Any] = Queue()
-        workers.client.subscribe_topic(topic, self._heard)
+        workers.client.subscribe_topic(topic, self._receive)
         free, counted = workers.count(), monotonic()
         try:
             while running or waiting:
@@ -96,7 +96,7 @@ class Sweeping:
                     free, counted = workers.count(), monotonic()
                 while waiting and len(running) < free:
                     attempt = waiting.popleft()
-                    future = self._handed_over(attempt, workers, topic)
+                    future = self._submit(attempt, workers, topic)
                     if future is not None:
                         running[future] = attempt
                         future.add_done_callback(done.put)
@@ -125,18 +125,18 @@ class Sweeping:
         while any(os.path.lexists(self.folder / one.name / LOCK) for one in members) and monotonic() < ends:
             sleep(POLL)
 
-    def _handed_over(self, attempt: Attempt, workers: Workers, topic: str) -> Any:
+    def _submit(self, attempt: Attempt, workers: Workers, topic: str) -> Any:
         """Return the future of a member that a worker is to run; None if it cannot be run."""
         member, folder = attempt.member, self.folder / attempt.member.name
         try:
-            told = order(member.name, member.case_of(self.case), folder, self.skip, topic)
+            task = order(member.name, member.case_of(self.case), folder, self.skip, topic)
         except ArticulonError as error:
             self._failed(member, str(error))
             return None
         attempt.mark = progress_mark(folder)
         self.shown.running(member.name, 0.0)
         key = f"{topic}-{member.name}-{secrets.token_hex(4)}"
-        return workers.client.submit(run_member, told, key=key, pure=False)
+        return workers.client.submit(run_member, task, key=key, pure=False)
 
     def _ended(self, future: Any, attempt: Attempt) -> bool:
         """Whether a member has ended or failed; otherwise another worker continues it."""
@@ -174,13 +174,13 @@ class Sweeping:
         note_failed(self.folder / member.name, error)
         self.shown.ended(member.name, FAILED, 0.0, error)
 
-    def _heard(self, event: tuple[float, Mapping[str, Any]]) -> None:
+    def _receive(self, event: tuple[float, Mapping[str, Any]]) -> None:
         """Handle a worker's message about a member."""
-        _, said = event
-        if "part" in said:
-            self.shown.running(str(said["member"]), float(said["part"]))
+        _, news = event
+        if "part" in news:
+            self.shown.running(str(news["member"]), float(news["part"]))
         else:
-            self.shown.message(f"{said['member']}: {said['message']}", once=str(said["message"]))
+            self.shown.message(f"{news['member']}: {news['message']}", once=str(news["message"]))
 
 
 def _answer(future: Any) -> tuple[Mapping[str, Any] | None, BaseException | None]:

@@ -117,7 +117,7 @@ class DrumAngleCheck(SpheresCheck):
 
     def name(self) -> str:
         """See :class:`ValueCheck`."""
-        return "tilt of what lies in the drum"
+        return "tilt of the drum's filling"
 
 
 class PackingFractionCheck(SpheresCheck):
