@@ -89,7 +89,7 @@ def test_the_depth_of_unlike_spheres_is_by_the_smaller_one() -> None:
 
 def test_a_speed_that_is_none_is_refused() -> None:
     for speed in (-1.0, 0.0, math.inf, math.nan):
-        with pytest.raises(CaseError, match="speed: spheres meet at a speed that is positive"):
+        with pytest.raises(CaseError, match="speed: the collision speed must be positive"):
             contact_scales(ball(plane()), speed)
 
 

@@ -197,5 +197,5 @@ def test_what_knows_no_impacts_refuses_hard_cores() -> None:
         ar.Ensemble(model, model.q0[None], model.u0[None])
     with pytest.raises(ar.ModelError, match=r"repulsion: derivatives of runs with impacts are not known"):
         model.forces[0].check_adjoint("forces[0]")
-    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: there are no impacts on a device"):
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: impacts are not supported on a device"):
         check_forces(model, "GpuEnsemble")

@@ -139,7 +139,7 @@ def test_a_threshold_that_cannot_be_found_is_to_be_given() -> None:
     builder = ar.ModelBuilder(units="fg-um-us")
     builder.add_body("ball", mass=2.0, inertia=0.1, joint=ar.Free())
     builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=1.0))
-    with pytest.raises(CaseError, match=r"simulate: scaling\.threshold: nothing but the potential acts, .*; give one"):
+    with pytest.raises(CaseError, match=r"simulate: scaling\.threshold: only the potential acts, .*; give one"):
         ar.simulate(builder.build(), 1.0, scaling=ThresholdAdaptive(a2=0.1))
 
 
