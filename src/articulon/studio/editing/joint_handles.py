@@ -12,6 +12,7 @@ from articulon.dynamics import body_poses
 from articulon.model import Model
 from articulon.model.array_rotations import matrices
 from articulon.model.joints.axis import AxisJoint
+from articulon.studio import colours
 from articulon.studio.editing.joint_dragging import Handle, joint_handle
 from articulon.studio.scene import scene_of
 from articulon.studio.stage import SIZE, Frame, Stage, stage_of
@@ -122,7 +123,7 @@ class EditedScene:
                     self._server.scene.add_arrows(
                         "/chosen joint",
                         np.array([[place - axis, place + axis]], dtype=np.float32),
-                        CHOSEN,
+                        colours.linear(CHOSEN),
                         shaft_radius=0.03,
                         head_radius=0.09,
                         head_length=0.28,
