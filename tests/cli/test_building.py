@@ -429,6 +429,26 @@ def test_a_four_bar_stays_closed_as_its_crank_is_dragged(tmp_path: Path) -> None
         page.close()
 
 
+def test_a_page_that_closes_in_mid_drag_leaves_the_joint_where_it_is(tmp_path: Path) -> None:
+    document = four_bar()
+    document.set("model.loops", None)
+    page = Page(document, tmp_path)
+    try:
+        page.until(lambda: page.handle() is not None)
+        before, place = page.document.toml, page.panel._scene._stage.places(np.zeros(3))  # type: ignore[union-attr]
+        page.client.drag(page.handle(), (), (), "start")
+        page.client.drag(page.handle(), (np.cos(0.2), 0.0, 0.0, np.sin(0.2)), place)
+        page.until(lambda: page.panel._drags.held)
+        assert page.document.toml == before
+        page.client.socket.close()
+        end = time.monotonic() + 30.0
+        while page.document.toml == before and time.monotonic() < end:
+            time.sleep(0.05)
+        assert not page.panel._drags.held and page.document.value("model.bodies[2].q") == pytest.approx(0.4, abs=1e-4)
+    finally:
+        page.close()
+
+
 def test_a_joint_that_is_dragged_is_moved_and_turned(tmp_path: Path) -> None:
     document = four_bar()
     document.set("model.loops", None)

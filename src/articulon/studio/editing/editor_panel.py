@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -32,6 +31,7 @@ from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.file_view import FileView
 from articulon.studio.editing.form_view import ONE_LINE, RED, one_line
 from articulon.studio.editing.forms import section_choice
+from articulon.studio.editing.handle_drags import HandleDrags
 from articulon.studio.editing.hands import follow
 from articulon.studio.editing.joint_dragging import Handle, dragged, joint_handle, joint_slice, placed_joint
 from articulon.studio.editing.joint_handles import Drag, EditedScene
@@ -92,14 +92,18 @@ class EditorPanel:
         self._told: list[Callable[[], Any]] = []
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), threading.Event()
         self._actions: deque[tuple[Callable[[], Any], Any]] = deque()
-        self._drags: queue.SimpleQueue[tuple[str, Handle, tuple[str, Drag]]] = queue.SimpleQueue()
-        self._held = False
+        self._drags = HandleDrags()
         self._q: np.ndarray | None = None
         self._showing = True
         self._model: Model | None = None
         self._add_controls()
         self._scene = EditedScene(server, self._picked, self._dragged)
         document.on_change(self._changed)
+
+        @server.on_client_disconnect
+        async def _(client: viser.ClientHandle) -> None:
+            self._let_go(client.client_id)
+
         # Also where a case cannot be shown the page is there, and says so.
         self._guarded(self.refresh)
         self._worker = threading.Thread(target=self._work, daemon=True)
@@ -302,7 +306,7 @@ class EditorPanel:
     def _show_scene(self) -> None:
         model = self.document.model()
         # A handle that somebody holds must stay.
-        if not self._showing or self._held:
+        if not self._showing or self._drags.held:
             return
         if model is None:
             # What was there last stays in sight while a number is being typed.
@@ -325,18 +329,17 @@ class EditorPanel:
 
     # Dragging.
 
-    def _dragged(self, phase: str, handle: Handle, held: tuple[str, Drag]) -> None:
-        self._drags.put((phase, handle, held))
+    def _dragged(self, phase: str, handle: Handle, held: tuple[str, Drag], page: int | None) -> None:
+        self._drags.tell(phase, handle, held, page)
+        self._wake.set()
+
+    def _let_go(self, page: int) -> None:
+        self._drags.forget(page)
         self._wake.set()
 
     def _follow_drags(self) -> None:
         """Follow the handles to where they are now, each for the body that it was made for."""
-        found: dict[tuple[str, Drag], tuple[Handle, bool]] = {}
-        while not self._drags.empty():
-            phase, handle, held = self._drags.get()
-            self._held = phase != "end"
-            found[held] = handle, phase == "end" or (held in found and found[held][1])
-        for (name, what), (handle, ended) in found.items():
+        for (name, what), (handle, ended) in self._drags.latest().items():
             model = self._model
             if model is not None and name in model.names:
                 self._drag_to(model, model.names.index(name), what, handle, ended)
@@ -348,6 +351,7 @@ class EditorPanel:
             self._q = dragged(model, body, self._q, joint_handle(model, body, self._q), handle)
             self._scene.show(model, self._q)
             if ended:
+                self._scene.forget_handle()
                 self.act(partial(self._keep_coordinates, model, body))
         elif what == "joint" and ended:
             self.act(partial(self._keep_joint, model, body, handle))
