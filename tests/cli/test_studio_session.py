@@ -28,51 +28,14 @@ from articulon.studio.run_frames import locked_bodies
 from articulon.studio.run_session import RunSession
 from articulon.studio.run_words import RED, light_of
 from articulon.studio.some_frames import with_some_frames
-from articulon.studio.stage import SIZE, Frame
+from articulon.studio.stage import SIZE
 from articulon.studio.workspace import Workspace, first_frame
+from tests.support.scripted_engine import ScriptedEngine, frame
 
 SHORT = {"run.duration": "0.5 s", "run.frames": 10, "checks": []}
 STARTED = {"kind": "started", "resumed_from": 0.0}
 ENDED = {"kind": "ended", "status": "complete", "heading": "error", "error": None, "summary": None}
 GONE = {"kind": "gone", "error": None}
-
-
-class ScriptedEngine:
-    """In place of a process: what it says next, and shows then."""
-
-    def __init__(self, job: Any) -> None:
-        self.job, self.said, self.ended = job, [], False
-        self.look: Look | None = None
-        self.told: list[str] = []
-
-    def tell(self, kind: str, **what: Any) -> None:
-        """It only keeps it."""
-        self.told.append(kind)
-
-    def heard(self) -> list[dict[str, Any]]:
-        """What it has been given to say."""
-        said, self.said = self.said, []
-        self.ended = self.ended or any(one["kind"] == "gone" for one in said)
-        if any(one["kind"] == "ended" for one in said):
-            self.look = Look(1, 5, frame(5.0))
-        return said
-
-    def latest(self) -> Look | None:
-        """What it has shown by now."""
-        look, self.look = self.look, None
-        return look
-
-    def stop(self) -> None:
-        """Nothing goes on."""
-
-    def close(self) -> list[dict[str, Any]]:
-        """The rest of what it says."""
-        return self.heard()
-
-
-def frame(time: float, bodies: int = 2) -> Frame:
-    """Some poses."""
-    return Frame(np.full((bodies, 3), time), np.tile([1.0, 0.0, 0.0, 0.0], (bodies, 1)), time, None)
 
 
 @pytest.fixture
