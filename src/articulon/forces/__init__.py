@@ -17,6 +17,7 @@ from articulon.forces.joint_actuation import JointActuation
 from articulon.forces.joint_drive import JointDrive
 from articulon.forces.joint_friction import JointDamping, JointFriction
 from articulon.forces.point_springs import PointSpring
+from articulon.forces.position_restraints import PositionRestraint
 from articulon.forces.site_pairs import PairLaw, SitePairs
 from articulon.forces.sites.angles import HarmonicAngles
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
@@ -98,6 +99,7 @@ __all__ = [
     "PeriodicDihedrals",
     "Plane",
     "PointSpring",
+    "PositionRestraint",
     "SitePairs",
     "StokesDrag",
     "TorsionalSprings",
