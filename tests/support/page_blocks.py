@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from typer.testing import CliRunner
 from articulon.cli import app
 
 _BLOCK = re.compile(
-    r"^(?P<fence>`{3,})(?P<language>[^\n`]*)\n(?P<code>.*?)^(?P=fence)[ ]*$|^<!-- (?:setup|check)\n(?P<hidden>.*?)^-->[ ]*$",
+    r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[^\n`]*)\n(?P<code>.*?)^(?P=indent)(?P=fence)[ ]*$|^<!-- (?:setup|check)\n(?P<hidden>.*?)^-->[ ]*$",
     re.MULTILINE | re.DOTALL,
 )
 _FILE = re.compile(r"# ([\w-]+\.(?:py|toml|csv|data))\b")
@@ -46,13 +47,20 @@ def blocks(text: str) -> Iterator[Block]:
         if found["hidden"] is not None:
             yield Block("hidden", found["hidden"], line)
         else:
-            yield Block(found["language"].strip(), found["code"], line)
+            yield Block(found["language"].strip(), textwrap.dedent(found["code"]), line)
 
 
-def run_page(page: Path, folder: Path) -> dict[str, Any]:
-    """Run all code of a page in a folder that is the current one; the names that it leaves."""
+def run_page(page: Path, folder: Path, shorter: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Run all code of a page in a folder that is the current one; the names that it leaves.
+
+    ``shorter`` replaces what would take minutes: what is printed by what is run.
+    """
     names: dict[str, Any] = {"__name__": "__page__"}
-    for block in blocks(page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    for printed, taken in (shorter or {}).items():
+        assert printed in text, f"{page.name} no longer says {printed!r}"
+        text = text.replace(printed, taken)
+    for block in blocks(text):
         if block.file is not None and block.language in ("python", "toml", "text"):
             (folder / block.file).write_text(block.code, encoding="utf-8")
         elif block.language in ("python", "hidden") or block.language.startswith("{code-cell}"):
