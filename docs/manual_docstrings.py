@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import itertools
 import re
 import textwrap
 from collections.abc import Iterator
@@ -87,8 +88,9 @@ def _described_fields(value: type) -> set[str]:
     for one in value.__mro__:
         if not one.__module__.startswith("articulon."):
             continue
-        (body,) = (part.body for part in ast.parse(textwrap.dedent(inspect.getsource(one))).body[:1])  # type: ignore[attr-defined]
-        for field, after in zip(body, body[1:], strict=False):
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(one))).body
+        body = definition.body if isinstance(definition, ast.ClassDef) else []
+        for field, after in itertools.pairwise(body):
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
                 if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                     found.add(field.target.id)

@@ -67,7 +67,8 @@ def named(path: Path) -> str:
 
 
 def has_code(path: Path) -> bool:
-    return any(block.language in ("python", "console") or "code-cell" in block.language for block in blocks(path.read_text()))
+    found = {block.language for block in blocks(path.read_text(encoding="utf-8"))}
+    return not found.isdisjoint({"python", "console", "{code-cell} ipython3"})
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 ``python`` blocks and ``{code-cell}`` run one after the other in one namespace, in a folder of their own. A block whose
 first line is ``# NAME.py`` or ``# NAME.toml`` is written to that file instead; ``{code-cell}`` may be tagged
-``raises-exception``. ``console`` blocks are run by the command. A comment ``<!-- setup ... -->`` or ``<!-- check ... -->``
-holds Python that a reader does not see: what a block needs, and what must be true after it.
+``raises-exception``. ``console`` blocks are run by the command. A comment ``<!-- setup ... -->`` or ``<!-- check ...
+-->`` holds Python that a reader does not see: what a block needs, and what must be true after it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typer.testing import CliRunner
 from articulon.cli import app
 
 _BLOCK = re.compile(
-    r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[^\n`]*)\n(?P<code>.*?)^(?P=indent)(?P=fence)[ ]*$|^<!-- (?:setup|check)\n(?P<hidden>.*?)^-->[ ]*$",
+    r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[^\n`]*)\n(?P<code>.*?)^(?P=indent)(?P=fence)[ ]*$"
+    r"|^<!-- (?:setup|check)\n(?P<hidden>.*?)^-->[ ]*$",
     re.MULTILINE | re.DOTALL,
 )
 _FILE = re.compile(r"# ([\w-]+\.(?:py|toml|csv|data))\b")

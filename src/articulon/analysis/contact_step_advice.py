@@ -38,7 +38,17 @@ def load_for_analysis(
     name_or_path: str | Path, overrides: Mapping[str, Any] | None = None, *, allow_code: bool = False
 ) -> Case:
     """A case as :func:`articulon.load_case` reads it, also one with contacts that has no step yet, as it is the step
-    that is sought: its integrator then has None."""
+    that is sought: its integrator then has None.
+
+    Parameters
+    ----------
+    name_or_path
+        Name of a built-in case, or path of a case file.
+    overrides
+        Changes of the case by dotted key.
+    allow_code
+        Whether functions that the case names may run.
+    """
     given = checked_overrides({} if overrides is None else overrides)
     table = table_of(find(name_or_path))
     integrator, forces = table.get("integrator"), table.get("forces")

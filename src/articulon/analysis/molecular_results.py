@@ -44,6 +44,11 @@ class MoleculeAnalysis:
         cluster as PDB, into a folder that is made where it is missing; returns the files.
 
         Raises ArticulonError for a file that is there already.
+
+        Parameters
+        ----------
+        folder
+            Where the files go.
         """
         place = path_of(folder, "write, folder", ArticulonError)
         written = write_results(place, "molecules.json", self.figures, self.tables)

@@ -113,6 +113,13 @@ def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
     rings of Phe and Tyr, which look the same so often in a full turn, and 1 for all others. For arguments see
     :func:`backbone_torsions`; raises ArticulonError also where no torsion moves, there are fewer than three frames, or
     these are not equally far apart.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
     """
     check_run(run)
     model = model_of(run)
@@ -131,7 +138,15 @@ def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
 
 def mean_temperature(run: Run, skip: float = 0.2) -> MeanTemperature:
     """Mean kinetic temperature with its standard error, the degrees of freedom that it is over, and its spread beside
-    that of the canonical ensemble. For arguments see :func:`backbone_torsions`."""
+    that of the canonical ensemble. For arguments see :func:`backbone_torsions`.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
+    """
     check_run(run)
     mean, spread = average(run, "temperature_kinetic", skip), temperature_spread(run, skip)
     return MeanTemperature(*mean, degrees_of_freedom(run), spread.measured, spread.canonical)

@@ -38,6 +38,11 @@ class PolymerAnalysis:
         missing; returns the files.
 
         Raises ArticulonError for a file that is there already.
+
+        Parameters
+        ----------
+        folder
+            Where the files go.
         """
         place = path_of(folder, "write, folder", ArticulonError)
         return write_results(place, "polymers.json", self.figures, self.tables)

@@ -115,12 +115,24 @@ def read_data(
 
 
 def data_of(model: Model) -> DataFile:
-    """What a model was read from by :func:`read_data`; raises ModelError for another model."""
+    """What a model was read from by :func:`read_data`; raises ModelError for another model.
+
+    Parameters
+    ----------
+    model
+        A model of :func:`read_data`.
+    """
     return _source(model, "data_of").data
 
 
 def inferred(model: Model) -> tuple[str, ...]:
-    """What :func:`read_data` took for granted, or left out, a line each; raises ModelError for another model."""
+    """What :func:`read_data` took for granted, or left out, a line each; raises ModelError for another model.
+
+    Parameters
+    ----------
+    model
+        A model of :func:`read_data`.
+    """
     return _source(model, "inferred").inferred
 
 

@@ -117,6 +117,13 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
     """The forces of an OpenMM System, periodic or not, whose constraints are left aside, and so are energies of what
     cannot change. Virtual sites are sites of the body that carries the atoms that they are made of.
 
+    Parameters
+    ----------
+    system
+        An ``openmm.System`` of the structure's atoms, in their order.
+    articulation
+        What is rigid; without it every atom moves by itself.
+
     Raises
     ------
     ModelError

@@ -104,7 +104,13 @@ class ContactScales:
         return min(*(one.time for one in self.grains), *(one.limit for one in self.pairs), math.inf)
 
     def binding(self, velocity_unit: str = "") -> str:
-        """What the limit is that of, in words; the unit of a velocity follows the speed with a space."""
+        """What the limit is that of, in words; the unit of a velocity follows the speed with a space.
+
+        Parameters
+        ----------
+        velocity_unit
+            Unit of the speed, with a space before it.
+        """
         grain = min(self.grains, key=lambda one: one.time)
         pair = min(self.pairs, key=lambda one: one.limit)
         if grain.time <= pair.limit:
