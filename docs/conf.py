@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ author = "the authors of articulon"
 copyright = "the authors of articulon"
 version = release = __version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "sphinx_copybutton"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "manual_math", "sphinx_copybutton"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 
@@ -42,6 +43,9 @@ nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_merge_streams = True
+nb_output_stderr = "remove"
+# What shows progress asks for a package of widgets.
+os.environ["PYTHONWARNINGS"] = "ignore:install,ignore:IProgress"
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -51,6 +55,7 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = f"articulon {version}"
 html_static_path: list[str] = []
 html_show_sphinx = False

@@ -36,7 +36,7 @@ RUN_ELSEWHERE = {
 """Pages whose Python has a test of its own."""
 SHORTER: Mapping[str, Mapping[str, str]] = {
     "docs/advice.md": {"seconds=30": "seconds=3"},
-    "docs/gpu.md": {'device="cuda"': 'device="cpu"', "10_000": "20"},
+    "docs/gpu.md": {'device="cuda"': 'device="warp-cpu"', "10_000": "20"},
     "docs/gpu_particles.md": {'device="cuda"': 'device="cpu"'},
     "docs/multibody.md": {"10_000": "20", "25_000": "5", "viscosity=..., radius=...": "translational=1, rotational=1"},
     "docs/sweeps.md": {

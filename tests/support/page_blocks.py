@@ -56,7 +56,7 @@ def run_page(page: Path, folder: Path, shorter: Mapping[str, str] | None = None)
 
     ``shorter`` replaces what would take minutes: what is printed by what is run.
     """
-    names: dict[str, Any] = {"__name__": "__page__"}
+    names: dict[str, Any] = {"__name__": "__page__", "__file__": str(page)}
     text = page.read_text(encoding="utf-8")
     for printed, taken in (shorter or {}).items():
         assert printed in text, f"{page.name} no longer says {printed!r}"
