@@ -299,8 +299,8 @@ def test_the_command_exports(run, tmp_path):
     np.testing.assert_array_equal(table[:, column], run.coordinate("phi:A:TRP3", wrapped=True, degrees=True))
     for words, message in (
         (("--xtc", str(tmp_path / "a.xtc")), "is there already"),
-        ((), "say which format"),
-        (("--xtc", "--dcd"), "say which format"),
+        ((), "give a format"),
+        (("--xtc", "--dcd"), "give a format"),
         (("--dcd", str(tmp_path / "a.xtc")), r"ends in .dcd"),
         (("--dcd", "--precision", "2"), "--precision goes with --xtc"),
         (("--xtc", "--wrapped", "--align", "backbone"), "leave out --align backbone"),

@@ -268,7 +268,7 @@ def test_an_exchange_goes_on_for_longer(case: Case, whole: Any, tmp_path: Path) 
     assert bits_of(tmp_path / "arm") == bits_of(whole.folder)
     again = exchanged(case, tmp_path / "arm", resume=True)
     np.testing.assert_array_equal(again.walkers, whole.walkers)
-    with pytest.raises(CaseError, match="give a longer one"):
+    with pytest.raises(CaseError, match="give a longer duration"):
         exchanged(case.with_overrides({"run.duration": 3.0}), tmp_path / "arm", resume=True)
 
 
@@ -309,7 +309,7 @@ def test_a_run_that_diverges_is_named_and_says_so(case: Case, tmp_path: Path) ->
             {"run.stop": {"body": "lower", "direction": [1, 0, 0], "advance": 1.0}},
             r"run\.stop: replica exchange: a run that ends before",
         ),
-        ({"run.frames": 12}, "is no whole number of the 0.666666667 τ between frames"),
+        ({"run.frames": 12}, "is not a whole number of the 0.666666667 τ between frames"),
         ({"run.device": "cuda"}, r"run\.device: replica exchange runs on the CPU"),
     ],
 )

@@ -166,7 +166,7 @@ def test_a_mesh_file_is_found_beside_its_case(tmp_path):
     found = here.surface("walls[0]")
     assert found.vertices == pytest.approx(surface(CUBE, SIDES, "").vertices, abs=1e-7)
     (tmp_path / "cube.stl").write_bytes(b"solid nothing\nendsolid nothing\n")
-    with pytest.raises(CaseError, match=r"walls\[0\].file: .*cube.stl is not the file that walls\[0\].sha256 says"):
+    with pytest.raises(CaseError, match=r"walls\[0\].file: .*cube.stl does not match walls\[0\].sha256"):
         mesh.beside(str(tmp_path / "case.toml"), "walls[0]")
     with pytest.raises(ModelError, match=r"walls\[0\].file: .*cube.stl"):
         here.surface("walls[0]")
