@@ -175,6 +175,13 @@ def potential_energy(model: Model, q: np.ndarray) -> Any:
     """Energy of all potential and conformational terms at q, and of gravity [energy].
 
     Forces that a user writes have no energy function. Coordinates (states, nq) give energies (states,).
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,), or (states, nq) of many states.
     """
     check_model(model, "potential_energy")
     if is_batch((q, 1)):
@@ -199,6 +206,13 @@ def virial(model: Model, q: np.ndarray) -> np.ndarray:
     """Virial W_ab = Σ F_a r_b of the site forces at coordinates q, tails included [energy], shape (3, 3).
 
     r is that of the sites, also on bodies with several; see :func:`articulon.pressure` for the pressure of those.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,).
 
     Raises
     ------
@@ -225,7 +239,15 @@ def check_virial_is_known(model: Model, where: str) -> None:
 
 
 def configurational_laplacian(model: Model, q: np.ndarray) -> float:
-    """Σ ∇² U of the site forces over the positions of all sites at coordinates q [energy/length²]."""
+    """Σ ∇² U of the site forces over the positions of all sites at coordinates q [energy/length²].
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,).
+    """
     check_model(model, "configurational_laplacian")
     return float(_measures(model, q)[LAPLACIAN])
 

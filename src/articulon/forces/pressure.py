@@ -33,6 +33,15 @@ def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     hold a molecule together, which no site force is, drop out (Allen and Tildesley, Computer Simulation of Liquids, 2nd
     ed., 2.4: the molecular virial).
 
+    Parameters
+    ----------
+    model
+        The model; its box gives the volume V.
+    q
+        Coordinates (nq,).
+    u
+        Speeds (nu,).
+
     Raises
     ------
     ModelError

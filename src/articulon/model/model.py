@@ -229,16 +229,34 @@ class Model(Frozen):
         return {name: k for k, name in enumerate(self.names)}
 
     def body(self, name: str) -> int:
-        """Index of the body with this name; KeyError where there is none."""
+        """Index of the body with this name; KeyError where there is none.
+
+        Parameters
+        ----------
+        name
+            Name of a body.
+        """
         return self._index[name]
 
     def loop_name(self, row: int) -> str:
-        """What a row of the loops belongs to: "loop 'name'" or "drive 'name'"."""
+        """What a row of the loops belongs to: "loop 'name'" or "drive 'name'".
+
+        Parameters
+        ----------
+        row
+            Number of the row.
+        """
         k, n = int(self.loops.loop[row]), len(self.loop_joints)
         return f"loop '{self.loop_joints[k].name}'" if k < n else f"drive '{self.drives[k - n].name}'"
 
     def joint_name(self, body: int) -> str:
-        """Name of the kind of joint that carries a body."""
+        """Name of the kind of joint that carries a body.
+
+        Parameters
+        ----------
+        body
+            Index of the body.
+        """
         return joint_type(int(self.kinds[body])).__name__.lower()
 
     @cached_property
@@ -256,7 +274,25 @@ class Model(Frozen):
         contact_columns: int = 0,
         edges: np.ndarray | None = None,
     ) -> State:
-        """The state at time zero; the sizes of its arrays are those of :func:`articulon.model.state.initial_state`."""
+        """The state at time zero; the sizes of its arrays are those of :func:`articulon.model.state.initial_state`.
+
+        Parameters
+        ----------
+        history
+            Size of what the integration rule remembers.
+        bath
+            Size of what the thermostat remembers.
+        listed
+            Number of sites whose neighbours are listed.
+        memory
+            Size of what the stepper remembers.
+        spheres
+            Number of spheres that touch.
+        contact_columns
+            What a contact remembers, in numbers.
+        edges
+            The edges of a box that changes [length], shape (3, 3).
+        """
         return initial_state(self.q0, self.u0, history, bath, listed, memory, spheres, contact_columns, edges)
 
 

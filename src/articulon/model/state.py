@@ -213,7 +213,13 @@ class State(NamedTuple):
         return State(*parts)
 
     def take(self, other: "State") -> None:
-        """Becomes what another state is, in place."""
+        """Becomes what another state is, in place.
+
+        Parameters
+        ----------
+        other
+            The state that is copied.
+        """
         if self.contacts.pairs.shape != other.contacts.pairs.shape:
             self.contacts.hold(other.contacts.pairs.copy(), other.contacts.memory.copy())
         for mine, theirs in zip(self, other, strict=True):

@@ -166,8 +166,21 @@ def force_derivatives(
 ) -> ForceDerivatives:
     """Derivatives of :func:`articulon.inverse_dynamics` with respect to coordinates, speeds and accelerations.
 
-    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`, with accelerations ``udot``
-    (nu,) in the place of forces.
+    The tangent space and what is raised are those of :func:`articulon.derivatives`.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q, u
+        Coordinates (nq,) and speeds (nu,).
+    udot
+        Accelerations (nu,).
+    wrenches
+        Force, then moment about the body's origin, world frame (bodies, 6), which stay as they are while bodies move;
+        None is zero.
+    gravity
+        Acceleration of gravity, world frame [length/time²], shape (3,); none by default.
 
     Returns
     -------

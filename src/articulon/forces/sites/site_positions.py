@@ -45,7 +45,15 @@ def only_particles(model: Model) -> bool:
 
 
 def site_positions(model: Model, q: np.ndarray) -> np.ndarray:
-    """World positions of the sites at coordinates q [length], shape (sites, 3)."""
+    """World positions of the sites at coordinates q [length], shape (sites, 3).
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,).
+    """
     check_model(model, "site_positions")
     q = vector(q, model.nq, "q")
     if only_particles(model):

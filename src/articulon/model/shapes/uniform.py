@@ -13,6 +13,13 @@ def uniform_body(shapes: Sequence[Shape], density: float) -> tuple[float, np.nda
     """Mass, centre of mass (3,) and inertia about it (3, 3) of shapes of one density, along the axes of the body.
 
     Where shapes overlap, both count. The numbers are in the units of the shapes.
+
+    Parameters
+    ----------
+    shapes
+        The shapes.
+    density
+        Their density [mass/length³].
     """
     masses = np.array([density * shape.volume for shape in shapes])
     centres = np.array([shape.centre for shape in shapes])
