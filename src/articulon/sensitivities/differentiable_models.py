@@ -210,8 +210,6 @@ def check_differentiable(model: Model, where: str) -> None:
     what = ""
     if model.forest.flexible is not None:
         what = "flexible bodies"
-    elif model.loops.kind.size:
-        what = "driven joints" if model.drives else "loops"
     elif (swinging := np.flatnonzero(np.isin(model.kinds, SPINLESS))).size:
         what = f"swing joints, as that of body '{model.names[int(swinging[0])]}',"
     if what:

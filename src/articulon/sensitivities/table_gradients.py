@@ -61,8 +61,8 @@ class Tables(NamedTuple):
 
 
 def differentiated(forest: Forest, forces: Forces, loops: Loops, frames: np.ndarray | None = None) -> Tables:
-    """Those among the tables of a model's links, forces and loops; turns of joint frames are those from ``frames``, Euler
-    parameters (links, 4), or zero without."""
+    """Those among the tables of a model's links, forces and loops; turns of joint frames are those from ``frames``,
+    Euler parameters (links, 4), or zero without."""
     terms = tuple(term.table for term in forces.terms)
     sites = SiteNumbers(tuple(one.rows for one in forces.sites.tables), forces.sites.local, forces.sites.charges)
     variances = forces.noise.amplitude * forces.noise.amplitude
