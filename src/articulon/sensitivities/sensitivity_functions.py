@@ -115,8 +115,8 @@ def sensitivity(
     CaseError
         For a parameter that does not exist or is a choice, and for a rule or part of a case without derivatives.
     ModelError
-        For a model with loops, driven joints, flexible bodies or swing joints, or a force whose derivatives are not
-        known.
+        For a model with flexible bodies or swing joints, with loops or driven joints where the rule is no explicit
+        one, or a force whose derivatives are not known.
     DivergenceError
         Where the numbers stop meaning anything.
 
