@@ -57,7 +57,7 @@ def changing_steps(
     nu, links, forest = e.model.nu, e.system.forest.mass.size, e.system.forest
     tangent, shift, middle, drifted = tangent_arrays(e), np.zeros(nu), rubbed(e), np.zeros((2, nu))
     kicking = acting._replace(resistance=False)
-    _, factors, carried, passes = point_of(e, tangent.q, tangent.u, tangent.time, kicking)
+    _, factors, carried, passes, _ = point_of(e, tangent.q, tangent.u, tangent.time, kicking)
     kick = [
         spread_shift.bind(forest, tangent.q, shift, tangent.q_change),
         *changing(e, tangent, changes, factors, carried, kicking),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from articulon.errors import CaseError
+from articulon.errors import CaseError, ModelError
 from articulon.forces.brownian import Brownian
 from articulon.forces.joint_friction import JointFriction
 from articulon.forces.point_springs import PointSpring
@@ -23,12 +23,18 @@ RULES = ", ".join(["friction-implicit", "overdamped", "velocity-verlet", *EXPLIC
 
 
 def check_rule(model: Model, integrator: Any, where: str) -> None:
-    """Raises CaseError for a rule whose derivatives are not known, and for what its derivatives do not take, with what
-    to choose in its place."""
+    """Raises CaseError or ModelError for a rule whose derivatives are not known, and for what its derivatives do not
+    take, with what to choose in its place."""
     rule = getattr(integrator, "rule", "")
     verlet = is_verlet(integrator)
     if not (verlet or isinstance(integrator, Explicit | FrictionImplicit | BrownianDynamics)):
         raise CaseError(f"{where}: integrator.rule: '{rule}' has no derivatives; choose one of {RULES}")
+    if model.loops.kind.size and not isinstance(integrator, Explicit):
+        what = "driven joints" if model.drives else "loops"
+        raise ModelError(
+            f"{where}: runs of models with {what} have derivatives with explicit Runge-Kutta rules, not with '{rule}', "
+            "whose forces of loops are those of a step and not of a moment; choose 'rk4', say"
+        )
     for k, force in enumerate(model.forces):
         if isinstance(force, Brownian) and force.amplitude_from != "bath":
             raise CaseError(

@@ -200,8 +200,17 @@ def force_derivatives(
     _check_open(model, "force_derivatives")
     if _flexible(model):
         return ForceDerivatives(*force_matrices(model, q, u, rates, wrenches, gravity), mass_matrix(model, q))
-    ((by_q, by_u),) = _of_state(model, OF_FORCES, q, u, rates, wrenches, gravity)
+    by_q, by_u = tree_force_derivatives(model, q, u, rates, wrenches, gravity)
     return ForceDerivatives(by_q, by_u, mass_matrix(model, q))
+
+
+def tree_force_derivatives(
+    model: Model, q: np.ndarray, u: np.ndarray, udot: np.ndarray, wrenches: Any = None, gravity: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """∂τ/∂q and ∂τ/∂u (nu, nu) of the forces that the joints of a model of rigid bodies need, whatever its loops
+    exert."""
+    ((by_q, by_u),) = _of_state(model, OF_FORCES, q, u, udot, wrenches, gravity)
+    return by_q, by_u
 
 
 def vector_jacobian(

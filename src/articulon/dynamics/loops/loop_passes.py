@@ -189,9 +189,16 @@ def project(loops, motions, functions, time, q, u, ws, arrays, placing, moving, 
 
 
 def closing_loops(
-    forest: Forest, constraints: tuple[Any, ...], q: np.ndarray, u: np.ndarray, ws: Workspace, arrays: LoopScratch
+    forest: Forest,
+    constraints: tuple[Any, ...],
+    q: np.ndarray,
+    u: np.ndarray,
+    ws: Workspace,
+    arrays: LoopScratch,
+    noting: tuple[Bound, ...] = (),
 ) -> Bound:
-    """The pass that moves q and u onto loops and driven joints; how far they were off is left in the scratch."""
+    """The pass that moves q and u onto loops and driven joints; how far they were off is left in the scratch. Passes
+    that are ``noting`` run before every move of the coordinates."""
     return project.bind(
         *constraints,
         q,
@@ -202,5 +209,5 @@ def closing_loops(
         Program([move_links.bind(forest, u, ws)]),
         factoring(forest, constraints[0], ws, arrays),
         responding(forest, ws, arrays),
-        Program([correct_coordinates.bind(forest, q, arrays.response)]),
+        Program([*noting, correct_coordinates.bind(forest, q, arrays.response)]),
     )
