@@ -221,6 +221,12 @@ class Force(Declaration):
         return False
 
     @classmethod
+    def reads_speeds(cls, table: Any) -> bool:
+        """Whether what ``fill_without_resistance`` adds depends on speeds. Unless a kind says that it does not,
+        ``friction-implicit`` finds it anew at the speeds of every part of a kick."""
+        return True
+
+    @classmethod
     def joint_stiffness(cls, table: Any) -> Iterable[tuple[int, float]]:
         """Links whose joints it draws back, each with at least the stiffness of that [energy/rad²]."""
         return ()

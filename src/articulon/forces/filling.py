@@ -185,10 +185,17 @@ def read_thermostat(bath, variables, sums):
     sums[8], sums[9] = variables[0, 0], bath.constants[GAIN] * variables[1, 0]
 
 
-def filling(evaluator: ModelTables, at: At, resistance: bool = True, turn: np.ndarray | None = None) -> Iterator[Bound]:
+def filling(
+    evaluator: ModelTables,
+    at: At,
+    resistance: bool = True,
+    turn: np.ndarray | None = None,
+    of_speeds: bool = True,
+) -> Iterator[Bound]:
     """Passes that fill the channels but for drag and Brownian motion, and, without ``resistance``, but for what
-    ``friction-implicit`` solves for. With ``turn``, the length of a step [time] and a number of steps, slow forces
-    between sites act in every so many steps."""
+    ``friction-implicit`` solves for; without ``of_speeds`` but for the other forces that read speeds too. With
+    ``turn``, the length of a step [time] and a number of steps, slow forces between sites act in every so many
+    steps."""
     forces, channels, forest, ws = evaluator.system.forces, at.channels, at.forest, at.ws
     wrench, joint = channels.wrench, channels.joint
     if forces.wrench_channels.size:
@@ -205,7 +212,8 @@ def filling(evaluator: ModelTables, at: At, resistance: bool = True, turn: np.nd
     if forest.flexible is not None:
         yield fill_modal_springs.bind(forest, at.q, joint)
     for kind, table in forces.terms:
-        yield from kind.fill(table, at) if resistance else kind.fill_without_resistance(table, at)
+        if of_speeds or not kind.reads_speeds(table):
+            yield from kind.fill(table, at) if resistance else kind.fill_without_resistance(table, at)
 
 
 def fill_friction(evaluator: ModelTables, at: At) -> Iterator[Bound]:

@@ -18,6 +18,7 @@ from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import booking, filling, scaling
 from articulon.integrate import geodesic
 from articulon.integrate.flights import flights
+from articulon.integrate.forces_of_speeds import forces_of_speeds
 from articulon.integrate.free_rotors import SHARED
 from articulon.integrate.friction_implicit_loops import (
     book_drives,
@@ -106,9 +107,9 @@ class Passes(NamedTuple):
     scale: Any
     """Sums them with their factors."""
     predict: Any
-    """Accelerations at u."""
+    """Accelerations at u, with forces that read speeds at these."""
     solve: Any
-    """Accelerations at the middle speeds; at rest, where flights have the velocity products."""
+    """Accelerations at the middle speeds, likewise; of links at rest, where flights have the velocity products."""
     book: Any
     """Power at the middle speeds."""
     move: Any
@@ -124,14 +125,17 @@ class Passes(NamedTuple):
     kinetic: Any
     """Kinetic energy at u."""
     rate: Any
-    """What a law reads of a thermostat."""
+    """What a law reads of a thermostat, and forces that read speeds where it reads those."""
     stir: Any
     """Langevin's friction and noise."""
 
 
-def passes(e: Evaluator, arrays: Scratch, flight: bool, turn: np.ndarray | None = None) -> tuple[Passes, list[Program]]:
-    """The programs of a model's steps: as kernels take them, and to be kept; see ``filling`` for ``turn``."""
-    programs = [Program(one) for one in parts(e, arrays, flight, turn=turn)]
+def passes(
+    e: Evaluator, arrays: Scratch, flight: bool, turn: np.ndarray | None = None, asked: bool = False
+) -> tuple[Passes, list[Program]]:
+    """The programs of a model's steps: as kernels take them, and to be kept; see ``filling`` for ``turn`` and
+    ``parts`` for ``asked``."""
+    programs = [Program(one) for one in parts(e, arrays, flight, turn=turn, asked=asked)]
     compile_passes(one for program in programs for one in program.passes)
     return Passes(*(program.code for program in programs)), programs
 
@@ -143,9 +147,10 @@ def parts(
     flying: Pass = fly,
     in_lanes: bool = False,
     turn: np.ndarray | None = None,
+    asked: bool = False,
 ) -> Passes:
     """The passes of each program, with the iteration of flights where the drift follows geodesic lines; ``in_lanes``
-    those of several states side by side."""
+    those of several states side by side, ``asked`` those of a policy whose law reads the forces of every step."""
     forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
     loops, looped, driven = e.system.loops, bool(e.system.loops.kind.size), bool(e.model.drives)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
@@ -156,6 +161,12 @@ def parts(
     move_u, move_middle = move_links.bind(forest, u, ws), move_links.bind(forest, middle, ws)
     locate = [place_links.bind(forest, q, ws), move_u]
     kept = keep_spins.bind(forest, ws, arrays.turning)
+    summed = list(scaling(e, channels, factor))
+    of_speeds = forces_of_speeds(e, at)
+
+    def felt(moving: Bound, speeds: np.ndarray) -> list[Bound]:
+        """Forces that read speeds, anew at others; nothing where there are none."""
+        return [moving, *of_speeds.at(speeds), *summed] if of_speeds.kinds else []
 
     def solving(inertias: Forest, forces: tuple[Any, Any, Any], moved: Workspace, found: np.ndarray) -> list[Bound]:
         """The solution for accelerations under forces, those of gravity among them."""
@@ -168,6 +179,10 @@ def parts(
         return [book_drives.bind(loops, middle, found.multiplier, span, arrays.work)] if driven else []
 
     accelerate = solving(forest, (*sums, gravity), still if flight else ws, udot)
+    solve_middle = accelerate if flight else [move_middle, kept, *accelerate]
+    # Flights have no velocity products to predict speeds for.
+    moved = [] if flight else [move_u, kept]
+    predict = [] if flight and not of_speeds.kinds else [*felt(move_u, u), *moved, *accelerate]
     book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span, e.solver.loops)]
     friction, rubbed = resisting(e, arrays, at, solving, driving)
     way, bath = e.system.bath.choice[WAY], e.system.bath
@@ -178,6 +193,8 @@ def parts(
         kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic)]
     if arrays.bath.size > 0:
         rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
+    if asked:
+        rate += felt(move_u, u)
     if way == KICKS:
         noise, stirred = arrays.draw.speeds, (bath, arrays.clock, u, ws)
         stirring = [_drawing(e, arrays, still)]
@@ -191,10 +208,10 @@ def parts(
     first, second = _drifting(e, arrays, travelling)
     return Passes(
         locate,
-        list(filling(e, at, resistance=False, turn=turn)),
-        list(scaling(e, channels, factor)),
-        [] if flight else [move_u, kept, *accelerate],
-        accelerate if flight else [move_middle, kept, *accelerate],
+        [*filling(e, at, resistance=False, turn=turn, of_speeds=False), *of_speeds.begin()],
+        summed,
+        predict,
+        [*felt(move_middle, middle), *solve_middle],
         book,
         [move_u],
         first,
