@@ -49,13 +49,17 @@ class Rubbing(NamedTuple):
     moving: np.ndarray
     """1 while the coefficients still change, else 0, shape (1,)."""
     damping: JointDampings
-    """h/2 S with that factor, and what the recursion keeps."""
+    """h/2 S with that factor and the armatures, and what the recursion keeps."""
+    armature: np.ndarray
+    """Armatures of the joints, shape (nu,)."""
 
 
-def rubbing(nu: int, other: Any, zeros: Callable[..., Any] = np.zeros) -> Rubbing:
-    """Arrays for a model of so many speeds, on which other forces (nu,) act besides."""
-    damping = JointDampings(*(zeros(one.shape) for one in joint_dampings(nu)))
-    return Rubbing(zeros((nu,)), zeros((nu,)), other, zeros((nu,)), zeros((1,)), damping)
+def rubbing(nu: int, other: Any, armature: np.ndarray | None = None, zeros: Callable[..., Any] = np.zeros) -> Rubbing:
+    """Arrays for a model of so many speeds, with armatures (nu,), on which other forces (nu,) act besides."""
+    damping, rotors = JointDampings(*(zeros(one.shape) for one in joint_dampings(nu))), np.zeros(nu)
+    if armature is not None:
+        rotors[:] = armature
+    return Rubbing(zeros((nu,)), zeros((nu,)), other, zeros((nu,)), zeros((1,)), damping, rotors)
 
 
 @jit
@@ -100,7 +104,7 @@ def begin_turn(turn, rows, half, factor, u, udot, rubbing):
         s = choose(moving[0] > 0.0, rubbing.latest[k], rubbing.coefficient[k])
         rubbing.coefficient[k] = s
         rubbing.tau[k] = rubbing.other[k] - factor * s * u[k]
-        rubbing.damping.diagonal[k] = half * factor * s
+        rubbing.damping.diagonal[k] = half * factor * s + rubbing.armature[k]
     return False
 
 

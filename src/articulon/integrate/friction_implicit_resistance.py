@@ -104,7 +104,7 @@ def resisting(
     if not resists:
         friction.extend(solving(heavier, (pushed, arrays.total, np.zeros(3)), laden, arrays.udot))
     else:
-        own = rubbing(e.model.nu, pushed, e.zeros)
+        own = rubbing(e.model.nu, pushed, e.model.armature, e.zeros)
         rubbed_by = (no_frictions() if rows is None else rows, *over, u, arrays.total, laden, own)
         if dashpots is not None:
             springs, found = dashpots.springs, dashpots.arrays

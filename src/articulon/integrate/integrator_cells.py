@@ -198,7 +198,7 @@ CELLS["flights"] = {**CELLS["friction-implicit"], "flexible": FLEXIBLE}
 for _name, _cells in CELLS.items():
     if _name != "particles":
         _cells["device"] = DEVICE
-    if _name in ("canonical", "friction-implicit", "flights", "touching"):
+    if _name in ("canonical", "flights", "touching"):
         _cells["armature"] = ARMATURES
     if _name in ("predictor-corrector", "scipy"):
         _cells.update(of_all(("hard spheres", "impacts"), BROKEN_OFF))

@@ -35,7 +35,7 @@ def of_rule(why: str, instead: str, here: str = "") -> Refusal:
 
 ARMATURES = of_rule(
     "takes kinetic energy for that of links, and armatures belong to none",
-    "choose one of {explicit}, or leave the armatures out",
+    "choose friction-implicit with drift = 'steady', one of {explicit}, or leave the armatures out",
 )
 _WITH_CONTACTS = "choose velocity-verlet with a step"
 TRIED_CONTACTS = of_rule(

@@ -33,18 +33,19 @@ from articulon.algebra.vectors import (
     scale,
 )
 from articulon.dynamics import joints
+from articulon.dynamics.armatures import kept_solution
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH, add_from
 from articulon.dynamics.derivatives.derivative_definitions import (
     Carried,
     copy_row,
-    factorise,
+    factorising,
     find_motion_columns,
     find_transposed_products,
     solve_rows,
 )
 from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_motion
-from articulon.dynamics.motion_passes import move_links, place_links, solve_and_keep
+from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.forces.base import AdjointAt, At
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import fill_all, filling, scaling
@@ -124,9 +125,9 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, actin
         move_links.bind(forest, u, ws),
         *(fill_all(e, at) if acting.resistance else filling(e, at, resistance=False)),
         *scaling(e, channels, factor),
-        solve_and_keep.bind(forest, tau, wrench, gravity, ones, ws, udot, articulated),
+        kept_solution(e.model, forest, (tau, wrench, gravity, ones), ws, udot, articulated),
         find_motion_columns.bind(forest, u, udot, gravity, ws, columns, acceleration),
-        factorise.bind(forest, columns, articulated, factors),
+        factorising(e.model, forest, columns, articulated, factors),
     ]
     if given.size:
         passes.append(keep_wrenches.bind(wrench, given))

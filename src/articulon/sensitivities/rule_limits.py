@@ -64,6 +64,11 @@ def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: f
 def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
     if integrator.drift != "steady":
         raise CaseError(f"{where}: integrator.drift: derivatives are those of 'steady' drifts; leave it out")
+    if model.armature is not None:
+        raise CaseError(
+            f"{where}: integrator.rule: the derivatives of 'friction-implicit' steps with armatures are not built; "
+            "choose an explicit Runge-Kutta rule, or leave the armatures out"
+        )
     if int(integrator.long_range_every) != 1:
         raise CaseError(
             f"{where}: integrator.long_range_every: derivatives are those of steps that all have the slow forces; "
