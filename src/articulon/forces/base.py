@@ -171,9 +171,9 @@ class Force(Declaration):
     side_by_side: ClassVar[bool] = False
     """Whether its passes do several states side by side, in lanes: they branch on no number that differs between
     states, and what they keep beside the table's constants is in what ``in_lanes`` gives."""
-    resistance: ClassVar[Literal["joints", "dashpots", "other"]] = "other"
+    resistance: ClassVar[Literal["joints", "dashpots", "drives", "other"]] = "other"
     """What its resistance to speeds is, if it has one. ``friction-implicit`` solves for that of joints, whose tables
-    are ``JointFrictions``, and of dashpots, whose tables are ``PointSprings``."""
+    are ``JointFrictions``, of dashpots, whose tables are ``PointSprings``, and of ``joint-drive``."""
 
     def goes_side_by_side(self) -> bool:
         """Whether this one does several states side by side."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from articulon.errors import CaseError
 from articulon.forces.brownian import Brownian
+from articulon.forces.joint_drive import JointDrive
 from articulon.forces.joint_friction import JointFriction
 from articulon.forces.point_springs import PointSpring
 from articulon.forces.sites.site_positions import only_particles
@@ -80,6 +81,12 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
                 f"{where}: forces[{k}].reads_velocities: the rule 'friction-implicit' has derivatives of forces that "
                 "read no velocities; say reads_velocities=False, and the function is given zeros, or choose an "
                 "explicit Runge-Kutta rule, 'rk4' say"
+            )
+        if isinstance(force, JointDrive) and JointDrive in resists(model):
+            raise CaseError(
+                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for drives that resist with the drag, and "
+                "the derivatives of that are not built; leave out damping and max_speed, or choose an explicit "
+                "Runge-Kutta rule"
             )
         if isinstance(force, PointSpring) and float(force.damping) > 0.0:
             raise CaseError(

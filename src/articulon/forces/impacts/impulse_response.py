@@ -11,7 +11,8 @@ import numpy as np
 
 from articulon.algebra.vectors import add, copy_into, cross, load, scale, store, sub
 from articulon.dynamics import motion_passes
-from articulon.dynamics.armatures import adding_armatures, open_solution
+from articulon.dynamics.armatures import adding_armatures, open_solution, solve_with_armatures
+from articulon.dynamics.damped_articulated import joint_dampings
 from articulon.dynamics.kinematics import drift
 from articulon.dynamics.loops.conditions import loop_scratch
 from articulon.dynamics.loops.loop_passes import solving_with_loops
@@ -48,10 +49,13 @@ class Response(NamedTuple):
 
 
 def response(
-    model: Model, inertias: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    model: Model,
+    inertias: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+    diagonal: np.ndarray | None = None,
 ) -> tuple[Response, tuple[Program, ...]]:
     """The response of a model, and its programs, which are to be kept; ``inertias`` are those of its links, mass, first
-    moment and inertia, where they are not the model's own."""
+    moment and inertia, and ``diagonal`` (nu,) what is added to that of its mass matrix, where they are not the model's
+    own."""
     forest, loops, motions = kernel_tables(model)
     links, nu = forest.mass.size, model.nu
     q, u, tau, jump = np.zeros(model.nq), np.zeros(nu), np.zeros(nu), np.zeros(nu)
@@ -65,6 +69,9 @@ def response(
     if loops.kind.size:  # motions that are given stay unevaluated: at rest they ask for no jump
         arrays = loop_scratch(forest, loops, motions, nu)
         solve = Program(solving_with_loops(forest, loops, loads, still, arrays, jump, adding_armatures(model, tau)))
+    elif diagonal is not None:
+        added = joint_dampings(nu)._replace(diagonal=diagonal)
+        solve = Program([solve_with_armatures.bind(forest, *loads, still, added, jump, still.gathered[:0])])
     else:
         solve = Program([open_solution(model, forest, loads, still, jump)])
     found = Response(place.code, solve.code, forest, q, u, ws, tau, wrench, jump, np.zeros((links, 6)))
