@@ -171,9 +171,9 @@ class Force(Declaration):
     side_by_side: ClassVar[bool] = False
     """Whether its passes do several states side by side, in lanes: they branch on no number that differs between
     states, and what they keep beside the table's constants is in what ``in_lanes`` gives."""
-    resistance: ClassVar[Literal["joints", "dashpots", "other"]] = "other"
+    resistance: ClassVar[Literal["joints", "dashpots", "drives", "other"]] = "other"
     """What its resistance to speeds is, if it has one. ``friction-implicit`` solves for that of joints, whose tables
-    are ``JointFrictions``, and of dashpots, whose tables are ``PointSprings``."""
+    are ``JointFrictions``, of dashpots, whose tables are ``PointSprings``, and of ``joint-drive``."""
 
     def goes_side_by_side(self) -> bool:
         """Whether this one does several states side by side."""
@@ -219,6 +219,12 @@ class Force(Declaration):
     def resists(cls, table: Any) -> bool:
         """Whether it resists speeds, beside Stokes drag: a rule that leaves inertia out does not solve for it."""
         return False
+
+    @classmethod
+    def reads_speeds(cls, table: Any) -> bool:
+        """Whether what ``fill_without_resistance`` adds depends on speeds. Unless a kind says that it does not,
+        ``friction-implicit`` finds it anew at the speeds of every part of a kick."""
+        return True
 
     @classmethod
     def joint_stiffness(cls, table: Any) -> Iterable[tuple[int, float]]:

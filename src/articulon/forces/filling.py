@@ -18,7 +18,7 @@ from articulon.forces.stokes_drag import drag_wrenches
 from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
 from articulon.passes import Bound, pass_of
 from articulon.thermostats.base import GAIN
-from articulon.thermostats.equations import thermostat_on_modes, thermostat_wrenches
+from articulon.thermostats.equations import thermostat_on_modes, thermostat_on_rotors, thermostat_wrenches
 
 
 @pass_of
@@ -92,7 +92,17 @@ def fill_modal_damping(forest, u, joint):
 @pass_of
 def fill_thermostat(forest, bath, time, ws, variables, wrench):
     """A thermostat that is an equation of motion, and the rates of its variables (2, variables)."""
-    thermostat_wrenches(forest, bath, time[0], ws, variables[0], wrench, variables[1])
+    thermostat_wrenches(forest, bath, time[0], ws, 0.0, variables[0], wrench, variables[1])
+
+
+@pass_of
+def fill_thermostat_with_rotors(forest, bath, time, ws, armature, u, variables, wrench, joint):
+    """The same with armatures of joints (nu,)."""
+    energy = 0.0
+    for k in range(armature.size):
+        energy += 0.5 * armature[k] * u[k] * u[k]
+    thermostat_wrenches(forest, bath, time[0], ws, energy, variables[0], wrench, variables[1])
+    thermostat_on_rotors(bath, armature, u, variables[0], variables[1], joint)
 
 
 @pass_of
@@ -185,10 +195,17 @@ def read_thermostat(bath, variables, sums):
     sums[8], sums[9] = variables[0, 0], bath.constants[GAIN] * variables[1, 0]
 
 
-def filling(evaluator: ModelTables, at: At, resistance: bool = True, turn: np.ndarray | None = None) -> Iterator[Bound]:
+def filling(
+    evaluator: ModelTables,
+    at: At,
+    resistance: bool = True,
+    turn: np.ndarray | None = None,
+    of_speeds: bool = True,
+) -> Iterator[Bound]:
     """Passes that fill the channels but for drag and Brownian motion, and, without ``resistance``, but for what
-    ``friction-implicit`` solves for. With ``turn``, the length of a step [time] and a number of steps, slow forces
-    between sites act in every so many steps."""
+    ``friction-implicit`` solves for; without ``of_speeds`` but for the other forces that read speeds too. With
+    ``turn``, the length of a step [time] and a number of steps, slow forces between sites act in every so many
+    steps."""
     forces, channels, forest, ws = evaluator.system.forces, at.channels, at.forest, at.ws
     wrench, joint = channels.wrench, channels.joint
     if forces.wrench_channels.size:
@@ -205,7 +222,8 @@ def filling(evaluator: ModelTables, at: At, resistance: bool = True, turn: np.nd
     if forest.flexible is not None:
         yield fill_modal_springs.bind(forest, at.q, joint)
     for kind, table in forces.terms:
-        yield from kind.fill(table, at) if resistance else kind.fill_without_resistance(table, at)
+        if of_speeds or not kind.reads_speeds(table):
+            yield from kind.fill(table, at) if resistance else kind.fill_without_resistance(table, at)
 
 
 def fill_friction(evaluator: ModelTables, at: At) -> Iterator[Bound]:
@@ -226,7 +244,12 @@ def fill_all(evaluator: ModelTables, at: At) -> Iterator[Bound]:
     if at.forest.flexible is not None:
         yield fill_modal_damping.bind(at.forest, at.u, channels.joint)
     if channels.bath.size:
-        yield fill_thermostat.bind(at.forest, system.bath, at.time, at.ws, channels.bath, channels.wrench)
+        acting, filled = (at.forest, system.bath, at.time, at.ws), (channels.bath, channels.wrench)
+        if evaluator.model.armature is None:
+            yield fill_thermostat.bind(*acting, *filled)
+        else:
+            rotors = evaluator.model.armature.copy(), at.u
+            yield fill_thermostat_with_rotors.bind(*acting, *rotors, *filled, channels.joint)
         if at.forest.flexible is not None:
             yield fill_thermostat_on_modes.bind(at.forest, system.bath, at.ws, channels.bath, channels.joint)
 

@@ -85,6 +85,11 @@ class Fixman(Force):
         return (), (CONFORMATIONAL,)
 
     @classmethod
+    def reads_speeds(cls, table: FixmanTable) -> bool:
+        """See :class:`Force`."""
+        return False
+
+    @classmethod
     def fill(cls, table: FixmanTable, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield fixman_forces.bind(at.forest, table, at.ws, at.channels.joint[CONFORMATIONAL])

@@ -159,6 +159,11 @@ class JointActuation(Force):
         return (), (EXTERNAL,)
 
     @classmethod
+    def reads_speeds(cls, table: Actuations) -> bool:
+        """See :class:`Force`. A function may read them."""
+        return table.functions is not None
+
+    @classmethod
     def fill(cls, table: Actuations, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         joint = at.channels.joint[EXTERNAL]

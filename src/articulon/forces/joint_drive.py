@@ -11,7 +11,7 @@ from pydantic import model_validator
 
 from articulon.declaration import BodyName, Dimension, Quantity, Whole
 from articulon.errors import ModelError
-from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt
+from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt, Term
 from articulon.forces.over_time import check_lasting, cubic, increasing, interpolated, piece_at, slopes
 from articulon.forces.selection import FORCE_OF, joint_with, still_moves
 from articulon.kernels import jit
@@ -79,6 +79,7 @@ class JointDrive(Force):
 
     positional: ClassVar[tuple[str, ...]] = ("body", "positions")
     on_joints: ClassVar[bool] = True
+    resistance: ClassVar = "drives"
     not_differentiated: ClassVar[tuple[str, ...]] = ("times",)
 
     kind: Literal["joint-drive"] = "joint-drive"
@@ -229,6 +230,19 @@ class JointDrive(Force):
         yield drive_joints.bind(at.forest, table, at.time, at.q, at.u, at.channels.joint[EXTERNAL])
 
     @classmethod
+    def fill_without_resistance(cls, table: Drives, at: At) -> Iterator[Bound]:
+        """See :class:`Force`. Drives that resist are left out as wholes, since their limits are those of all that they
+        give."""
+        springs = np.flatnonzero(~resist(table))
+        if springs.size:
+            yield from cls.fill(drives_of(table, springs), at)
+
+    @classmethod
+    def reads_speeds(cls, table: Drives) -> bool:
+        """See :class:`Force`."""
+        return False
+
+    @classmethod
     def adjoint(cls, table: Drives, gradient: Drives, at: AdjointAt) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield drive_adjoint.bind(
@@ -243,7 +257,7 @@ class JointDrive(Force):
     @classmethod
     def resists(cls, table: Drives) -> bool:
         """See :class:`Force`. A damper does, and a torque that fades with the speed."""
-        return bool(np.any(table.damping > 0.0) or np.any(table.speed != NO_LIMIT))
+        return bool(resist(table).any())
 
     @classmethod
     def coarsen(cls, table: Drives, merging: Merging, links: int, speeds: int) -> Drives | None:
@@ -251,13 +265,8 @@ class JointDrive(Force):
         left = np.flatnonzero(~merging.locked[table.link])
         if not left.size:
             return None
-        spans = [slice(table.start[k], table.start[k + 1]) for k in left.tolist()]
-        columns = {name: getattr(table, name)[left] for name in OF_DRIVES}
-        return Drives(
-            **columns | {"link": merging.link[columns["link"]]},
-            start=np.cumsum([0, *(span.stop - span.start for span in spans)]).astype(np.int64),
-            **{name: np.concatenate([getattr(table, name)[span] for span in spans]) for name in OF_KNOTS},
-        )
+        found = drives_of(table, left)
+        return found._replace(link=merging.link[found.link])
 
     def check_duration(self, duration: float, where: str) -> None:
         """See :class:`Force`."""
@@ -267,6 +276,29 @@ class JointDrive(Force):
     def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
         """See :class:`Force`."""
         return self if still_moves(model, coarse, model.body(self.body)) else None
+
+
+def resist(table: Drives) -> np.ndarray:
+    """Which drives resist speeds (drives,), by a damper or a torque that fades."""
+    return (table.damping > 0.0) | (table.speed != NO_LIMIT)
+
+
+def drives_of(table: Drives, rows: np.ndarray) -> Drives:
+    """Some of the drives."""
+    spans = [slice(table.start[k], table.start[k + 1]) for k in rows.tolist()]
+    return Drives(
+        **{name: getattr(table, name)[rows] for name in OF_DRIVES},
+        start=np.cumsum([0, *(span.stop - span.start for span in spans)]).astype(np.int64),
+        **{name: np.concatenate([getattr(table, name)[span] for span in spans]) for name in OF_KNOTS},
+    )
+
+
+def resisting_drives(terms: Iterable[Term]) -> Drives | None:
+    """The drives among the forces of a model that resist speeds, in one table; None where there are none."""
+    for term in terms:
+        if term.kind is JointDrive and JointDrive.resists(term.table):
+            return drives_of(term.table, np.flatnonzero(resist(term.table)))
+    return None
 
 
 @jit

@@ -98,6 +98,11 @@ class JointResistance(Force):
         return (), (DAMPING,)
 
     @classmethod
+    def reads_speeds(cls, table: JointFrictions) -> bool:
+        """See :class:`Force`."""
+        return False
+
+    @classmethod
     def fill(cls, table: JointFrictions, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield joint_frictions.bind(table, at.u, at.channels.joint[DAMPING])

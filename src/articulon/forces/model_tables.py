@@ -59,7 +59,7 @@ def force_tables(
         wrench_channels.add(STOCHASTIC)
     if bath is not None and bath.masses.size:
         wrench_channels.update(thermostat_channels(bath))
-        if model.modes:
+        if model.modes or model.armature is not None:
             joint_channels.update(thermostat_channels(bath))
     if model.modes:
         joint_channels.add(CONFORMATIONAL)

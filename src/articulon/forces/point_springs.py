@@ -115,6 +115,11 @@ class PointSpring(Force):
         return (POTENTIAL, DAMPING) if cls.resists(table) else (POTENTIAL,), ()
 
     @classmethod
+    def reads_speeds(cls, table: PointSprings) -> bool:
+        """See :class:`Force`."""
+        return False
+
+    @classmethod
     def fill(cls, table: PointSprings, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield from cls.fill_without_resistance(table, at)

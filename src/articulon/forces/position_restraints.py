@@ -156,6 +156,11 @@ class PositionRestraint(Force):
         return (POTENTIAL,), ()
 
     @classmethod
+    def reads_speeds(cls, table: Restraints) -> bool:
+        """See :class:`Force`."""
+        return False
+
+    @classmethod
     def fill(cls, table: Restraints, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield restraint_wrenches.bind(table, at.ws, at.channels.wrench[POTENTIAL])

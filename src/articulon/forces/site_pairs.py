@@ -227,6 +227,11 @@ class SitePairs(Force):
         return table._replace(place=place)
 
     @classmethod
+    def reads_speeds(cls, table: Pairs) -> bool:
+        """See :class:`Force`."""
+        return False
+
+    @classmethod
     def fill(cls, table: Pairs, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield pair_wrenches.bind(table, at.ws, at.channels.wrench[POTENTIAL])

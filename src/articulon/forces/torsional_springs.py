@@ -120,6 +120,11 @@ class TorsionalSprings(Force):
         return (), (CONFORMATIONAL,)
 
     @classmethod
+    def reads_speeds(cls, table: Springs) -> bool:
+        """See :class:`Force`."""
+        return False
+
+    @classmethod
     def fill(cls, table: Springs, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield spring_torques.bind(at.forest, table, at.q, at.channels.joint[CONFORMATIONAL])

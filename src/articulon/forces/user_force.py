@@ -126,7 +126,7 @@ class UserForce(Force):
     """The channel that it is scaled and booked in."""
     reads_velocities: Flag = True
     """Whether the function reads velocities; it is given zeros if not. ``friction-implicit`` has derivatives of those
-    alone that do not."""
+    alone that do not, and calls them once in a step in place of four times."""
     adjoint_function: Callable[..., None] | str | None = None
     """Its adjoint, or where that is."""
     tangent_function: Callable[..., None] | str | None = None
@@ -184,6 +184,11 @@ class UserForce(Force):
     def channels(cls, table: Bodies) -> tuple[Iterable[int], Iterable[int]]:
         """See :class:`Force`."""
         return table.channel.tolist(), ()
+
+    @classmethod
+    def reads_speeds(cls, table: Bodies) -> bool:
+        """See :class:`Force`."""
+        return bool(table.reads.any())
 
     @classmethod
     def fill(cls, table: Bodies, at: At) -> Iterator[Bound]:

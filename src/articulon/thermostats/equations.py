@@ -1,7 +1,8 @@
 """Thermostats as forces, for rules that integrate any right-hand side.
 
 −ζ M q' is, on every link of any tree or mechanism, the wrench −ζ times the link's momentum and angular momentum about
-its origin: Σ Jᵀ I J q' = M q'. On a mode of a flexible body it is −ζ times what the mode's speed is conjugate to.
+its origin: Σ Jᵀ I J q' = M q'. On a mode of a flexible body it is −ζ times what the mode's speed is conjugate to, and
+−ζ a u on a joint with the armature a.
 """
 
 from articulon.algebra.vectors import scale, store_from
@@ -15,10 +16,10 @@ from articulon.thermostats.schedule import target
 
 
 @jit
-def thermostat_wrenches(forest, bath, time, ws, variables, wrench, rates):
+def thermostat_wrenches(forest, bath, time, ws, more, variables, wrench, rates):
     """Fills the wrenches −ζ p and −kd ζ' p (8, links, 6) of links that have been placed and moved, p their momenta, and
-    the rates of the thermostat's variables."""
-    chain_rates(bath, 2.0 * kinetic_energy(forest, ws), target(bath, time), variables, rates)
+    the rates of the thermostat's variables, with a kinetic energy that there is ``more`` than theirs."""
+    chain_rates(bath, 2.0 * (kinetic_energy(forest, ws) + more), target(bath, time), variables, rates)
     zeta, rate = variables[0], bath.constants[GAIN] * rates[0]
     for i in range(forest.mass.size):
         p, turning = link_momentum(forest, ws, i)
@@ -41,3 +42,11 @@ def thermostat_on_modes(forest, bath, ws, variables, rates, joint):
             p, at = modal_momentum(forest, ws, i, j), tables.u_start[b] + j
             joint[THERMOSTAT, at] -= variables[0] * p
             joint[THERMOSTAT_RATE, at] -= bath.constants[GAIN] * rates[0] * p
+
+
+@jit
+def thermostat_on_rotors(bath, armature, u, variables, rates, joint):
+    """Adds what it does to rotors, −ζ and −kd ζ' times a u, to the forces of joints (8, nu)."""
+    for k in range(armature.size):
+        joint[THERMOSTAT, k] -= variables[0] * armature[k] * u[k]
+        joint[THERMOSTAT_RATE, k] -= bath.constants[GAIN] * rates[0] * armature[k] * u[k]

@@ -34,6 +34,9 @@ def _changed_by(model: Model) -> str | None:
     for root in roots.tolist():
         if int(forest.kind[root]) not in UNBOUND:
             return f"the joint of '{model.names[int(model.head[root])]}' ties its tree to the ground"
+        start = int(forest.u_start[root])
+        if model.armature is not None and model.armature[start : start + 3].any():
+            return f"the armature of '{model.names[int(model.head[root])]}' is an inertia against the ground"
     if model.loops.kind.size and ((model.loops.link_a < 0) | (model.loops.link_b < 0)).any():
         return "a loop is closed with the ground"
     if model.box is not None and "reflecting" in model.box.boundaries:

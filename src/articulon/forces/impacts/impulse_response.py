@@ -11,10 +11,11 @@ import numpy as np
 
 from articulon.algebra.vectors import add, copy_into, cross, load, scale, store, sub
 from articulon.dynamics import motion_passes
-from articulon.dynamics.armatures import armature_arrays, solve_with_armatures, with_armatures
+from articulon.dynamics.armatures import adding_armatures, open_solution, solve_with_armatures
+from articulon.dynamics.damped_articulated import joint_dampings
 from articulon.dynamics.kinematics import drift
 from articulon.dynamics.loops.conditions import loop_scratch
-from articulon.dynamics.loops.loop_passes import BARE, solving_with_loops
+from articulon.dynamics.loops.loop_passes import solving_with_loops
 from articulon.dynamics.newton_euler import project
 from articulon.forces.impacts.impact_geometry import contact_gap, norm, sphere_states
 from articulon.forces.impacts.impact_tables import STOP
@@ -48,10 +49,13 @@ class Response(NamedTuple):
 
 
 def response(
-    model: Model, inertias: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    model: Model,
+    inertias: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+    diagonal: np.ndarray | None = None,
 ) -> tuple[Response, tuple[Program, ...]]:
     """The response of a model, and its programs, which are to be kept; ``inertias`` are those of its links, mass, first
-    moment and inertia, where they are not the model's own."""
+    moment and inertia, and ``diagonal`` (nu,) what is added to that of its mass matrix, where they are not the model's
+    own."""
     forest, loops, motions = kernel_tables(model)
     links, nu = forest.mass.size, model.nu
     q, u, tau, jump = np.zeros(model.nq), np.zeros(nu), np.zeros(nu), np.zeros(nu)
@@ -59,16 +63,17 @@ def response(
     still = ws._replace(twist=np.zeros((links, 6)), bias=np.zeros((links, 6)))
     place = Program([motion_passes.place_links.bind(forest, q, ws), motion_passes.move_links.bind(forest, u, ws)])
     loads: Any = (tau, wrench, np.zeros(3), np.ones(1))
-    armatures = None if model.armature is None else armature_arrays(model.armature, tau)
+    if inertias is not None:
+        mass, moment, inertia = inertias
+        forest = forest._replace(mass=mass, moment=moment, inertia=inertia)
     if loops.kind.size:  # motions that are given stay unevaluated: at rest they ask for no jump
         arrays = loop_scratch(forest, loops, motions, nu)
-        adding = BARE if armatures is None else with_armatures(armatures)
-        solve = Program(solving_with_loops(forest, loops, loads, still, arrays, jump, adding))
-    elif armatures is not None:
-        solve = Program([solve_with_armatures.bind(forest, *loads, still, armatures, jump, still.gathered[:0])])
+        solve = Program(solving_with_loops(forest, loops, loads, still, arrays, jump, adding_armatures(model, tau)))
+    elif diagonal is not None:
+        added = joint_dampings(nu)._replace(diagonal=diagonal)
+        solve = Program([solve_with_armatures.bind(forest, *loads, still, added, jump, still.gathered[:0])])
     else:
-        inertias = (forest.mass, forest.moment, forest.inertia) if inertias is None else inertias
-        solve = Program([motion_passes.solve.bind(forest, *inertias, *loads, still, jump)])
+        solve = Program([open_solution(model, forest, loads, still, jump)])
     found = Response(place.code, solve.code, forest, q, u, ws, tau, wrench, jump, np.zeros((links, 6)))
     return found, (place, solve)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import model_validator
@@ -48,6 +49,10 @@ class JointLimits(Declaration):
 
     is_force: ClassVar[bool] = True
     on_joints: ClassVar[bool] = True
+    foreign: ClassVar[Mapping[str, str]] = {
+        "friction": "a stop meets the one coordinate of a hinge or a slide, and nothing slides across it: leave it "
+        "out, and give the joint a joint-friction if its bearing rubs"
+    }
     kind: Literal["joint-limits"] = "joint-limits"
     lower: dict[BodyName, Quantity] = {}
     """Least coordinate by body [angle or length]."""
