@@ -38,7 +38,7 @@ def mesh(**given: Any) -> Any:
         ({"precision": 1e-13, "order": 4}, r"forces\[0\]: the sum takes a mesh of .* choose a larger precision"),
         ({"cutoff": 2.6}, r"forces\[0\]\.cutoff.*more than 2\.5, half of the smallest width"),
         ({"precision": 1.0}, r"forces\[0\]\.precision: an error as large as the forces"),
-        ({"damping": 0.5}, r"leaves more than the precision at 2\.5, half.*a finer mesh"),
+        ({"damping": 0.5}, r"does not reach the precision at 2\.5, half.*a finer mesh"),
         ({"cutoff": 2.5, "damping": 3.0}, r"damping times cutoff is 7\.5"),
     ],
 )
