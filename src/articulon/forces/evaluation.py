@@ -104,7 +104,7 @@ class Evaluator(ModelTables):
         return Program(energy_passes(forest, forces, self.ws, q, result)), q, result
 
     def look(self) -> tuple[float, np.ndarray]:
-        """Thermostat variables and Σ|F| by channel (8,) at the latest evaluation."""
+        """Kinetic energy and Σ|F| by channel (8,) at the latest evaluation."""
         program, kinetic, sums = self._looking
         program()
         return float(kinetic[0]), sums

@@ -94,7 +94,7 @@ class Withheld:
         return f"Withheld({self.function!r})"
 
     def __call__(self, *arguments: object) -> None:
-        """Raises ModelError."""
+        """Raises ModelError, because nobody has allowed the function."""
         raise self.error("function")
 
     def error(self, where: str) -> ModelError:

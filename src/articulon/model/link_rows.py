@@ -20,7 +20,7 @@ class LinkRows(NamedTuple):
     of_body: np.ndarray
     """Row of each body, shape (bodies,)."""
     of_node: dict[tuple[int, int], int]
-    """Row of each node that has one, by body."""
+    """Row of each node that has one, by body and node."""
     flexible: np.ndarray
     """Whether a row is a flexible body, shape (rows,)."""
     kinds: np.ndarray

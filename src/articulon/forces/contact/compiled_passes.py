@@ -87,7 +87,7 @@ def law_leaves(normal: str, tangential: str, damping: str, tail: bool, conventio
 
 @cache
 def pair_leaf(law: str, one_kind: bool, **parts: Any) -> tuple[str, Any]:
-    """Return the leaf that evaluates the pairs of a block of places, and its name."""
+    """Return the name of the leaf that evaluates the pairs of a block of places, and the leaf."""
     name = f"{law}{'_one_kind' if one_kind else ''}"
     entry = leaf_variant(contact_batches.entry, f"entry_{name}", ONE_KIND=one_kind)
     stages = {

@@ -40,7 +40,7 @@ MINE, OTHERS, FROM, INTO = range(0, 4 * LANES, LANES)
 the contact's loads."""
 ROWS = 4 * LANES
 BITS = (1 << FOUR) - 1
-"""Indices of one group of four."""
+"""Bit mask of a group of four slots."""
 BY_PLACE = 0, -1
 """Used in place of a ring if the row of each place is its own number. A ring is described by its first row and a bit
 mask that maps a place to its row in the ring."""

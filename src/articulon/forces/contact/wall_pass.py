@@ -38,8 +38,8 @@ CONTACT: Any = None
 SHARE: Any = None
 """Placeholder for the compiled pass over all places."""
 SWAY = (math.cos(0.1), math.sin(0.1))
-"""Angle by which, in addition to a mesh's smooth angle, a normal may rotate between two evaluations and still belong to
-the same contact."""
+"""Cosine and sine of the angle by which, in addition to a mesh's smooth angle, a normal may rotate between two
+evaluations and still belong to the same contact."""
 
 
 @jit

@@ -22,7 +22,7 @@ STOP = -1
 TOUCH = 1e-12
 """Gap, relative to the size of the numbers of which it is a difference, below which two touch."""
 MOST_SPHERES = 4000
-"""Largest number of spheres: every pair is examined in every step."""
+"""Largest number of spheres, because every pair is examined in every step."""
 
 MOST_PRESSED = 128
 """Largest number of contacts that rest at a time."""

@@ -17,7 +17,7 @@ from articulon.kernels import jit, routine
 from articulon.lane_registers import in_all, load_run, store_run, total
 
 MOST_SHARES = 16
-"""Number of shares of the charges."""
+"""Largest number of shares of the charges."""
 BLOCK = 256
 """Number of charges that a thread locates, or whose forces it computes, at a time."""
 FRONT, GAUSSIAN, SURFACE, ORDER, SHARES, NX, NY, NZ, SITES, SPLINES = range(10)

@@ -29,9 +29,9 @@ BLOCK = 64
 GROUPS = BLOCK // WIDTH
 """Number of groups in a block."""
 EVERY = (1 << WIDTH) - 1
-"""Bits of all lanes."""
+"""Bit mask of all lanes."""
 MOST_SHARES = 32
-"""Number of shares; more threads would have no work."""
+"""Largest number of shares, and so of threads with work."""
 MOST_NUMBERS = 4_000_000
 """Largest number of entries in the rows of all kinds with all sites: 32 MB."""
 X, Y, Z, CHARGE, KEPT = range(5)
@@ -40,7 +40,7 @@ WIDTH_OF_LAW, KINDS, COULOMB, SITES_AT, FORCES_AT, ROWS_AT = range(6)
 """Entries of ``constants``: numbers in a row of the law that is not of charges, kinds, Coulomb's constant, and the
 starts of the data behind these: the stored sites, the forces of each share, and the rows of kinds with all sites."""
 HEADER = 8
-"""Start of these data."""
+"""Start of the data behind the constants."""
 
 
 @jit
