@@ -29,10 +29,10 @@ def mesh(**given: Any) -> Any:
     [
         ({"order": 3}, r"forces\[0\]\.order: must lie between 4 and 8, got 3"),
         ({"order": 9}, r"forces\[0\]\.order: must lie between 4 and 8, got 9"),
-        ({"mesh": (16, 16, 3)}, r"forces\[0\]\.mesh: splines of order 4 reach over 4 points"),
+        ({"mesh": (16, 16, 3)}, r"forces\[0\]\.mesh: splines of order 4 cover 4 points"),
         (
             {"mesh": (16, 5, 16), "order": 6},
-            r"forces\[0\]\.mesh: splines of order 6 reach over 6 points.*\(16, 5, 16\)",
+            r"forces\[0\]\.mesh: splines of order 6 cover 6 points.*\(16, 5, 16\)",
         ),
         ({"mesh": (400, 400, 400)}, r"forces\[0\]\.mesh: the sum takes a mesh of 400 x 400 x 400 points"),
         ({"precision": 1e-13, "order": 4}, r"forces\[0\]: the sum takes a mesh of .* choose a larger precision"),

@@ -123,7 +123,7 @@ def selected_atoms(
         raise ModelError(f"{where}: cannot understand the selection {selection!r}: {reason}") from None
     if not len(found):
         raise ModelError(
-            f"{where}: {selection!r} selects none of the model's {len(atoms)} atoms; use MDAnalysis's words, "
+            f"{where}: {selection!r} selects nothing among the model's {len(atoms)} atoms; use MDAnalysis's words, "
             "such as 'protein', 'name CA' or 'resid 10:20'"
         )
     return np.asarray(found.indices, dtype=np.int64)
