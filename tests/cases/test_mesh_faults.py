@@ -37,7 +37,7 @@ def mesh(**given: Any) -> Any:
         ({"mesh": (400, 400, 400)}, r"forces\[0\]\.mesh: the sum takes a mesh of 400 x 400 x 400 points"),
         ({"precision": 1e-13, "order": 4}, r"forces\[0\]: the sum takes a mesh of .* choose a larger precision"),
         ({"cutoff": 2.6}, r"forces\[0\]\.cutoff.*more than 2\.5, half of the smallest width"),
-        ({"precision": 1.0}, r"forces\[0\]\.precision: an error as large as the forces"),
+        ({"precision": 1.0}, r"forces\[0\]\.precision: must be less than 1, which is an error as large as the forces"),
         ({"damping": 0.5}, r"does not reach the precision at 2\.5, half.*a finer mesh"),
         ({"cutoff": 2.5, "damping": 3.0}, r"damping times cutoff is 7\.5"),
     ],

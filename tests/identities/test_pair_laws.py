@@ -303,7 +303,7 @@ def test_wolf_counts_each_charge_with_itself():
             "switch_start: 2.5 is not below the cutoff 2.5",
         ),
         (lambda: ar.forces.LennardJones(parameters=WELLS, truncation="shifted"), "'shifted' needs a cutoff"),
-        (lambda: ar.forces.TwelveSix(table=TABLE[:2], cutoff=2.0), "B and B have no parameters"),
+        (lambda: ar.forces.TwelveSix(table=TABLE[:2], cutoff=2.0), "B and B interact without parameters"),
         (lambda: ar.forces.TwelveSix(table=[*TABLE, TABLE[1]], cutoff=2.0), r"table\[3\]: A and B are given twice"),
         (lambda: ar.forces.TwelveSix(table=TABLE, cutoff=2.0, tail_correction=True), "the tail of C/r diverges"),
         (lambda: ar.forces.Coulomb(cutoff=2.5, damping=1.0), "applies to 'force-shifted' and 'wolf'"),

@@ -372,7 +372,7 @@ def actuation(**fields: Any) -> Any:
         (lambda: actuation(times=(0, 1, 1, 2)), r"\.times: cubic interpolation needs at least 4 increasing times"),
         (lambda: actuation(times=(0, 1), values=(0, 1)), "cubic interpolation needs at least 4"),
         (lambda: actuation(times=(0, 5e-324, 1, 2)), r"forces\[0\]\.times: two of them are too close"),
-        (lambda: actuation(values=(0, 1, 2)), "as many values as times are needed, got 3 and 4"),
+        (lambda: actuation(values=(0, 1, 2)), "values and times differ in length: got 3 and 4"),
         (lambda: actuation(values=(0, 1, 2, "3 N")), r"forces\[0\]\.values.*a torque"),
         (lambda: actuation(function=spring), "give either body, times and values, or a function"),
         (lambda: ar.forces.JointActuation(body="arm"), "give either body, times and values, or a function"),
@@ -385,8 +385,11 @@ def actuation(**fields: Any) -> Any:
             lambda: ar.forces.JointDamping(translational={"arm": 1.0}),
             r"forces\[0\]\.translational: body 'arm' has a revolute joint, not one that translates its body",
         ),
-        (lambda: ar.forces.JointDamping(translational=1.0), r"\.translational: no joint of this model slides"),
-        (lambda: ar.forces.JointFriction(rotational=1.0), "rotational and rotational_speed, .*go together"),
+        (
+            lambda: ar.forces.JointDamping(translational=1.0),
+            r"\.translational: no joint of this model translates its body",
+        ),
+        (lambda: ar.forces.JointFriction(rotational=1.0), "rotational and rotational_speed, .*belong together"),
         (
             lambda: ar.forces.JointFriction(rotational=1.0, rotational_speed=0.0),
             r"\.rotational_speed: must be greater than 0",

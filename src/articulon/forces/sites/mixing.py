@@ -144,10 +144,10 @@ def pair_parameters(
         for kind in (kinds[a], kinds[b]):
             if kind not in by_kind:
                 raise ModelError(
-                    f"{where}: {kinds[a]} and {kinds[b]} have no parameters; give those of the kind '{kind}' in "
+                    f"{where}: {kinds[a]} and {kinds[b]} interact without parameters; give those of the kind '{kind}' in "
                     f"{where}.parameters, or those of the pair in {where}.{pairs_key}"
                     if by_kind
-                    else f"{where}.{pairs_key}: {kinds[a]} and {kinds[b]} have no parameters; give them here"
+                    else f"{where}.{pairs_key}: {kinds[a]} and {kinds[b]} interact without parameters; give them here"
                 )
         found[a, b] = mix(by_kind[kinds[a]], by_kind[kinds[b]])
     if not found:
