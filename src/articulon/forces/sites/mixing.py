@@ -144,7 +144,7 @@ def pair_parameters(
         for kind in (kinds[a], kinds[b]):
             if kind not in by_kind:
                 raise ModelError(
-                    f"{where}: {kinds[a]} and {kinds[b]} interact without parameters; give those of the kind '{kind}' in "
+                    f"{where}: {kinds[a]} and {kinds[b]} interact without parameters; give those of kind '{kind}' in "
                     f"{where}.parameters, or those of the pair in {where}.{pairs_key}"
                     if by_kind
                     else f"{where}.{pairs_key}: {kinds[a]} and {kinds[b]} interact without parameters; give them here"
