@@ -159,7 +159,7 @@ def test_bodies_in_place_of_atoms(run, case, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"run.atoms": "resname LYS"}, r"run\.atoms: 'resname LYS' selects nothing of the model's \d+ atoms"),
+        ({"run.atoms": "resname LYS"}, r"run\.atoms: 'resname LYS' selects nothing among the model's \d+ atoms"),
         ({"run.atoms": "name CA and ("}, r"run\.atoms: cannot understand the selection"),
         ({"run.atoms": ""}, r"run\.atoms: '' selects nothing"),
         ({"run.atoms_every": 0}, r"run\.atoms_every"),

@@ -158,7 +158,9 @@ def test_a_core_is_as_large_as_where_the_potential_is_zero() -> None:
 
 
 def test_only_what_is_declared_has_a_core() -> None:
-    with pytest.raises((ar.ModelError, ar.CaseError), match=r"core_restitution: is of hard cores; set repulsion"):
+    with pytest.raises(
+        (ar.ModelError, ar.CaseError), match=r"core_restitution: applies to hard cores only; set repulsion"
+    ):
         docking("soft", core_restitution=0.5)
     with pytest.raises((ar.ModelError, ar.CaseError), match=r"restitution: 1\.5 is not in \[0, 1\]"):
         docking(core_restitution=1.5)
@@ -173,7 +175,7 @@ def test_only_what_is_declared_has_a_core() -> None:
 
     with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: a and a repel each other at every distance"):
         of({"A": 1.0, "C": 1.0})
-    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: no law has an A"):
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: no law has a repulsion A"):
         of({"B": 1.0})
 
 
@@ -233,9 +235,9 @@ def test_stops_have_no_friction() -> None:
 
 def test_what_knows_no_impacts_refuses_hard_cores() -> None:
     model = docking()
-    with pytest.raises(ar.ModelError, match=r"site-pairs is not found for several states side by side"):
+    with pytest.raises(ar.ModelError, match=r"site-pairs cannot be evaluated for several states side by side"):
         ar.Ensemble(model, model.q0[None], model.u0[None])
-    with pytest.raises(ar.ModelError, match=r"repulsion: derivatives of runs with impacts are not known"):
+    with pytest.raises(ar.ModelError, match=r"repulsion: derivatives of runs with impacts are unknown"):
         model.forces[0].check_adjoint("forces[0]")
     with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: impacts are not supported on a device"):
         check_forces(model, "GpuEnsemble")

@@ -1,8 +1,8 @@
-"""Shapes of bodies: what they look like, and what of uniform density follows from that.
+"""Shapes of bodies: their appearance, and the mass properties that follow from a uniform density.
 
 ``ar.shapes.Sphere``, ``Capsule``, ``Cylinder``, ``Box``, ``Mesh``, ``Particle`` and ``Atoms`` are given to
-:meth:`articulon.ModelBuilder.add_body`, one or several, and stand in case files as ``shape`` of a body. Nothing in the
-dynamics depends on them but, where a density is given, the mass, the centre of mass and the inertia of the body.
+:meth:`articulon.ModelBuilder.add_body`, one or several, and in case files as ``shape`` of a body. The dynamics depend
+on them only if a density is given, through the mass, the centre of mass and the inertia of the body.
 """
 
 from typing import Annotated, TypeAlias
@@ -20,7 +20,7 @@ from articulon.model.shapes.uniform import uniform_body
 AnyShape: TypeAlias = Annotated[
     Sphere | Capsule | Cylinder | Box | Mesh | Particle | Atoms, Field(discriminator="kind")
 ]
-"""A shape, by its kind."""
+"""Any shape, selected by its kind."""
 
 __all__ = [
     "AnyShape",

@@ -1,4 +1,4 @@
-"""Shapes whose surface is in a file."""
+"""Shapes with a surface from a file."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from articulon.model.shapes.file_shape import FileShape
 from articulon.model.surfaces import read_mesh, surface, volume_integrals
 
 KEPT = 128
-"""So many meshes are kept in memory once they have been read."""
+"""Number of meshes that are kept in memory once read."""
 
 
 class Mesh(FileShape):
-    """The surface in a file: STL, OBJ, PLY or OFF, and COLLADA where pycollada is installed."""
+    """A surface from a file: STL, OBJ, PLY or OFF, and COLLADA if pycollada is installed."""
 
     positional: ClassVar[tuple[str, ...]] = ("file",)
     noun: ClassVar[str] = "mesh file"
     kind: Literal["mesh"] = "mesh"
     file: str
-    """A path from the folder of the case file or, in Python, from that of the process."""
+    """Path, relative to the folder of the case file or, in Python, to the working directory."""
     scale: Annotated[Quantity | Vector, Dimension("length")] = 1.0
-    """What a unit of the file is [length], as in ``"1 mm"``; three numbers along the axes of the file, of which a
+    """Length of one unit in the file [length], as in ``"1 mm"``; or three numbers along the axes of the file, where a
     negative one mirrors."""
     sha256: str | None = None
-    """Of the file, written by the program to tell when it has changed."""
+    """SHA-256 of the file, written by the program to detect changes."""
 
     def _check(self) -> None:
         """See :class:`Shape`."""
@@ -41,13 +41,13 @@ class Mesh(FileShape):
                 raise ValueError(f"scale: a mesh needs an extent; give one positive number, or three, got {self.scale}")
 
     def triangles(self, where: str = "") -> tuple[np.ndarray, np.ndarray]:
-        """Corners in the shape's frame [length], shape (n, 3), and which of them each triangle has, shape (m, 3),
-        counter-clockwise as seen from outside where the file has them so; both read-only.
+        """Return vertices in the shape's frame [length], shape (n, 3), and vertex indices of each triangle, shape (m,
+        3), counter-clockwise as seen from outside if the file has them so; both read-only.
 
         Raises
         ------
         ModelError
-            Naming the file, after ``where``, if it cannot be read or is not there.
+            Naming the file, after ``where``, if it is missing or cannot be read.
         """
         given = self.scale if isinstance(self.scale, tuple) else (self.scale,) * 3
         x, y, z = (self._number("scale", part) for part in given)
@@ -58,7 +58,7 @@ class Mesh(FileShape):
         closed = surface(*self.triangles(where), where)
         volume, centre, inertia = volume_integrals(closed.vertices, closed.triangles)
         if volume <= 0.0:
-            raise ModelError(f"{where}: its triangles are inside out, so that it holds no volume; turn them round")
+            raise ModelError(f"{where}: its triangles are inside out, so that its volume is negative; reverse them")
         return volume, centre, inertia
 
 
@@ -67,7 +67,7 @@ def _scaled(file: str, age: int, scale: tuple[float, float, float], where: str) 
     vertices, triangles = read_mesh(file, where)
     vertices = vertices * np.array(scale)
     if scale[0] * scale[1] * scale[2] < 0.0:
-        # Mirrored, what was counter-clockwise from outside is so from inside.
+        # Mirroring reverses the orientation: counter-clockwise becomes clockwise.
         triangles = triangles[:, ::-1].copy()
     for array in (vertices, triangles):
         array.setflags(write=False)

@@ -10,9 +10,9 @@ from articulon.model.shapes.base import Shape
 
 
 def uniform_body(shapes: Sequence[Shape], density: float) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre of mass (3,) and inertia about it (3, 3) of shapes of one density, along the axes of the body.
+    """Mass, centre of mass (3,) and inertia about it (3, 3) of shapes with one density, along the axes of the body.
 
-    Where shapes overlap, both count. The numbers are in the units of the shapes.
+    Overlapping volumes count twice. The numbers are in the units of the shapes.
 
     Parameters
     ----------
