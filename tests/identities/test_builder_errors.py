@@ -211,7 +211,7 @@ def test_three_inertias_of_three_bodies_say_what_they_are():
         return builder.build().inertias[:, [0, 3, 5]].tolist()
 
     for inertia in ([0.1, 0.15, 0.2], np.diag([0.1, 0.15, 0.2]), np.full((3, 3), 0.1)):
-        with pytest.raises(ar.ModelError, match=r"inertia: of three bodies, the shape \(3.* to tell which"):
+        with pytest.raises(ar.ModelError, match=r"inertia: of three bodies, the shape \(3.* to distinguish them"):
             moments(inertia)
     assert moments([[0.1, 0.15, 0.2]]) == moments([np.diag([0.1, 0.15, 0.2])]) == [[0.1, 0.15, 0.2]] * 3
     assert moments([[0.1], [0.2], [0.3]]) == [[0.1] * 3, [0.2] * 3, [0.3] * 3]
