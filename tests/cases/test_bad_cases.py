@@ -160,7 +160,7 @@ OPEN = PAIR.replace("lengths = [10, 10, 10]", 'lengths = [10, 10, 10]\nboundarie
         (with_force(BALL, GRAVITY, GRAVITY.replace("-1", "-2")), "forces[0]: gravity is declared twice"),
         (with_force(OPEN, WALL, WALL), "this lennard-jones-wall force is already declared as forces[1]"),
         (with_force(OPEN, WALL, WALL + '\nfaces = ["z+"]'), "forces[2].faces: z+ has a wall already, by forces[1]"),
-        (with_force(OPEN, WALL + "\nfaces = []"), "faces: there are none"),
+        (with_force(OPEN, WALL + "\nfaces = []"), "faces: the list is empty"),
         (with_force(PAIR, BONDS % (1, 0)), "forces[1].bonds[2]: the sites (1, 0) have a term of this kind already"),
         (
             with_force(
@@ -228,7 +228,7 @@ FLOOR = '{shape = "plane", kind = "grain", point = [0, 0, 0], normal = [0, 0, 1]
     [
         (f"{FLOOR}, {FLOOR}", "forces[0].walls[1], a plane is where forces[0].walls[0], a plane is"),
         ('{shape = "box", kind = "grain", faces = ["z-"]}, {shape = "box", kind = "grain"}', "and both would push"),
-        ('{shape = "box", kind = "grain", faces = []}', "faces: there are none"),
+        ('{shape = "box", kind = "grain", faces = []}', "faces: the list is empty"),
         ('{shape = "mesh", kind = "grain", file = "' + "a" * 3000 + '.stl"}', "cannot be read"),
         ('{shape = "mesh", kind = "grain", vertices = [], triangles = []}', "expected vertices"),
         (
@@ -373,10 +373,10 @@ NANOMETRES = ("1 nm", "1 nm", "1 nm")
     [
         ({"lengths": ("1e-258 nm", "1 nm", "1 nm")}, "lengths: expected from 1e-100 to 1e.100"),
         ({"lengths": (1e-258, 1, 1)}, "lengths: expected from 1e-100 to 1e.100"),
-        ({"lengths": NANOMETRES, "tilts": ("600 pm", 0, 0)}, "tilts: xy = 0.0006 is beyond half of 0.001"),
+        ({"lengths": NANOMETRES, "tilts": ("600 pm", 0, 0)}, "tilts: xy = 0.0006 is larger than half of 0.001"),
         (
             {"lengths": NANOMETRES, "tilts": ("1 pm", 0, 0), "boundaries": ("reflecting", "periodic", "periodic")},
-            "boundaries: a tilted box has no reflecting walls",
+            "boundaries: a tilted box cannot have reflecting walls",
         ),
     ],
 )

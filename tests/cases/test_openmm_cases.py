@@ -162,7 +162,7 @@ def test_a_case_runs_from_the_command_line_and_says_what_it_left_out(tmp_path: P
     assert done.exit_code == 0, done.output
     run = ar.open_run(tmp_path / "out")
     assert run.summary["status"] == "complete"
-    assert any("CMMotionRemover is left out" in note for note in run.summary["notes"])
+    assert any("CMMotionRemover is ignored" in note for note in run.summary["notes"])
     assert run.observables["energy_potential"][0] == pytest.approx(energy_of(xml()), rel=1e-10)
     assert "sha256" in (tmp_path / "out" / "case.toml").read_text()
 

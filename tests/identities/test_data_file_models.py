@@ -229,7 +229,7 @@ def test_a_rigid_group_is_put_together_along_its_bonds(tmp_path):
 
 def test_wrong_image_flags_within_a_rigid_group_are_named(tmp_path):
     path = written(tmp_path / "line.data", line_of_beads(list(range(1, 9)), images=True, start=6.2))
-    with pytest.raises(ar.ModelError, match=r"line \d+: the rigid bond between .* image flags do not say so"):
+    with pytest.raises(ar.ModelError, match=r"line \d+: the rigid bond between .* without matching image flags"):
         ar.lammps.read_data(path, rigid_groups=[1], **ALONE)
 
 
@@ -239,7 +239,7 @@ def test_wrong_image_flags_of_flexible_chains_leave_out_their_statistics(tmp_pat
     assert whole.chains is not None
     torn = ar.lammps.read_data(written(tmp_path / "torn.data", line_of_beads(order, True, start=6.2)), **ALONE)
     assert torn.chains is None
-    assert any("image flags do not say so (1 such bonds)" in note for note in ar.lammps.inferred(torn))
+    assert any("without matching image flags (1 such bonds)" in note for note in ar.lammps.inferred(torn))
 
 
 def test_every_command_for_special_bonds_begins_anew(tmp_path):

@@ -168,7 +168,7 @@ def test_bad_input_is_named() -> None:
     builder.add_body("arm", mass=1, inertia=0.1, joint=ar.Revolute())
     builder.add_force(ar.forces.UserForce(lambda time, positions, rotations, velocities, parameters, wrenches: None))
     other = builder.build()
-    with pytest.raises(ar.ModelError, match=r"forces\[0\]: user is not found for several states side by side"):
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]: user cannot be evaluated for several states side by side"):
         ar.Ensemble(other, [[0.1]], [[0.0]])
     with pytest.raises(ar.ModelError, match="expected a model"):
         ar.Ensemble(None, [[0.1]], [[0.0]])

@@ -97,11 +97,27 @@ class AdaptiveDriver(Driver):
         return self.fine.failure if self.coarse is None else self.coarse.driver.failure
 
     def sized(self, state: State) -> State:
-        """Return a state with capacity for the memory of the criteria, and nothing locked."""
+        """Return a state with capacity for the memory of the criteria, and nothing locked.
+
+        Parameters
+        ----------
+        state
+            A state of the model.
+        """
         return _sized(state, self.evaluator.model.nu, self.managed)
 
     def advance(self, state: State, until: float, steps: int) -> int:
-        """See :class:`Driver`."""
+        """See :class:`Driver`.
+
+        Parameters
+        ----------
+        state
+            The state, which is advanced in place.
+        until
+            Where to stop at the latest [time].
+        steps
+            How many steps to take at most.
+        """
         while True:
             while self._due(state):
                 self._decide(state)
@@ -148,12 +164,28 @@ class AdaptiveDriver(Driver):
         self.coarse = None
 
     def lock_now(self, state: State, parts: np.ndarray) -> None:
-        """Lock some joints and modes (parts,), bool, regardless of the conditions."""
+        """Lock some joints and modes (parts,), bool, regardless of the conditions.
+
+        Parameters
+        ----------
+        state
+            The state, which is changed in place.
+        parts
+            Which of the lockable joints and modes, shape (parts,).
+        """
         self.resolution.lock(state, parts & ~self.resolution.locked_parts(state))
         self._ready(state, self.resolution.locked_parts(state))
 
     def release_now(self, state: State, parts: np.ndarray) -> None:
-        """Release some joints and modes (parts,), bool, regardless of the conditions."""
+        """Release some joints and modes (parts,), bool, regardless of the conditions.
+
+        Parameters
+        ----------
+        state
+            The state, which is changed in place.
+        parts
+            Which of the lockable joints and modes, shape (parts,).
+        """
         locked = self.resolution.locked_parts(state)
         for members in self.members:
             mine = members.parts[(parts & locked)[members.parts]]
@@ -163,29 +195,65 @@ class AdaptiveDriver(Driver):
             self._ready(state, self.resolution.locked_parts(state))
 
     def potential_shift(self, state: State) -> float:
-        """Fixman's potential of the moving joints minus that of all joints, if there is one [energy]."""
+        """Fixman's potential of the moving joints minus that of all joints, if there is one [energy].
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         return self.resolution.potential_shift(state)
 
     def degrees_of_freedom(self, state: State) -> int:
-        """Current number of degrees of freedom that share the kinetic energy."""
+        """Current number of degrees of freedom that share the kinetic energy.
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         return self.evaluator.degrees_of_freedom - int(state.resolution.locked.sum())
 
     def changes(self, state: State) -> tuple[int, int]:
-        """Number of joints and modes locked, and released, since the start."""
+        """Number of joints and modes locked, and released, since the start.
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         criteria = state.resolution.criteria
         return int(criteria[criteria_memory.LOCKS]), int(criteria[criteria_memory.RELEASES])
 
     def decisions(self, state: State) -> int:
-        """Number of decisions made."""
+        """Number of decisions made.
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         return int(state.resolution.criteria[criteria_memory.DECISIONS])
 
     def active_part(self, state: State) -> float:
-        """Fraction of the speeds that moved, averaged over the steps."""
+        """Fraction of the speeds that moved, averaged over the steps.
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         steps, kept = int(state.counters[STEPS]), state.resolution
         return 1.0 - float(kept.criteria[criteria_memory.SAVED]) / (steps * kept.locked.size) if steps else 1.0
 
     def chattering(self, state: State) -> list[str]:
-        """Bodies whose joints lock and release as fast as their conditions allow, and such modes, as "rod.mode2"."""
+        """Bodies whose joints lock and release as fast as their conditions allow, and such modes, as "rod.mode2".
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         rows, found = criteria_memory.rows(state.resolution.criteria), []
         for members in self.members:
             for i, row in zip(members.parts.tolist(), members.rows.tolist(), strict=True):
@@ -203,7 +271,15 @@ class AdaptiveDriver(Driver):
         return float(state.time[0]) >= self._time(number)
 
     def looking(self, state: State, number: int) -> Looking:
-        """Quantities on which the conditions of a decision depend."""
+        """Quantities on which the conditions of a decision depend.
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        number
+            Number of the decision.
+        """
         resolution = self.resolution
 
         def space(present: bool) -> Space:

@@ -72,11 +72,23 @@ class Merging:
     """Locked fine coordinates, on which the coarse model depends."""
 
     def coarse(self, fine: np.ndarray) -> np.ndarray:
-        """Coordinates or speeds of the coarse model; the array size tells which."""
+        """Coordinates or speeds of the coarse model; the array size tells which.
+
+        Parameters
+        ----------
+        fine
+            Coordinates (nq,) or speeds (nu,) of the fine model.
+        """
         return fine[self.q] if fine.size == self.q_of.size else fine[self.u]
 
     def fine_speeds(self, u: np.ndarray) -> np.ndarray:
-        """Speeds of the fine model from those of the coarse one, zero for locked parts."""
+        """Speeds of the fine model from those of the coarse one, zero for locked parts.
+
+        Parameters
+        ----------
+        u
+            Speeds of the coarse model.
+        """
         result = np.zeros(self.u_of.size)
         result[self.u] = u
         return result
@@ -89,16 +101,38 @@ class Merging:
         return free
 
     def carriers(self, links: np.ndarray) -> np.ndarray:
-        """Coarse links that carry the given fine links, −1 for the ground."""
+        """Coarse links that carry the given fine links, −1 for the ground.
+
+        Parameters
+        ----------
+        links
+            Links of the fine model, shape (n,).
+        """
         return np.where(links < 0, -1, self.link[links])
 
     def rotated(self, links: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Rotations (n, 4) given on fine links, in the frames of their coarse carriers."""
+        """Rotations (n, 4) given on fine links, in the frames of their coarse carriers.
+
+        Parameters
+        ----------
+        links
+            Links of the fine model, shape (n,).
+        rotation
+            Euler parameters in their frames, scalar first, shape (n, 4).
+        """
         turned = quaternion_product(self.rotation[np.where(links < 0, 0, links)], rotation)
         return np.where((links < 0)[:, None], rotation, turned)
 
     def points(self, links: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Points (n, 3) given on fine links, in the frames of their coarse carriers; −1 is the ground."""
+        """Points (n, 3) given on fine links, in the frames of their coarse carriers; −1 is the ground.
+
+        Parameters
+        ----------
+        links
+            Links of the fine model, shape (n,).
+        points
+            Points in their frames [length], shape (n, 3).
+        """
         result = np.empty((links.size, 3))
         points_on(links, np.ascontiguousarray(points), self.position, self.rotation, result)
         return result

@@ -40,6 +40,15 @@ def load_for_analysis(
     """Return a case like :func:`articulon.load_case`, also a case with contacts that has no step yet.
 
     The integrator of such a case has None as its step, because the step is to be determined.
+
+    Parameters
+    ----------
+    name_or_path
+        Name of a built-in case, or path of a case file.
+    overrides
+        Changes of the case by dotted key.
+    allow_code
+        Whether functions that the case names may run.
     """
     given = checked_overrides({} if overrides is None else overrides)
     table = table_of(find(name_or_path))

@@ -64,7 +64,15 @@ def ratio_of_means(squares: np.ndarray, laplacians: np.ndarray, boltzmann: float
 
 
 def temperature_spread(run: Run, skip: float = 0.2) -> Spread:
-    """Mean and standard deviation of the kinetic temperature, and its canonical standard deviation."""
+    """Mean and standard deviation of the kinetic temperature, and its canonical standard deviation.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
+    """
     values = kept(run, "temperature_kinetic", skip)
     mean = float(values.mean())
     return Spread(mean, float(values.std()), mean * math.sqrt(2.0 / degrees_of_freedom(run)))

@@ -45,6 +45,11 @@ class MoleculeAnalysis:
         The folder is created if it does not exist. Returns the files.
 
         Raises ArticulonError for a file that exists already.
+
+        Parameters
+        ----------
+        folder
+            Where the files go.
         """
         place = path_of(folder, "write, folder", ArticulonError)
         written = write_results(place, "molecules.json", self.figures, self.tables)

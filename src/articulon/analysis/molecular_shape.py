@@ -56,7 +56,15 @@ def rmsd(run: Run, reference: Reference | None = None, skip: float = 0.0) -> Ser
 
 def rmsf(run: Run, skip: float = 0.2) -> Fluctuations:
     """Root mean square fluctuation of residues and atoms about their mean positions [length], after superposition of
-    the backbone onto its mean. Arguments and errors are those of :func:`rmsd`."""
+    the backbone onto its mean. Arguments and errors are those of :func:`rmsd`.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
+    """
     seen = conformations_of(run, "rmsf", skip)
     residues = tuple(seen.atoms.residue_label(r) for r in range(len(seen.atoms.residue_names)))
     labels = tuple(seen.atoms.label(a) for a in range(len(seen.atoms)))
@@ -65,14 +73,30 @@ def rmsf(run: Run, skip: float = 0.2) -> Fluctuations:
 
 def radius_of_gyration(run: Run, skip: float = 0.0) -> Series:
     """Radius of gyration √(Σ m |x − x_c|²/Σ m) of all molecules except water and ions [length], over time. Arguments
-    and errors are those of :func:`rmsd`."""
+    and errors are those of :func:`rmsd`.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
+    """
     seen = conformations_of(run, "radius_of_gyration", skip)
     return Series(seen.times, seen.radius_of_gyration)
 
 
 def end_to_end_distance(run: Run, skip: float = 0.0) -> Series:
     """Distance between CA or C4' of the first and the last residue of the longest chain [length], over time. Arguments
-    are those of :func:`rmsd`; also raises ArticulonError if there is no chain of two residues."""
+    are those of :func:`rmsd`; also raises ArticulonError if there is no chain of two residues.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
+    """
     seen = conformations_of(run, "end_to_end_distance", skip)
     if seen.end_to_end is None:
         raise ArticulonError("end_to_end_distance: there is no chain of two residues with CA or C4'")
@@ -86,6 +110,15 @@ def native_contacts(run: Run, reference: Reference | None = None, skip: float = 
     or from different molecules. Each counts 1/(1 + exp(β (r − λ r₀))) with β = 50/nm and λ = 1.8 (Best, Hummer and
     Eaton, Proc. Natl. Acad. Sci. USA 110, 17874, 2013). Arguments are those of :func:`rmsd`; also raises ArticulonError
     for a reference without contacts.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    reference
+        The structure whose contacts count, or its file; the first frame by default.
+    skip
+        Fraction of the frames at the start that is left out.
     """
     seen = conformations_of(run, "native_contacts", skip, reference)
     if seen.native_contacts is None:
@@ -96,7 +129,15 @@ def native_contacts(run: Run, reference: Reference | None = None, skip: float = 
 def secondary_structure(run: Run, skip: float = 0.0) -> SecondaryStructure:
     """Helices, strands and loops of each residue over time, by DSSP (Kabsch and Sander, Biopolymers 22, 2577, 1983) in
     ``MDAnalysis.analysis.dssp``. Arguments are those of :func:`rmsd`; also raises ArticulonError if MDAnalysis or a
-    peptide is missing."""
+    peptide is missing.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
+    """
     seen = conformations_of(run, "secondary_structure", skip)
     try:
         found = seen.secondary_structure
@@ -113,6 +154,13 @@ def hydrogen_bonds(run: Run, skip: float = 0.0) -> HydrogenBonds:
     A bond exists if the acceptor is within 0.35 nm of the donor and the angle at the hydrogen is at least 150°;
     ``MDAnalysis.analysis.hydrogenbonds`` finds them. Arguments are those of :func:`rmsd`; also raises ArticulonError if
     MDAnalysis is missing.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
     """
     try:
         return conformations_of(run, "hydrogen_bonds", skip).hydrogen_bonds
@@ -123,7 +171,15 @@ def hydrogen_bonds(run: Run, skip: float = 0.0) -> HydrogenBonds:
 def universe(run: Run, skip: float = 0.0) -> Any:
     """The molecules of a run, without water and ions, as an in-memory ``MDAnalysis.Universe`` for further analyses;
     lengths are in ångströms. Arguments are those of :func:`rmsd`; also raises ArticulonError if MDAnalysis is
-    missing."""
+    missing.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
+    """
     seen = conformations_of(run, "universe", skip)
     try:
         return memory_universe(seen.atoms, seen.times, seen.positions, seen.model.box, seen.scales)

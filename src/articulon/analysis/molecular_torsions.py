@@ -112,6 +112,13 @@ def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
     The torsions are the coordinates themselves. The symmetry number n is 3 for methyl and ammonium groups, 2 for
     carboxylates and the rings of Phe and Tyr, and 1 for all others. Arguments are those of :func:`backbone_torsions`;
     also raises ArticulonError if no torsion moves, there are fewer than three frames, or these are not equally spaced.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
     """
     check_run(run)
     model = model_of(run)
@@ -130,7 +137,15 @@ def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
 
 def mean_temperature(run: Run, skip: float = 0.2) -> MeanTemperature:
     """Mean kinetic temperature with its standard error, its degrees of freedom, and its measured and canonical standard
-    deviations. Arguments are those of :func:`backbone_torsions`."""
+    deviations. Arguments are those of :func:`backbone_torsions`.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
+    """
     check_run(run)
     mean, spread = average(run, "temperature_kinetic", skip), temperature_spread(run, skip)
     return MeanTemperature(*mean, degrees_of_freedom(run), spread.measured, spread.canonical)

@@ -39,6 +39,11 @@ class PolymerAnalysis:
         The folder is created if it does not exist.
 
         Raises ArticulonError for a file that exists already.
+
+        Parameters
+        ----------
+        folder
+            Where the files go.
         """
         place = path_of(folder, "write, folder", ArticulonError)
         return write_results(place, "polymers.json", self.figures, self.tables)

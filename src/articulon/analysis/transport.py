@@ -55,6 +55,15 @@ def velocity_autocorrelation(run: Run, bodies: str | Sequence[str] = "*", skip: 
 
     Frames must be close enough to resolve the velocities. The other arguments are those of
     :func:`mean_square_displacement`; also raises ArticulonError for bodies whose joints do not leave them free.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    bodies
+        Names of free bodies; one that ends in ``*`` stands for all that begin so.
+    skip
+        Fraction of the frames at the start that is left out.
     """
     frames, times = _frames(run, skip)
     model = model_of(run)

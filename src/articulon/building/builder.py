@@ -246,6 +246,14 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             Initial coordinates and speeds, concatenated in body order.
         names
             One name each, or a prefix to which numbers are appended.
+        mass
+            One for all or one each [mass], shape () or (count,).
+        com
+            Centres of mass in the bodies' frames [length], shape (3,) or (count, 3).
+        position
+            Origins of the joint frames in the parents' frames [length], shape (3,) or (count, 3).
+        rotation
+            Orientations of the joint frames in the parents', Euler parameters scalar first, shape (4,) or (count, 4).
 
         Returns
         -------

@@ -12,7 +12,7 @@ from articulon.errors import CaseError, ModelError
 from articulon.inputs import shown
 from articulon.model import body_checks
 from articulon.model.joints import Joint
-from articulon.model.shapes import Mesh, Shape, uniform_body
+from articulon.model.shapes import FileShape, Shape, uniform_body
 from articulon.units import UnitSystem
 
 
@@ -31,7 +31,7 @@ def resolved_shapes(shape: Any, units: UnitSystem, where: str) -> tuple[Shape, .
             made = one.resolved(units)
         except CaseError as error:
             raise ModelError(f"{key}: {error}") from None
-        found.append(made.found(key) if isinstance(made, Mesh) else made)
+        found.append(made.found(key) if isinstance(made, FileShape) else made)
     return tuple(found)
 
 

@@ -105,6 +105,7 @@ class SiteBuilder(FlexibleBuilder):
         charge: Any = 0.0,
         kind: str | Sequence[str] = "site",
         group: str | Sequence[str] | None = None,
+        radius: Any = 0.0,
     ) -> range:
         """Add many points at once; arguments as in :meth:`add_site`, each with a leading axis or the same for all.
 
@@ -118,6 +119,8 @@ class SiteBuilder(FlexibleBuilder):
             One charge for all or one each [charge].
         kind, group
             One word for all or one each.
+        radius
+            Radii of contact spheres about the sites, one for all or one each [length]; 0 for points that touch nothing.
 
         Returns
         -------
@@ -148,7 +151,7 @@ class SiteBuilder(FlexibleBuilder):
         places = self._rows(positions, count, 3, "length", called, "positions")
         charges = self._rows(charge, count, 0, "charge", called, "charge")
         first = self._site_count
-        self._add_chunk(SiteChunk(on.copy(), places, charges, kinds, teams, np.zeros(count)))
+        self._add_chunk(SiteChunk(on.copy(), places, charges, kinds, teams, self._radii(radius, count, called)))
         return range(first, self._site_count)
 
     def add_particles(
@@ -206,15 +209,20 @@ class SiteBuilder(FlexibleBuilder):
         )
         teams = kinds if group is None else self._words(group, count, called, "group")
         charges = self._rows(charge, count, 0, "charge", called, "charge")
-        on, radii = np.arange(bodies.start, bodies.stop), self._rows(radius, count, 0, "length", called, "radius")
-        if not (radii >= 0.0).all():
-            raise ModelError(f"{called}, radius: must not be negative, got {radii.min():g}")
+        on, radii = np.arange(bodies.start, bodies.stop), self._radii(radius, count, called)
         self._add_chunk(SiteChunk(on, np.zeros((count, 3)), charges, kinds, teams, radii))
         return bodies
 
     def _add_chunk(self, chunk: SiteChunk) -> None:
         self._sites.append(chunk)
         self._site_count += chunk.body.size
+
+    def _radii(self, radius: Any, count: int, called: str) -> np.ndarray:
+        """One for all or one each, shape (count,); raises ModelError for a negative one."""
+        radii = self._rows(radius, count, 0, "length", called, "radius")
+        if not (radii >= 0.0).all():
+            raise ModelError(f"{called}, radius: must not be negative, got {radii.min():g}")
+        return radii
 
     def _rows(self, value: Any, count: int, width: int, dimension: str, called: str, what: str) -> np.ndarray:
         """One number or row for all, or one each, as an array (count,) or (count, width) in the model's units."""

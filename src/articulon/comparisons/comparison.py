@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from articulon.comparisons.reference_run import reference_sentences, with_refere
 from articulon.comparisons.resolution_comparison import add_resolution, resolution_sentences, with_all_active
 from articulon.comparisons.run_rows import CACHED, DIVERGED, MEASURED, diverged_row, estimated_row, run_row, why
 from articulon.comparisons.timed_runs import PATIENCE, Stopwatch, estimated, run_short
+from articulon.comparisons.trusted_runs import which_to_trust
 from articulon.comparisons.variant_runs import Entry, entries, on_one_noise_path, unscaled_rival
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.inputs import path_of
@@ -30,9 +32,10 @@ from articulon.inputs import shown as shown_value
 from articulon.report.readable_numbers import wall_time
 from articulon.report.view import View
 from articulon.simulation.case_run import RUNS, run
+from articulon.simulation.results import Run
 from articulon.simulation.run_request import Progress, Silent
 from articulon.storage.atomic_writing import write_text
-from articulon.studio.run_report import write_report
+from articulon.studio.run_report import replay_part, write_report
 
 __all__ = ["Comparison", "compare"]
 
@@ -78,6 +81,7 @@ class Comparison(Compared):
             "length_unit": units.label("length"),
             "definitions": DEFINITIONS,
             "variants": self.rows,
+            "trust": which_to_trust(self),
             "baselines": self.sentences,
             "differences": self.differences,
             "left_out": dict(self.left_out),
@@ -89,6 +93,7 @@ DEFINITIONS = {
     "largest_deviation": "largest distance of the core's centre of mass from the reference's at equal times [length]",
     "standard_deviation": "square root of the mean square of that distance [length]",
     "lateness": "stop time minus the reference's [time]; lateness_relative divides it by the reference's",
+    "trust": "the cheapest, per simulated time, of the runs that are unscaled or trusted",
     "predicted_delay": "delay of the worst motion in the fidelity section of the run [time]",
     "adaptive": "for a run with adaptive resolution: the fraction of its degrees of freedom that moved, the factors by "
     "which work per step and wall time are smaller than in the run with everything active, and the errors relative to "
@@ -211,7 +216,15 @@ def _write(done: Comparison) -> None:
     done.folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(done.data, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(done.folder / "comparison.json", text + "\n")
-    write_text(done.folder / "comparison.html", page_of(done, done.sentences, done.notes))
+    write_text(done.folder / "comparison.html", page_of(done, done.sentences, done.notes, _replay(done)))
+
+
+def _replay(done: Comparison) -> str:
+    """The first run that has come to its end, in three dimensions."""
+    for name, view in done.views.items():
+        found = replay_part(Run(done.folder / name, view.case), view)
+        return found and f"<p>{escape(name)}</p>\n{found}"
+    return ""
 
 
 def _may_diverge(entry: Entry) -> bool:

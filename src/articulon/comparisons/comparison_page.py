@@ -18,6 +18,7 @@ from articulon.comparisons.overlays import difference_rows, figures_over_each_ot
 from articulon.comparisons.path_measures import SAME_STEPS
 from articulon.comparisons.resolution_comparison import resolution_figure, resolution_tables
 from articulon.comparisons.thermal_comparison import TEMPERATURE, temperature_rows, thermal_figures
+from articulon.comparisons.trusted_runs import run_verdicts, which_to_trust
 from articulon.report import page, style
 from articulon.report.figures import draw_forces, factor_groups, mark_stop, normalised
 from articulon.report.readable_numbers import number, percent, suited, wall_time
@@ -142,15 +143,16 @@ def terminal_tables(done: Compared, sentences: Sequence[str], notes: Sequence[st
         for texts in rows:
             table.add_row(*(printable(text).replace("\u00a0", " ").replace("\u202f", ",") for text in texts))
         parts.append(table)
-    return Group(*parts, *(Text(printable(text)) for text in (*sentences, _caption(done, notes))))
+    trust = [text for text in [which_to_trust(done)] if text]
+    return Group(*parts, *(Text(printable(text)) for text in (*sentences, *trust, _caption(done, notes))))
 
 
 def _caption(done: Compared, notes: Sequence[str]) -> str:
     return "\n".join([f"Report: {done.folder / 'comparison.html'}", *notes])
 
 
-def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str]) -> str:
-    """HTML page of a comparison."""
+def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str], replay: str = "") -> str:
+    """HTML page of a comparison; ``replay`` is HTML that shows one of its runs in three dimensions."""
     marked = [k for k, row in enumerate(done.rows) if row["is_reference"]]
     links = [f"{row['name']}/report.html" if row["name"] in done.views else None for row in done.rows]
     found = tables(done)
@@ -176,6 +178,12 @@ def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str]) -> s
         f"Compared: {done.case.title}",
         f"{done.case.name}: {len(done.views)} runs side by side",
         [
+            page.section(
+                "Which to trust",
+                page.paragraphs([which_to_trust(done)]),
+                *(page.callout(one.verdict, one.words) for one in run_verdicts(done)),
+            ),
+            page.section("Motion", replay),
             page.section(
                 "Cost",
                 page.table(*found["Cost"], marked, links),

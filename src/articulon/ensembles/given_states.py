@@ -111,6 +111,11 @@ def check_thermostat(model: Model, thermostat: Any, where: str) -> None:
                 f"{expected}, got {kind}, which depends on the kinetic energy of a run; simulate the states one by one"
             )
         raise ModelError(f"{expected}, got {shown(thermostat)}")
+    if model.armature is not None:
+        raise ModelError(
+            f"{where}: thermostat: Langevin's noise of armatures is not drawn for several states side by side; "
+            "simulate one by one, or leave the armatures out"
+        )
     try:
         thermostat.check(model, f"{where}: thermostat")
     except CaseError as failure:

@@ -25,7 +25,7 @@ from articulon.declaration import BodyOrGround, Declaration, Dimension, Quantity
 from articulon.errors import CaseError
 from articulon.model import body_checks
 from articulon.model.joints import BY_NAME
-from articulon.model.shapes import AnyShape, Mesh, Shape
+from articulon.model.shapes import AnyShape, FileShape, Shape
 from articulon.units import UnitSystem, expectation
 
 
@@ -115,14 +115,14 @@ class ExplicitBody(Declaration):
         return body.model_copy(update={"q": q, "u": u, "axis": axis})
 
     def beside(self, source: str, where: str) -> Self:
-        """Return a copy whose mode and mesh files are located beside a case file; raises CaseError naming the key."""
+        """Return a copy whose mode and shape files are located beside a case file; raises CaseError naming the key."""
         changes: dict[str, Any] = {}
         if self.modes is not None:
             changes["modes"] = self.modes.beside(source, f"{where}.modes")
         if self.shape is not None:
             changes["shape"] = tuple(
                 shape.beside(source, f"{where}.shape[{k}]", f", body '{self.name}'")
-                if isinstance(shape, Mesh)
+                if isinstance(shape, FileShape)
                 else shape
                 for k, shape in enumerate(self.shape)
             )
@@ -268,7 +268,7 @@ class WrittenOut(BaseBuilder):
         return list(placed.values())
 
     def beside(self, source: str) -> Self:
-        """Return a copy with the files of modes, meshes and driving functions located beside a case file; see
+        """Return a copy with the files of modes, shapes and driving functions located beside a case file; see
         :class:`BaseBuilder`."""
         bodies = tuple(body.beside(source, f"model.bodies[{k}]") for k, body in enumerate(self.bodies))
         drives = tuple(
