@@ -159,7 +159,7 @@ def test_bodies_in_place_of_atoms(run, case, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"run.atoms": "resname LYS"}, r"run\.atoms: 'resname LYS' selects nothing of the model's \d+ atoms"),
+        ({"run.atoms": "resname LYS"}, r"run\.atoms: 'resname LYS' selects nothing among the model's \d+ atoms"),
         ({"run.atoms": "name CA and ("}, r"run\.atoms: cannot understand the selection"),
         ({"run.atoms": ""}, r"run\.atoms: '' selects nothing"),
         ({"run.atoms_every": 0}, r"run\.atoms_every"),
@@ -299,8 +299,8 @@ def test_the_command_exports(run, tmp_path):
     np.testing.assert_array_equal(table[:, column], run.coordinate("phi:A:TRP3", wrapped=True, degrees=True))
     for words, message in (
         (("--xtc", str(tmp_path / "a.xtc")), "exists and is not overwritten"),
-        ((), "say which format"),
-        (("--xtc", "--dcd"), "say which format"),
+        ((), "give a format"),
+        (("--xtc", "--dcd"), "give a format"),
         (("--dcd", str(tmp_path / "a.xtc")), r"ends in .dcd"),
         (("--dcd", "--precision", "2"), "--precision goes with --xtc"),
         (("--xtc", "--wrapped", "--align", "backbone"), "leave out --align backbone"),

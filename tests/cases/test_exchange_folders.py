@@ -268,7 +268,7 @@ def test_an_exchange_goes_on_for_longer(case: Case, whole: Any, tmp_path: Path) 
     assert bits_of(tmp_path / "arm") == bits_of(whole.folder)
     again = exchanged(case, tmp_path / "arm", resume=True)
     np.testing.assert_array_equal(again.walkers, whole.walkers)
-    with pytest.raises(CaseError, match="give a longer one"):
+    with pytest.raises(CaseError, match="give a longer duration"):
         exchanged(case.with_overrides({"run.duration": 3.0}), tmp_path / "arm", resume=True)
 
 

@@ -194,7 +194,7 @@ def test_a_case_finds_and_marks_its_files(modified, tmp_path):
     assert np.isfinite(ar.potential_energy(model, model.q0))
     again = case.with_overrides({"run.duration": "4 fs"})
     (tmp_path / "cso.xml").write_text(CSO.read_text() + " ")
-    with pytest.raises(CaseError, match=r"force_field_files\[0\]: .* is not the file"):
+    with pytest.raises(CaseError, match=r"force_field_files\[0\]: .* does not match "):
         again.with_overrides({"run.duration": "6 fs"})
 
 
@@ -208,9 +208,12 @@ def test_a_case_takes_any_system(peptide, tmp_path):
     # The system's XML has seventeen digits; sums of 60 atoms.
     assert ar.potential_energy(given, given.q0) == pytest.approx(ar.potential_energy(model, model.q0), rel=1e-11)
     for keys, message in (
-        ('system = "system.xml"\nforce_field = "amber14"', "force_field chooses parameters, and there is a system"),
+        (
+            'system = "system.xml"\nforce_field = "amber14"',
+            "force_field selects parameters, but system already has its own",
+        ),
         ('system = "none.xml"', "model.system: none.xml cannot be read"),
-        ('force_field_files = ["a.xml"]', "force_field_files are added to a force_field"),
+        ('force_field_files = ["a.xml"]', "force_field_files need a force_field"),
     ):
         with pytest.raises(CaseError, match=message):
             case_of(tmp_path, peptide, keys)

@@ -157,7 +157,7 @@ def test_an_extension_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     run = ar.run(case_of(tmp_path, CHAIN, SHORT), tmp_path / "run", report=False)
     held = bits(tmp_path / "run")
     for arguments, said in (
-        ((0.03,), r"extend: duration: 0\.03 us is no whole number of the 0\.025 us between frames; take 0\.025 us"),
+        ((0.03,), r"extend: duration: 0\.03 us is not a whole number of the 0\.025 us between frames; take 0\.025 us"),
         ((), "extend: duration: the run is complete; give the additional time"),
         (("3 nm",), "extend: duration: expected a time"),
         ((-1.0,), "extend: duration must be positive"),
@@ -232,9 +232,12 @@ def test_a_longer_duration_extends_a_run_that_has_ended(tmp_path: Path) -> None:
     again = ar.run(file, tmp_path / "run", True, overrides={**set_by, "run.duration": "0.3 us"}, report=False)
     assert again.times.size == 13  # it has come to its end, and is returned
     for changes, message in (
-        ({"run.duration": "0.2 us"}, r"holds a run of 0\.3 us, and run\.duration is 0\.2 us; give a longer one"),
-        ({"run.duration": "0.33 us"}, r"run\.duration: 0\.33 us is no whole number of the 0\.025 us between frames"),
-        ({"run.duration": "0.4 us", "run.frames": 4}, r"run\.frames: frames stay as far apart .*or give 16"),
+        ({"run.duration": "0.2 us"}, r"holds a run of 0\.3 us, and run\.duration is 0\.2 us; give a longer duration"),
+        ({"run.duration": "0.33 us"}, r"run\.duration: 0\.33 us is not a whole number of the 0\.025 us between frames"),
+        (
+            {"run.duration": "0.4 us", "run.frames": 4},
+            r"run\.frames: the interval between frames must be that of .*or give 16",
+        ),
         ({"run.duration": "0.4 us", "run.seed": 7}, r"holds another run: .*run\.seed.* differ"),
     ):
         with pytest.raises(ar.CaseError, match=message):

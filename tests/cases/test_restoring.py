@@ -247,7 +247,7 @@ def test_an_array_that_says_it_is_larger_than_its_entry_is_refused(run: tuple[Ca
         header = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
         np.lib.format.write_array_header_1_0(stream, header)
         stream.write(bytes(80))
-    with pytest.raises(CheckpointError, match=r"'state_q\.npy' is not as long as its shape says"):
+    with pytest.raises(CheckpointError, match=r"'state_q\.npy' does not have the length of its shape"):
         ar.run(case, out, resume=True, report=False)
 
 

@@ -207,12 +207,12 @@ WET = 'force_field = "amber14"\nsolvent = "tip3p"\n'
 @pytest.mark.parametrize(
     "keys, message",
     [
-        (WET + 'padding = "1 nm"\nbox = ["3 nm", "3 nm", "3 nm"]', "padding and box both say"),
-        ('force_field = "amber14"\npadding = "1 nm"', "filled with water, and 'vacuum' is none"),
-        ('force_field = "amber14"\nsolvent = "obc2"\npadding = "1 nm"', "filled with water, and 'obc2' is none"),
-        (WET + 'box = "file"', "box = 'file' is of a structure"),
-        (WET + 'box = ["3 nm", "3 nm", "3 nm"]\nbox_shape = "octahedron"', "box_shape is of a padding"),
-        (WET + "ionic_strength = 0.1", "ionic_strength is of water that is filled in"),
+        (WET + 'padding = "1 nm"\nbox = ["3 nm", "3 nm", "3 nm"]', "padding and box both set"),
+        ('force_field = "amber14"\npadding = "1 nm"', "need a water model, and 'vacuum' is not one"),
+        ('force_field = "amber14"\nsolvent = "obc2"\npadding = "1 nm"', "need a water model, and 'obc2' is not one"),
+        (WET + 'box = "file"', "box = 'file' needs a structure file"),
+        (WET + 'box = ["3 nm", "3 nm", "3 nm"]\nbox_shape = "octahedron"', "box_shape applies to a padding"),
+        (WET + "ionic_strength = 0.1", "ionic_strength applies to added water"),
         (WET + 'padding = "1 nm"\npositive_ion = "Zn2+"', "positive_ion: unknown word 'Zn2\\+' .known: Cs\\+"),
         (WET + 'padding = "1 nm"\nsolvent2 = "x"', "solvent2"),
         ('force_field = "amber14"\nsolvent = "tip9p"', "model.solvent: expected"),
@@ -232,5 +232,5 @@ def test_a_case_has_the_box_that_its_structure_has(tmp_path):
     model = case.build_model()
     assert np.array_equal(np.diag(model.box.vectors), [2.0, 2.2, 2.0])
     assert any("molecules of tip3p and 0 ions were added" in line for line in case.inferred)
-    with pytest.raises(CaseError, match=r"the structure has a box of its own, and there is a section \[box\]"):
+    with pytest.raises(CaseError, match=r"the structure has its own box, and the case has a section \[box\]"):
         case.with_overrides({"box.lengths": [2.0, 2.0, 2.0]}).build_model()

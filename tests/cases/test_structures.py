@@ -400,7 +400,7 @@ def test_a_case_reads_the_structure_beside_it(whole, tmp_path):
     assert case.model_declaration.sha256 in case.to_toml()
     write_structure(replace(whole, positions=whole.positions + 1.0), tmp_path / "a.pdb")
     (tmp_path / "again.toml").write_text(case.to_toml())
-    with pytest.raises(CaseError, match=r"model.structure: .*a.pdb is not the file that model.sha256 says"):
+    with pytest.raises(CaseError, match=r"model.structure: .*a.pdb does not match model.sha256"):
         ar.load_case(tmp_path / "again.toml")
 
 
@@ -424,12 +424,12 @@ def test_a_case_takes_a_force_field_and_lists_what_was_inferred(tmp_path):
 @pytest.mark.parametrize(
     "line, override, message",
     [
-        ('solvent = "obc2"', {}, "solvent and cutoff are of a force_field"),
+        ('solvent = "obc2"', {}, "solvent and cutoff need a force_field"),
         ('force_field = "amber"', {}, "model.force_field: expected 'amber14' or 'charmm36'"),
         ('level = "atoms"', {}, "model.level: expected"),
-        ('level = "domain"', {}, "model: the level 'domain' needs domains"),
+        ('level = "domain"', {}, "model: domains are required for the level 'domain'"),
         ('accept = ["all"]', {}, "unknown word 'all'"),
-        ("", {"case.units": "zg-nm-ns"}, "molecules are built in the units 'Da-nm-ps'"),
+        ("", {"case.units": "zg-nm-ns"}, "molecules need the units 'Da-nm-ps'"),
         ("", {"model.structure": "b.pdb"}, "model.structure: b.pdb cannot be read"),
     ],
 )

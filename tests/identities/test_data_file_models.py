@@ -170,15 +170,13 @@ def test_a_case_reads_its_file_and_marks_it(tmp_path):
     assert run.summary["status"] == "complete"
     ar.lammps.write_data(run.model, run.q[-1], run.u[-1], tmp_path / "end.data", like=tmp_path / "small.data")
     written(tmp_path / "small.data", SMALL.replace("7 0.3", "7 0.4"))
-    with pytest.raises(ar.CaseError, match="is not the file"):
+    with pytest.raises(ar.CaseError, match=r"does not match model\.sha256"):
         ar.open_run(tmp_path / "run").case.build_model()
 
 
 def test_a_case_in_other_units_is_refused(tmp_path):
     written(tmp_path / "small.data", SMALL)
-    with pytest.raises(
-        ar.CaseError, match=r"model\.builder: data files of LAMMPS are read in the units 'lj' or 'Da-nm-ps'"
-    ):
+    with pytest.raises(ar.CaseError, match=r"model\.builder: LAMMPS data files need the units 'lj' or 'Da-nm-ps'"):
         ar.load_case(written(tmp_path / "small.toml", CASE.replace('"lj"', '"fg-um-us"')))
     with pytest.raises(ar.CaseError, match=r"small\.toml.*cannot be read"):
         ar.load_case(written(tmp_path / "small.toml", CASE.replace("small.data", "other.data")))

@@ -231,7 +231,7 @@ def test_a_state_that_diverges_is_named_and_the_others_go_on() -> None:
     Q, U = states(model)
     U[2] *= 1e160
     ensemble = gpu.Ensemble(model, Q, U, device="warp-cpu")
-    with pytest.raises(DivergenceError, match="state 2 is not finite any more") as caught:
+    with pytest.raises(DivergenceError, match="state 2 is no longer finite") as caught:
         ensemble.advance(3, 0.01)
     assert caught.value.step == 1 and caught.value.time == 0.01
     assert ensemble.diverged.tolist() == [0, 0, 1, 0]

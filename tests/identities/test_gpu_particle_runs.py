@@ -271,5 +271,5 @@ def test_a_device_that_is_not_there_is_refused_with_those_that_are(model):
         run(model, device="cuda:99")
     with refused("device: expected 'cpu', 'cuda', 'cuda:1' and so on, or 'warp-cpu', got 'gpu'"):
         run(model, device="gpu")
-    with refused("precision = 'mixed' is one of devices such as 'cuda'; the device 'cpu' computes in double"):
+    with refused("precision = 'mixed' needs a device such as 'cuda'; the device 'cpu' computes in double precision"):
         run(model, device="cpu", precision="mixed")

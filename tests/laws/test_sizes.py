@@ -55,7 +55,7 @@ def refused_at_once(overrides: dict[str, Any], message: str, name: str) -> None:
         (
             "granular-chain",
             {"model.fills[0].arrangement": "random", "model.fills[0].count": 100_000},
-            r"model\.fills\[0\]: 100000 grains of a radius of .* enlarge it, or ask for fewer",
+            r"model\.fills\[0\]: 100000 grains of a radius of .* enlarge the region, or lower count",
         ),
         (
             "lj-melt",

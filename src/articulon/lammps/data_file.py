@@ -118,14 +118,26 @@ class DataFile(Frozen):
         return np.array([[lx, 0.0, 0.0], [xy, ly, 0.0], [xz, yz, lz]])
 
     def same(self, other: "DataFile") -> bool:
-        """Whether two files have equal contents, to the last bit, apart from line numbers."""
+        """Whether two files have equal contents, to the last bit, apart from line numbers.
+
+        Parameters
+        ----------
+        other
+            The file that this one is compared with.
+        """
         left_out = ("path", "title", "atom_lines")
         return all(
             _same(getattr(self, one.name), getattr(other, one.name)) for one in fields(self) if one.name not in left_out
         )
 
     def where(self, atom: int) -> str:
-        """Describe an atom for messages: its id, and its line if it was read from one."""
+        """Describe an atom for messages: its id, and its line if it was read from one.
+
+        Parameters
+        ----------
+        atom
+            Index of the atom.
+        """
         line = f" (line {self.atom_lines[atom]})" if self.atom_lines.size else ""
         return f"atom {self.ids[atom]}{line}"
 

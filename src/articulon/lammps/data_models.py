@@ -115,12 +115,24 @@ def read_data(
 
 
 def data_of(model: Model) -> DataFile:
-    """Return the data file of a model from :func:`read_data`; raise ModelError for another model."""
+    """Return the data file of a model from :func:`read_data`; raise ModelError for another model.
+
+    Parameters
+    ----------
+    model
+        A model of :func:`read_data`.
+    """
     return _source(model, "data_of").data
 
 
 def inferred(model: Model) -> tuple[str, ...]:
-    """Return what :func:`read_data` assumed or left out, a line each; raise ModelError for another model."""
+    """Return what :func:`read_data` assumed or left out, a line each; raise ModelError for another model.
+
+    Parameters
+    ----------
+    model
+        A model of :func:`read_data`.
+    """
     return _source(model, "inferred").inferred
 
 

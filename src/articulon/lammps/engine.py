@@ -37,6 +37,13 @@ def through_lammps(model: Model, where: str = "engine") -> Model:
     """Return the model with its forces between sites replaced by a :class:`articulon.forces.Lammps` with a data file
     and commands: pair laws, bonds, angles, dihedrals and exclusions. Forces on bodies and joints stay.
 
+    Parameters
+    ----------
+    model
+        The model.
+    where
+        What messages call the model.
+
     Raises
     ------
     ModelError

@@ -25,7 +25,13 @@ class Torsion(NamedTuple):
     """The cluster that rotates."""
 
     def towards_child(self, cluster: np.ndarray) -> tuple[int, int, int, int]:
-        """Return the four atoms in the order from the parent to the child."""
+        """Return the four atoms in the order from the parent to the child.
+
+        Parameters
+        ----------
+        cluster
+            The rigid cluster of each atom, shape (atoms,).
+        """
         return self.atoms if cluster[self.atoms[1]] == self.parent else self.atoms[::-1]
 
 

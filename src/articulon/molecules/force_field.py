@@ -117,6 +117,13 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
     """Return the forces of an OpenMM System, periodic or not. Constraints are ignored, and so are energies of terms
     that cannot change. Virtual sites become sites of the body that carries their parent atoms.
 
+    Parameters
+    ----------
+    system
+        An ``openmm.System`` of the structure's atoms, in their order.
+    articulation
+        What is rigid; without it every atom moves by itself.
+
     Raises
     ------
     ModelError

@@ -54,6 +54,19 @@ def populate(
 
     ``sites`` are those of an OpenMM System with more particles than atoms, as in four-site water; without them, site k
     is atom k. Returns the indices of the bodies; the first site of each body belongs to its first atom.
+
+    Parameters
+    ----------
+    builder
+        The builder, in Da, nm and ps.
+    structure
+        The structure.
+    articulation
+        What is rigid, of :func:`perceive`.
+    charges
+        Charges of the sites [charge], one for all or one each.
+    kinds
+        Kind of each site; elements by default.
     """
     if not isinstance(builder, ModelBuilder):
         raise ModelError(f"populate: expected a ModelBuilder, got {shown(builder)}")
@@ -196,7 +209,17 @@ def body_radii(structure: Structure, articulation: Articulation) -> np.ndarray:
 
 def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any) -> StokesDrag:
     """Return Stokes drag on each body, as on a sphere of its size (:func:`body_radii`), in a medium of a viscosity
-    [mass/(length time)]. There are no hydrodynamic interactions between bodies (free draining)."""
+    [mass/(length time)]. There are no hydrodynamic interactions between bodies (free draining).
+
+    Parameters
+    ----------
+    structure
+        The structure.
+    articulation
+        What is rigid, of :func:`perceive`.
+    viscosity
+        η of the medium [mass/(length time)]; text carries its unit.
+    """
     check_cut(structure, articulation, "stokes_drag")
     try:
         value = unit_system(UNITS).value(viscosity, "viscosity", "stokes_drag, viscosity")

@@ -35,7 +35,13 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def to_openmm(structure: Structure) -> tuple[Any, Any]:
-    """Return OpenMM's topology of a structure, with atoms in the same order, and their positions as a quantity."""
+    """Return OpenMM's topology of a structure, with atoms in the same order, and their positions as a quantity.
+
+    Parameters
+    ----------
+    structure
+        The structure.
+    """
     import openmm
     from openmm import unit
 
@@ -68,7 +74,21 @@ def from_openmm(
     sites_too: bool = True,
 ) -> Structure:
     """Return the structure of OpenMM's topology and positions, with its periodic box. Massless sites are an error, or
-    left out with ``sites_too=False``."""
+    left out with ``sites_too=False``.
+
+    Parameters
+    ----------
+    topology
+        An ``openmm.app.Topology``.
+    positions
+        Positions of its atoms, as a quantity.
+    source
+        What messages call the structure.
+    inferred
+        What was assumed before, a line each.
+    sites_too
+        Whether a massless site is an error; False leaves such sites out.
+    """
     from openmm import unit
 
     names: list[str] = []

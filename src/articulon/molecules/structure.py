@@ -86,16 +86,38 @@ class Structure:
         return tuple(tuple(sorted(partners)) for partners in found)
 
     def label(self, atom: int) -> str:
-        """Return chain, residue and name of an atom: ``A:LYS12:CB``."""
+        """Return chain, residue and name of an atom: ``A:LYS12:CB``.
+
+        Parameters
+        ----------
+        atom
+            Index of the atom.
+        """
         return f"{self.residues[self.residue[atom]].label}:{self.names[atom]}"
 
     def bond_label(self, a: int, b: int) -> str:
-        """Return the label of a bond, with the residue once if both atoms share it: ``A:LYS12:CA-CB``."""
+        """Return the label of a bond, with the residue once if both atoms share it: ``A:LYS12:CA-CB``.
+
+        Parameters
+        ----------
+        a
+            Index of one atom.
+        b
+            Index of the other.
+        """
         other = self.names[b] if self.residue[a] == self.residue[b] else self.label(b)
         return f"{self.label(a)}-{other}"
 
     def atom(self, residue: int, name: str) -> int:
-        """Return the index of an atom of a residue by its name; −1 if there is none."""
+        """Return the index of an atom of a residue by its name; −1 if there is none.
+
+        Parameters
+        ----------
+        residue
+            Index of the residue.
+        name
+            Name of the atom.
+        """
         start, stop = self.residues[residue].start, self.residues[residue].stop
         return next((k for k in range(start, stop) if self.names[k] == name), -1)
 

@@ -99,7 +99,7 @@ def read_structure(
     if box is not None:
         word(box, ("file",), f"{path}: box")
     limit, add_missing = whole(limit, f"{path}: limit", least=1), flag(add_missing, f"{path}: add_missing")
-    file = _parsed(path, _content(path, limit))
+    file = parsed_structure(path, content_of(path, limit))
     chosen = _model(path, file, model)
     structure, serials = _atoms(path, chosen, altloc, chains, leave_out)
     if box is not None:
@@ -119,7 +119,7 @@ def read_structure(
     return whole_file
 
 
-def _content(path: Path, limit: int) -> bytes:
+def content_of(path: Path, limit: int) -> bytes:
     """Return the bytes of a file, decompressed; raise ModelError if there are more than the limit."""
     try:
         if path.suffix == ".gz":
@@ -137,7 +137,7 @@ def _content(path: Path, limit: int) -> bytes:
     return content
 
 
-def _parsed(path: Path, content: bytes) -> Any:
+def parsed_structure(path: Path, content: bytes) -> Any:
     """Parse a file with gemmi, in the format that its name indicates."""
     package = gemmi()
     suffix = next((s for s in reversed(path.suffixes) if s != ".gz"), "").lower()

@@ -81,7 +81,25 @@ def force_field_model(
     files: Sequence[str] = (),
     forces: Sequence[Any] = (),
 ) -> Model:
-    """Return the model of :func:`build` with a force field, and further forces."""
+    """Return the model of :func:`build` with a force field, and further forces.
+
+    Parameters
+    ----------
+    structure
+        The structure.
+    articulation
+        What is rigid, of :func:`perceive`.
+    name
+        The force field.
+    solvent
+        The implicit solvent or the model of water.
+    cutoff
+        Of Lennard-Jones forces and charges [length]; none by default.
+    files
+        Further files of OpenMM's force-field XML.
+    forces
+        Further forces of ``ar.forces``.
+    """
     check_cut(structure, articulation, "force_field_model")
     if not isinstance(forces, Sequence) or isinstance(forces, str | bytes):
         raise ModelError(f"force_field_model, forces: expected a list of forces, got {shown(forces)}")

@@ -38,7 +38,13 @@ class Run(results.Run):
 
     @classmethod
     def of(cls, run: results.Run) -> Self:
-        """Convert the results of a run to this class."""
+        """Convert the results of a run to this class.
+
+        Parameters
+        ----------
+        run
+            The results that are taken over.
+        """
         made = cls.__new__(cls)
         made.__dict__.update(run.__dict__)
         return made

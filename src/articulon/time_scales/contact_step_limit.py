@@ -104,7 +104,13 @@ class ContactScales:
         return min(*(one.time for one in self.grains), *(one.limit for one in self.pairs), math.inf)
 
     def binding(self, velocity_unit: str = "") -> str:
-        """Describe what sets the limit; ``velocity_unit`` follows the speed after a space."""
+        """Describe what sets the limit; ``velocity_unit`` follows the speed after a space.
+
+        Parameters
+        ----------
+        velocity_unit
+            Unit of the speed, with a space before it.
+        """
         grain = min(self.grains, key=lambda one: one.time)
         pair = min(self.pairs, key=lambda one: one.limit)
         if grain.time <= pair.limit:

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.dynamics.armatures import kept_solution
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.common_ancestors import common_of, fill_common, link_of_speed
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
 from articulon.dynamics.derivatives.inverse_mass import apply_inverse, apply_inverse_to_rows, factorise_mass
 from articulon.dynamics.derivatives.motion_columns import find_columns
-from articulon.dynamics.motion_passes import solve_and_keep
 from articulon.dynamics.state_functions import At, Definition, Shape, clear, moving
 from articulon.kernels import jit
 from articulon.lane_registers import store_run
@@ -92,7 +92,22 @@ def copy_row(source, target):
 @pass_of
 def factorise(forest, columns, articulated, factors):
     """Factors of M⁻¹."""
-    factorise_mass(forest, columns, articulated, factors)
+    factorise_mass(forest, columns, articulated, None, factors)
+
+
+@pass_of
+def factorise_with(forest, columns, articulated, diagonal, factors):
+    """Factors of M⁻¹, with a diagonal of joint space (nu,) added to M."""
+    factorise_mass(forest, columns, articulated, diagonal, factors)
+
+
+def factorising(
+    model: Model, forest: Forest, columns: np.ndarray, articulated: np.ndarray, factors: np.ndarray
+) -> Bound:
+    """The pass that finds the factors of M⁻¹, with the armatures of a model."""
+    if model.armature is None:
+        return factorise.bind(forest, columns, articulated, factors)
+    return factorise_with.bind(forest, columns, articulated, model.armature.copy(), factors)
 
 
 @pass_of
@@ -233,9 +248,9 @@ def _accelerating(at: At, carried: Carried, tau: np.ndarray, factors: np.ndarray
     yield from moving(at)
     forest, ws, gravity, udot = at.forest, at.ws, at.shared.gravity, np.zeros(at.model.nu)
     articulated = np.zeros((forest.mass.size, inverse_mass.ARTICULATED))
-    yield solve_and_keep.bind(forest, tau, carried.wrench, gravity, np.ones(1), ws, udot, articulated)
+    yield kept_solution(at.model, forest, (tau, carried.wrench, gravity, np.ones(1)), ws, udot, articulated)
     yield find_motion_columns.bind(forest, at.given[1], udot, gravity, ws, carried.columns, carried.acceleration)
-    yield factorise.bind(forest, carried.columns, articulated, factors)
+    yield factorising(at.model, forest, carried.columns, articulated, factors)
 
 
 def _blocks(n: int, matrices: int) -> LaneArray:
@@ -285,9 +300,9 @@ def _of_loops(at: At) -> Iterator[Bound]:
     carried = carried._replace(columns=columns, acceleration=acceleration)
     forest, ws, gravity, kept = at.forest, at.ws, at.shared.gravity, np.zeros((links, inverse_mass.ARTICULATED))
     yield from moving(at)
-    yield solve_and_keep.bind(forest, np.zeros(n), carried.wrench, gravity, np.ones(1), ws, np.zeros(n), kept)
+    yield kept_solution(at.model, forest, (np.zeros(n), carried.wrench, gravity, np.ones(1)), ws, np.zeros(n), kept)
     yield find_motion_columns.bind(forest, at.given[1], at.given[2], gravity, ws, columns, acceleration)
-    yield factorise.bind(forest, columns, kept, factors)
+    yield factorising(at.model, forest, columns, kept, factors)
     yield find_force_jacobians.bind(*carried, common_of(forest, rows), rows)
     yield collect_matrices.bind(rows.numbers, 1.0, matrices)
     yield _inverting(at, columns, factors, inverse)

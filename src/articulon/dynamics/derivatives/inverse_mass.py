@@ -58,9 +58,10 @@ def fused_cross(a, b, c):
 
 
 @jit
-def factorise_mass(forest, columns, articulated, factors):
+def factorise_mass(forest, columns, articulated, diagonal, factors):
     """The factors (nu, 7) of joints whose columns have been found, by the articulated inertias (links, 21) of their
-    links as they are before the joint is eliminated."""
+    links as they are before the joint is eliminated. ``diagonal`` (nu,) is what is added to the mass matrix, or
+    None."""
     kinds, u_start = forest.kind, forest.u_start
     for i in range(kinds.size):
         first = u_start[i]
@@ -68,7 +69,10 @@ def factorise_mass(forest, columns, articulated, factors):
         for k in range(first + joints.degrees_of_freedom(kinds[i]) - 1, first - 1, -1):
             sw, sv = load_motion(columns, k, SHIFT)
             n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
-            d = 1.0 / (dot(sw, n) + dot(sv, f))
+            d = dot(sw, n) + dot(sv, f)
+            if diagonal is not None:
+                d += diagonal[k]
+            d = 1.0 / d
             store_from(factors, k, 0, n)
             store_from(factors, k, 3, f)
             factors[k, 6] = d
