@@ -230,8 +230,8 @@ class JointDrive(Force):
 
     @classmethod
     def fill_without_resistance(cls, table: Drives, at: At) -> Iterator[Bound]:
-        """See :class:`Force`. Drives that resist are left out as wholes, since their limits are those of all that they
-        give."""
+        """See :class:`Force`. Drives that resist are omitted entirely, because their limits apply to the total
+        torque."""
         springs = np.flatnonzero(~resist(table))
         if springs.size:
             yield from cls.fill(drives_of(table, springs), at)
@@ -278,12 +278,12 @@ class JointDrive(Force):
 
 
 def resist(table: Drives) -> np.ndarray:
-    """Which drives resist speeds (drives,), by a damper or a torque that fades."""
+    """Whether each drive resists speeds, by a damper or by a torque that falls with the speed, shape (drives,)."""
     return (table.damping > 0.0) | (table.speed != NO_LIMIT)
 
 
 def drives_of(table: Drives, rows: np.ndarray) -> Drives:
-    """Some of the drives."""
+    """Return the table of the drives in the given rows."""
     spans = [slice(table.start[k], table.start[k + 1]) for k in rows.tolist()]
     return Drives(
         **{name: getattr(table, name)[rows] for name in OF_DRIVES},
@@ -293,7 +293,7 @@ def drives_of(table: Drives, rows: np.ndarray) -> Drives:
 
 
 def resisting_drives(terms: Iterable[Term]) -> Drives | None:
-    """The drives among the forces of a model that resist speeds, in one table; None where there are none."""
+    """Return the drives of a model that resist speeds as one table; None if there are none."""
     for term in terms:
         if term.kind is JointDrive and JointDrive.resists(term.table):
             return drives_of(term.table, np.flatnonzero(resist(term.table)))
