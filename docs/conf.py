@@ -34,8 +34,7 @@ def heading_slug(title: str) -> str:
 myst_heading_slug_func = "conf.heading_slug"
 source_suffix = {".md": "myst-nb", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "figures"]
-# The gallery has its place in the index, and is there once it has been made.
-suppress_warnings = ["myst.header", "ref.python", "toc.empty_glob"]
+suppress_warnings = ["myst.header", "ref.python"]
 
 # Tutorials are executed. The cache is that of one state of the package, so no page shows output of older code.
 nb_execution_mode = "cache"

@@ -174,12 +174,12 @@ def anchors(page: Path) -> set[str]:
     return {title.replace(" ", "-") for title in kept}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.parent == ROOT], ids=named)
-def test_links_at_the_root_lead_somewhere(page: Path) -> None:
-    """Those within docs/ are looked at by Sphinx."""
-    found = LINK.findall(page.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Sphinx looks at those within docs/ too, in minutes; reference/ is made by the build."""
+    found = LINK.findall(re.sub(r"`[^`\n]*`", "", page.read_text(encoding="utf-8")))
     for link in found:
-        if not link.startswith(("http", "mailto:")):
+        if not link.startswith(("http", "mailto:")) and "reference/" not in link:
             file, _, anchor = link.partition("#")
             target = page.parent / file if file else page
             assert target.exists(), link
