@@ -142,7 +142,9 @@ def variant(k: int) -> dict[str, Any]:
 @contextmanager
 def applied() -> Iterator[None]:
     """What is drawn inside looks like this module says, whatever the settings of the program around it."""
-    with matplotlib.rc_context(RC):
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
         yield
 
 
