@@ -117,7 +117,7 @@ def _adjoints(bodies: int) -> list[Callable[[], Any]]:
     springs = ar.forces.TorsionalSprings(stiffness=dict.fromkeys(model.names, 1.0))
     forces = ar.forces.Gravity(acceleration=tuple(GRAVITY.tolist())), springs
     evaluator = Evaluator(replace(model, forces=forces))
-    gradients, _ = in_one(differentiated(*evaluator.system[:2]))
+    gradients, _ = in_one(differentiated(*evaluator.system[:3]))
     program, adjoint = adjoint_program(evaluator, gradients, bodies=False)
     for one in (evaluator.rhs, adjoint):
         one.q[:], one.u[:] = c.q, c.u
@@ -156,7 +156,7 @@ def _steps(run: DifferentiableRun, length: float) -> list[Callable[[], Any]]:
         return kept
 
     def backward(bodies: bool) -> Callable[[], Any]:
-        gradients, _ = in_one(differentiated(*stepping.evaluator.system[:2]))
+        gradients, _ = in_one(differentiated(*stepping.evaluator.system[:3]))
         reversing, kept = stepping.reversing(gradients, bodies)
         weight = np.random.default_rng(1).normal(size=reversing.weight.size)
 

@@ -51,6 +51,12 @@ def resisted_model(seed: int, n: int = 5) -> ar.Model:
     description, rng = description_of(seed, n)
     state = random_situation(description, rng)
     builder = builder_of(description, state.q, 0.5 * state.u)
+    add_resisting_forces(builder, description, rng, seed)
+    return builder.build()
+
+
+def add_resisting_forces(builder: Any, description: Description, rng: np.random.Generator, seed: int) -> None:
+    """Every force whose derivatives are known."""
     builder.add_force(ar.forces.Gravity(acceleration=tuple(rng.normal(size=3).tolist())))
     builder.add_force(springs(description, rng))
     names = [body.name for body in description.bodies]
@@ -80,7 +86,6 @@ def resisted_model(seed: int, n: int = 5) -> ar.Model:
         builder.add_force(ar.forces.PointSpring(name="pair", bodies=pair, stiffness=1.5, damping=0.2, **ends))
     add_sites(builder, seed)
     builder.add_force(ar.forces.SitePairs(table=pair_laws()))
-    return builder.build()
 
 
 def pair_laws() -> tuple[dict[str, Any], ...]:

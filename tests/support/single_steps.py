@@ -31,7 +31,7 @@ def stepped(steps: Stepping, number: int, y: np.ndarray) -> np.ndarray:
 
 def numbers_of(steps: Stepping) -> tuple[Any, np.ndarray]:
     """Tables of zeros like those of the model, and their numbers in one array, which they are views of."""
-    return in_one(differentiated(*steps.evaluator.system[:2]))
+    return in_one(differentiated(*steps.evaluator.system[:3]))
 
 
 def changed(steps: Stepping, number: int, y: np.ndarray, changes: np.ndarray, columns: np.ndarray) -> np.ndarray:

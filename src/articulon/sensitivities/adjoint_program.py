@@ -33,18 +33,21 @@ from articulon.algebra.vectors import (
     scale,
 )
 from articulon.dynamics import joints
+from articulon.dynamics.armatures import adding_armatures, kept_solution
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH, add_from
 from articulon.dynamics.derivatives.derivative_definitions import (
     Carried,
     copy_row,
-    factorise,
+    factorising,
     find_motion_columns,
     find_transposed_products,
     solve_rows,
 )
 from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_motion
-from articulon.dynamics.motion_passes import move_links, place_links, solve_and_keep
+from articulon.dynamics.loops.conditions import loop_scratch
+from articulon.dynamics.loops.loop_passes import solving_with_loops
+from articulon.dynamics.motion_passes import find_motions, move_links, place_links
 from articulon.forces.base import AdjointAt, At
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import fill_all, filling, scaling
@@ -54,6 +57,14 @@ from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.frame_derivatives import frame_adjoint, frame_power_adjoint
+from articulon.sensitivities.loop_derivatives import (
+    HeldRows,
+    frame_acceleration_adjoint,
+    held_rows,
+    holding,
+    project_accelerations,
+    weigh_loops,
+)
 from articulon.sensitivities.noise_derivatives import noise_adjoint
 from articulon.sensitivities.site_derivatives import sites_adjoint
 from articulon.sensitivities.table_gradients import Tables
@@ -103,6 +114,8 @@ class Point(NamedTuple):
     """The links, their columns, and scratch."""
     passes: tuple[Bound, ...]
     """What finds them, of coordinates and speeds."""
+    held: HeldRows | None
+    """The rows of loops and driven joints, where there are some."""
 
 
 def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, acting: Acting = ALL) -> Point:
@@ -117,21 +130,30 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, actin
     udot, articulated = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED))
     columns, acceleration = np.zeros((nu, motion_columns.WIDTH)), np.zeros((links, 6))
     composite, factors = np.zeros((links, composites.WIDTH)), np.zeros((nu, inverse_mass.FACTORS))
-    given = np.zeros((links if forces.wrench_channels.size else 0, WRENCH_WIDTH))
-    tau, wrench = channels.total_joint, channels.total_wrench
+    loops, loads = e.system.loops, (channels.total_joint, channels.total_wrench, gravity, ones)
+    looped, wrench = bool(loops.kind.size), channels.total_wrench
+    given = np.zeros((links if forces.wrench_channels.size or looped else 0, WRENCH_WIDTH))
+    if looped:
+        rows = loop_scratch(forest, loops, e.system.motions, nu)
+        wrench, articulated = rows.total, rows.articulated
+        solved = [find_motions.bind(e.system.motions, e.motion_functions, time, rows.motion)]
+        solved += solving_with_loops(forest, loops, loads, ws, rows, udot, adding_armatures(e.model, loads[0]))
+    else:
+        solved = [kept_solution(e.model, forest, loads, ws, udot, articulated)]
     passes = [
         place_links.bind(forest, q, ws),
         move_links.bind(forest, u, ws),
         *(fill_all(e, at) if acting.resistance else filling(e, at, resistance=False)),
         *scaling(e, channels, factor),
-        solve_and_keep.bind(forest, tau, wrench, gravity, ones, ws, udot, articulated),
+        *solved,
         find_motion_columns.bind(forest, u, udot, gravity, ws, columns, acceleration),
-        factorise.bind(forest, columns, articulated, factors),
+        factorising(e.model, forest, columns, articulated, factors),
     ]
     if given.size:
         passes.append(keep_wrenches.bind(wrench, given))
     carried = Carried(forest, wrench, ws, columns, acceleration, composite, np.zeros_like(given), given)
-    return Point(np.zeros(nu), factors, carried, tuple(passes))
+    held = held_rows(loops, rows, links, nu) if looped else None
+    return Point(np.zeros(nu), factors, carried, tuple(passes), held)
 
 
 class Weighed(NamedTuple):
@@ -165,18 +187,20 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
     the tables, those of links only where ``bodies`` are parameters."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
-    weight, factors, carried, passes = point_of(e, at.q, at.u, at.time, acting)
+    weight, factors, carried, passes, held = point_of(e, at.q, at.u, at.time, acting)
     motion, rows = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
     by_q, by_u = np.zeros(nu), np.zeros(nu)
     yield from passes
     yield copy_row.bind(at.u_weight, weight)
     yield solve_rows.bind(forest, ws, carried.columns, factors, weight[None], np.zeros((links, 6)))
+    if held is not None:
+        yield from holding(forest, ws, carried.columns, factors, held, weight)
     yield find_transposed_products.bind(*carried, weight, motion, rows, by_q, by_u)
     pushed = weight, motion
     if acting.scaled:
         pushed = np.zeros(nu), np.zeros((links, 6))
         yield multiply.bind(acting.factor, weight, motion, *pushed)
-        acted = e.channels.total_joint, carried.wrench, weight, motion
+        acted = e.channels.total_joint, e.channels.total_wrench, weight, motion
         yield factor_adjoint.bind(1.0 / acting.factor, *acted, gradients.factor)
         yield weight_adjoint.bind(forest, ws, forces.gravity, motion, gradients.factor)
     by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
@@ -191,15 +215,23 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
         noisy = forces.drag, forces.noise, ws, e.channels.held, pushed[1]
         yield noise_adjoint.bind(*noisy, by[0], gradients.drag.centre, gradients.noise)
     yield gravity_adjoint.bind(forest, ws, pushed[1], gradients.gravity)
+    fall, of_accelerations = acting.factor * forces.gravity, np.zeros((links, 6))
+    if held is not None:
+        own = held.arrays.multiplier, held.arrays.wrench, held.multiplier, motion, carried.acceleration, fall
+        summed = held.driving, *by[:2], of_accelerations
+        yield weigh_loops.bind(held.loops, ws, *own, *summed, gradients.rows)
+        yield project_accelerations.bind(forest, ws, carried.columns, of_accelerations, *by[2:])
     yield project_powers.bind(forest, ws, carried.columns, *by)
     if bodies:
         acceleration = carried.acceleration
         of_mass = gradients.mass, gradients.moment, gradients.inertia
         yield inertia_adjoint.bind(ws, acceleration, motion, *of_mass)
         frames = gradients.position, gradients.turn
-        held = acting.factor * forces.gravity, acceleration, carried.composite, carried.loads, motion, rows
-        yield frame_adjoint.bind(forest, ws, *held, *frames)
+        stays = fall, acceleration, carried.composite, carried.loads, motion, rows
+        yield frame_adjoint.bind(forest, ws, *stays, *frames)
         yield frame_power_adjoint.bind(forest, ws, *by[:2], *frames)
+        if held is not None:
+            yield frame_acceleration_adjoint.bind(forest, ws, fall, acceleration, of_accelerations, *frames)
 
 
 def forces_adjoint(

@@ -18,7 +18,7 @@ def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
     """Derivatives of the objective, with so many states kept beside that of the step at hand and that of the end; by
     the numbers of links only where ``bodies`` are parameters."""
     stepping, (times, lengths) = steps.stepping, steps.times
-    gradients, by_tables = in_one(differentiated(*stepping.evaluator.system[:2]))
+    gradients, by_tables = in_one(differentiated(*stepping.evaluator.system[:3]))
     stepper, _programs = stepping.reversing(gradients, bodies)
     states = np.zeros((kept + 2, stepping.start.size))
     states[0] = stepping.start

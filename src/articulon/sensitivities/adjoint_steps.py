@@ -67,9 +67,15 @@ def take_step(rhs, tableau, quaternion, time, h, scratch, end):
     """The state at the end of a step from ``scratch.y``, into ``end``."""
     find_stages(rhs, tableau, time, h, scratch)
     combine(scratch.y, scratch.stages, tableau.b, tableau.b.size, h, end)
+    normalise(quaternion, end)
+
+
+@jit
+def normalise(quaternion, y):
+    """Gives Euler parameters unit length."""
     for k in quaternion:
-        e = normalised(quaternion_at(end, k))
-        end[k], end[k + 1], end[k + 2], end[k + 3] = e[0], e[1], e[2], e[3]
+        e = normalised(quaternion_at(y, k))
+        y[k], y[k + 1], y[k + 2], y[k + 3] = e[0], e[1], e[2], e[3]
 
 
 @pass_of
@@ -92,10 +98,23 @@ def weigh_stage(adjoint, time, y, weight, gain):
 
 
 @pass_of
-def reverse(rhs, adjoint, tableau, quaternion, clock, scratch, weight):
-    """Weights of the state at the end of a step, in place, to those of the state ``scratch.y`` that it begins with."""
+def find_step(rhs, tableau, clock, scratch):
+    """The stages of a step from ``scratch.y``."""
+    find_stages(rhs, tableau, clock[0], clock[1], scratch)
+
+
+@pass_of
+def find_end(tableau, quaternion, clock, scratch, end):
+    """The state at the end of the step whose stages have been found, before it is closed."""
+    combine(scratch.y, scratch.stages, tableau.b, tableau.b.size, clock[1], end)
+    normalise(quaternion, end)
+
+
+@pass_of
+def reverse(adjoint, tableau, quaternion, clock, scratch, weight):
+    """Weights of the state at the end of a step whose stages have been found, in place, to those of the state
+    ``scratch.y`` that it begins with."""
     time, h = clock[0], clock[1]
-    find_stages(rhs, tableau, time, h, scratch)
     count, gains = tableau.b.size, scratch.gains
     end, mu = gains[0], scratch.stages[0]
     combine(scratch.y, scratch.stages, tableau.b, count, h, end)

@@ -11,7 +11,6 @@ from articulon.cases.case import Case
 from articulon.cases.loading import load_case
 from articulon.cases.schema import Stop
 from articulon.cases.simulated_model import declared_integrator
-from articulon.dynamics.armatures import refuse_armature
 from articulon.errors import CaseError, ModelError
 from articulon.forces.base import Force, check_durations
 from articulon.forces.brownian import Brownian, brownian_of
@@ -206,16 +205,17 @@ def _check_case(case: Case) -> None:
 
 def check_differentiable(model: Model, where: str) -> None:
     """Raises ModelError, naming the thing, for a model whose right-hand side has no derivatives."""
-    refuse_armature(model, where)
-    what = ""
     if model.forest.flexible is not None:
-        what = "flexible bodies"
-    elif model.loops.kind.size:
-        what = "driven joints" if model.drives else "loops"
-    elif (swinging := np.flatnonzero(np.isin(model.kinds, SPINLESS))).size:
-        what = f"swing joints, as that of body '{model.names[int(swinging[0])]}',"
-    if what:
-        raise ModelError(f"{where}: derivatives of runs of models with {what} are not built; take differences of runs")
+        raise ModelError(
+            f"{where}: derivatives of runs of models with flexible bodies are not built: forces on nodes and modes "
+            "have no adjoint; take differences of runs, or ar.derivatives for the bodies alone"
+        )
+    if (swinging := np.flatnonzero(np.isin(model.kinds, SPINLESS))).size:
+        raise ModelError(
+            f"{where}: derivatives of runs of models with swing joints, as that of body "
+            f"'{model.names[int(swinging[0])]}', are not built: what such a joint leaves out depends on where it is; "
+            "choose a spherical joint, or take differences of runs"
+        )
     for k, force in enumerate(model.forces):
         if isinstance(force, Gravity | StokesDrag | Brownian):
             continue

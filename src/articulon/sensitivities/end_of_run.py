@@ -89,13 +89,14 @@ class Steps:
 
         return of
 
-    @property
-    def by_start(self) -> np.ndarray:
-        """Derivative by the initial coordinates where what comes after stays: how far a body has come is counted from
-        there, shape (nu,)."""
+    @cached_property
+    def by_start(self) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives where what comes after the start stays, since how far a body has come is counted from there: by
+        the initial coordinates, shape (nu,), and by the numbers of the tables, (0,) where they do not move it."""
         if self.passage is None:
-            return np.zeros(self.run.model.nu)
-        return self._rate(self.passage) / self.passage.rate_of_stop * self.passage.along(self.run.model.q0)
+            return np.zeros(self.run.model.nu), np.zeros(0)
+        rate = self._rate(self.passage) / self.passage.rate_of_stop
+        return self.stepping.of_closed_start(rate * self.passage.along(self.run.model.q0))
 
     def _rate(self, passage: Passage) -> float:
         """What the objective changes by with the time at which the run stops."""

@@ -15,10 +15,11 @@ from articulon.integrate.variables import blocks
 from articulon.model import kernel_tables
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.adjoint_program import adjoint_program
-from articulon.sensitivities.adjoint_steps import reverse, scratch, step
+from articulon.sensitivities.adjoint_steps import Scratch, find_end, find_step, reverse, scratch, step
+from articulon.sensitivities.closed_steps import changing_closing, closing_pass, weighing_closing
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.stepping import Stepper, Stepping, prepared, stepper
-from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.table_gradients import Tables, differentiated, in_one
 from articulon.sensitivities.tangent_program import tangent_program
 from articulon.sensitivities.tangent_spaces import displacements, in_coordinates, in_tangent_space
 from articulon.sensitivities.tangent_steps import change_step, tangent_scratch
@@ -53,19 +54,24 @@ class ExplicitStepping(Stepping):
         """See :class:`Stepping`."""
         arrays = scratch(self.start.size, self.tableau)
         found = stepper(arrays.y, self.start.size)
-        rule = self.evaluator.rhs, self.tableau, self.quaternion, found.clock, arrays
-        return prepared(found, take=[*self._holding(found), step.bind(*rule)])
+        return prepared(found, take=list(self._taking(found, arrays)))
 
     def reversing(self, gradients: Tables, bodies: bool) -> tuple[Stepper, Sequence[Program]]:
         """See :class:`Stepping`."""
         arrays = scratch(self.start.size, self.tableau)
         found = stepper(arrays.y, self.start.size)
         program, adjoint = adjoint_program(self.evaluator, gradients, bodies, self.run.acting)
-        rule = self.tableau, self.quaternion, found.clock, arrays
-        back = reverse.bind(self.evaluator.rhs, adjoint, *rule, found.weight)
-        take, hold = step.bind(self.evaluator.rhs, *rule), tuple(self._holding(found))
-        found, programs = prepared(found, take=[*hold, take], reverse=[*hold, back])
-        return found, [*programs, program]
+        back = [*self._holding(found), find_step.bind(self.evaluator.rhs, self.tableau, found.clock, arrays)]
+        parts, kept = {"take": list(self._taking(found, arrays))}, [program]
+        if self.looped:
+            end = np.zeros(self.start.size)
+            at = found.clock, end, self.start, found.weight
+            of_step, of_start, others = weighing_closing(self.evaluator, gradients, bodies, *at)
+            back += [find_end.bind(self.tableau, self.quaternion, found.clock, arrays, end), of_step]
+            parts["finish"], kept = [of_start], [*kept, *others]
+        back.append(reverse.bind(adjoint, self.tableau, self.quaternion, found.clock, arrays, found.weight))
+        found, programs = prepared(found, **parts, reverse=back)
+        return found, [*programs, *kept]
 
     def changing(
         self, tables: Tables, numbers: np.ndarray, columns: np.ndarray, changes: np.ndarray
@@ -75,9 +81,15 @@ class ExplicitStepping(Stepping):
         found = stepper(np.zeros(self.start.size), self.start.size)
         own, tangent = tangent_program(self.evaluator, tables, self.run.acting)
         rule = self.evaluator.rhs, tangent, self.tableau, self.quaternion, found.clock
-        take = change_step.bind(*rule, numbers, columns, found.y, changes, arrays)
-        found, programs = prepared(found, take=[*self._holding(found), take])
-        return found, [*programs, *own]
+        take = [*self._holding(found), change_step.bind(*rule, numbers, columns, found.y, changes, arrays)]
+        parts, kept = {"take": take}, list(own)
+        if self.looped:
+            at = found.clock, found.number, numbers, columns, found.y, changes
+            of_step, of_start, others = changing_closing(self.evaluator, tables, *at)
+            take.append(of_step)
+            parts["begin"], kept = [of_start], [*kept, *others]
+        found, programs = prepared(found, **parts)
+        return found, [*programs, *kept]
 
     def changes(self, starts: np.ndarray) -> np.ndarray:
         """See :class:`Stepping`."""
@@ -88,10 +100,33 @@ class ExplicitStepping(Stepping):
         """See :class:`Stepping`."""
         return np.concatenate([in_coordinates(self.model, end[: self.model.nq], by_q), by_u])
 
+    def of_closed_start(self, by_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See :class:`Stepping`."""
+        gradients, numbers = in_one(differentiated(*self.evaluator.system[:3]))
+        if not self.looped:
+            return by_q, numbers[:0]
+        weight = self.weights(self.start, by_q, np.zeros(self.model.nu))
+        end, clock = np.zeros_like(self.start), np.zeros(2)
+        _, of_start, _kept = weighing_closing(self.evaluator, gradients, True, clock, end, self.start, weight)
+        Program([of_start])()
+        return self.of_start(weight)[0], numbers
+
     def of_start(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See :class:`Stepping`."""
         nq = self.model.nq
         return in_tangent_space(self.model, self.model.q0, weights[:nq]), weights[nq:].copy()
+
+    def _taking(self, found: Stepper, arrays: Scratch) -> Iterator[Bound]:
+        """The passes that take a step."""
+        yield from self._holding(found)
+        yield step.bind(self.evaluator.rhs, self.tableau, self.quaternion, found.clock, arrays)
+        if self.looped:
+            yield closing_pass(self.evaluator, found.clock, arrays.y)
+
+    @property
+    def looped(self) -> bool:
+        """Whether states are moved onto loops or given motions after a step."""
+        return bool(self.model.loops.kind.size)
 
     def _holding(self, found: Stepper) -> Iterator[Bound]:
         """The pass that says in which window of noise a step is, where there is noise."""

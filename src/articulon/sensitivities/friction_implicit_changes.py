@@ -11,6 +11,7 @@ import numpy as np
 
 from articulon.algebra.vectors import copy_into
 from articulon.forces.evaluation import Evaluator
+from articulon.integrate.friction_implicit_rotors import keeps_spins
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.kernels import jit
 from articulon.passes import Bound, Program, pass_of, run
@@ -19,7 +20,7 @@ from articulon.sensitivities.adjoint_program import point_of
 from articulon.sensitivities.drift_derivatives import drift_tangent
 from articulon.sensitivities.friction_derivatives import Rubbed, friction_tangent, has_friction, rubbed
 from articulon.sensitivities.friction_implicit_steps import Kept, keep_step
-from articulon.sensitivities.spin_derivatives import keeps_spins, spin_tangent
+from articulon.sensitivities.spin_derivatives import spin_tangent
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import Tangent, changing, tangent_arrays
 from articulon.sensitivities.turning_derivatives import spread_shift
@@ -57,7 +58,7 @@ def changing_steps(
     nu, links, forest = e.model.nu, e.system.forest.mass.size, e.system.forest
     tangent, shift, middle, drifted = tangent_arrays(e), np.zeros(nu), rubbed(e), np.zeros((2, nu))
     kicking = acting._replace(resistance=False)
-    _, factors, carried, passes = point_of(e, tangent.q, tangent.u, tangent.time, kicking)
+    _, factors, carried, passes, _ = point_of(e, tangent.q, tangent.u, tangent.time, kicking)
     kick = [
         spread_shift.bind(forest, tangent.q, shift, tangent.q_change),
         *changing(e, tangent, changes, factors, carried, kicking),

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.overrides import parts
-from articulon.dynamics import body_poses, force_derivatives, inverse_dynamics, kinetic_energy, mass_matrix
+from articulon.dynamics import body_poses, inverse_dynamics, kinetic_energy, mass_matrix
+from articulon.dynamics.derivatives.derivative_functions import tree_force_derivatives
 from articulon.errors import CaseError
 from articulon.forces.evaluation import generalized_forces, potential_energy
 from articulon.forces.gravity import Gravity
@@ -122,7 +123,7 @@ def _entry(k: int, nq: int, nu: int) -> Callable[[np.ndarray, np.ndarray], Found
 
 
 def _kinetic(model: Model, q: np.ndarray, u: np.ndarray) -> Found:
-    by_q = 0.5 * u @ force_derivatives(model, q, np.zeros_like(u), u).q
+    by_q = 0.5 * u @ tree_force_derivatives(model, q, np.zeros_like(u), u)[0]
     return float(kinetic_energy(model, q, u)), by_q, mass_matrix(model, q) @ u
 
 

@@ -290,5 +290,6 @@ def _with(value: Any, path: Sequence[Part], new: Any) -> Any:
 def flat_tables(model: Model, frames: np.ndarray | None = None) -> np.ndarray:
     """The numbers of all tables that have derivatives, one behind the other; turns of joint frames are those from
     ``frames``, Euler parameters (links, 4), or zero without."""
-    tables = differentiated(kernel_tables(model).forest, force_tables(model), frames)
+    links = kernel_tables(model)
+    tables = differentiated(links.forest, force_tables(model), links.loops, frames)
     return flat(tables._replace(sites=site_numbers(model)))

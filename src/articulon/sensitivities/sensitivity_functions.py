@@ -100,6 +100,8 @@ def sensitivity(
     stop
         Of a model: ``body``, ``direction`` and ``advance`` as in ``[run.stop]`` of a case: the run ends when the body's
         centre of mass has come so far. The objective ``"stop_time"`` is that time; others are those at it.
+    scaling
+        Of a model: a policy of ``articulon.scaling`` whose factors are constant; none by default.
     thermostat
         Of a model: Langevin's, of free particles under ``velocity-verlet``, whose noise is held with the ``seed``.
     allow_code
@@ -115,8 +117,8 @@ def sensitivity(
     CaseError
         For a parameter that does not exist or is a choice, and for a rule or part of a case without derivatives.
     ModelError
-        For a model with loops, driven joints, flexible bodies or swing joints, or a force whose derivatives are not
-        known.
+        For a model with flexible bodies or swing joints, with loops or driven joints where the rule is no explicit
+        one, or a force whose derivatives are not known.
     DivergenceError
         Where the numbers stop meaning anything.
 
@@ -189,13 +191,16 @@ def _result(
     steps: Steps, parameters: list[Parameter], derivatives: Derivatives, by_parameters: np.ndarray, kept: int
 ) -> Sensitivity:
     """The derivatives by the names of the parameters; those by parameters of tables are one behind the other."""
-    of_state, gradient, begin = {"q": derivatives.by_q + steps.by_start, "u": derivatives.by_u}, {}, 0
+    by_start, by_tables = steps.by_start
+    of_state, gradient, begin = {"q": derivatives.by_q + by_start, "u": derivatives.by_u}, {}, 0
     of_model, end_q, end_u = steps.of_model, derivatives.q, derivatives.u
     for one in parameters:
         if one.changed is None:
             gradient[one.name] = of_state[one.name]
             continue
         found = by_parameters[begin : begin + one.numbers.size]
+        if by_tables.size:
+            found = found + by_tables @ one.columns
         if of_model is not None:  # what the objective changes by with the parameter where the state stays
             found = found + one.of(partial(_value, of_model, end_q, end_u))
         gradient[one.name] = _shaped(found, one.numbers.shape)

@@ -92,6 +92,11 @@ class Stepping(ABC):
         """Derivatives by the initial coordinates, in their tangent space, and speeds, (nu,) each, by the weights of the
         initial state."""
 
+    def of_closed_start(self, by_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives by the initial coordinates and by the numbers of the tables of what has derivatives by the
+        coordinates that the run begins with, in their tangent space (nu,): loops are closed first."""
+        return by_q, np.zeros(0)
+
     def split(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Copies of the coordinates (nq,) and speeds (nu,) of a state."""
         nq, nu = self.model.nq, self.model.nu

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon.dynamics.derivatives.loop_row_products import RowNumbers, row_numbers
 from articulon.forces.sites.between import class_rows, classes_of
 from articulon.forces.sites.list_sizes import has_site_forces, terms_of
 from articulon.forces.sites.pair_sums import no_rows, pair_table
 from articulon.forces.sites.site_positions import site_places
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.forces.solver_tables import Drag, Forces, LinearFlow
-from articulon.model import Forest, Model
+from articulon.model import Forest, Loops, Model
 from articulon.model.array_rotations import rotation_vectors
 
 
@@ -55,17 +56,20 @@ class Tables(NamedTuple):
     turn: np.ndarray
     """Small turns of their joint frames about these, rotation vectors in the parents' frames [rad], shape
     (links, 3)."""
+    rows: RowNumbers
+    """Of loops."""
 
 
-def differentiated(forest: Forest, forces: Forces, frames: np.ndarray | None = None) -> Tables:
-    """Those among the tables of a model's links and forces; turns of joint frames are those from ``frames``, Euler
-    parameters (links, 4), or zero without."""
+def differentiated(forest: Forest, forces: Forces, loops: Loops, frames: np.ndarray | None = None) -> Tables:
+    """Those among the tables of a model's links, forces and loops; turns of joint frames are those from ``frames``,
+    Euler parameters (links, 4), or zero without."""
     terms = tuple(term.table for term in forces.terms)
     sites = SiteNumbers(tuple(one.rows for one in forces.sites.tables), forces.sites.local, forces.sites.charges)
     variances = forces.noise.amplitude * forces.noise.amplitude
     turn = np.zeros((forest.mass.size, 3)) if frames is None else rotation_vectors(forest.rotation, of=frames)
     of_links = forest.mass, forest.moment, forest.inertia, forest.position, turn
-    return Tables(np.ones(1), forces.gravity, forces.drag, forces.flow, variances, terms, sites, *of_links)
+    of_forces = np.ones(1), forces.gravity, forces.drag, forces.flow, variances, terms, sites
+    return Tables(*of_forces, *of_links, row_numbers(loops))
 
 
 def site_numbers(model: Model) -> SiteNumbers:

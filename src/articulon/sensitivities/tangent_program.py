@@ -51,6 +51,7 @@ from articulon.sensitivities.frame_derivatives import (
     frame_tangent,
     parent_velocity,
 )
+from articulon.sensitivities.loop_derivatives import HeldRows, changing_loops, holding
 from articulon.sensitivities.noise_derivatives import noise_tangent
 from articulon.sensitivities.site_derivatives import sites_tangent
 from articulon.sensitivities.table_gradients import Tables
@@ -83,9 +84,9 @@ def tangent_program(e: Evaluator, changes: Tables, acting: Acting = ALL) -> tupl
     """The tangent of the right-hand side of a model with these forces, with changes of the numbers of its tables, and
     the programs, which are to be kept."""
     found = tangent_arrays(e)
-    _, factors, carried, passes = point_of(e, found.q, found.u, found.time, acting)
+    _, factors, carried, passes, held = point_of(e, found.q, found.u, found.time, acting)
     point = Program(passes)
-    program = Program(changing(e, found, changes, factors, carried, acting))
+    program = Program(changing(e, found, changes, factors, carried, acting, held))
     return (point, program), found._replace(point=point.code, code=program.code)
 
 
@@ -97,7 +98,13 @@ def tangent_arrays(e: Evaluator) -> Tangent:
 
 
 def changing(
-    e: Evaluator, found: Tangent, changes: Tables, factors: np.ndarray, carried: Any, acting: Acting = ALL
+    e: Evaluator,
+    found: Tangent,
+    changes: Tables,
+    factors: np.ndarray,
+    carried: Any,
+    acting: Acting = ALL,
+    held: HeldRows | None = None,
 ) -> Iterator[Bound]:
     """Passes that find a change at the state that has been found, by some forces."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
@@ -116,23 +123,30 @@ def changing(
     if acting.resistance and forces.flow is not None:
         yield flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench)
     if acting.resistance and forces.noise.choice[0]:
-        held = forces.drag, forces.noise, ws, e.channels.held, moved
-        yield noise_tangent.bind(*held, changes.drag.centre, changes.noise, wrench)
+        noisy = forces.drag, forces.noise, ws, e.channels.held, moved
+        yield noise_tangent.bind(*noisy, changes.drag.centre, changes.noise, wrench)
     yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     if acting.scaled:
         yield multiply.bind(acting.factor, joint, wrench, joint, wrench)
-        acted = e.channels.total_joint, carried.wrench, joint, wrench
+        acted = e.channels.total_joint, e.channels.total_wrench, joint, wrench
         yield factor_tangent.bind(1.0 / acting.factor, changes.factor, *acted)
         yield weight_tangent.bind(forest, forces.gravity, changes.factor, ws, wrench)
+    fall = acting.factor * forces.gravity
+    if held is not None:
+        linked = held, carried.columns, carried.acceleration, fall, frames
+        by_joints = shift, found.u_change, moved, field, twist
+        yield from changing_loops(forest, ws, *linked, by_joints, changes.rows, wrench)
     of_mass = changes.mass, changes.moment, changes.inertia
     yield inertia_tangent.bind(ws, carried.acceleration, *of_mass, wrench)
-    pushing = carried.wrench, ws, acting.factor * forces.gravity, carried.acceleration
+    pushing = carried.wrench, ws, fall, carried.acceleration
     yield frame_tangent.bind(forest, *pushing, *frames, *frame_scratch(links), wrench)
     yield project_on_joints.bind(forest, ws, wrench, projected)
     yield sum_forces.bind(joint, projected, found.u_rate)
     scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
     yield find_products.bind(*carried, shift, found.u_change, *scratch, found.u_rate)
     yield solve_rows.bind(forest, ws, carried.columns, factors, found.u_rate[None], np.zeros((links, 6)))
+    if held is not None:
+        yield from holding(forest, ws, carried.columns, factors, held, found.u_rate)
     yield change_rates.bind(forest, found.q, found.u, found.q_change, found.u_change, found.q_rate)
 
 

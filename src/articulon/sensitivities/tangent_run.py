@@ -15,7 +15,7 @@ def tangents_along(
     """States (ends, ny) after so many steps, increasing, and their changes (ends, parameters, weights) by parameters
     that change the tables so, (parameters, numbers), and the initial state so, (parameters, 2 nu)."""
     stepping, (times, lengths) = steps.stepping, steps.times
-    changed, numbers = in_one(differentiated(*stepping.evaluator.system[:2]))
+    changed, numbers = in_one(differentiated(*stepping.evaluator.system[:3]))
     changes = stepping.changes(starts)
     stepper, _programs = stepping.changing(changed, numbers, columns, changes)
     stepper.y[:] = stepping.start

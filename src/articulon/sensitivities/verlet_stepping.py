@@ -69,7 +69,7 @@ class VelocityVerletStepping(Stepping):
         drift, onward = (Program(self._drift(found, one)) for one in (arrays, others))
         parts, kept = self._taking(found, others, onward), [program, drift, onward]
         if self.reads:
-            nowhere, _ = in_one(differentiated(*self.evaluator.system[:2]))
+            nowhere, _ = in_one(differentiated(*self.evaluator.system[:3]))
             other, solving = adjoint_program(self.evaluator, nowhere, False, self.run.acting)
             kept.append(other)
             parts["reverse"] = [

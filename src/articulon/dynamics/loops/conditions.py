@@ -139,7 +139,7 @@ def evaluate_motions(motions, functions, time, motion):
 
 
 @jit
-def _turned(ws, i, v):
+def turned(ws, i, v):
     """A direction of link i, or of the world for the ground, in the world."""
     if i < 0:
         return v
@@ -147,14 +147,15 @@ def _turned(ws, i, v):
 
 
 @jit
-def _origin(ws, i):
+def origin_of(ws, i):
+    """Origin of link i, or of the world for the ground."""
     if i < 0:
         return ZERO
     return load(ws.position, i)
 
 
 @jit
-def _twist(ws, i):
+def twist_of(ws, i):
     """Angular velocity and velocity of the origin of link i."""
     if i < 0:
         return ZERO, ZERO
@@ -169,14 +170,14 @@ def row_residuals(loops, q, ws, motion, residual):
         if kind == DRIVE:
             residual[r] = q[loops.coordinate[r]] - motion[loops.motion[r], 0]
             continue
-        n = _turned(ws, a, load(loops.fixed, r))
+        n = turned(ws, a, load(loops.fixed, r))
         if kind == TRANSLATION:
             # The origins first: both may be far from the world's, and their difference is exact where they are close.
-            apart = sub(_origin(ws, b), _origin(ws, a))
-            arms = sub(_turned(ws, b, load(loops.point_b, r)), _turned(ws, a, load(loops.point_a, r)))
+            apart = sub(origin_of(ws, b), origin_of(ws, a))
+            arms = sub(turned(ws, b, load(loops.point_b, r)), turned(ws, a, load(loops.point_a, r)))
             residual[r] = dot(n, add(apart, arms))
         else:
-            residual[r] = dot(n, _turned(ws, b, load(loops.moving, r)))
+            residual[r] = dot(n, turned(ws, b, load(loops.moving, r)))
 
 
 @jit
@@ -186,16 +187,16 @@ def row_wrenches(loops, ws, wrench):
         kind, a, b = loops.kind[r], loops.link_a[r], loops.link_b[r]
         if kind == DRIVE:
             continue
-        n = _turned(ws, a, load(loops.fixed, r))
+        n = turned(ws, a, load(loops.fixed, r))
         if kind == TRANSLATION:
-            arm = _turned(ws, b, load(loops.point_b, r))
-            lever = add(arm, sub(_origin(ws, b), _origin(ws, a)))  # both forces act at b's point
+            arm = turned(ws, b, load(loops.point_b, r))
+            lever = add(arm, sub(origin_of(ws, b), origin_of(ws, a)))  # both forces act at b's point
             store_from(wrench, r, 0, n)
             store_from(wrench, r, 3, cross(arm, n))
             store_from(wrench, r, 6, scale(-1.0, n))
             store_from(wrench, r, 9, cross(n, lever))
         else:
-            t = cross(_turned(ws, b, load(loops.moving, r)), n)
+            t = cross(turned(ws, b, load(loops.moving, r)), n)
             store_from(wrench, r, 0, ZERO)
             store_from(wrench, r, 3, t)
             store_from(wrench, r, 6, ZERO)
@@ -220,8 +221,8 @@ def mark_live_rows(forest, loops, ws, arrays, locked=None):
         # directions.
         force, size_a, size_b = 0.0, 1.0, 1.0
         if loops.kind[r] == TRANSLATION:
-            arm = _turned(ws, b, load(loops.point_b, r))
-            force, size_b, size_a = 1.0, norm(arm), norm(arm) + norm(sub(_origin(ws, b), _origin(ws, a)))
+            arm = turned(ws, b, load(loops.point_b, r))
+            force, size_b, size_a = 1.0, norm(arm), norm(arm) + norm(sub(origin_of(ws, b), origin_of(ws, a)))
         live[r] = 0
         # Parents come before their children: the outer of the two links is the one with the larger index. Below the
         # link where the paths meet, the two sides act on different joints; above it they cancel.
@@ -271,18 +272,18 @@ def row_biases(loops, ws, gamma):
         gamma[r] = 0.0
         if kind == DRIVE:
             continue
-        n = _turned(ws, a, load(loops.fixed, r))
-        wa, va = _twist(ws, a)
-        wb, vb = _twist(ws, b)
+        n = turned(ws, a, load(loops.fixed, r))
+        wa, va = twist_of(ws, a)
+        wb, vb = twist_of(ws, b)
         if kind == TRANSLATION:
-            arm = _turned(ws, b, load(loops.point_b, r))
-            lever = add(arm, sub(_origin(ws, b), _origin(ws, a)))
+            arm = turned(ws, b, load(loops.point_b, r))
+            lever = add(arm, sub(origin_of(ws, b), origin_of(ws, a)))
             # How b's point moves in the frame of a, and its Coriolis and centripetal accelerations.
             slip = sub(add(vb, cross(wb, arm)), add(va, cross(wa, lever)))
             swept = sub(cross(wb, cross(wb, arm)), cross(wa, cross(wa, lever)))
             gamma[r] = dot(n, sub(swept, scale(2.0, cross(wa, slip))))
         else:
-            m = _turned(ws, b, load(loops.moving, r))
+            m = turned(ws, b, load(loops.moving, r))
             change = add(cross(cross(wb, m), n), cross(m, cross(wa, n)))
             gamma[r] = dot(sub(wb, wa), change)
 

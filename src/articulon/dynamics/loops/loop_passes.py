@@ -131,16 +131,16 @@ def solving_again(
     return Program([adding.solve.bind(forest, *again)])
 
 
-def factoring(forest: Forest, loops: Loops, ws: Workspace, arrays: LoopScratch) -> Program:
+def factoring(forest: Forest, loops: Loops, ws: Workspace, arrays: LoopScratch, adding: OpenForest = BARE) -> Program:
     """Factors of J M⁻¹ Jᵀ at links that have been placed."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
-    return Program(factoring_under(forest, loops, loads, at_rest.py_func(ws, arrays), arrays, arrays.response))
+    return Program(factoring_under(forest, loops, loads, at_rest.py_func(ws, arrays), arrays, arrays.response, adding))
 
 
-def responding(forest: Forest, ws: Workspace, arrays: LoopScratch) -> Program:
+def responding(forest: Forest, ws: Workspace, arrays: LoopScratch, adding: OpenForest = BARE) -> Program:
     """M⁻¹ f of the forces in the scratch, into its ``response``, at links that have been placed."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
-    return solving_again(forest, loads, at_rest.py_func(ws, arrays), arrays, arrays.response)
+    return solving_again(forest, loads, at_rest.py_func(ws, arrays), arrays, arrays.response, adding)
 
 
 @jit
@@ -189,9 +189,16 @@ def project(loops, motions, functions, time, q, u, ws, arrays, placing, moving, 
 
 
 def closing_loops(
-    forest: Forest, constraints: tuple[Any, ...], q: np.ndarray, u: np.ndarray, ws: Workspace, arrays: LoopScratch
+    forest: Forest,
+    constraints: tuple[Any, ...],
+    q: np.ndarray,
+    u: np.ndarray,
+    ws: Workspace,
+    arrays: LoopScratch,
+    noting: tuple[Bound, ...] = (),
 ) -> Bound:
-    """The pass that moves q and u onto loops and driven joints; how far they were off is left in the scratch."""
+    """The pass that moves q and u onto loops and driven joints; how far they were off is left in the scratch. Passes
+    that are ``noting`` run before every move of the coordinates."""
     return project.bind(
         *constraints,
         q,
@@ -202,5 +209,5 @@ def closing_loops(
         Program([move_links.bind(forest, u, ws)]),
         factoring(forest, constraints[0], ws, arrays),
         responding(forest, ws, arrays),
-        Program([correct_coordinates.bind(forest, q, arrays.response)]),
+        Program([*noting, correct_coordinates.bind(forest, q, arrays.response)]),
     )

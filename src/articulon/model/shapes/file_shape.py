@@ -1,0 +1,51 @@
+"""Base class of shapes from a file: the location of the file, and the hash of its contents."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from articulon.declaration import marked_path
+from articulon.errors import ModelError
+from articulon.inputs import clipped, is_file
+from articulon.model.shapes.base import Shape
+
+
+class FileShape(Shape):
+    """A shape from a file. Subclasses have the keys ``file`` and ``sha256``."""
+
+    noun: ClassVar[str]
+    """Name of the file type in messages."""
+
+    if TYPE_CHECKING:
+        file: str
+        sha256: str | None
+
+    def beside(self, source: str, where: str, whose: str = "") -> Self:
+        """Return a copy whose file is resolved relative to a case file and marked with its hash; raises CaseError,
+        naming the key ``where`` and the owner ``whose``, if the file is missing or has changed."""
+        file, mark = marked_path(self.file, self.sha256, source, f"{where}.file{whose}", f"{where}.sha256")
+        return self.model_copy(update={"file": file, "sha256": mark})
+
+    def found(self, where: str) -> Self:
+        """Return a copy with the full path of its file and the hash of its contents; raises ModelError if it is missing
+        or has changed."""
+        path = Path(self.file)
+        if not is_file(path):
+            raise ModelError(f"{where}: there is no {self.noun} {clipped(self.file)}")
+        try:
+            mark = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError as error:
+            raise ModelError(f"{where}: {clipped(path)} cannot be read: {error.strerror}") from None
+        if self.sha256 not in (None, mark):
+            raise ModelError(f"{where}: {path} does not match sha256; leave that key out")
+        return self.model_copy(update={"file": str(path.resolve()), "sha256": mark})
+
+    @property
+    def age(self) -> int:
+        """Modification time of the file [ns], which identifies cached contents; 0 if there is no file."""
+        try:
+            return Path(self.file).stat().st_mtime_ns
+        except (OSError, ValueError):
+            return 0

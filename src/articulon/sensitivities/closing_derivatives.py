@@ -1,0 +1,372 @@
+"""Derivatives of what is done after a step: the state is moved back onto loops and given motions.
+
+The coordinates are moved turn by turn, q' = q ∘ x, by the smallest x in the metric of the mass matrix that removes φ to
+first order, and then the speeds once, u' = u + x (``dynamics/loops/loop_passes.py``):
+
+    M x = Jᵀ ν,   J x = −φ(q)   of the coordinates,   J (u + x) = v(t)   of the speeds.
+
+Each is differentiated as it is, though little would be missing without what is of the size of x: at x = 0 it is the
+projection 1 − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ J. With y = x of the coordinates and y = u + x of the speeds, x is an acceleration of
+links at rest under the forces of the rows, as in ``loop_derivatives.py``: with weights w of x, p = M⁻¹ (w + Jᵀ μ) and
+J p = 0,
+
+    w·δx = −p·δ(M x − Jᵀ ν) + μ·(δ(J y) + δφ)     at fixed x, ν and y, without δφ of the speeds,
+
+and J μ by u. All is in the tangent space of q: Euler parameters are of unit length before and after.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.rotations import conjugate, exponential, matrix, product, quaternion_at
+from articulon.algebra.vectors import add, apply, apply_t, copy_into, load_at, scale, store_at
+from articulon.dynamics import joints
+from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
+from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
+from articulon.dynamics.derivatives.derivative_definitions import (
+    copy_row,
+    factorise,
+    find_motion_columns,
+    find_products,
+    find_transposed_products,
+    solve_rows,
+)
+from articulon.dynamics.derivatives.loop_row_products import (
+    change_forces,
+    change_rate,
+    change_residual,
+    weigh_rates,
+    weigh_residuals,
+)
+from articulon.dynamics.derivatives.products import move_by
+from articulon.dynamics.loops.conditions import add_loop_forces, loop_scratch
+from articulon.dynamics.loops.constrained_articulated import at_rest
+from articulon.dynamics.loops.loop_passes import NO_GRAVITY, factoring_under
+from articulon.dynamics.motion_passes import move_links, place_links
+from articulon.dynamics.newton_euler import project_on_joints
+from articulon.forces.evaluation import Evaluator
+from articulon.kernels import jit
+from articulon.model import Workspace, workspace
+from articulon.model.loop_declarations import DRIVE
+from articulon.passes import Bound, Program, pass_of
+from articulon.sensitivities.adjoint_program import begin, inertia_adjoint, keep_wrenches, project_powers
+from articulon.sensitivities.drift_derivatives import left_jacobian, turns_freely
+from articulon.sensitivities.frame_derivatives import (
+    frame_adjoint,
+    frame_power_adjoint,
+    frame_scratch,
+    frame_tangent,
+)
+from articulon.sensitivities.loop_derivatives import HeldRows, held_rows, holding, zero
+from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.tangent_program import change_twists, clear_changes, displace, inertia_tangent
+
+NOTHING = np.zeros((0, 2), dtype=np.int64)
+
+
+class Move(NamedTuple):
+    """One move onto the loops, of coordinates or of speeds, and the programs that differentiate it."""
+
+    point: np.ndarray
+    """Of the program that finds what changes read there, shape (passes, 2)."""
+    code: np.ndarray
+    """Of the program that finds what weights of x are to the state, or what x changes by, shape (passes, 2)."""
+    q: np.ndarray
+    """Where the links are, shape (nq,)."""
+    x: np.ndarray
+    """The move, shape (nu,)."""
+    exerted: np.ndarray
+    """ν, shape (rows,)."""
+    y: np.ndarray
+    """What J is multiplied with, shape (nu,)."""
+    weight: np.ndarray
+    """Of x, or its change, shape (nu,)."""
+    by_shift: np.ndarray
+    """Derivatives by the coordinates in their tangent space, or their changes, shape (nu,)."""
+    by_speed: np.ndarray
+    """Derivatives by y, or its changes, shape (nu,)."""
+
+
+class _Point(NamedTuple):
+    """What derivatives of a move read."""
+
+    ws: Workspace
+    """Links that move at y."""
+    still: Workspace
+    """The same at rest."""
+    columns: np.ndarray
+    """Of links at rest that are accelerated by x, shape (nu, 24)."""
+    moving: np.ndarray
+    """Of links that move at y, shape (nu, 24)."""
+    acceleration: np.ndarray
+    """By x, shape (links, 6)."""
+    factors: np.ndarray
+    """Of M⁻¹, shape (nu, 7)."""
+    wrench: np.ndarray
+    """Of the rows, by ν, shape (links, 6)."""
+    given: np.ndarray
+    """The same, as it stays while bodies turn, shape (links, 15)."""
+    held: HeldRows
+    """The rows."""
+    passes: tuple[Bound, ...]
+    """What finds them."""
+
+
+def _move(nq: int, nu: int, rows: int) -> Move:
+    return Move(NOTHING, NOTHING, *(np.zeros(n) for n in (nq, nu, rows, nu, nu, nu, nu)))
+
+
+def _point(e: Evaluator, move: Move) -> _Point:
+    forest, loops, motions = e.system.forest, e.system.loops, e.system.motions
+    links, nu, ws = forest.mass.size, e.model.nu, workspace(forest)
+    arrays = loop_scratch(forest, loops, motions, nu)
+    still, held = at_rest.py_func(ws, arrays), held_rows(loops, arrays, links, nu)
+    columns, moving = (np.zeros((nu, motion_columns.WIDTH)) for _ in range(2))
+    acceleration, wrench, given = (np.zeros((links, n)) for n in (6, 6, WRENCH_WIDTH))
+    factors, nothing, none = np.zeros((nu, inverse_mass.FACTORS)), np.zeros(nu), np.zeros(3)
+    passes = (
+        place_links.bind(forest, move.q, ws),
+        *factoring_under(forest, loops, (arrays.tau, arrays.total, *NO_GRAVITY), still, arrays, arrays.response),
+        exert.bind(loops, arrays, move.exerted, held.driving, wrench),
+        keep_wrenches.bind(wrench, given),
+        find_motion_columns.bind(forest, nothing, move.x, none, still, columns, acceleration),
+        factorise.bind(forest, columns, arrays.articulated, factors),
+        move_links.bind(forest, move.y, ws),
+        find_motion_columns.bind(forest, move.y, nothing, none, ws, moving, np.zeros((links, 6))),
+    )
+    return _Point(ws, still, columns, moving, acceleration, factors, wrench, given, held, passes)
+
+
+def _weighing(e: Evaluator, at: _Point, move: Move, gradients: Tables, bodies: bool, of_q: bool) -> Iterator[Bound]:
+    """Passes that find what weights of a move are to the state before it, and add what they are to the tables."""
+    forest, loops = e.system.forest, e.system.loops
+    links, nu, held = forest.mass.size, e.model.nu, at.held
+    weight, by_q, by_u = (np.zeros(nu) for _ in range(3))
+    motion, moved, by_place, by_velocity = (np.zeros((links, 6)) for _ in range(4))
+    composite, rows, loads = (np.zeros((links, n)) for n in (composites.WIDTH, products.WIDTH, WRENCH_WIDTH))
+    yield from at.passes
+    yield copy_row.bind(move.weight, weight)
+    yield solve_rows.bind(forest, at.ws, at.columns, at.factors, weight[None], np.zeros((links, 6)))
+    yield from holding(forest, at.ws, at.columns, at.factors, held, weight)
+    carried = forest, at.wrench, at.still, at.columns, at.acceleration, composite, loads, at.given
+    yield find_transposed_products.bind(*carried, weight, motion, rows, by_q, by_u)
+    by = by_place, by_velocity, move.by_shift, move.by_speed
+    yield begin.bind(by_q, by_u, *by)
+    own = at.moving, move.y, moved, held.arrays.wrench, move.exerted, held.multiplier, motion
+    yield weigh_rows.bind(forest, loops, at.ws, *own, by_place, by_velocity, move.by_speed, gradients.rows)
+    if of_q:
+        yield weigh_open.bind(loops, at.ws, held.multiplier, by_place, move.by_shift, gradients.rows)
+    yield project_powers.bind(forest, at.ws, at.moving, *by)
+    if bodies:
+        of_mass, frames = (gradients.mass, gradients.moment, gradients.inertia), (gradients.position, gradients.turn)
+        yield inertia_adjoint.bind(at.still, at.acceleration, motion, *of_mass)
+        stays = np.zeros(3), at.acceleration, composite, loads, motion, rows
+        yield frame_adjoint.bind(forest, at.still, *stays, *frames)
+        yield frame_power_adjoint.bind(forest, at.ws, by_place, by_velocity, *frames)
+
+
+def _changing(e: Evaluator, at: _Point, move: Move, changes: Tables, of_q: bool) -> Iterator[Bound]:
+    """Passes that find what a move changes by, where it has been found."""
+    forest, loops = e.system.forest, e.system.loops
+    links, nu, held = forest.mass.size, e.model.nu, at.held
+    q_change, shift, joint = np.zeros(e.model.nq), np.zeros(nu), np.zeros(nu)
+    moved, field, twist, wrench = (np.zeros((links, 6)) for _ in range(4))
+    frames = changes.position, changes.turn
+    yield turn_coordinates.bind(forest, move.q, move.by_shift, q_change)
+    given = move.q, q_change, move.by_speed
+    yield displace.bind(forest, at.ws, at.moving, *given, *frames, shift, moved, field)
+    yield change_twists.bind(at.ws, moved, field, twist)
+    yield clear_changes.bind(wrench, joint)
+    own = move.exerted, shift, move.by_speed, moved, twist, changes.rows
+    yield change_rows.bind(loops, at.ws, int(of_q), *own, wrench, held.given)
+    of_mass = changes.mass, changes.moment, changes.inertia
+    yield inertia_tangent.bind(at.still, at.acceleration, *of_mass, wrench)
+    pushing = at.wrench, at.still, np.zeros(3), at.acceleration
+    yield frame_tangent.bind(forest, *pushing, *frames, *frame_scratch(links), wrench)
+    yield project_on_joints.bind(forest, at.still, wrench, move.weight)
+    composite, loads = np.zeros((links, composites.WIDTH)), np.zeros((links, WRENCH_WIDTH))
+    carried = forest, at.wrench, at.still, at.columns, at.acceleration, composite, loads, at.given
+    scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
+    yield find_products.bind(*carried, shift, np.zeros(nu), *scratch, move.weight)
+    yield solve_rows.bind(forest, at.ws, at.columns, at.factors, move.weight[None], np.zeros((links, 6)))
+    yield from holding(forest, at.ws, at.columns, at.factors, held, move.weight)
+
+
+def weighing_moves(e: Evaluator, gradients: Tables, bodies: bool) -> tuple[tuple[Move, Move], list[Program]]:
+    """The moves of coordinates and of speeds with their adjoints, and the programs, which are to be kept."""
+    found: list[Move] = []
+    programs: list[Program] = []
+    for of_q in (True, False):
+        move = _move(e.model.nq, e.model.nu, e.system.loops.kind.size)
+        program = Program(_weighing(e, _point(e, move), move, gradients, bodies, of_q))
+        found.append(move._replace(code=program.code))
+        programs.append(program)
+    return (found[0], found[1]), programs
+
+
+def changing_moves(e: Evaluator, changes: Tables) -> tuple[tuple[Move, Move], list[Program]]:
+    """The same with their tangents."""
+    found: list[Move] = []
+    programs: list[Program] = []
+    for of_q in (True, False):
+        move = _move(e.model.nq, e.model.nu, e.system.loops.kind.size)
+        at = _point(e, move)
+        both = Program(at.passes), Program(_changing(e, at, move, changes, of_q))
+        found.append(move._replace(point=both[0].code, code=both[1].code))
+        programs += both
+    return (found[0], found[1]), programs
+
+
+@pass_of
+def exert(loops, arrays, exerted, driving, wrench):
+    """The wrenches of rows on links (links, 6)."""
+    zero(wrench)
+    add_loop_forces(loops, arrays.wrench, exerted, driving, wrench)
+
+
+@pass_of
+def weigh_rows(
+    forest,
+    loops,
+    ws,
+    columns,
+    y,
+    moved,
+    wrench,
+    exerted,
+    multiplier,
+    motion,
+    by_place,
+    by_velocity,
+    by_speed,
+    gradient,
+):
+    """Adds what ν·J p and μ·J y change by, at p and y that are held, but that links move otherwise at y."""
+    move_by(forest, ws, columns, y, moved)
+    weigh_rates(loops, ws, exerted, motion, by_place, gradient)
+    weigh_rates(loops, ws, multiplier, moved, by_place, gradient)
+    add_loop_forces(loops, wrench, multiplier, by_speed, by_velocity)
+
+
+@pass_of
+def weigh_open(loops, ws, multiplier, by_place, by_coordinate, gradient):
+    """Adds what μ·φ changes by."""
+    weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient)
+
+
+@pass_of
+def change_rows(loops, ws, of_q, exerted, shift, speed, moved, twist, change, wrench, given):
+    """Adds the changes of the rows' forces at fixed ν to those of wrenches on links, and finds those of J y, and of φ
+    where coordinates are moved (rows,)."""
+    change_forces(loops, ws, exerted, moved, change, wrench)
+    for r in range(loops.kind.size):
+        if loops.kind[r] == DRIVE:
+            given[r] = shift[loops.speed[r]] if of_q else speed[loops.speed[r]]
+            continue
+        given[r] = change_rate(loops, ws, r, moved, twist, change)
+        if of_q:
+            given[r] += change_residual(loops, ws, r, moved, change)
+
+
+@jit
+def coordinates_of(forest, q, shift, factor, result):
+    """Of numbers in the tangent space (nu,) those by Euler parameters ``factor`` e t, into (nq,)."""
+    for i in range(forest.kind.size):
+        kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
+        count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
+        if plain < 0:
+            plain = count
+        for m in range(plain):
+            result[k + m] = shift[j + m]
+        if plain < count:
+            t = load_at(shift, j + plain)
+            turned = product(quaternion_at(q, k + plain), (0.0, t[0], t[1], t[2]))
+            for m in range(4):
+                result[k + plain + m] = factor * turned[m]
+
+
+@jit
+def tangents_of(forest, q, numbers, factor, result):
+    """Of numbers by coordinates (nq,) those in the tangent space, ``factor`` the vector of ē n, into (nu,)."""
+    for i in range(forest.kind.size):
+        kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
+        count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
+        if plain < 0:
+            plain = count
+        for m in range(plain):
+            result[j + m] = numbers[k + m]
+        if plain < count:
+            found = product(conjugate(quaternion_at(q, k + plain)), quaternion_at(numbers, k + plain))
+            for m in range(3):
+                result[j + plain + m] = factor * found[1 + m]
+
+
+@pass_of
+def turn_coordinates(forest, q, shift, q_change):
+    """Changes of the coordinates (nq,) of those in their tangent space."""
+    coordinates_of(forest, q, shift, 0.5, q_change)
+
+
+@jit
+def carry_changes(forest, x, shift, x_change):
+    """Changes before a move x of the coordinates to those after it, in place, with those of x."""
+    for i in range(forest.kind.size):
+        kind, j = forest.kind[i], forest.u_start[i]
+        plain = joints.degrees_of_freedom(kind)
+        if turns_freely(kind):
+            plain -= 3
+            phi = load_at(x, j + plain)
+            turned = apply_t(matrix(exponential(phi)), load_at(shift, j + plain))
+            by_x = left_jacobian(scale(-1.0, phi), load_at(x_change, j + plain))
+            store_at(shift, j + plain, add(turned, by_x))
+        for k in range(j, j + plain):
+            shift[k] += x_change[k]
+
+
+@jit
+def carry_weights(forest, x, by_shift, by_x):
+    """Weights of the coordinates after a move x to those before it, in place, as far as x stays, and to those of x."""
+    for i in range(forest.kind.size):
+        kind, j = forest.kind[i], forest.u_start[i]
+        plain = joints.degrees_of_freedom(kind)
+        if turns_freely(kind):
+            plain -= 3
+            phi, t = load_at(x, j + plain), load_at(by_shift, j + plain)
+            store_at(by_x, j + plain, left_jacobian(phi, t))
+            store_at(by_shift, j + plain, apply(matrix(exponential(phi)), t))
+        for k in range(j, j + plain):
+            by_x[k] = by_shift[k]
+
+
+@jit
+def set_move(move, q, x, exerted, y):
+    """Makes a move the one that is differentiated."""
+    copy_into(move.q, q)
+    copy_into(move.x, x)
+    copy_into(move.exerted, exerted)
+    copy_into(move.y, y)
+
+
+class Turns(NamedTuple):
+    """The moves of coordinates that a closing has made."""
+
+    made: np.ndarray
+    """How many, shape (1,)."""
+    q: np.ndarray
+    """Before each, shape (turns, nq)."""
+    x: np.ndarray
+    """shape (turns, nu)."""
+    exerted: np.ndarray
+    """ν, shape (turns, rows)."""
+
+
+@pass_of
+def note_turn(q, arrays, turns):
+    """Notes a move of the coordinates that is about to be made."""
+    k = turns.made[0]
+    copy_into(turns.q[k], q)
+    copy_into(turns.x[k], arrays.response)
+    copy_into(turns.exerted[k], arrays.correction)
+    turns.made[0] = k + 1

@@ -1,0 +1,278 @@
+"""Adjoint and tangent of accelerations that loops and driven joints hold.
+
+With the rows' forces Jᵀλ, and δφ'' what a row's second derivative changes by at fixed u',
+
+    M δu' = δF + Jᵀ δλ,   J δu' + δφ'' = 0,
+
+δF being what other forces and the bodies' inertia change by, and Jᵀλ at fixed λ. With weights w of u' there are
+p = M⁻¹ (w + Jᵀ μ) and μ such that J p = 0, and w·δu' = p·δF + μ·δφ'': rows are one more force, of virtual power λ·J p,
+and one more power, μ·φ'', by places, velocities and accelerations of links (``derivatives/loop_row_products.py``). The
+factors of J M⁻¹ Jᵀ are those that the accelerations are found with: rows that follow from others have no λ and no μ.
+
+As column s of a joint displaces all that it carries, spatial accelerations there change by s × a + ψ'' − v × ψ'
+(``motion_columns.py``), and with a speed by ψ' + s' − v × s: with derivatives by accelerations summed over all that is
+carried, −v × is one more derivative by velocities, and what is left is multiplied with the columns themselves.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import ZERO, add, cross, load, load_from, scale, sub
+from articulon.dynamics import joints
+from articulon.dynamics.derivatives.composites import add_from
+from articulon.dynamics.derivatives.derivative_definitions import solve_rows
+from articulon.dynamics.derivatives.loop_row_products import (
+    RowNumbers,
+    change_acceleration,
+    change_forces,
+    weigh_accelerations,
+    weigh_rates,
+)
+from articulon.dynamics.derivatives.motion_columns import SECOND, SPEED, load_motion, motion_cross, store_motion
+from articulon.dynamics.derivatives.products import move_by
+from articulon.dynamics.loops.conditions import LoopScratch, add_loop_forces, on_links
+from articulon.dynamics.loops.semidefinite import solve_semidefinite
+from articulon.dynamics.newton_euler import project
+from articulon.kernels import jit
+from articulon.model import Forest, Loops, Workspace
+from articulon.model.loop_declarations import DRIVE
+from articulon.passes import Bound, pass_of
+from articulon.sensitivities.frame_derivatives import (
+    add_gradient,
+    cross_transposed,
+    frame_changes,
+    frame_motion,
+    parent_acceleration,
+    parent_velocity,
+)
+
+TURNS = 2
+"""How often multipliers are found: the second time removes the rounding of the first, as it does of accelerations."""
+
+
+class HeldRows(NamedTuple):
+    """Rows that hold what has been found without them."""
+
+    loops: Loops
+    arrays: LoopScratch
+    """Their forces, and the factors of J M⁻¹ Jᵀ."""
+    given: np.ndarray
+    """What J x is to be the opposite of, shape (rows,)."""
+    multiplier: np.ndarray
+    """μ, shape (rows,)."""
+    answer: np.ndarray
+    """Scratch: generalised forces of the rows, then what they accelerate, shape (nu,)."""
+    motion: np.ndarray
+    """Scratch, shape (links, 6)."""
+    total: np.ndarray
+    """Scratch, shape (links, 6)."""
+    driving: np.ndarray
+    """Scratch, shape (nu,)."""
+    force: np.ndarray
+    """Scratch, shape (links, 6)."""
+
+
+def held_rows(loops: Loops, arrays: LoopScratch, links: int, nu: int) -> HeldRows:
+    """Rows with nothing to be held."""
+    rows = loops.kind.size
+    of_links = (np.zeros((links, 6)) for _ in range(3))
+    motion, total, force = of_links
+    return HeldRows(loops, arrays, np.zeros(rows), np.zeros(rows), np.zeros(nu), motion, total, np.zeros(nu), force)
+
+
+def holding(
+    forest: Forest, ws: Workspace, columns: np.ndarray, factors: np.ndarray, held: HeldRows, x: np.ndarray
+) -> Iterator[Bound]:
+    """Passes that add M⁻¹ Jᵀ μ to ``x`` (nu,), such that J x is the opposite of what is given."""
+    yield clear_rows.bind(held.multiplier)
+    for _ in range(TURNS):
+        yield answer_rows.bind(forest, ws, columns, x, *held[:-1])
+        yield solve_rows.bind(forest, ws, columns, factors, held.answer[None], held.force)
+        yield add_answer.bind(held.answer, x)
+
+
+@pass_of
+def clear_rows(multiplier):
+    """Zeroes μ."""
+    for r in range(multiplier.size):
+        multiplier[r] = 0.0
+
+
+@pass_of
+def answer_rows(forest, ws, columns, x, loops, arrays, given, multiplier, answer, motion, total, driving):
+    """The generalised forces of the rows that are still missing, and their μ."""
+    move_by(forest, ws, columns, x, motion)
+    for r in range(loops.kind.size):
+        own = x[loops.speed[r]] if loops.kind[r] == DRIVE else on_links(loops, arrays.wrench, r, motion, 3, 0)
+        arrays.residual[r] = -(given[r] + own)
+    step = arrays.correction
+    solve_semidefinite(arrays.matrix, arrays.scale, arrays.pivot, arrays.rank[0], arrays.residual, step)
+    for r in range(step.size):
+        multiplier[r] += step[r]
+    zero(total)
+    for k in range(driving.size):
+        driving[k] = 0.0
+    add_loop_forces(loops, arrays.wrench, step, driving, total)
+    project(forest, ws, total, answer)
+    for k in range(answer.size):
+        answer[k] += driving[k]
+
+
+@pass_of
+def add_answer(answer, x):
+    """Adds what the rows accelerate."""
+    for k in range(x.size):
+        x[k] += answer[k]
+
+
+@jit
+def zero(rows):
+    """Zeroes rows of six numbers."""
+    for i in range(rows.shape[0]):
+        for k in range(6):
+            rows[i, k] = 0.0
+
+
+@pass_of
+def weigh_loops(
+    loops,
+    ws,
+    exerted,
+    wrench,
+    multiplier,
+    motion,
+    acceleration,
+    gravity,
+    driving,
+    by_place,
+    by_velocity,
+    by_acceleration,
+    gradient,
+):
+    """Adds what λ·J p and μ·φ'' change by with places and velocities of links (links, 6); those by accelerations are
+    written, about which there are others in those by places and velocities (:func:`turn_accelerations`)."""
+    weigh_rates(loops, ws, exerted, motion, by_place, gradient)
+    weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, by_velocity, gradient)
+    zero(by_acceleration)
+    add_loop_forces(loops, wrench, multiplier, driving, by_acceleration)
+    turn_accelerations(ws, acceleration, by_acceleration, by_place, by_velocity)
+
+
+@jit
+def turn_accelerations(ws, acceleration, by_acceleration, by_place, by_velocity):
+    """Adds what derivatives by accelerations are to places and velocities where links move along with a joint, but for
+    what ``project_powers`` will make of the velocities."""
+    for i in range(acceleration.shape[0]):
+        f, n = load_from(by_acceleration, i, 0), load_from(by_acceleration, i, 3)
+        (aw, av), v, w = load_motion(acceleration, i, 0), load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+        linear, angular = cross(w, f), add(cross(w, n), cross(v, f))
+        turning = sub(add(cross(av, f), cross(aw, n)), add(cross(v, linear), cross(w, angular)))
+        add_from(by_place, i, 3, turning)
+        add_from(by_velocity, i, 0, linear)
+        add_from(by_velocity, i, 3, angular)
+
+
+@pass_of
+def project_accelerations(forest, ws, columns, by_acceleration, by_coordinate, by_speed):
+    """Adds derivatives by accelerations of links (links, 6), which are summed towards the roots, to those by the
+    joints."""
+    parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
+    for i in range(parent.size - 1, -1, -1):
+        p = parent[i]
+        f, n = load_from(by_acceleration, i, 0), load_from(by_acceleration, i, 3)
+        for k in range(u_start[i], u_start[i] + joints.degrees_of_freedom(kinds[i])):
+            by_coordinate[k] += power(columns, k, SECOND, n, f)
+            by_speed[k] += power(columns, k, SPEED, n, f)
+        if p >= 0:
+            add_from(by_acceleration, p, 0, f)
+            add_from(by_acceleration, p, 3, add(n, cross(load(ws.reach, i), f)))
+
+
+@jit
+def power(columns, k, part, n, f):
+    """That of a moment and a force on a part of a column."""
+    w, v = load_motion(columns, k, part)
+    return w[0] * n[0] + w[1] * n[1] + w[2] * n[2] + v[0] * f[0] + v[1] * f[1] + v[2] * f[2]
+
+
+@pass_of
+def frame_acceleration_adjoint(forest, ws, gravity, acceleration, by_acceleration, position, turn):
+    """Adds the derivatives of μ·φ'' by slides and turns of joint frames (links, 3), as far as they are those by
+    accelerations, which have been summed over all that joints carry."""
+    for i in range(forest.parent.size):
+        pw, pv = parent_velocity(forest, ws, i)
+        bw, bv = parent_acceleration(forest, ws, gravity, acceleration, i)
+        f, n = load_from(by_acceleration, i, 0), load_from(by_acceleration, i, 3)
+        a, b = cross_transposed(bw, bv, n, f)
+        c, d = cross_transposed(pw, pv, n, f)
+        c, d = cross_transposed(pw, pv, c, d)
+        add_gradient(forest, ws, i, add(a, c), add(b, d), position, turn)
+
+
+@pass_of
+def change_accelerations(
+    forest, ws, columns, gravity, acceleration, position, turn, shift, u_change, moved, field, carried, faster
+):
+    """Changes of the spatial accelerations of links at fixed u', angular part first (links, 6), of changes of the
+    joints; ``carried`` (links, 6) is scratch."""
+    parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
+    for i in range(parent.size):
+        p = parent[i]
+        w, v = ZERO, ZERO
+        if p >= 0:
+            w = load_from(carried, p, 0)
+            v = add(load_from(carried, p, 3), cross(w, load(ws.reach, i)))
+        if frame_changes(position, turn, i):
+            pw, pv = parent_velocity(forest, ws, i)
+            bw, bv = parent_acceleration(forest, ws, gravity, acceleration, i)
+            sw, sv = frame_motion(forest, ws, position, turn, i)
+            fw, fv = motion_cross(pw, pv, sw, sv)
+            gw, gv = motion_cross(pw, pv, fw, fv)
+            hw, hv = motion_cross(bw, bv, sw, sv)
+            w, v = add(w, add(gw, hw)), add(v, add(gv, hv))
+        for k in range(u_start[i], u_start[i] + joints.degrees_of_freedom(kinds[i])):
+            gw, gv = load_motion(columns, k, SECOND)
+            hw, hv = load_motion(columns, k, SPEED)
+            w = add(w, add(scale(shift[k], gw), scale(u_change[k], hw)))
+            v = add(v, add(scale(shift[k], gv), scale(u_change[k], hv)))
+        store_motion(carried, i, 0, w, v)
+        theta, (aw, av) = load_from(moved, i, 3), load_motion(acceleration, i, 0)
+        fw, fv = motion_cross(
+            load_from(ws.twist, i, 3), load_from(ws.twist, i, 0), load_from(field, i, 0), load_from(field, i, 3)
+        )
+        store_motion(faster, i, 0, sub(add(w, cross(theta, aw)), fw), sub(add(v, cross(theta, av)), fv))
+
+
+@pass_of
+def change_loops(loops, ws, exerted, acceleration, gravity, moved, twist, faster, change, wrench, given):
+    """Adds the changes of the rows' forces at fixed λ to those of the wrenches on links (links, 6), and finds those of
+    φ'' (rows,)."""
+    change_forces(loops, ws, exerted, moved, change, wrench)
+    for r in range(loops.kind.size):
+        given[r] = 0.0
+        if loops.kind[r] != DRIVE:
+            given[r] = change_acceleration(loops, ws, r, acceleration, gravity, moved, twist, faster, change)
+
+
+def changing_loops(
+    forest: Forest,
+    ws: Workspace,
+    held: HeldRows,
+    columns: np.ndarray,
+    acceleration: np.ndarray,
+    gravity: np.ndarray,
+    frames: tuple[np.ndarray, np.ndarray],
+    changes: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    numbers: RowNumbers,
+    wrench: np.ndarray,
+) -> Iterator[Bound]:
+    """Passes that find what rows change by with changes of the joints (shift, speeds, displacements, field and twists
+    of links), and leave it to be held."""
+    shift, u_change, moved, field, twist = changes
+    carried, faster = np.zeros_like(moved), np.zeros_like(moved)
+    at = columns, gravity, acceleration, *frames, shift, u_change, moved, field
+    yield change_accelerations.bind(forest, ws, *at, carried, faster)
+    own = held.arrays.multiplier, acceleration, gravity, moved, twist, faster, numbers
+    yield change_loops.bind(held.loops, ws, *own, wrench, held.given)
