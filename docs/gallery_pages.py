@@ -65,6 +65,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Across scales": (
         "lag_of_scaling",
         "lock_and_release",
+        "adaptive_chain",
     ),
     "Grains": (
         "hertz_collision",
