@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from articulon.comparisons.compared import Compared
-from articulon.report.readable_numbers import percent, suited, wall_time
+from articulon.report.readable_numbers import number, percent, suited, wall_time
 from articulon.report.verdict_words import verdict_words
 
 UNSCALED = "unscaled"
@@ -53,7 +53,8 @@ def _stop(done: Compared, row: Mapping[str, Any]) -> str:
 
 def _cost(row: Mapping[str, Any]) -> str:
     measured = "" if row["wall_seconds_are"] == "measured" else ", measured earlier"
-    return f"It took {wall_time(row['wall_seconds'])}{measured} and {row['evaluations']:,} evaluations of the forces."
+    evaluations = number(row["evaluations"])
+    return f"It took {wall_time(row['wall_seconds'])}{measured} and {evaluations} evaluations of the forces."
 
 
 def which_to_trust(done: Compared) -> str:
