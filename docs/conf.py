@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import manual_reference  # noqa: E402
+import page_cache  # noqa: E402
 
 from articulon import __version__  # noqa: E402
 
@@ -18,7 +20,7 @@ author = "the authors of articulon"
 copyright = "the authors of articulon"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "sphinx_copybutton"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "manual_math", "sphinx_copybutton"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 
@@ -30,9 +32,20 @@ def heading_slug(title: str) -> str:
 
 
 myst_heading_slug_func = "conf.heading_slug"
-source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+source_suffix = {".md": "myst-nb", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "figures"]
 suppress_warnings = ["myst.header", "ref.python"]
+
+# Tutorials are executed. The cache is that of one state of the package, so no page shows output of older code.
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(page_cache.folder(HERE / "_build" / "executed"))
+nb_execution_timeout = 600
+nb_execution_raise_on_error = True
+nb_execution_in_temp = True
+nb_merge_streams = True
+nb_output_stderr = "remove"
+# What shows progress asks for a package of widgets.
+os.environ["PYTHONWARNINGS"] = "ignore:install,ignore:IProgress"
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -42,6 +55,7 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = f"articulon {version}"
 html_static_path: list[str] = []
 html_show_sphinx = False

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import manual_docstrings
 import typer
 
 import articulon
@@ -84,11 +85,31 @@ def modules() -> list[str]:
     return [name for name in articulon.__all__ if isinstance(getattr(articulon, name), ModuleType)]
 
 
+def _of_module(name: str) -> Iterator[tuple[str, Any]]:
+    """Classes and functions of a public module, by their paths."""
+    module = getattr(articulon, name)
+    for one in sorted(getattr(module, "__all__", [one for one in vars(module) if not one.startswith("_")])):
+        value = getattr(module, one)
+        if not isinstance(value, ModuleType) and (inspect.isclass(value) or inspect.isroutine(value)):
+            yield f"articulon.{name}.{one}", value
+
+
+def documented() -> Iterator[tuple[str, Any]]:
+    """All public classes and functions, by their paths."""
+    for names in GROUPS.values():
+        yield from ((f"articulon.{name}", getattr(articulon, name)) for name in names)
+    for name in modules():
+        yield from _of_module(name)
+
+
 def python_page() -> str:
     """The page of all public names of the package, by their docstrings."""
     missing = ungrouped()
     if missing:
         raise ValueError(f"docs/manual_reference.py: put into a group: {', '.join(missing)}")
+    faults = [fault for path, value in documented() for fault in manual_docstrings.lacking(path, value)]
+    if faults:
+        raise ValueError("docstrings of public names are not complete:\n" + "\n".join(faults))
     parts = [_heading("Python", "="), "``import articulon as ar``. All names below load when they are first used.\n"]
     for group, names in GROUPS.items():
         parts.append(_heading(group, "-"))
@@ -97,12 +118,7 @@ def python_page() -> str:
         module = getattr(articulon, name)
         parts.append(_heading(f"articulon.{name}", "-"))
         parts.append(f"{_first_paragraph(module)}\n")
-        public = getattr(module, "__all__", [one for one in vars(module) if not one.startswith("_")])
-        for one in sorted(public):
-            value = getattr(module, one)
-            if isinstance(value, ModuleType) or not (inspect.isclass(value) or inspect.isroutine(value)):
-                continue
-            parts.append(_automatic(f"articulon.{name}.{one}", value))
+        parts += [_automatic(path, value) for path, value in _of_module(name)]
     return "\n".join(parts)
 
 

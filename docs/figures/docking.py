@@ -1,4 +1,4 @@
-"""Draws docking.png, the figure of the README: the model before and after docking, and the core's path in each variant.
+"""Draws docking.png: the model before and after docking, and the core's path in each variant.
 
 Run `articulon compare nanoparticle-docking --out DIR` first, then `python docs/figures/docking.py DIR`.
 """

@@ -1,4 +1,4 @@
-"""``python -m articulon``: the command, where it is not on the path."""
+"""Run the command as ``python -m articulon`` if it is not on the path."""
 
 from articulon.cli import main
 

@@ -1,4 +1,4 @@
-"""What whoever waits is told besides results: that kernels are compiled, and about how long that takes."""
+"""Announcements to the user besides results: that kernels are compiled, and about how long this takes."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,17 +11,17 @@ def _quiet(text: str) -> None:
 
 _listener: Callable[[str], None] = _quiet
 _TOLD: set[str] = set()
-"""What the terminal has been told by this process."""
+"""Texts that this process has printed to the terminal."""
 
 
 def announce(text: str) -> None:
-    """Tells whoever listens; nobody does unless told to."""
+    """Pass a text to the current listener; by default there is none."""
     _listener(text)
 
 
 @contextmanager
 def announcing(say: Callable[[str], None]) -> Iterator[None]:
-    """Has somebody be told, each thing once, while it is entered."""
+    """Context in which ``say`` receives each announcement once."""
     global _listener
     said: set[str] = set()
 
@@ -39,7 +39,7 @@ def announcing(say: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def announcing_to_the_terminal() -> Iterator[None]:
-    """Has standard error be told, each thing once in a process, where nobody else is told."""
+    """Context in which standard error receives each announcement once per process, unless there is another listener."""
 
     def say(text: str) -> None:
         if text not in _TOLD:

@@ -1,7 +1,7 @@
-"""Files of arrays (npz), which are looked at before anything is unpacked.
+"""Files of arrays (npz), which are checked before anything is unpacked.
 
-A zip archive says in its directory how large its entries are, and an array begins with its type and shape: both are
-read first, so that a small file that unpacks to gigabytes is refused before it does.
+The directory of a zip archive gives the sizes of its entries, and an array begins with its type and shape. Both are
+read first, so that a small file that would unpack to gigabytes is rejected before it does.
 """
 
 from __future__ import annotations
@@ -22,50 +22,51 @@ __all__ = ["Archive", "Entry", "UnreadableError", "read_arrays"]
 
 SUFFIX = ".npy"
 FREE = 64 * 2**20
-"""Bytes that an archive may unpack to, however small it is."""
+"""Number of bytes that any archive may unpack to, however small it is."""
 RATIO = 64
-"""How many times its own size an archive may unpack to beyond that; measured numbers hardly compress at all."""
+"""Largest ratio of unpacked size to file size beyond that; measured numbers hardly compress at all."""
 _BLOCK = 2**20
 _BEGIN, _END, _END_SIZE = b"PK\x03\x04", b"PK\x05\x06", 22
 
 
 class UnreadableError(Exception):
-    """Says, as the end of a sentence about a file, why its arrays cannot be read."""
+    """Reason why the arrays of a file cannot be read, phrased as the end of a sentence about the file."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An array as its archive describes it, before it is read."""
+    """Description of an array in an archive, before it is read."""
 
     dtype: np.dtype
-    """Its type."""
+    """Data type of the array."""
     shape: tuple[int, ...]
-    """Its shape."""
+    """Shape of the array."""
     begins: int
-    """Where its values begin in its entry [bytes]."""
+    """Offset of its values in the entry [bytes]."""
     fortran: bool
-    """Whether its first axis runs fastest."""
+    """Whether the first axis varies fastest."""
 
     @property
     def size(self) -> int:
-        """Of its values [bytes]."""
+        """Size of its values [bytes]."""
         return math.prod(self.shape) * self.dtype.itemsize
 
 
 class Archive:
-    """The arrays in an npz file, by name: what each is, and their values where these are asked for.
+    """Arrays in an npz file by name: their descriptions, and their values on request.
 
     Parameters
     ----------
     path
-        The file.
+        Path of the file.
     packed
-        Whether its arrays may be compressed. Otherwise they take no more memory than the file takes on the disk.
+        Whether arrays may be compressed. Otherwise they need no more memory than the file on disk.
 
     Raises
     ------
     UnreadableError
-        When the file is missing, damaged or no npz file, holds Python objects, or would unpack to far more than it is.
+        If the file is missing, damaged or not an npz file, contains Python objects, or would unpack to far more than
+        its size.
     """
 
     def __init__(self, path: Path, *, packed: bool = True) -> None:
@@ -73,7 +74,7 @@ class Archive:
         if not os.path.lexists(path):
             raise UnreadableError("is missing")
         if not path.is_file():
-            raise UnreadableError("is no file")
+            raise UnreadableError("is not a file")
         try:
             self._stream = path.open("rb")
         except OSError as failure:
@@ -88,7 +89,7 @@ class Archive:
         except UnreadableError:
             self.close()
             raise
-        except Exception as failure:  # damaged bytes make the parsers fail in any way: each means the same
+        except Exception as failure:  # damaged bytes can raise any error in the parsers
             self.close()
             raise damaged(failure) from None
 
@@ -99,11 +100,11 @@ class Archive:
         self.close()
 
     def close(self) -> None:
-        """Close the file. Arrays that were read stay usable."""
+        """Close the file. Arrays that have been read stay usable."""
         self._stream.close()
 
     def array(self, name: str) -> np.ndarray:
-        """The values of an array; raises UnreadableError where they are damaged, KeyError where there is none."""
+        """Values of an array; raises UnreadableError if they are damaged, and KeyError if there is no such array."""
         entry = self.entries[name]
         try:
             values = np.empty(math.prod(entry.shape), dtype=entry.dtype)
@@ -118,7 +119,7 @@ class Archive:
         return values.reshape(entry.shape[::-1]).T.copy() if entry.fortran else values.reshape(entry.shape)
 
     def blocks(self, name: str) -> Iterator[bytes]:
-        """The bytes of an array, some at a time; raises UnreadableError where they are damaged."""
+        """Bytes of an array in blocks; raises UnreadableError if they are damaged."""
         entry = self.entries[name]
         try:
             with self._archive.open(name + SUFFIX) as stream:
@@ -130,7 +131,7 @@ class Archive:
                         raise UnreadableError(f"is damaged (the array '{name}' ends too early)")
                     left -= len(block)
                     yield block
-                if stream.read(1):  # which also lets the archive compare its checksum
+                if stream.read(1):  # this also makes the archive check its checksum
                     raise UnreadableError(f"is damaged (the array '{name}' is longer than its shape says)")
         except UnreadableError:
             raise
@@ -139,40 +140,40 @@ class Archive:
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """The arrays of a file by name.
+    """Arrays of a file, by name.
 
     Raises
     ------
     UnreadableError
-        As for :class:`Archive`, and where they take more than half of the memory.
+        As for :class:`Archive`, and if the arrays need more than half of the memory.
     """
     with Archive(Path(path)) as archive:
         size = sum(entry.size for entry in archive.entries.values())
         if size > memory() // 2:
-            raise UnreadableError(f"holds arrays of {amount(size)}, and there are {amount(memory())} of memory")
+            raise UnreadableError(f"contains arrays of {amount(size)}, but the memory is {amount(memory())}")
         return {name: archive.array(name) for name in archive.entries}
 
 
 def _check_ends(stream: IO[bytes]) -> None:
-    """Raises UnreadableError for a file with anything before or behind its archive."""
+    """Raises UnreadableError for a file with data before or after its archive."""
     stream.seek(0)
     begin = stream.read(len(_BEGIN))
     stream.seek(-_END_SIZE, os.SEEK_END)
     if begin != _BEGIN or not stream.read(_END_SIZE).startswith(_END):
-        raise UnreadableError("is damaged (there is something before or behind its arrays)")
+        raise UnreadableError("is damaged (there is data before or after its arrays)")
 
 
 def damaged(failure: Exception) -> UnreadableError:
-    """What a failure of the parsers means."""
+    """Error for a failure of the parsers."""
     reason = " ".join(str(failure).split()) or type(failure).__name__
-    return UnreadableError(f"is damaged, truncated or no file of arrays ({reason})")
+    return UnreadableError(f"is damaged, truncated or not a file of arrays ({reason})")
 
 
 def _check_sizes(directory: list[zipfile.ZipInfo], size: int, packed: bool) -> None:
-    """Raises UnreadableError for entries that unpack to far more than the file, or are no arrays."""
+    """Raises UnreadableError for entries that unpack to far more than the file, or are not arrays."""
     names = [info.filename for info in directory]
     if len(set(names)) < len(names) or not all(name.endswith(SUFFIX) for name in names):
-        raise UnreadableError("is damaged or no file of arrays (its entries are not one .npy file for each array)")
+        raise UnreadableError("is damaged or not a file of arrays (its entries are not one .npy file for each array)")
     unpacked = sum(info.file_size for info in directory)
     if unpacked > (max(FREE, RATIO * size) if packed else size):
         raise UnreadableError(
@@ -189,8 +190,8 @@ def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
         shape, fortran, dtype = readers[version](stream)
         begins = stream.tell()
     if dtype.hasobject or dtype.names is not None or min(shape, default=0) < 0:
-        raise UnreadableError(f"is damaged or no file of arrays ('{info.filename}' holds Python objects or records)")
+        raise UnreadableError(f"is damaged or not a file of arrays ('{info.filename}' has Python objects or records)")
     entry = Entry(dtype, tuple(map(int, shape)), begins, bool(fortran) and len(shape) > 1)
     if begins + entry.size != info.file_size:
-        raise UnreadableError(f"is damaged ('{info.filename}' is not as long as its shape says)")
+        raise UnreadableError(f"is damaged ('{info.filename}' does not have the length of its shape)")
     return entry

@@ -1,6 +1,6 @@
-"""Declarations: what a user states about a run, in Python or in a case file, checked before anything is computed.
+"""Declarations: user input for a run, from Python or from a case file, checked before anything is computed.
 
-A force, a scaling policy or a section of a case is one subclass of :class:`Declaration`, a pydantic model whose
+A force, a scaling policy or a section of a case is a subclass of :class:`Declaration`, a pydantic model whose
 fields may hold quantities with units::
 
     class StokesDrag(Declaration):
@@ -8,8 +8,8 @@ fields may hold quantities with units::
         viscosity: Annotated[Quantity, Dimension("viscosity", minimum=0)]
         flow: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("velocity")] = (0.0, 0.0, 0.0)
 
-Both doors end in the same object: ``StokesDrag(viscosity="0.89 mPa s")`` and a table ``[[forces]]`` with
-``kind = "stokes-drag"``. :meth:`Declaration.resolved` then replaces every quantity by a float in the units of the
+Both forms of input give the same object: ``StokesDrag(viscosity="0.89 mPa s")`` and a table ``[[forces]]`` with
+``kind = "stokes-drag"``. :meth:`Declaration.resolved` then converts every quantity to a float in the units of the
 case.
 """
 
@@ -62,28 +62,28 @@ __all__ = [
 
 
 class Declaration(BaseModel):
-    """Base of everything a user states: frozen, and unknown keys are refused with the nearest valid one."""
+    """Base of all user input: immutable, and unknown keys are rejected with the nearest valid one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False)
 
     positional: ClassVar[tuple[str, ...]] = ()
-    """Fields that may be given without their names, in this order: those of which nobody has to ask which they are."""
+    """Fields that may be given without names, in this order, because their meaning is obvious."""
     error_class: ClassVar[type[ArticulonError]] = ModelError
-    """What a faulty construction in Python raises; :meth:`from_mapping` always raises CaseError."""
+    """Error raised for invalid input in Python; :meth:`from_mapping` always raises CaseError."""
     foreign: ClassVar[Mapping[str, str]] = {}
-    """Keys of its relatives that it cannot have, each with what to do instead."""
+    """Keys of related declarations that this one does not accept, each with advice."""
     advice: ClassVar[Mapping[str, str]] = {}
-    """Keys that must be given, each with what helps to choose its value."""
+    """Required keys, each with advice on choosing its value."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Lets ``help`` show the fields with their meaning."""
+        """Make ``help`` show the fields with their meaning."""
         super().__pydantic_init_subclass__(**kwargs)
         cls.__doc__ = HelpText(cls.__dict__.get("__doc__"))  # type: ignore[assignment]
         cls.__signature__ = HelpSignature()  # type: ignore[assignment]
 
     def __init__(self, /, *given: Any, **fields: Any) -> None:
-        """Declare in Python; raises :attr:`error_class` with one line for each fault."""
+        """Declare in Python; raises :attr:`error_class` with one line per fault."""
         if given:
             fields = self._named(given, fields)
         try:
@@ -94,7 +94,7 @@ class Declaration(BaseModel):
 
     @classmethod
     def _named(cls, given: Sequence[Any], fields: dict[str, Any]) -> dict[str, Any]:
-        """Fields with those that have been given without their names."""
+        """Add fields given without names to those given by name."""
         name, known = cls.__name__, cls.positional
         if len(given) > len(known):
             kinds = {"builder", "kind", "policy", "rule", "shape", "when"}
@@ -111,12 +111,12 @@ class Declaration(BaseModel):
             fields = {**fields, key: value}
         return fields
 
-    # Tells pydantic that this is no other way of building the model, so that declarations inside declarations are
+    # Tells pydantic that this does not change how the model is built, so that declarations inside declarations are
     # validated in one pass and a fault in the inner one is reported with its full path.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     def __repr_args__(self) -> Iterator[tuple[str, Any]]:
-        """What it is shown with in one line: what has been stated, and not what is so by default."""
+        """Fields shown in the one-line representation: those stated explicitly, without defaults."""
         for name, field in stated(type(self)).items():
             value = getattr(self, name)
             if field.is_required() or value != field.get_default():
@@ -126,7 +126,7 @@ class Declaration(BaseModel):
         return repr(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what has been stated."""
+        """HTML representation for notebooks: the explicitly stated fields."""
         return table_of_words(type(self).__name__, {name: clipped(repr(value)) for name, value in self.__repr_args__()})
 
     @model_validator(mode="before")
@@ -145,14 +145,14 @@ class Declaration(BaseModel):
         data
             The table.
         source
-            The file it came from; precedes each line of the message.
+            File of the table; prefixes each line of the message.
         path
-            The key of the table in that file; precedes the keys named in the message.
+            Key of the table in that file; prefixes the keys named in the message.
 
         Raises
         ------
         CaseError
-            With one line for each fault: file, key, what was expected and the nearest valid key.
+            One line per fault: the file, the key, what was expected and the nearest valid key.
         """
         try:
             return cls.model_validate(data)
@@ -163,19 +163,19 @@ class Declaration(BaseModel):
             raise CaseError(lines) from None
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """A copy in which every quantity is a float in the given units.
+        """Return a copy in which every quantity is a float in the given units.
 
         Parameters
         ----------
         units
             The units of the case.
         where
-            What the declaration is called in messages, such as ``"forces[0]"``.
+            Name of the declaration in messages, such as ``"forces[0]"``.
 
         Raises
         ------
         CaseError
-            If a quantity cannot be read, has another dimension or lies below its minimum; the message names its key.
+            If a quantity cannot be read, has the wrong dimension or is below its minimum; the message names its key.
         """
         values = {
             name: _resolved(getattr(self, name), place, units, joined(where, name))
@@ -185,7 +185,7 @@ class Declaration(BaseModel):
 
 
 def _listed(value: Any) -> Any:
-    """An array as lists; what is not there yet, and may have no end, in words that no key takes."""
+    """Convert an array to lists, and an iterator, which may be endless, to words that no key accepts."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return shown(value) if isinstance(value, Iterator | range) else value
@@ -193,12 +193,12 @@ def _listed(value: Any) -> Any:
 
 @lru_cache(maxsize=1000)
 def _places(kind: type[Declaration]) -> dict[str, Place]:
-    """Where its values stand, by their fields."""
+    """Places of the values, by field."""
     return {name: Place([typed_field(field)]) for name, field in kind.model_fields.items()}
 
 
 def _resolved(value: Any, place: Place, units: UnitSystem, where: str) -> Any:
-    """The value with every quantity in it turned into a float, by what its place says of it."""
+    """Return the value with every quantity converted to a float, as its place requires."""
     if isinstance(value, Declaration):
         return value.resolved(units, where)
     if isinstance(value, Mapping):
@@ -206,7 +206,7 @@ def _resolved(value: Any, place: Place, units: UnitSystem, where: str) -> Any:
             key: _resolved(item, place.key(str(key)), units, joined(where, str(key))) for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        # Lists may be as long as a protein has atoms: what stands in them has to be done with in a glance.
+        # Lists may have as many items as a protein has atoms, so each item must be processed quickly.
         places = chain(place.items[:-1], repeat(place.items[-1]))
         return type(value)(
             item if there.is_resolved(item) else _resolved(item, there, units, joined(where, index))
@@ -219,23 +219,23 @@ D = TypeVar("D", bound=Declaration)
 
 
 def marked(declaration: D, key: str, source: str, where: str, mark_key: str = "sha256") -> D:
-    """A copy with its file found and its contents marked, so that a run does not go on with another.
+    """Return a copy with its file located and its contents recorded by a digest, so that a run rejects another file.
 
     Parameters
     ----------
     declaration
-        Has a path under ``key`` and the mark, or None, under ``mark_key``.
+        Has a path under ``key``, and the digest or None under ``mark_key``.
     key
-        Of a path from the folder of the case file or, where there is none, from that of the process.
+        Key of the path, relative to the folder of the case file or, without one, to that of the process.
     source
         The case file.
     where
-        Path of keys down to the declaration, such as ``model``.
+        Path of keys to the declaration, such as ``model``.
 
     Raises
     ------
     CaseError
-        If the file is not there, or is not the one that was marked.
+        If the file does not exist, or does not match the recorded digest.
     """
     given, mark = (getattr(declaration, name) for name in (key, mark_key))
     path, found = marked_path(given, mark, source, f"{where}.{key}", f"{where}.{mark_key}")
@@ -243,7 +243,7 @@ def marked(declaration: D, key: str, source: str, where: str, mark_key: str = "s
 
 
 def marked_path(given: str, mark: str | None, source: str, where: str, mark_where: str) -> tuple[str, str]:
-    """Where a file beside a case file is, and the mark of its contents; raises CaseError as :func:`marked`."""
+    """Path of a file relative to a case file, and the digest of its contents; raises CaseError as in :func:`marked`."""
     beside = Path(source).parent / given
     path = beside if is_file(beside) else Path(given)
     try:
@@ -252,5 +252,5 @@ def marked_path(given: str, mark: str | None, source: str, where: str, mark_wher
         why = getattr(error, "strerror", None) or str(error)
         raise CaseError(f"{source}: {where}: {clipped(path)} cannot be read: {why}") from None
     if mark not in (None, found):
-        raise CaseError(f"{source}: {where}: {path} is not the file that {mark_where} says; leave that key out")
+        raise CaseError(f"{source}: {where}: {path} does not match {mark_where}; leave that key out")
     return str(path.resolve()), found

@@ -1,7 +1,7 @@
-"""What ``help`` shows of a declaration: its fields with their meaning, and a signature that can be read.
+"""Help texts of declarations: their fields with explanations, and a readable signature.
 
-Both are put together when they are first asked for, from the texts below the fields in the source, so that importing a
-declaration reads no source.
+Both are assembled on first use from the texts below the fields in the source, so that importing a declaration reads no
+source.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-UNITS = "Plain numbers are in the units of the model, or of the case; text carries its unit, as in the examples."
-"""Ends the text of what has quantities."""
+UNITS = "Plain numbers are in the units of the model or of the case; strings have their own units, as in the examples."
+"""Final paragraph of the help on declarations with quantities."""
 
 
 class HelpText:
-    """Stands for the docstring of a class: what its author wrote, and a section of parameters from its fields."""
+    """Descriptor for the docstring of a class: the written text, and a section of parameters from its fields."""
 
     def __init__(self, written: str | None) -> None:
         self.written = written
@@ -31,7 +31,7 @@ class HelpText:
 
 
 class HelpSignature:
-    """Stands for the signature of a class: its fields by name, first those that may be given without."""
+    """Descriptor for the signature of a class: its fields by name, starting with those allowed without a name."""
 
     def __get__(self, instance: object, owner: type) -> inspect.Signature:
         positional: tuple[str, ...] = owner.positional  # type: ignore[attr-defined]
@@ -43,7 +43,7 @@ class HelpSignature:
         for name in names:
             default = inspect.Parameter.empty if fields[name].is_required() else fields[name].get_default()
             kind = kinds[0] if name in positional else kinds[1]
-            # Python wants a default after one; the declaration itself says what is missing.
+            # Python requires defaults after a default; the declaration itself reports missing fields.
             optional = optional or default is not inspect.Parameter.empty
             if optional and kind is kinds[0] and default is inspect.Parameter.empty:
                 default = None
@@ -52,7 +52,7 @@ class HelpSignature:
 
 
 def stated(owner: Any) -> Mapping[str, FieldInfo]:
-    """The fields that a user states: not the word that says of which kind a declaration is."""
+    """Fields that a user states, without the word that selects the kind of declaration."""
     return {name: field for name, field in owner.model_fields.items() if not _is_tag(field)}
 
 
@@ -77,7 +77,8 @@ def _text(owner: Any, written: str) -> str:
 
 
 def meanings_of(owner: type) -> dict[str, str]:
-    """What the fields of a declaration mean, in its author's words; without what has no text or no source."""
+    """Explanations of the fields of a declaration, as written in the source; omitted if there is no text or no
+    source."""
     meanings: dict[str, str] = {}
     for one in reversed(owner.__mro__):
         if one is not object and not one.__module__.startswith("pydantic"):
@@ -86,7 +87,7 @@ def meanings_of(owner: type) -> dict[str, str]:
 
 
 def _told(field: FieldInfo, meaning: str) -> str:
-    """Meaning of a field, an example of its unit, and its default."""
+    """Explanation of a field, an example of its unit, and its default."""
     said = [meaning] if meaning else []
     example = next((mark.example for mark in field.metadata if hasattr(mark, "example")), "")
     if example:
@@ -100,7 +101,7 @@ def _told(field: FieldInfo, meaning: str) -> str:
 
 @cache
 def _meanings(one: type) -> dict[str, str]:
-    """The texts below the fields of a class in its source; none where there is no source, as at a prompt."""
+    """Texts below the fields of a class in its source; empty if there is no source, as at an interactive prompt."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(one)))
     except (OSError, TypeError, SyntaxError):

@@ -1,4 +1,4 @@
-"""What was wrong with a declaration, in words: the key, what was expected, and the nearest valid key."""
+"""Messages for faults of a declaration: the key, what was expected, and the nearest valid key."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from articulon.inputs import shown
 from articulon.units import expectation
 
 FAULTS_SHOWN = 20
-"""How many faults a message lists; of further ones it says how many there are."""
+"""Maximum number of faults listed in a message; it gives the number of further ones."""
 ALIKE = 16
-"""Elements of a list from this one on are of one type: no list of a fixed length is as long."""
+"""Index from which all elements of a list have the same type; no list of fixed length is as long."""
 
 
 def explanation(error: ValidationError, root: type[BaseModel], where: str = "") -> str:
-    """What a validation found, one line for each fault: the key, what was expected, the nearest valid key.
+    """Text of a validation error, one line per fault: the key, what was expected, the nearest valid key.
 
-    Of more than :data:`FAULTS_SHOWN` the last line says how many more there are.
+    If there are more than :data:`FAULTS_SHOWN`, the last line gives the number of further faults.
     """
     places: dict[str, tuple[Any, type[BaseModel] | None, Dimension | None]] = {}
     for fault in error.errors(include_url=False):
         key, owner, dimension = _place(root, fault["loc"], where)
         if fault["type"].startswith("union_tag"):
             key = joined(key, fault["ctx"]["discriminator"].strip("'"))
-        # A union reports a fault once for each of its members; the first says enough.
+        # A union reports a fault once for each of its members; the first report is enough.
         places.setdefault(key, (fault, owner, dimension))
     for key in [key for key, (fault, *_) in places.items() if fault["type"] == "too_short"]:
-        if any(other.startswith(f"{key}[") for other in places):  # it is empty because of what is wrong with its items
+        if any(other.startswith(f"{key}[") for other in places):  # it is empty because its items are at fault
             del places[key]
     lines = [
         f"{key}: {_fault(*found)}" if key else _fault(*found) for key, found in islice(places.items(), FAULTS_SHOWN)
     ]
     if len(places) > FAULTS_SHOWN:
-        lines.append(f"and {len(places) - FAULTS_SHOWN} more faults; mend these first")
+        lines.append(f"and {len(places) - FAULTS_SHOWN} more faults; fix these first")
     return "\n".join(lines)
 
 
@@ -76,12 +76,12 @@ def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | Non
 
 
 MOST_KNOWN = 60
-"""Known words that a message lists."""
+"""Maximum number of known words listed in a message."""
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """The clause that ends a message about an unknown word: the nearest known one, and all that there are, or the first
-    of many."""
+    """Clause that ends a message about an unknown word: the nearest known word, and all known words, or the first of
+    many."""
     close = difflib.get_close_matches(word[:100], known, n=1, cutoff=0.5)
     hint = f"; did you mean '{close[0]}'?" if close else ""
     if len(known) > MOST_KNOWN:
@@ -98,8 +98,8 @@ def joined(where: str, key: str | int) -> str:
 def _place(
     root: type[BaseModel], location: Sequence[str | int], where: str
 ) -> tuple[str, type[BaseModel] | None, Dimension | None]:
-    """Key path of a fault, the declaration whose key it is and the dimension expected there."""
-    # Of a long list all elements are of one type; only short ones, of a fixed length, have others at each place.
+    """Key path of a fault, the declaration of the key and the dimension expected there."""
+    # The elements of a long list have the same type; only short lists of fixed length have different ones.
     alike = tuple(min(part, ALIKE) if isinstance(part, int) else part for part in location)
     keys, owner, dimension = _typed_place(root, alike)
     for k in keys:
@@ -111,9 +111,9 @@ def _place(
 def _typed_place(
     root: type[BaseModel], location: tuple[str | int, ...]
 ) -> tuple[list[int], type[BaseModel] | None, Dimension | None]:
-    """Which parts of a location are keys, the declaration that the last is of and the dimension expected there.
+    """Parts of a location that are keys, the declaration of the last key, and the dimension expected there.
 
-    pydantic's locations hold, between the keys, the tags of the unions that were passed; these are left out.
+    pydantic's locations also contain the tags of unions between the keys; these are omitted.
     """
     here: list[Typed] = [(root, None)]
     owner: type[BaseModel] | None = root
@@ -123,7 +123,7 @@ def _typed_place(
         declarations = [annotation for annotation, _ in members if is_declaration(annotation)]
         inside = [typed for member in members for typed in types_inside(*member, part)]
         tagged = [member for member in members if part in tags_of(member[0])]
-        # In a union the tag comes first, also one that is called like a key of its declaration.
+        # In a union the tag comes first, even one with the same name as a key of its declaration.
         if inside and not (tagged and len(declarations) > 1):
             keys.append(k)
             here = inside
@@ -134,7 +134,7 @@ def _typed_place(
         elif declarations and isinstance(part, str):
             return [*keys, k], declarations[0], None
         else:
-            # Not a key but the name that pydantic gives to a type, such as "float" after the key of a quantity.
+            # Not a key but pydantic's name of a type, such as "float" after the key of a quantity.
             break
     dimensions = (dimension for typed in here for _, dimension in members_of(*typed) if dimension)
     return keys, owner, next(dimensions, None)

@@ -1,4 +1,4 @@
-"""What a field of a declaration may hold: quantities, numbers and words, and what its annotation says of them."""
+"""Types of the fields of declarations: quantities, numbers and words, and the information in their annotations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from articulon.units import DIMENSIONS, UnitSystem, example
 
 
 def _number_or_text(value: Any) -> Any:
-    """Refuse what pydantic would quietly turn into a number, and accept every kind of real number."""
+    """Reject values that pydantic would silently convert to a number, and accept every kind of real number."""
     if isinstance(value, bool):
         raise ValueError(f"expected a quantity, got {value}")
     return real(value) if isinstance(value, numbers.Real) else value
@@ -28,16 +28,16 @@ Quantity: TypeAlias = Annotated[float | str, BeforeValidator(_number_or_text)]
 Number: TypeAlias = Annotated[float, BeforeValidator(real)]
 """A finite number without a unit."""
 Whole: TypeAlias = Annotated[int, BeforeValidator(integral)]
-"""A whole number that 64 bits hold."""
+"""A whole number that fits into 64 bits."""
 Seed: TypeAlias = Annotated[Whole, Field(ge=0, lt=SEEDS)]
-"""What chooses random numbers."""
+"""Seed of random numbers."""
 Flag: TypeAlias = Annotated[bool, BeforeValidator(truth)]
-"""True or false, and nothing that stands for one of them."""
+"""True or false, without any substitutes for them."""
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """Marks the quantities of a field, however deep in lists and tables, as having a dimension.
+    """Marks the quantities of a field, at any depth of lists and tables, with a dimension.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Dimension:
     minimum
         Smallest value allowed [units of the case], or None.
     exclusive
-        Whether ``minimum`` itself is refused: ``Dimension("mass", minimum=0, exclusive=True)`` is a positive mass.
+        Whether ``minimum`` itself is rejected: ``Dimension("mass", minimum=0, exclusive=True)`` is a positive mass.
     """
 
     name: str
@@ -59,14 +59,15 @@ class Dimension:
 
     @property
     def example(self) -> str:
-        """A quantity of this dimension as text, empty where it has no unit."""
+        """A quantity of this dimension as text, empty if it has no unit."""
         return "" if self.name == "dimensionless" else example(self.name)
 
     def value(self, quantity: float | str, units: UnitSystem, where: str) -> float:
-        """The quantity in the given units; raises CaseError as :meth:`UnitSystem.value` does, or below the minimum."""
+        """Value of the quantity in the given units; raises CaseError as :meth:`UnitSystem.value` does, or below the
+        minimum."""
         number = units.value(quantity, self.name, where)
         if abs(number) > LARGEST:
-            raise CaseError(f"{where}: {shown(quantity)} is too large to compute with; the most is {LARGEST:g}")
+            raise CaseError(f"{where}: {shown(quantity)} is too large to compute with; the maximum is {LARGEST:g}")
         if self.minimum is not None and (number < self.minimum or (self.exclusive and number == self.minimum)):
             bound = "greater than" if self.exclusive else "at least"
             raise CaseError(f"{where}: must be {bound} {self.minimum:g}, got {shown(quantity)}")
@@ -75,41 +76,41 @@ class Dimension:
 
 @dataclass(frozen=True)
 class NamesBody:
-    """Marks text that names a body of the model, or is a pattern of such names.
+    """Marks text that names a body of the model, or a pattern of such names.
 
     Parameters
     ----------
     ground
-        Whether it may be the ground too.
+        Whether it may also be the ground.
     """
 
     ground: bool = False
 
 
 BodyName: TypeAlias = Annotated[str, NamesBody()]
-"""The name of a body: what follows when the body is renamed, and what an editor offers to choose from."""
+"""The name of a body; it is updated if the body is renamed, and an editor offers the names to choose from."""
 BodyOrGround: TypeAlias = Annotated[str, NamesBody(ground=True)]
 """The name of a body, or the ground."""
 
 
 class Choice:
-    """Marks a field whose type is one of several declarations, which a key chooses among. Iterates over them."""
+    """Marks a field whose type is one of several declarations, selected by a key. Iterates over them."""
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError
 
 
 Typed: TypeAlias = tuple[Any, Dimension | None]
-"""A type and the dimension of the quantities in it."""
+"""A type, and the dimension of the quantities in it."""
 
 
 class Place:
-    """A place in a declaration at which a value stands: what its types say of it, found once for all values there.
+    """A place in a declaration that holds values; what its types require is determined once for all values there.
 
     Parameters
     ----------
     typed
-        What may stand there.
+        Types allowed at the place.
     """
 
     def __init__(self, typed: Sequence[Typed]) -> None:
@@ -122,12 +123,12 @@ class Place:
         self._items: list[Place] = []
 
     def key(self, key: str) -> Place:
-        """What stands under a key of a table that stands here."""
+        """Place under a key of a table at this place."""
         return Place([typed for member in self._members for typed in types_inside(*member, key)])
 
     @property
     def items(self) -> list[Place]:
-        """What stands in a list that stands here: its first items one by one, and as the last the others' one place."""
+        """Places in a list at this place: the first items one by one, and finally one place for all others."""
         if not self._items:
             fixed = max((len(get_args(annotation)) for annotation, _ in self._members), default=0)
             self._items = [
@@ -137,18 +138,18 @@ class Place:
         return self._items
 
     def is_resolved(self, value: Any) -> bool:
-        """Whether a value is seen at a glance to be a number in the units of the case that is allowed here."""
+        """Whether a value is recognised quickly as an allowed number in the units of the case."""
         return type(value) is float and (self._dimension is None or self._above < value <= LARGEST)
 
     def value(self, quantity: Any, units: UnitSystem, where: str) -> Any:
-        """What stands here in the given units; raises CaseError as :meth:`Dimension.value` does."""
+        """The value at this place in the given units; raises CaseError as :meth:`Dimension.value` does."""
         if self._dimension is None or quantity is None or quantity in self._words:
             return quantity
         return self._dimension.value(quantity, units, where)
 
 
 def types_inside(annotation: Any, dimension: Dimension | None, part: str | int) -> list[Typed]:
-    """What lies at a key or index of a value of the given type, or nothing if it has no such place."""
+    """Types at a key or index of a value of the given type; empty if it has no such place."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if is_declaration(annotation):
         field = annotation.model_fields.get(part)
@@ -163,7 +164,7 @@ def types_inside(annotation: Any, dimension: Dimension | None, part: str | int) 
 
 
 def typed_field(field: FieldInfo) -> Typed:
-    # pydantic takes the outermost marks of a field from its type.
+    # pydantic removes the outermost marks of a field from its type.
     choices = [item for item in field.metadata if isinstance(item, Choice)]
     return (Annotated[field.annotation, *choices] if choices else field.annotation), _marker(field.metadata)
 
@@ -192,7 +193,7 @@ def is_declaration(annotation: Any) -> bool:
 
 
 def tags_of(annotation: Any) -> set[Any]:
-    """What pydantic may call a member of a union in the location of a fault."""
+    """Names that pydantic may give to a member of a union in the location of a fault."""
     if not is_declaration(annotation):
         return set()
     return {annotation.__name__}.union(
@@ -201,6 +202,6 @@ def tags_of(annotation: Any) -> set[Any]:
 
 
 def words_of_literal(annotation: Any) -> tuple[Any, ...]:
-    """The words of a literal type; of any other type, none."""
+    """Words of a literal type; empty for any other type."""
     origin: Any = get_origin(annotation)
     return get_args(annotation) if origin is Literal else ()

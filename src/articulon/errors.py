@@ -1,4 +1,4 @@
-"""What can go wrong, by what the user has to look at: the case, the model, the transition, the motion or
+"""Errors, classified by what the user has to look at: the case, the model, the transition, the motion or
 the checkpoint.
 
 Every message names the thing (the file and key, the body, the joint, the step) and says what to do about it.
@@ -14,16 +14,16 @@ class ArticulonError(Exception):
 
 
 class CaseError(ArticulonError):
-    """A case, or one of its values, cannot be run: an unknown key, a wrong dimension, an impossible value."""
+    """A case, or one of its values, is invalid: an unknown key, a wrong dimension, an impossible value."""
 
 
 class ModelError(ArticulonError):
-    """A model cannot be built: a missing parent, a negative mass, an inertia that no body can have."""
+    """A model cannot be built: a missing parent, a negative mass, a physically impossible inertia."""
 
 
 class TransitionError(ArticulonError):
-    """A joint cannot be locked or released as asked: a loop needs it, it is not locked, the momentum does not allow the
-    energy."""
+    """A joint cannot be locked or released as requested: a loop needs it, it is not locked, or the momentum does not
+    allow the energy."""
 
 
 class CheckpointError(ArticulonError):
@@ -31,24 +31,24 @@ class CheckpointError(ArticulonError):
 
 
 class DivergenceError(ArticulonError):
-    """A run has left the range in which its numbers mean anything.
+    """The values of a run have become meaningless.
 
     Parameters
     ----------
     reason
-        What was seen, as a phrase: ``"the acceleration is not finite"``.
+        Observation, as a phrase: ``"the acceleration is not finite"``.
     time, step
-        Simulated time [time unit of the case] and the number of the step at which it was seen.
+        Simulated time [time unit of the case] and step number of the observation.
     body, joint
-        The body where it was seen and the kind of the joint that carries it.
+        Body of the observation, and the kind of joint that carries it.
     channel
-        The channel with the largest force on that body at that moment.
+        Channel with the largest force on that body at that time.
     checkpoint
-        Path of the last good checkpoint, or None if none has been written; ``""`` where none is ever written.
+        Path of the last good checkpoint, or None if none has been written; ``""`` if checkpoints are never written.
     time_unit
-        The symbol that follows the time in the message, such as ``"us"``.
+        Unit symbol that follows the time in the message, such as ``"us"``.
     advice
-        What to do, where the reason tells it; what usually helps by default.
+        Advice specific to the reason; by default the usual advice.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class DivergenceError(ArticulonError):
     def _message(self) -> str:
         moment = f"t = {self.time:.9g} {self.time_unit}".rstrip()
         if self.checkpoint is None:
-            rescue = "No checkpoint had been written yet. "
+            rescue = "No checkpoint was written. "
         else:
             rescue = f"The last good checkpoint is {os.fspath(self.checkpoint)}. " if self.checkpoint else ""
         if self.advice is not None:

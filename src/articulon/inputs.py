@@ -1,7 +1,7 @@
-"""What counts as a number: one reading of the numbers and arrays that a user gives, for every door.
+"""Validation of numbers: one reading of the numbers and arrays given by a user, for all interfaces.
 
-A truth value is no number, and neither is a complex one, a text, an object, or what is not finite. Nothing is rounded,
-cut or dropped to make one.
+Booleans, complex numbers, texts, objects and non-finite values are not numbers. Nothing is rounded, cut or dropped to
+make one.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ import numpy as np
 from articulon.errors import ArticulonError, ModelError
 
 SEEDS = 2**63
-"""Random numbers are chosen by a seed from 0 to one less than this."""
+"""Seeds of random numbers are from 0 to one less than this."""
 INTEGERS = 2**63
-"""A whole number is at least minus this and less than this: what 64 bits hold."""
+"""Whole numbers are at least minus this and less than this: they fit into 64 bits."""
 LARGEST = 1e150
-"""Beyond that the square of a number is none, and a model with such lengths, masses or forces cannot be computed."""
+"""Largest magnitude of a number: the square of a larger one could overflow."""
 LEAST = 1e-100
-"""Below that a product of three lengths or stiffnesses is zero, and nothing can be divided by it."""
+"""Smallest magnitude: a product of three smaller lengths or stiffnesses could underflow to zero."""
 FEW = 12
-"""Numbers that a message still shows."""
+"""Maximum number of values shown in a message."""
 MOST = 10**9
-"""Longest list of numbers that is read."""
+"""Maximum length of a list of numbers."""
 DEEPEST = 64
-"""Lists and tables that may lie within each other."""
+"""Maximum nesting depth of lists and tables."""
 
 
 def shown(value: Any, width: int = 80) -> str:
-    """A value in a message: short, whatever it is."""
+    """Short text of any value for a message."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**width:
         return f"a whole number of more than {width} digits"
     try:
         text = repr(value)
-    except Exception:  # of an object of anyone's, or of lists that lie too deep within each other
+    except Exception:  # from any object's own code, or from lists nested too deep
         return f"a value of the type {type(value).__name__}"
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 def clipped(text: Any, width: int = 300) -> str:
-    """A path or a message of another program as it is, but no longer than anyone reads."""
+    """A path or a message of another program, shortened to a readable length."""
     whole_text = str(text)
     return whole_text if len(whole_text) <= width else f"{whole_text[: width - 3]}..."
 
@@ -66,7 +66,7 @@ def real(value: Any) -> float:
 
 
 def integral(value: Any) -> int:
-    """A whole number that 64 bits hold; raises ValueError with what was expected."""
+    """A whole number that fits into 64 bits; raises ValueError with what was expected."""
     if isinstance(value, np.ndarray) and value.shape == ():
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
@@ -78,14 +78,14 @@ def integral(value: Any) -> int:
 
 
 def truth(value: Any) -> bool:
-    """True or false; raises ValueError for what only stands for one of them."""
+    """True or false; raises ValueError for substitutes for them."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"expected true or false, got {shown(value)}")
     return bool(value)
 
 
 def number(value: Any, where: str, error: type[ArticulonError] = ModelError) -> float:
-    """A finite number; raises ``error``, with ``where`` it was given, for anything else."""
+    """A finite number; raises ``error``, prefixed by ``where``, for anything else."""
     try:
         return real(value)
     except ValueError as reason:
@@ -100,7 +100,7 @@ def whole(
     most: int | None = None,
     error: type[ArticulonError] = ModelError,
 ) -> int:
-    """A whole number between two bounds; raises ``error``, with ``where`` it was given, for anything else."""
+    """A whole number between two bounds; raises ``error``, prefixed by ``where``, for anything else."""
     try:
         result = integral(value)
     except ValueError as reason:
@@ -112,7 +112,7 @@ def whole(
 
 
 def seed(value: Any, where: str, error: type[ArticulonError] = ModelError) -> int:
-    """A seed of random numbers; raises ``error`` for what is no whole number from 0 to 2⁶³ − 1."""
+    """A seed of random numbers; raises ``error`` for anything but a whole number from 0 to 2⁶³ − 1."""
     return whole(value, where, least=0, most=SEEDS - 1, error=error)
 
 
@@ -148,20 +148,20 @@ def words(value: Any, where: str, error: type[ArticulonError] = ModelError) -> t
 
 
 def floats(value: Any, read: Callable[[str], float] | None = None) -> np.ndarray:
-    """Numbers in any arrangement as an array of floats, which may not be finite.
+    """Convert numbers in any arrangement to an array of floats, which may be non-finite.
 
     Parameters
     ----------
     value
-        A number, an array of real numbers, or lists of them within lists.
+        A number, an array of real numbers, or nested lists of them.
     read
-        What makes a number of a text; None where no text can be one.
+        Converts a text to a number; None if texts are not allowed.
 
     Raises
     ------
     ValueError
-        With what was expected, for truth values, complex numbers, texts without ``read``, objects, and lists whose
-        parts have different lengths.
+        With what was expected, for booleans, complex numbers, texts without ``read``, objects, and lists of unequal
+        lengths.
     """
     if hasattr(value, "__array__") and not isinstance(value, np.ndarray | type):
         try:
@@ -200,20 +200,20 @@ def _one(item: Any, read: Callable[[str], float] | None) -> float:
     if isinstance(item, str) and read is not None:
         return read(item)
     if isinstance(item, float | np.floating):
-        return float(item)  # whether it is finite is asked of the whole array
+        return float(item)  # finiteness is checked for the whole array
     return real(item)
 
 
 def array(value: Any, shape: tuple[int, ...], where: str, error: type[ArticulonError] = ModelError) -> np.ndarray:
-    """Finite numbers of a shape as a contiguous array of floats that may be written to.
+    """Convert finite numbers of a given shape to a contiguous, writable array of floats.
 
     Raises
     ------
     ArticulonError
-        As ``error``, with ``where`` it was given, for what are no numbers, another shape, or what is not finite.
+        As ``error``, prefixed by ``where``, for anything but numbers, another shape, or non-finite values.
     """
     if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == shape:
-        # As most are: what costs less than a call of a compiled function is done first.
+        # Fast path for the common case, cheaper than calling a compiled function.
         if value.flags.carray and np.count_nonzero(np.isfinite(value)) == value.size:
             return value
     try:
@@ -228,7 +228,7 @@ def array(value: Any, shape: tuple[int, ...], where: str, error: type[ArticulonE
 
 
 def finite(values: np.ndarray, where: str, error: type[ArticulonError] = ModelError) -> None:
-    """Raises ``error``, with the first place, where a number of an array is not finite."""
+    """Raises ``error``, naming the first position, if a number in an array is not finite."""
     if np.isfinite(values).all():
         return
     at = np.argwhere(~np.isfinite(values))[0].tolist()
@@ -244,7 +244,7 @@ def path_of(value: Any, where: str, error: type[ArticulonError] = ModelError) ->
 
 
 def exists(path: str | Path) -> bool:
-    """Whether there is a file or folder, also where the path is none that a system can have."""
+    """Whether a file or folder exists; False for paths that are impossible on this system."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -252,7 +252,7 @@ def exists(path: str | Path) -> bool:
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether there is a file, also where the path is none that a system can have."""
+    """Whether a file exists; False for paths that are impossible on this system."""
     try:
         return Path(path).is_file()
     except (OSError, ValueError):
@@ -260,7 +260,7 @@ def is_file(path: str | Path) -> bool:
 
 
 def too_deep(value: Mapping[Any, Any] | Sequence[Any], most: int = DEEPEST) -> bool:
-    """Whether tables and lists lie within each other further than a case can mean."""
+    """Whether tables and lists are nested deeper than a case allows."""
     layer = [value]
     for _ in range(most):
         inside: list[Any] = []

@@ -1,18 +1,18 @@
-"""What a notebook shows of a thing: a small table of words, without anything to load."""
+"""Notebook representation of an object: a small HTML table that needs no further resources."""
 
 from collections.abc import Mapping
 from html import escape
 
 
 def table_of_words(heading: str, rows: Mapping[str, str]) -> str:
-    """HTML of a heading and of what belongs to it, a row each; rows without a text are left out.
+    """HTML of a heading and a table with a row per entry; rows without text are left out.
 
     Parameters
     ----------
     heading
-        In bold above the table.
+        Heading in bold above the table.
     rows
-        Texts by name; both are escaped.
+        Texts by name; both are HTML-escaped.
     """
     body = "".join(
         f'<tr><th scope="row" style="text-align: left">{escape(name)}</th>'
@@ -24,5 +24,5 @@ def table_of_words(heading: str, rows: Mapping[str, str]) -> str:
 
 
 def counted(count: int, one: str, many: str) -> str:
-    """How many there are, in words; empty for none."""
+    """A count with its noun; empty for zero."""
     return f"{count} {one if count == 1 else many}" if count else ""

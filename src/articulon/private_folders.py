@@ -1,7 +1,7 @@
-"""Folders whose content is trusted, such as compiled kernels: nobody but the user may have put it there.
+"""Folders with trusted content, such as compiled kernels: only the user may have written it.
 
-A folder is trusted where it belongs to the user and nobody else may write to it, and where no folder above it lets
-others put another one in its place. Access control lists are not looked at.
+A folder is trusted if it belongs to the user, nobody else may write to it, and no parent folder lets others replace
+it. Access control lists are not checked.
 """
 
 import errno
@@ -14,14 +14,14 @@ from articulon.errors import ArticulonError
 
 
 def private_folder(path: Path, advice: str) -> Path:
-    """Make a folder for this user alone, with those above it that are missing, or see that it is one.
+    """Create a folder for this user alone, with missing parents, or check that it is private.
 
     Parameters
     ----------
     path
         The folder.
     advice
-        What to do where it is refused, as a sentence.
+        Advice for the error message, as a sentence.
 
     Returns
     -------
@@ -31,10 +31,10 @@ def private_folder(path: Path, advice: str) -> Path:
     Raises
     ------
     ArticulonError
-        Naming the folder that belongs to another user, that others may write to, or in which others could put another
-        folder in its place.
+        If the folder belongs to another user, others may write to it, or others could replace it; the message names the
+        folder.
     OSError
-        Where it cannot be made, or this user may not write to it.
+        If it cannot be created, or this user may not write to it.
     """
     path = path.absolute()
     if hasattr(os, "geteuid"):
@@ -43,7 +43,7 @@ def private_folder(path: Path, advice: str) -> Path:
                 _check_above(place, path, advice)
     for place in (*reversed(path.parents), path):
         if not place.exists():
-            with suppress(FileExistsError):  # another process was quicker
+            with suppress(FileExistsError):  # another process was faster
                 os.mkdir(place, 0o700)
     if not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
@@ -61,7 +61,7 @@ def private_folder(path: Path, advice: str) -> Path:
 
 
 def _check_above(place: Path, path: Path, advice: str) -> None:
-    """Raises ArticulonError where somebody else could put another folder in the place of what lies in this one."""
+    """Raises ArticulonError if other users could replace a folder inside this one."""
     found = place.stat()
     if found.st_uid not in (0, os.geteuid()) and not _unmapped(found.st_uid):
         whose = f"it belongs to another user ({_name(found.st_uid)}), who could"
@@ -73,8 +73,8 @@ def _check_above(place: Path, path: Path, advice: str) -> None:
 
 
 def _writable_by_others(found: os.stat_result) -> bool:
-    """Whether anybody else may write to a folder. A group that only this user is in is nobody else: where every user
-    has a group to themselves, folders are group-writable by default."""
+    """Whether other users may write to a folder. A group with only this user as its member does not count: if every
+    user has a private group, folders are group-writable by default."""
     by_group = found.st_mode & stat.S_IWGRP and not _group_of_one(found.st_gid)
     return bool(found.st_mode & stat.S_IWOTH or by_group)
 
@@ -91,7 +91,7 @@ def _group_of_one(gid: int) -> bool:
 
 
 def _unmapped(uid: int) -> bool:
-    """Whether a number stands for users whom a container does not know, so that nothing can be told of them."""
+    """Whether a user id is not mapped in this container, so that nothing is known about its user."""
     try:
         overflow = int(Path("/proc/sys/fs/overflowuid").read_text(encoding="ascii"))
         mapped = Path("/proc/self/uid_map").read_text(encoding="ascii").split()

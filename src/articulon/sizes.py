@@ -1,4 +1,4 @@
-"""How large a thing is that a case or a call asks for, said before any of it is allocated."""
+"""Check of the memory that a case or a call requests, before anything is allocated."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pathlib import Path
 from articulon.errors import ArticulonError, CaseError
 
 BODY, PARTICLE, SITE, NUMBER = 2500, 1000, 300, 8
-"""Memory that a jointed body, a free particle or grain, a site and a number in an array take at least while a model is
-built [bytes]."""
+"""Minimum memory of a jointed body, a free particle or grain, a site, and a number in an array while a model is built
+[bytes]."""
 UNKNOWN = 2**44
-"""What is taken for the memory of a machine that does not tell [bytes]: more than nearly all have."""
+"""Assumed memory of a machine that does not report it [bytes]; more than nearly all have."""
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Where Linux says what a group of processes may take."""
+"""Files in which Linux reports the memory limit of a group of processes."""
 
 
 @cache
 def memory() -> int:
-    """Memory that this process may take: that of the machine, or what its group or its shell lets it have [bytes]."""
+    """Memory available to this process: that of the machine, or the limit of its group or its shell [bytes]."""
     found = []
     try:
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -43,29 +43,29 @@ def memory() -> int:
 def check_size(
     count: float, each: float, what: str, where: str, advice: str = "", error: type[ArticulonError] = CaseError
 ) -> None:
-    """Raises ``error`` where so many things do not fit into memory.
+    """Raises ``error`` if this many items do not fit into memory.
 
     Parameters
     ----------
     count, each
-        How many there are, and the memory that one takes [bytes].
+        Number of items, and the memory of each [bytes].
     what
-        What they are called, such as ``"bodies"``.
+        Name of the items, such as ``"bodies"``.
     where
-        The key that asks for them.
+        Key that requests them.
     advice
-        What to do; to ask for fewer by default.
+        Advice; by default to request fewer.
     """
     needed = float(count) * float(each)
     if needed > memory():
         raise error(
-            f"{where}: {number_of(count)} {what} take about {amount(needed)} of memory, and there are "
-            f"{amount(memory())}; {advice or 'ask for fewer'}"
+            f"{where}: {number_of(count)} {what} take about {amount(needed)} of memory, but there are only "
+            f"{amount(memory())}; {advice or 'request fewer'}"
         )
 
 
 def number_of(count: float) -> str:
-    """A number of things: ``12,000``, or ``1e+18`` where digits would say nothing."""
+    """A count as text: ``12,000``, or ``1e+18`` for large ones."""
     return f"{int(count):,}" if abs(count) < 1e15 else f"{count:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""What goes to a terminal: names of files, bodies and titles come from others, and must not steer it."""
+"""Safe output to a terminal: names of files and bodies, and titles, come from others and must not control it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 KEPT = "\n\t"
-"""Control characters that text may have."""
+"""Control characters that are allowed in text."""
 UNSEEN = frozenset("\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c")
-"""What changes the direction of a line, or breaks it, unseen."""
+"""Invisible characters that change the direction of a line, or break it."""
 
 
 def printable(text: object) -> str:
-    r"""A text with everything in it that would steer a terminal written out, as Python writes it.
+    r"""A text in which everything that would control a terminal is escaped, as Python does.
 
-    Control characters would move the cursor, change colours, titles and what has been printed before, or let a
-    terminal answer; marks of direction would show a text in another order than it has. Halves of characters, as in
-    names of files that are no text, cannot be printed at all.
+    Control characters could move the cursor, change colours, titles and earlier output, or make a terminal reply;
+    directional marks would show a text in a different order. Lone surrogates, as in file names that are not valid text,
+    cannot be printed at all.
 
     >>> printable("arm\x1b[2J")
     'arm\\x1b[2J'
@@ -39,7 +39,7 @@ def clock(seconds: float) -> str:
 
 
 def standard_error() -> Console:
-    """The standard error as progress is shown on it."""
+    """Console for progress on standard error."""
     from rich.console import Console
 
     return Console(stderr=True, soft_wrap=True, highlight=False)

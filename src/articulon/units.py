@@ -1,4 +1,4 @@
-"""Systems of units, and the one place where a quantity written with units becomes a plain number.
+"""Unit systems, and the only place where a quantity written with units becomes a plain number.
 
 Inside the engine every number is in the units of its case and carries no label. At the boundary (case files,
 force declarations, plot axes, output files) a :class:`UnitSystem` translates. The arithmetic of that translation
@@ -21,14 +21,14 @@ from articulon.kernel_cache import CACHE_ADVICE, cache_root
 from articulon.private_folders import private_folder
 
 LONGEST = 100
-"""Characters of a quantity."""
+"""Maximum number of characters of a quantity."""
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![0-9.])"
 _WRITTEN = re.compile(
     rf"[+-]?{_NUMBER}(?![ \t]*(?:\^|\*\*))(?:\*[ \t]*1(?![0-9.])|[ \t*/·×().^°%_]|[^\W\d_]|(?<=[A-Za-z_])[0-9]"
     rf"|(?<=\(){_NUMBER}|(?<=[*^(])[+-]?[0-9]{{1,2}}(?![0-9.])|1(?=/))*"
 )
-"""A number and units. There are no other numbers but in parentheses, in exponents and in 1/s, and no sums: the rest is
-for pint to read."""
+"""Pattern of a number with units. Further numbers occur only in parentheses, in exponents and in 1/s, and there are no
+sums; pint parses the rest."""
 
 # The first three are exact by the definition of the SI (BIPM, The International System of Units, 9th ed., 2019);
 # the last two are the CODATA recommended values of 2018 (Tiesinga et al., Rev. Mod. Phys. 93, 025010, 2021).
@@ -93,7 +93,7 @@ _DIMENSIONS = {
 }
 
 _SI_SYMBOLS = {"force": "N", "energy": "J", "torque": "N m", "pressure": "Pa", "stiffness": "N/m"}
-"""How labels write derived units of the SI."""
+"""Symbols of derived SI units in labels."""
 _MOLAR_SYMBOLS = {
     "energy": "kJ/mol",
     "torque": "kJ/mol",
@@ -105,8 +105,8 @@ _MOLAR_SYMBOLS = {
     "energy_length6": "kJ nm^6/mol",
     "energy_length12": "kJ nm^12/mol",
 }
-"""How labels write what follows from energies in dalton, nanometres and picoseconds, as chemists do: 1 Da nm²/ps² is
-1 kJ/mol to 1e-9, by the constants of nature."""
+"""Symbols in labels for units derived from dalton, nanometre and picosecond, in molar form: 1 Da nm²/ps² is 1 kJ/mol to
+1e-9, by the constants of nature."""
 
 DIMENSIONS = tuple(_DIMENSIONS)
 """Names of the dimensions that a quantity can be declared to have."""
@@ -136,22 +136,22 @@ class UnitSystem:
     """Symbols of the units of mass, length and time, for labels."""
 
     def value(self, quantity: float | str, dimension: str, where: str) -> float:
-        """The number that ``quantity`` is in this system's units.
+        """Value of a quantity in this system's units.
 
         Parameters
         ----------
         quantity
-            A number, taken to be in the system's units already, or a string such as ``"0.89 mPa s"``. Energies may
-            be given per mole.
+            A number, assumed to be in the system's units already, or a string such as ``"0.89 mPa s"``. Energies may be
+            given per mole.
         dimension
             One of :data:`DIMENSIONS`.
         where
-            The key or argument the quantity came from, for the message.
+            Key or argument of the quantity, for the message.
 
         Raises
         ------
         CaseError
-            If the string cannot be read, its dimension is another one, or the result is not finite.
+            If the string cannot be read, has the wrong dimension, or the result is not finite.
         """
         definition = _definition(dimension)
         if not isinstance(quantity, str):
@@ -182,7 +182,7 @@ class UnitSystem:
             return _finite(math.inf, quantity, where)
 
     def label(self, dimension: str) -> str:
-        """The unit of a dimension as text for a plot's axis, such as ``"fg um^2/us^2"``."""
+        """Unit of a dimension as text for a plot axis, such as ``"fg um^2/us^2"``."""
         exponents = _definition(dimension).exponents
         if not any(exponents):
             return "1"
@@ -201,7 +201,7 @@ class UnitSystem:
         return f"{text}/{below[0]}" if len(below) == 1 else f"{text}/({' '.join(below)})"
 
     def factor(self, dimension: str, to: str) -> float:
-        """What to multiply a value in this system by to have it in the unit ``to``.
+        """Factor that converts a value in this system to the unit ``to``.
 
         >>> unit_system("fg-um-us").factor("length", "nm")
         1000.0
@@ -217,7 +217,7 @@ class UnitSystem:
         return float(self._scale(definition) / _in_si(f"1 ({to})", definition, f"conversion to '{to}'"))
 
     def ratio(self, dimension: str, other: UnitSystem) -> float:
-        """What to multiply a value in this system by to have it in another system.
+        """Factor that converts a value in this system to another system.
 
         >>> unit_system("fg-um-us").ratio("length", unit_system("Da-nm-ps"))
         1000.0
@@ -241,12 +241,12 @@ class UnitSystem:
 
 
 def unit_system(name: str) -> UnitSystem:
-    """The system of units with the given name.
+    """Unit system with the given name.
 
     Raises
     ------
     CaseError
-        If there is none; the message lists those there are.
+        If there is none; the message lists the known names.
     """
     try:
         return _SYSTEMS[name]
@@ -256,7 +256,7 @@ def unit_system(name: str) -> UnitSystem:
 
 
 def _in_si(text: str, definition: _Definition, where: str) -> Decimal:
-    """The magnitude of a quantity in SI base units, once its dimension has been checked."""
+    """Magnitude of a quantity in SI base units, after a check of its dimension."""
     import pint
 
     registry = _registry()
@@ -270,11 +270,11 @@ def _in_si(text: str, definition: _Definition, where: str) -> Decimal:
     except pint.UndefinedUnitError as error:
         raise CaseError(f"{where}: unknown unit in {text!r} ({error}); expected {_expectation(definition)}") from None
     except Exception:
-        # The parser lets many kinds of error through (tokenizer, arithmetic, attribute) and all mean the same.
+        # The parser raises many kinds of errors (tokenizer, arithmetic, attribute), all with the same meaning.
         raise CaseError(f"{where}: cannot read {text!r}; expected {_expectation(definition)}") from None
 
-    # Radians are pure numbers to pint, so an angle can neither be missed nor be told from a number. But a hertz may be
-    # meant as a turn per second or taken as a radian per second: no reading is safe.
+    # To pint, radians are pure numbers, so an angle can neither be required nor distinguished from a number. A hertz
+    # may be meant as a turn per second or as a radian per second, so it is ambiguous.
     if definition.exponents[5] == 1 and "hertz" in stated_units:
         raise CaseError(f"{where}: {text!r} may mean turns or radians; write turn/s or rad/s")
     exponents = _pint_exponents(quantity)
@@ -286,7 +286,7 @@ def _in_si(text: str, definition: _Definition, where: str) -> Decimal:
 
 
 def _pint_exponents(quantity: Any) -> tuple[int, ...] | None:
-    """Exponents of mass, length, time, temperature and charge, or None for a dimension outside of these."""
+    """Exponents of mass, length, time, temperature and charge, or None for any other dimension."""
     found: dict[str, int] = dict(quantity.dimensionality)
     charge = found.pop("[current]", 0)
     found["[time]"] = found.get("[time]", 0) - charge
@@ -303,15 +303,15 @@ def _registry() -> Any:
     )
     try:
         kept = private_folder(cache_root() / "units", CACHE_ADVICE)
-    except (OSError, ArticulonError):  # one that cannot be written to, or is not trusted
+    except (OSError, ArticulonError):  # a folder that is not writable, or not trusted
         kept = None
-    try:  # reading the definitions takes ten times as long as loading what has been read of them
+    try:  # parsing the definitions takes ten times as long as loading the cached result
         registry = made(cache_folder=kept)
-    except Exception:  # whatever a damaged file raises
+    except Exception:  # a damaged file can raise anything
         for file in [] if kept is None else kept.glob("*.*"):
             file.unlink(missing_ok=True)
         registry = made()
-    # The versions of pint differ in the CODATA year of their dalton, and one dalton must be one unit of Da-nm-ps.
+    # Versions of pint differ in the CODATA year of the dalton, but one dalton must be one unit of Da-nm-ps.
     registry.define(f"dalton = {DALTON_SI} * kilogram = Da")
     return registry
 
@@ -324,7 +324,7 @@ def _definition(dimension: str) -> _Definition:
 
 
 def expectation(dimension: str) -> str:
-    """What a dimension is called in messages, with an example: ``"a time (for example '8 us')"``."""
+    """Name of a dimension in messages, with an example: ``"a time (for example '8 us')"``."""
     return _expectation(_definition(dimension))
 
 
@@ -354,7 +354,7 @@ def _power(symbol: str, exponent: int) -> str:
     return symbol if exponent == 1 else f"{symbol}^{exponent}"
 
 
-# Name: one unit of mass [kg], length [m] and time [s]; None where units are reduced.
+# Name: one unit of mass [kg], length [m] and time [s]; None for reduced units.
 _SCALES: dict[str, tuple[Decimal, Decimal, Decimal] | None] = {
     "fg-um-us": (Decimal("1e-18"), Decimal("1e-6"), Decimal("1e-6")),
     "zg-nm-ns": (Decimal("1e-24"), Decimal("1e-9"), Decimal("1e-9")),

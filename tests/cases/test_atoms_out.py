@@ -159,7 +159,7 @@ def test_bodies_in_place_of_atoms(run, case, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"run.atoms": "resname LYS"}, r"run\.atoms: 'resname LYS' selects nothing of the model's \d+ atoms"),
+        ({"run.atoms": "resname LYS"}, r"run\.atoms: 'resname LYS' selects nothing among the model's \d+ atoms"),
         ({"run.atoms": "name CA and ("}, r"run\.atoms: cannot understand the selection"),
         ({"run.atoms": ""}, r"run\.atoms: '' selects nothing"),
         ({"run.atoms_every": 0}, r"run\.atoms_every"),
@@ -237,9 +237,9 @@ def test_frames_are_aligned_by_the_backbone(run, tmp_path):
         ({"select": "name XX"}, r"export, select: 'name XX' selects nothing"),
         ({"frames": "10:200:5"}, r"export, frames: there is no frame 199; there are 13, from 0 to 12"),
         ({"frames": [3, 13]}, r"export, frames: there is no frame 13"),
-        ({"frames": "5:5"}, r"export, frames: no frame is chosen"),
+        ({"frames": "5:5"}, r"export, frames: no frame is selected"),
         ({"frames": "a:b"}, r"export, frames: expected 'first:end:interval'"),
-        ({"wrapped": True}, r"export, wrapped: space does not repeat"),
+        ({"wrapped": True}, r"export, wrapped: the box is not periodic"),
         ({"align": "sideways"}, r"export: unknown align"),
         ({"precision": 9}, r"export, precision: must be at least 1 and at most 6, got 9"),
     ],
@@ -253,12 +253,12 @@ def test_what_cannot_be_exported_is_refused(run, tmp_path, options, message):
 def test_nothing_is_written_over(run, tmp_path):
     (tmp_path / "mine.pdb").write_text("mine")
     for name in ("mine.pdb", "mine.xtc"):  # beside an XTC file comes a PDB file
-        with pytest.raises(ArticulonError, match=r"mine\.pdb is there already, and is not written over"):
+        with pytest.raises(ArticulonError, match=r"mine\.pdb exists and is not overwritten"):
             run.export(tmp_path / name)
     assert (tmp_path / "mine.pdb").read_text() == "mine" and os.listdir(tmp_path) == ["mine.pdb"]
     run.export(tmp_path / "one.xtc")
     run.export(tmp_path / "one.dcd")  # its names are the same
-    with pytest.raises(ArticulonError, match=r"one\.pdb is there already"):
+    with pytest.raises(ArticulonError, match=r"one\.pdb exists and is not overwritten"):
         run.export(tmp_path / "one.pdb")
     with pytest.raises(ArticulonError, match=r"expected a name that ends in \.xtc, \.dcd, \.pdb"):
         run.export(tmp_path / "atoms.trr")
@@ -278,7 +278,7 @@ def test_coordinates_by_name(run):
     np.testing.assert_allclose(other.coordinate("phi:A:TRP3", degrees=True), np.degrees(turns[:, place]), rtol=1e-15)
     with pytest.raises(ArticulonError, match=r"no coordinate 'phi:A:TRP2'; did you mean 'phi:A:TRP3'"):
         run.coordinate("phi:A:TRP2")
-    with pytest.raises(ArticulonError, match=r"is no angle"):
+    with pytest.raises(ArticulonError, match=r"is not an angle"):
         run.coordinate(run.coordinate_names[0], wrapped=True)
 
 
@@ -298,9 +298,9 @@ def test_the_command_exports(run, tmp_path):
     column = head.index("phi:A:TRP3 (degrees)")
     np.testing.assert_array_equal(table[:, column], run.coordinate("phi:A:TRP3", wrapped=True, degrees=True))
     for words, message in (
-        (("--xtc", str(tmp_path / "a.xtc")), "is there already"),
-        ((), "say which format"),
-        (("--xtc", "--dcd"), "say which format"),
+        (("--xtc", str(tmp_path / "a.xtc")), "exists and is not overwritten"),
+        ((), "give a format"),
+        (("--xtc", "--dcd"), "give a format"),
         (("--dcd", str(tmp_path / "a.xtc")), r"ends in .dcd"),
         (("--dcd", "--precision", "2"), "--precision goes with --xtc"),
         (("--xtc", "--wrapped", "--align", "backbone"), "leave out --align backbone"),

@@ -71,8 +71,8 @@ def test_a_byte_order_mark_is_what_editors_of_windows_write(tmp_path):
 @pytest.mark.parametrize(
     "content, words",
     [
-        (BALL + f"\n[variants]\na = {'[' * 3000}{']' * 3000}\n", "lie within each other more than"),
-        (BALL + f"\n[variants.a]\nb = {'[' * 100}{']' * 100}\n", "lie within each other more than 64 deep"),
+        (BALL + f"\n[variants]\na = {'[' * 3000}{']' * 3000}\n", "are nested more than"),
+        (BALL + f"\n[variants.a]\nb = {'[' * 100}{']' * 100}\n", "are nested more than 64 deep"),
         (BALL + f"\n[fidelity]\nbudget = 1{'0' * 5000}\n", "a whole number has thousands of digits"),
         (BALL.encode("utf-16"), "is not UTF-8 text"),
         (b"\x00\x01\x02", "is not valid TOML"),
@@ -100,7 +100,7 @@ def test_of_thousands_of_faults_twenty_are_listed_and_the_others_counted(tmp_pat
     lines = message.splitlines()
     assert len(lines) == 21
     assert "model.bodies[0].mass: is required" in lines[0] and "model.bodies[9].mas: unknown key" in lines[19]
-    assert lines[20].endswith(": and 9980 more faults; mend these first")
+    assert lines[20].endswith(": and 9980 more faults; fix these first")
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_of_thousands_of_faults_twenty_are_listed_and_the_others_counted(tmp_pat
             "there is no body 'b'",
         ),
         (PAIR, {"model.kinds": ["A", "A"]}, "model.kinds: there are 2, and 4 positions"),
-        (PAIR, {"model.kinds": ["A", "A", "B", "A"]}, "model.species: there is no 'B'"),
-        (PAIR, {"model.positions[1]": [1e30, 0, 0]}, "begins 1e+29 lengths of the box away from it along x"),
+        (PAIR, {"model.kinds": ["A", "A", "B", "A"]}, "model.species: there is no species 'B'"),
+        (PAIR, {"model.positions[1]": [1e30, 0, 0]}, "starts 1e+29 box lengths from the box along x"),
         (PAIR, {"forces[0].skin": 1e9}, "images of sites take about"),
         (PAIR, {"model.seed": 2**64}, "model.seed: expected a valid integer"),
     ],
@@ -158,9 +158,9 @@ OPEN = PAIR.replace("lengths = [10, 10, 10]", 'lengths = [10, 10, 10]\nboundarie
     "text, words",
     [
         (with_force(BALL, GRAVITY, GRAVITY.replace("-1", "-2")), "forces[0]: gravity is declared twice"),
-        (with_force(OPEN, WALL, WALL), "this lennard-jones-wall force is declared already, as forces[1]"),
+        (with_force(OPEN, WALL, WALL), "this lennard-jones-wall force is already declared as forces[1]"),
         (with_force(OPEN, WALL, WALL + '\nfaces = ["z+"]'), "forces[2].faces: z+ has a wall already, by forces[1]"),
-        (with_force(OPEN, WALL + "\nfaces = []"), "faces: there are none"),
+        (with_force(OPEN, WALL + "\nfaces = []"), "faces: the list is empty"),
         (with_force(PAIR, BONDS % (1, 0)), "forces[1].bonds[2]: the sites (1, 0) have a term of this kind already"),
         (
             with_force(
@@ -228,7 +228,7 @@ FLOOR = '{shape = "plane", kind = "grain", point = [0, 0, 0], normal = [0, 0, 1]
     [
         (f"{FLOOR}, {FLOOR}", "forces[0].walls[1], a plane is where forces[0].walls[0], a plane is"),
         ('{shape = "box", kind = "grain", faces = ["z-"]}, {shape = "box", kind = "grain"}', "and both would push"),
-        ('{shape = "box", kind = "grain", faces = []}', "faces: there are none"),
+        ('{shape = "box", kind = "grain", faces = []}', "faces: the list is empty"),
         ('{shape = "mesh", kind = "grain", file = "' + "a" * 3000 + '.stl"}', "cannot be read"),
         ('{shape = "mesh", kind = "grain", vertices = [], triangles = []}', "expected vertices"),
         (
@@ -308,22 +308,22 @@ WHOLE = archive(positions=np.zeros((2, 3)) + [[0], [1]], kinds=np.array(["Na", "
         ("a.xyz", b"2\n\nNa 0 0 0\nCl 1 1 nan\n", "line 4: expected a kind and numbers"),
         ("a.xyz", b"2\n\nNa 0 0\nCl 1 1 1\n", "line 3: expected a kind and 3 or 6 numbers"),
         ("a.xyz", b"2\n\nNa 0 0 0\nCl 1 1 \xff\n", "cannot be read"),
-        ("a.xyz", b"0\n\n", "holds no particles"),
+        ("a.xyz", b"0\n\n", "contains no particles"),
         ("a.xyz", b"", "line 1: expected the number of particles"),
-        ("a.npz", b"", "no file of arrays"),
-        ("a.npz", WHOLE[:-40], "no file of arrays"),
-        ("a.npz", WHOLE.replace(b"'descr'", b"'dexcr'"), "no file of arrays"),
+        ("a.npz", b"", "not a file of arrays"),
+        ("a.npz", WHOLE[:-40], "not a file of arrays"),
+        ("a.npz", WHOLE.replace(b"'descr'", b"'dexcr'"), "not a file of arrays"),
         ("a.npz", archive(positions=np.zeros((2, 3)), kinds=np.array(["Na"])), "positions: expected shape (1, 3)"),
         ("a.npz", archive(positions=np.full((1, 3), np.nan), kinds=np.array(["Na"])), "positions: not finite"),
         ("a.npz", archive(positions=np.zeros((1, 3), complex), kinds=np.array(["Na"])), "complex"),
         ("a.npz", archive(positions=np.zeros((1, 3)), kinds=np.array("Na")), "expected a list of kinds"),
-        ("a.npz", archive(positions=np.zeros((1, 3)), kinds=np.array([None])), "no file of arrays"),
+        ("a.npz", archive(positions=np.zeros((1, 3)), kinds=np.array([None])), "not a file of arrays"),
         (
             "a.npz",
             archive(positions=np.zeros((1, 3)), kinds=np.array(["Na"]), velocities=np.zeros(3)),
             "velocities: exp",
         ),
-        ("a.npz", archive(kinds=np.array(["Na"])), "holds no array 'positions'"),
+        ("a.npz", archive(kinds=np.array(["Na"])), "has no array 'positions'"),
     ],
 )
 def test_damaged_files_of_particles_are_named_with_the_case(tmp_path, name, content, words):
@@ -373,10 +373,10 @@ NANOMETRES = ("1 nm", "1 nm", "1 nm")
     [
         ({"lengths": ("1e-258 nm", "1 nm", "1 nm")}, "lengths: expected from 1e-100 to 1e.100"),
         ({"lengths": (1e-258, 1, 1)}, "lengths: expected from 1e-100 to 1e.100"),
-        ({"lengths": NANOMETRES, "tilts": ("600 pm", 0, 0)}, "tilts: xy = 0.0006 is beyond half of 0.001"),
+        ({"lengths": NANOMETRES, "tilts": ("600 pm", 0, 0)}, "tilts: xy = 0.0006 is larger than half of 0.001"),
         (
             {"lengths": NANOMETRES, "tilts": ("1 pm", 0, 0), "boundaries": ("reflecting", "periodic", "periodic")},
-            "boundaries: a tilted box has no reflecting walls",
+            "boundaries: a tilted box cannot have reflecting walls",
         ),
     ],
 )

@@ -113,7 +113,7 @@ def test_atoms_that_are_kilometres_apart_are_refused(whole, tmp_path):
     line = next(line for line in path.read_text().splitlines() if line.startswith("ATOM 8 "))
     number = next(word for word in line.split() if re.fullmatch(r"-?\d+\.\d{3,}", word))
     path.write_text(path.read_text().replace(line, line.replace(number, "1e200", 1)))
-    with pytest.raises(ModelError, match="its coordinates are those of no molecule"):
+    with pytest.raises(ModelError, match="has coordinates too large for a molecule"):
         read_structure(path)
 
 

@@ -163,7 +163,7 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str, str]] = {
         "checks[0].direction",
         "not all zero",
     ),
-    "no loops": ({"kind": "loops", "tolerance": 1}, "checks[0]", "no loops and no drives"),
+    "no loops": ({"kind": "loops", "tolerance": 1}, "checks[0]", "no loop constraints and no driven joints"),
     "body": (
         {"kind": "coordinate", "body": "amr", "reference": 0, "tolerance": 1},
         "checks[0].body",

@@ -289,7 +289,7 @@ def test_a_small_file_of_many_particles_is_refused_before_it_is_unpacked(sent: P
 @pytest.mark.parametrize("content", [b"", b"PK", b"no zip", bytes(1000)])
 def test_a_damaged_file_of_particles_is_refused_by_its_name(sent: Path, content: Any) -> None:
     (sent / "many.npz").write_bytes(content)
-    with pytest.raises(CaseError, match=r"many\.npz is damaged, truncated or no file of arrays"):
+    with pytest.raises(CaseError, match=r"many\.npz is damaged, truncated or not a file of arrays"):
         ar.load_case(written(sent, PARTICLES)).build_model()
 
 

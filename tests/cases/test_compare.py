@@ -433,7 +433,7 @@ def test_a_missing_reference_has_a_reason(file: Path, tmp_path: Path) -> None:
     done = comparing.compare(case, against=["implicit"], vary={"scaling.a2": [0.25]}, out=tmp_path / "runs")
     assert [row["name"] for row in done.rows] == ["implicit", "a2=0.25"]
     found = done.row("a2=0.25")
-    assert found["saving_explicit"]["reason"] == "no unscaled explicit run is in the comparison"
+    assert found["saving_explicit"]["reason"] == "the comparison has no unscaled explicit run"
     assert found["saving_friction_implicit"]["reason"] is None
     assert found["lateness"] == pytest.approx(3.0 * TAU, rel=1e-5)
 
@@ -444,7 +444,7 @@ def test_a_folder_that_holds_other_runs_is_left_alone(
     with pytest.raises(ar.ArticulonError, match=r"implicit holds another run .*out="):
         comparing.compare(ar.load_case(file, {"run.duration": 0.5}), out=done.folder)
     monkeypatch.setattr(reference_cache, "engine", lambda: "another")
-    with pytest.raises(ar.ArticulonError, match=r"implicit holds this run as another version .*out="):
+    with pytest.raises(ar.ArticulonError, match=r"implicit holds this run as made by another version .*out="):
         comparing.compare(ar.load_case(file), out=done.folder)
 
 
@@ -493,7 +493,7 @@ def test_a_comparison_that_is_stopped_goes_on_by_the_same_command(
         *["starts at False"] * 3,
     ]
     assert [row["wall_seconds_are"] for row in again.rows] == ["cached", *["measured"] * 4]
-    assert "was broken off" in again.row("half")["notes"][0]
+    assert "was interrupted" in again.row("half")["notes"][0]
     for name in ("implicit", "half", "tenth", "explicit"):
         stored = [place / name / "trajectory.h5" for place in (done.folder, folder)]
         assert stored[0].read_bytes() == stored[1].read_bytes(), name
@@ -535,7 +535,7 @@ def test_the_sentences_say_who_is_faster_in_equal_physical_times() -> None:
     assert sentence(row, rival).startswith("'fast' is 4 times as fast as the unscaled friction-implicit rule")
     assert sentence(row, rival).endswith("but its verdict is 'violated'.")
     slower = {**row, "physical_time": 0.1}
-    assert sentence(slower, rival).startswith("Scaling is beaten: the unscaled friction-implicit rule")
+    assert sentence(slower, rival).startswith("Scaling gains nothing: the unscaled friction-implicit rule")
     inertialess = {**rival, "rule": "overdamped", "lateness_relative": -0.015, "wall_seconds_are": "estimated"}
     assert sentence(slower, inertialess).endswith("It leaves out inertia, by which it is 1.5\u00a0% early.")
     assert "about 40" in sentence(slower, inertialess)

@@ -179,7 +179,7 @@ def test_a_reference_that_the_case_names_stays_and_is_said_to_be_scaled(tmp_path
     named = PULLED + '\n[compare]\nreference = "tenth"\nvariants = ["tenth"]\n'
     done = comparing.compare(case_of(tmp_path, named), vary={"scaling.a2": [0.05]}, out=tmp_path / "runs")
     assert done.row("tenth")["is_reference"]
-    assert any("'tenth', from which others are measured, is scaled" in text for text in done.sentences)
+    assert any("'tenth', the reference of the others, is scaled" in text for text in done.sentences)
 
 
 # Seeds
@@ -250,8 +250,8 @@ def test_a_tie_is_no_victory(wall: float, word: str) -> None:
     rival |= {"wall_seconds_are": "measured", "lateness_relative": None}
     text = sentence(row, rival)
     assert text.startswith(f"'scaled' is {word} the unscaled friction-implicit rule ('fair'; ")
-    assert "beaten" not in text and "1 times" not in text
-    assert "beaten" in sentence({**row, "wall_seconds": 43.0}, rival)
+    assert "gains nothing" not in text and "1 times" not in text
+    assert "gains nothing" in sentence({**row, "wall_seconds": 43.0}, rival)
     assert "1.1 times as fast" in sentence({**row, "wall_seconds": 37.0}, rival)
 
 

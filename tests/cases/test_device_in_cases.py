@@ -105,7 +105,7 @@ def test_the_device_is_a_part_of_what_a_run_is(tmp_path):
     ("changes", "message"),
     [
         ({"run.device": "gpu"}, r"run\.device: expected 'cpu', 'cuda', 'cuda:1' and so on, or 'warp-cpu', got 'gpu'"),
-        ({"run.device": "cpu", "run.precision": "mixed"}, r"run: precision = 'mixed' is one of devices such as 'cuda'"),
+        ({"run.device": "cpu", "run.precision": "mixed"}, r"run: precision = 'mixed' needs a device such as 'cuda'"),
         ({"run.precision": "single"}, r"run\.precision: "),
     ],
 )

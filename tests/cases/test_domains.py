@@ -33,7 +33,7 @@ RESIDUES = 214
         ({"level": "domain", "domains": ["A:80-90"]}, "has no such residues"),
         ({"level": "domain", "domains": ["A:one"]}, "expected a chain and ranges"),
         ({"level": "domain", "domains": ["A:1-4", "A:4-8"]}, "A:ALA4 is in 'A:1-4' and in 'A:4-8'"),
-        ({"level": "domain", "domains": ["A:1-4", "A:5-8"]}, "are held together rigidly"),
+        ({"level": "domain", "domains": ["A:1-4", "A:5-8"]}, "are rigidly connected"),
         ({"level": "domain", "domains": ["A:1-3,A:6-9"]}, "expected a chain and ranges"),
         ({"level": "domain", "domains": ["A:1-3,6-9"]}, "have 4 torsions"),
     ],

@@ -8,12 +8,15 @@ from typing import Annotated, Any
 
 import pytest
 
+from articulon.adaptive.conditions import CONDITIONS
+from articulon.adaptive.settings import Group
 from articulon.barostats import BAROSTATS
 from articulon.cases.builders.explicit_loops import ExplicitDrive, ExplicitLoop
 from articulon.cases.builders.written_model import ExplicitBody, ExplicitSite
 from articulon.cases.library import built_in_cases
 from articulon.cases.overrides import dotted
 from articulon.cases.schema import CaseFile, with_discriminators
+from articulon.cases.study_sections import Sought, Target
 from articulon.declaration import Declaration
 from articulon.declaration_help import stated
 from articulon.errors import CaseError
@@ -21,19 +24,21 @@ from articulon.families import Family
 from articulon.forces import FORCES
 from articulon.integrate import INTEGRATORS
 from articulon.scaling import POLICIES
+from articulon.simulation.checks import CHECKS
 from articulon.studio.editing.body_mentions import mentions
 from articulon.studio.editing.body_view import SHAPES, coordinate_units
+from articulon.studio.editing.editor_panel import LISTED, SHOWN, STUDIES
 from articulon.studio.editing.forms import UNSET, FormField, form_of, members, section_choice, split
 from articulon.thermostats import THERMOSTATS
 from articulon.units import unit_system
 
 UNITS = unit_system("kg-m-s")
-FAMILIES = (FORCES, INTEGRATORS, POLICIES, THERMOSTATS, BAROSTATS, SHAPES)
+FAMILIES = (FORCES, INTEGRATORS, POLICIES, THERMOSTATS, BAROSTATS, SHAPES, CHECKS, CONDITIONS)
 SECTIONS = {
     key: section_choice(Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation)
     for key, field in CaseFile.model_fields.items()
 }
-ALONE = [ExplicitBody, ExplicitSite, ExplicitLoop, ExplicitDrive]
+ALONE = [ExplicitBody, ExplicitSite, ExplicitLoop, ExplicitDrive, Group, Sought, Target]
 ALONE += [one for one in SECTIONS.values() if isinstance(one, type)]
 DECLARATIONS = [*(one for family in FAMILIES for one in family), *ALONE]
 
@@ -53,6 +58,11 @@ def test_a_form_has_every_field_and_its_defaults_read_back(declaration: type[Dec
         assert field.value_of(field.text_of(None)) is None
 
 
+def test_every_section_has_a_form_but_those_that_are_text_alone() -> None:
+    assert {*SHOWN, *STUDIES, "forces", "checks"} == set(CaseFile.model_fields) - {"plugins", "variants", "versions"}
+    assert all(SECTIONS[key] is not None for key in (*SHOWN, *STUDIES))
+
+
 def elements(table: dict[str, Any]) -> Iterator[tuple[type[Declaration], dict[str, Any]]]:
     """The tables of a case that have forms, each with its declaration."""
     for key, choice in SECTIONS.items():
@@ -61,8 +71,15 @@ def elements(table: dict[str, Any]) -> Iterator[tuple[type[Declaration], dict[st
             continue
         declaration = choice.members[section[choice.key]] if isinstance(choice, Family) else choice
         yield declaration, section
-    for force in table.get("forces", ()):
-        yield FORCES.members[force["kind"]], force
+    for key, family in (("forces", FORCES), ("checks", CHECKS)):
+        for one in table.get(key, ()):
+            yield family.members[one["kind"]], one
+    for (key, name), (_, declaration, inner) in LISTED.items():
+        for one in table.get(key, {}).get(name, ()):
+            yield declaration, {field: value for field, value in one.items() if field not in inner}
+            yield from (
+                (family.members[one[field]["when"]], one[field]) for field, family in inner.items() if field in one
+            )
     for key, declaration in (("bodies", ExplicitBody), ("sites", ExplicitSite), ("loops", ExplicitLoop)):
         for one in table["model"].get(key, ()) if "builder" not in table["model"] else ():
             yield declaration, one

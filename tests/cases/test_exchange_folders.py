@@ -149,7 +149,7 @@ def test_the_page_shows_runs_and_exchanges(whole: Any) -> None:
     ("accepted", "walkers", "kind", "words"),
     [
         ([50, 1], [[0, 1, 2]], "suspect", "Runs 2 and 3 accept fewer than 5 %"),
-        ([50, 60], [[0, 1, 2]], "inconclusive", "Go on for longer"),
+        ([50, 60], [[0, 1, 2]], "inconclusive", "Run for longer"),
         ([50, 60], [[0, 1, 2], [1, 2, 0], [0, 1, 2]], "trusted", "1 time."),
         ([50, 60], [[1, 2, 0], [0, 1, 2]], "trusted", "1 time."),
     ],
@@ -268,7 +268,7 @@ def test_an_exchange_goes_on_for_longer(case: Case, whole: Any, tmp_path: Path) 
     assert bits_of(tmp_path / "arm") == bits_of(whole.folder)
     again = exchanged(case, tmp_path / "arm", resume=True)
     np.testing.assert_array_equal(again.walkers, whole.walkers)
-    with pytest.raises(CaseError, match="give a longer one"):
+    with pytest.raises(CaseError, match="give a longer duration"):
         exchanged(case.with_overrides({"run.duration": 3.0}), tmp_path / "arm", resume=True)
 
 
@@ -303,13 +303,13 @@ def test_a_run_that_diverges_is_named_and_says_so(case: Case, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"thermostat": None}, "thermostat: replica exchange needs one"),
+        ({"thermostat": None}, "thermostat: replica exchange needs a thermostat"),
         ({"scaling": {"policy": "constant", "a2": 0.5}}, "scaling: replica exchange: scaled forces"),
         (
             {"run.stop": {"body": "lower", "direction": [1, 0, 0], "advance": 1.0}},
-            r"run\.stop: replica exchange: a run that ends before",
+            r"run\.stop: replica exchange: a run that ends early",
         ),
-        ({"run.frames": 12}, "is no whole number of the 0.666666667 τ between frames"),
+        ({"run.frames": 12}, "is not a whole number of the 0.666666667 τ between frames"),
         ({"run.device": "cuda"}, r"run\.device: replica exchange runs on the CPU"),
     ],
 )
@@ -328,7 +328,7 @@ def test_what_does_not_go_together_is_refused(case: Case, tmp_path: Path) -> Non
         exchanged(case, tmp_path / "arm", step=0.1)
     with pytest.raises(CaseError, match="out, resume: the runs of a model are kept in memory"):
         exchanged(case.build_model(), tmp_path / "arm", duration=2.0, thermostat=case.thermostat)
-    with pytest.raises(CaseError, match="duration: say how long"):
+    with pytest.raises(CaseError, match="duration: give the duration"):
         ar.replica_exchange(case.build_model(), thermostat=case.thermostat, **LADDER)
     with pytest.raises(CaseError, match=r"locked\[1\]: there is no body 'elbow'"):
         exchanged(case, tmp_path / "arm", locked=((), ("elbow",), ()))
@@ -367,7 +367,7 @@ def test_a_lost_or_damaged_file_is_named(case: Case, whole: Any, tmp_path: Path)
     with pytest.raises(ArticulonError, match=r"exchange\.json: is damaged"):
         exchanged(case, held, resume=True)
     (held / PLAN).unlink()
-    with pytest.raises(CheckpointError, match="is of another exchange than the cases of its runs"):
+    with pytest.raises(CheckpointError, match="belongs to another exchange than the cases of its runs"):
         exchanged(case, held, resume=True, seed=3)
     for name in (PLAN, BASE):
         (held / name).unlink()
@@ -376,7 +376,7 @@ def test_a_lost_or_damaged_file_is_named(case: Case, whole: Any, tmp_path: Path)
     free: dict[str, Any] = {"locked": None, "temperatures": (1.0, 1.5)}
     exchanged(case, tmp_path / "free", **free)
     (tmp_path / "free" / PLAN).unlink()
-    with pytest.raises(CheckpointError, match="what it says of exchanges"):
+    with pytest.raises(CheckpointError, match="its record of exchanges"):
         exchanged(case, tmp_path / "free", resume=True, every=2.0, **free)
 
 
@@ -396,4 +396,4 @@ def test_the_command_exchanges_and_goes_on(case: Case, whole: Any, tmp_path: Pat
     result = CliRunner().invoke(cli.app, ["exchange", str(tmp_path / "arm.toml"), *options])
     assert result.exit_code == 2 and "continue it (--resume)" in result.output
     result = CliRunner().invoke(cli.app, ["exchange", str(tmp_path / "arm.toml"), *options, "--resume"])
-    assert result.exit_code == 0 and "nothing is left to do" in result.output
+    assert result.exit_code == 0 and "there is nothing to do" in result.output

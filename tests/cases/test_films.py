@@ -96,7 +96,7 @@ def test_frames_are_chosen_at_equal_intervals_of_time() -> None:
 
 def test_what_cannot_be_a_film_is_refused(run: ar.Run, tmp_path: Path) -> None:
     (tmp_path / "there.gif").write_bytes(b"mine")
-    with pytest.raises(ar.ArticulonError, match="there already"):
+    with pytest.raises(ar.ArticulonError, match="exists and is not overwritten"):
         run.export(tmp_path / "there.gif")
     assert (tmp_path / "there.gif").read_bytes() == b"mine"
     with pytest.raises(ar.ArticulonError, match="there is no frame 12"):

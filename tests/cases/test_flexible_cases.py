@@ -131,7 +131,7 @@ def test_arrays_that_are_missing_or_wrong_are_named(tmp_path):
     with pytest.raises(CaseError, match=r"model.bodies\[2\].modes, body 'shell': .* has no array 'masses'"):
         ar.load_case(path).build_model()
     (tmp_path / "shell.npz").write_text("no zip", encoding="utf-8")
-    with pytest.raises(CaseError, match=r"body 'shell': .*shell\.npz is damaged, truncated or no file of arrays"):
+    with pytest.raises(CaseError, match=r"body 'shell': .*shell\.npz is damaged, truncated or not a file of arrays"):
         ar.load_case(path).build_model()
 
 

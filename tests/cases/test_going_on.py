@@ -58,7 +58,9 @@ def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path: Path, monkey
     folder = part.save(tmp_path / "saved")
     run = ar.open_run(folder)
     assert run.summary["status"] == "interrupted" and not run.complete
-    with pytest.raises(ar.ArticulonError, match=r"extend: the run was interrupted before its end; go on with run\.ext"):
+    with pytest.raises(
+        ar.ArticulonError, match=r"extend: the run was interrupted before its end; call run\.extend\(\) first"
+    ):
         run.extend(0.1)
     run.extend()
     assert run.complete and np.array_equal(run.q, whole.q)
@@ -78,12 +80,12 @@ def test_what_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:
     plain.save(tmp_path / "run")
     with pytest.raises(ar.ArticulonError, match="holds another run"):
         plain.save(tmp_path / "run")
-    with pytest.raises(ar.ArticulonError, match="is in its folder already"):
+    with pytest.raises(ar.ArticulonError, match="is already in a folder"):
         ar.open_run(tmp_path / "run").save(tmp_path / "other")
     uneven = ar.simulate(builder.build(), 1.0, frames=2).extend(1.0, frames=5)
     with pytest.raises(ar.CaseError):
         uneven.save(tmp_path / "uneven")
-    with pytest.raises(ar.ArticulonError, match="are not equally far apart"):
+    with pytest.raises(ar.ArticulonError, match="are not equally spaced"):
         plain.extend(1.0, frames=5).save(tmp_path / "uneven")
 
 
@@ -155,14 +157,14 @@ def test_an_extension_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     run = ar.run(case_of(tmp_path, CHAIN, SHORT), tmp_path / "run", report=False)
     held = bits(tmp_path / "run")
     for arguments, said in (
-        ((0.03,), r"extend: duration: 0\.03 us is no whole number of the 0\.025 us between frames; take 0\.025 us"),
-        ((), "extend: duration: the run has come to its end; say how much longer"),
+        ((0.03,), r"extend: duration: 0\.03 us is not a whole number of the 0\.025 us between frames; take 0\.025 us"),
+        ((), "extend: duration: the run is complete; give the additional time"),
         (("3 nm",), "extend: duration: expected a time"),
         ((-1.0,), "extend: duration must be positive"),
     ):
         with pytest.raises(ar.CaseError, match=said):
             run.extend(*arguments)
-    with pytest.raises(ar.CaseError, match="extend: frames: in a folder"):
+    with pytest.raises(ar.CaseError, match="extend: frames: a run in a folder"):
         run.extend(0.1, frames=3)
     assert bits(tmp_path / "run") == held and run.times.size == 5
     # A case whose file says another length is no continuation by itself.
@@ -230,9 +232,12 @@ def test_a_longer_duration_extends_a_run_that_has_ended(tmp_path: Path) -> None:
     again = ar.run(file, tmp_path / "run", True, overrides={**set_by, "run.duration": "0.3 us"}, report=False)
     assert again.times.size == 13  # it has come to its end, and is returned
     for changes, message in (
-        ({"run.duration": "0.2 us"}, r"holds a run of 0\.3 us, and run\.duration is 0\.2 us; give a longer one"),
-        ({"run.duration": "0.33 us"}, r"run\.duration: 0\.33 us is no whole number of the 0\.025 us between frames"),
-        ({"run.duration": "0.4 us", "run.frames": 4}, r"run\.frames: frames stay as far apart .*or give 16"),
+        ({"run.duration": "0.2 us"}, r"holds a run of 0\.3 us, and run\.duration is 0\.2 us; give a longer duration"),
+        ({"run.duration": "0.33 us"}, r"run\.duration: 0\.33 us is not a whole number of the 0\.025 us between frames"),
+        (
+            {"run.duration": "0.4 us", "run.frames": 4},
+            r"run\.frames: the interval between frames must be that of .*or give 16",
+        ),
         ({"run.duration": "0.4 us", "run.seed": 7}, r"holds another run: .*run\.seed.* differ"),
     ):
         with pytest.raises(ar.CaseError, match=message):

@@ -128,17 +128,17 @@ def test_references_of_the_oblique_impact() -> None:
     y, turned = after.y[:, -1], after.y_events[0][0]
     depth = 2 * R - np.hypot(turned[0] - turned[2], turned[1] - turned[3])
     found = references("two-spheres")
-    assert one(found, "final velocity of the first along") == pytest.approx(y[4], abs=1e-10)
-    assert one(found, "final velocity of the first across") == pytest.approx(y[5], rel=1e-8)
-    assert one(found, "final velocity of the second") == pytest.approx(y[6], rel=1e-8)
-    assert one(found, "final spin of the second") == pytest.approx(y[9], rel=1e-8)
-    assert one(found, "deepest overlap") == pytest.approx(depth / R, rel=1e-7)
+    assert one(found, "final velocity of the first sphere along") == pytest.approx(y[4], abs=1e-10)
+    assert one(found, "final velocity of the first sphere across") == pytest.approx(y[5], rel=1e-8)
+    assert one(found, "final velocity of the second sphere") == pytest.approx(y[6], rel=1e-8)
+    assert one(found, "final spin of the second sphere") == pytest.approx(y[9], rel=1e-8)
+    assert one(found, "largest overlap") == pytest.approx(depth / R, rel=1e-7)
     assert one(found, "largest force") == pytest.approx(effective * depth**1.5, rel=1e-6)
     # What the coefficients alone give, but for the turning of the line of centres by less than a milliradian.
-    assert one(found, "final velocity of the first across") == pytest.approx(0.2 - mu * 0.1, rel=1e-3)
-    assert one(found, "final spin of the second") == pytest.approx(-2.5 * mu * 0.1 / R, rel=2e-3)
+    assert one(found, "final velocity of the first sphere across") == pytest.approx(0.2 - mu * 0.1, rel=1e-3)
+    assert one(found, "final spin of the second sphere") == pytest.approx(-2.5 * mu * 0.1 / R, rel=2e-3)
     hertz = 2.8683 * ((m / 2) ** 2 / (R / 2 * modulus**2 * 0.1)) ** 0.2
-    assert one(found, "how long they touched") == pytest.approx(hertz, rel=1e-4)
+    assert one(found, "duration of the contact") == pytest.approx(hertz, rel=1e-4)
 
 
 def test_references_of_the_bouncing_ball() -> None:

@@ -112,8 +112,8 @@ def test_a_model_of_grains_takes_bodies_that_are_written_out() -> None:
     ("change", "words"),
     [
         ({"count": 10_000}, "fills\\[0\\]: the region holds .* grains"),
-        ({"count": 2000, "arrangement": "random"}, "no more room"),
-        ({"high": (1.0, -1.0, 1.0)}, "high: expected each coordinate beyond"),
+        ({"count": 2000, "arrangement": "random"}, "they cannot fit"),
+        ({"high": (1.0, -1.0, 1.0)}, "high: each coordinate must be larger than that of low"),
         ({"largest_radius": 0.01}, "largest_radius: 0.01 is smaller"),
         ({"arrangement": "random"}, "count: is required"),
         ({"mass": 1.0}, "fills\\[0\\]: give either a density or a mass"),

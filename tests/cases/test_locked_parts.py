@@ -75,7 +75,7 @@ def test_segments_of_a_domain_are_one_rigid_body(zipper):
     cut = perceive(structure, locked=["domain A:1-3,9-12"])
     atoms = [a for r in structure.residues if r.number <= 3 or r.number >= 9 for a in range(r.start, r.stop)]
     assert len(set(cut.cluster[atoms].tolist())) == 1 and len(cut.loops) == 1
-    with pytest.raises(ModelError, match="'domain A:1-3,9-12': its segments are held together by no joint"):
+    with pytest.raises(ModelError, match="'domain A:1-3,9-12': no joint holds its segments together"):
         locked_bodies(structure, articulation, "domain A:1-3,9-12")
 
 
@@ -95,11 +95,11 @@ def test_without_chain_names_ranges_have_none(zipper):
 @pytest.mark.parametrize(
     "word, message",
     [
-        ("rubbish", "is none of the words that are known: 'side-chains'.*there are the chains 'A'"),
-        ("B", "is none of the words that are known"),
+        ("rubbish", "is not a known word: 'side-chains'.*there are the chains 'A'"),
+        ("B", "is not a known word"),
         ("B:1-3", "there is no chain 'B' .there are: A"),
         ("A:100-110", "the structure has no such residues"),
-        ("A:3-", "is none of the words"),
+        ("A:3-", "is not a known word"),
         ("residue LIG", "no residue of this name .there are: SER, TRP"),
         ("residue GLY", None),
     ],
@@ -120,9 +120,9 @@ def test_words_that_select_nothing_are_refused_by_name(zipper, word, message):
 
 def test_what_a_level_holds_already_is_refused():
     structure = peptide("AKA")
-    with pytest.raises(ModelError, match="'side-chains': nothing of it turns at the level 'rigid-side-chains'"):
+    with pytest.raises(ModelError, match="'side-chains': selects no torsion at the level 'rigid-side-chains'"):
         perceive(structure, level="rigid-side-chains", locked=["side-chains"])
-    with pytest.raises(ModelError, match="'backbone': nothing of it turns in this model"):
+    with pytest.raises(ModelError, match="'backbone': selects no torsion of this model"):
         locked_bodies(structure, perceive(structure, level="side-chains"), "backbone")
 
 

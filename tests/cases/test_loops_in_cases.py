@@ -113,7 +113,7 @@ def test_given_coordinates_and_speeds_stay_and_those_left_out_follow(bars: Path)
     assert np.abs(ar.loop_jacobian(model, model.q0) @ model.u0).max() < 1e-12
     wrong = {**given, "model.bodies.rocker.u": 0.0, "model.bodies.coupler.u": 0.0}
     line = refusal(bars, wrong)
-    assert line.startswith(f"{bars}: loop 'closure': the initial speeds that are given break it")
+    assert line.startswith(f"{bars}: loop 'closure': the given initial speeds violate it")
     # What is zero because it was left out is no speed that was given, also not in what a run writes of its case.
     case = ar.load_case(bars, {**left_out, **given, "model.bodies.rocker.q": 1.4})
     again = case.with_overrides({"run.seed": 2}).build_model()
@@ -165,7 +165,7 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str, str]] = {
     "no such child": (changed(child="ground0"), "model.loops[0].child", "did you mean 'ground'?"),
     "one body": (changed(child="rocker"), "model.loops[0].child", "a loop joins two bodies"),
     "no child": (changed(child=None), "model.loops[0].child", "is required"),
-    "free": (changed(joint="free"), "model.loops[0].joint", "closes no loop"),
+    "free": (changed(joint="free"), "model.loops[0].joint", "cannot close a loop"),
     "unknown joint": (changed(joint="hinge"), "model.loops[0].joint", "'revolute'"),
     "unknown key": (changed(positon=[0, 0, 0]), "model.loops[0].positon", "did you mean 'position'?"),
     "a time for a length": (changed(position=["1 s", 0, 0]), "model.loops[0].position[0]", "expected a length"),

@@ -29,16 +29,16 @@ def mesh(**given: Any) -> Any:
     [
         ({"order": 3}, r"forces\[0\]\.order: must lie between 4 and 8, got 3"),
         ({"order": 9}, r"forces\[0\]\.order: must lie between 4 and 8, got 9"),
-        ({"mesh": (16, 16, 3)}, r"forces\[0\]\.mesh: splines of order 4 reach over 4 points"),
+        ({"mesh": (16, 16, 3)}, r"forces\[0\]\.mesh: splines of order 4 cover 4 points"),
         (
             {"mesh": (16, 5, 16), "order": 6},
-            r"forces\[0\]\.mesh: splines of order 6 reach over 6 points.*\(16, 5, 16\)",
+            r"forces\[0\]\.mesh: splines of order 6 cover 6 points.*\(16, 5, 16\)",
         ),
         ({"mesh": (400, 400, 400)}, r"forces\[0\]\.mesh: the sum takes a mesh of 400 x 400 x 400 points"),
         ({"precision": 1e-13, "order": 4}, r"forces\[0\]: the sum takes a mesh of .* choose a larger precision"),
         ({"cutoff": 2.6}, r"forces\[0\]\.cutoff.*more than 2\.5, half of the smallest width"),
-        ({"precision": 1.0}, r"forces\[0\]\.precision: an error as large as the forces"),
-        ({"damping": 0.5}, r"leaves more than the precision at 2\.5, half.*a finer mesh"),
+        ({"precision": 1.0}, r"forces\[0\]\.precision: must be less than 1, which is an error as large as the forces"),
+        ({"damping": 0.5}, r"does not reach the precision at 2\.5, half.*a finer mesh"),
         ({"cutoff": 2.5, "damping": 3.0}, r"damping times cutoff is 7\.5"),
     ],
 )

@@ -48,12 +48,12 @@ def test_a_peptide_is_built_from_its_sequence_and_angles(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        ("", "give either a structure, a file, or a sequence"),
-        ('sequence = "AA"\nstructure = "x.pdb"', "give either a structure, a file, or a sequence"),
+        ("", "give either a structure file or a sequence"),
+        ('sequence = "AA"\nstructure = "x.pdb"', "give either a structure file or a sequence"),
         ('sequence = "AZA"', "Z"),
-        ('sequence = "AA"\naltloc = "A"', "altloc says what to read of a structure, and there is a sequence"),
-        ('sequence = "AA"\nleave_out = ["HOH"]', "leave_out says what to read"),
-        ('sequence = "AA"\nadd_missing = true', "add_missing says what to read"),
+        ('sequence = "AA"\naltloc = "A"', "altloc applies to a structure file, and a sequence is given"),
+        ('sequence = "AA"\nleave_out = ["HOH"]', "leave_out applies to a structure file"),
+        ('sequence = "AA"\nadd_missing = true', "add_missing applies to a structure file"),
     ],
 )
 def test_what_is_no_molecule_is_named(model: str, reason: str, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_structure_takes_the_place_of_a_sequence(tmp_path: Path) -> None:
     file = str(tmp_path / "a.pdb")
     model = ar.load_case("trp-zipper", {"model.structure": file}).build_model()
     assert model.sites.body.size == 22 and "generalized-born" in {force.kind for force in model.forces}
-    with pytest.raises(ar.CaseError, match=r"a\.pdb is a structure and no case; .* model.structure = "):
+    with pytest.raises(ar.CaseError, match=r"a\.pdb is a structure, not a case; .* model.structure = "):
         ar.load_case(file)
 
 

@@ -246,7 +246,7 @@ def test_the_command_writes_what_it_finds(peptide: ar.Run, tmp_path: Path) -> No
     # Files hold thousandths of an ångström.
     assert ar.analysis.rmsd(peptide, middle).values[frame] < 1e-4
     again = CliRunner().invoke(cli.app, ["analyse", folder, "--out", str(tmp_path / "out")])
-    assert again.exit_code == 2 and "is there already" in again.output
+    assert again.exit_code == 2 and "exists already" in again.output
 
 
 @pytest.mark.slow
@@ -277,7 +277,7 @@ def test_analyses_refuse_what_they_cannot_measure(peptide: ar.Run, tmp_path: Pat
         ("no residue of 'A:ALA1' has both", lambda: ar.analysis.ramachandran(peptide, "A:ALA1")),
         ("temperature: must be positive", lambda: ar.analysis.ramachandran(peptide, temperature=-1.0)),
         ("clusters, by", lambda: ar.analysis.clusters(peptide, "colour")),  # type: ignore[arg-type]
-        ("and not both", lambda: ar.analysis.clusters(peptide, cutoff=0.1, number=2)),
+        (", not both", lambda: ar.analysis.clusters(peptide, cutoff=0.1, number=2)),
         ("cutoff: must be positive", lambda: ar.analysis.clusters(peptide, cutoff=0.0)),
         ("skip must be a fraction", lambda: ar.analysis.rmsd(peptide, skip=1.0)),
     ):
@@ -286,7 +286,7 @@ def test_analyses_refuse_what_they_cannot_measure(peptide: ar.Run, tmp_path: Pat
     found = ar.analysis.clusters(peptide, "torsions", number=3)
     first = ar.analysis.write_clusters(peptide, found, tmp_path / "clusters")
     assert [file.name for file in first] == [f"cluster-{k + 1}.pdb" for k in range(len(found.populations))]
-    with pytest.raises(ar.ArticulonError, match="is there already"):
+    with pytest.raises(ar.ArticulonError, match="exists already"):
         ar.analysis.write_clusters(peptide, found, tmp_path / "clusters")
     for name in ON_MOLECULES - {"write_clusters"}:
         with pytest.raises(ar.ArticulonError, match="expected a run"):
@@ -301,7 +301,7 @@ def test_analyses_refuse_what_they_cannot_measure(peptide: ar.Run, tmp_path: Pat
     with pytest.raises(ar.ArticulonError, match="no peptide"):
         ar.analysis.backbone_torsions(short_run(ligand(tmp_path), frames=2))
     told = CliRunner().invoke(cli.app, ["analyse", "double-pendulum", "--out", str(tmp_path / "none")])
-    assert told.exit_code == 2 and "is no folder of a run" in told.output
+    assert told.exit_code == 2 and "is no run folder" in told.output
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def test_a_run_is_copied_and_pickled(both: tuple[Any, Any]) -> None:
 
 def test_what_only_one_kind_has_is_refused_by_name(both: tuple[Any, Any]) -> None:
     here, there = both
-    with pytest.raises(ar.ArticulonError, match=r"is in memory and has no folder; write it into one by run\.save"):
+    with pytest.raises(ar.ArticulonError, match=r"is in memory and has no folder; write it into one with run\.save"):
         _ = here.folder
     with pytest.raises(ar.ArticulonError, match="only a run in memory has 'state'"):
         _ = there.state
@@ -117,5 +117,5 @@ def test_both_say_what_the_parts_of_a_run_do_together(tmp_path: Path) -> None:
     here = ar.simulate(builder.build(), 1.0, **options)
     here.save(tmp_path / "run")
     for notes in (here.notes, here.summary["notes"], ar.open_run(tmp_path / "run").summary["notes"]):
-        assert sum("two baths at once" in note for note in notes) == 1, notes
+        assert sum("are two heat baths" in note for note in notes) == 1, notes
         assert sum("rad in a step" in note for note in notes) == 1, notes

@@ -162,7 +162,7 @@ def test_a_case_runs_from_the_command_line_and_says_what_it_left_out(tmp_path: P
     assert done.exit_code == 0, done.output
     run = ar.open_run(tmp_path / "out")
     assert run.summary["status"] == "complete"
-    assert any("CMMotionRemover is left out" in note for note in run.summary["notes"])
+    assert any("CMMotionRemover is ignored" in note for note in run.summary["notes"])
     assert run.observables["energy_potential"][0] == pytest.approx(energy_of(xml()), rel=1e-10)
     assert "sha256" in (tmp_path / "out" / "case.toml").read_text()
 
@@ -204,7 +204,7 @@ def test_a_run_does_not_go_on_with_another_system(tmp_path: Path, monkeypatch):
     (tmp_path / "system.xml").write_text(xml(solvent="obc2"))
     with pytest.raises(ar.CaseError, match=r"forces\[0\]\.sha256"):
         ar.run(file, tmp_path / "out", resume=True, report=False)
-    with pytest.raises(ar.CaseError, match=r"forces\[0\]\.system: .* is not the file that forces\[0\]\.sha256 says"):
+    with pytest.raises(ar.CaseError, match=r"forces\[0\]\.system: .* does not match forces\[0\]\.sha256"):
         ar.open_run(tmp_path / "out").case.build_model()
 
 
@@ -228,8 +228,11 @@ def test_a_molecule_has_its_force_field_evaluated_by_openmm(tmp_path: Path):
     assert ar.potential_energy(theirs, theirs.q0) == pytest.approx(ar.potential_energy(ours, ours.q0), rel=1e-5)
     assert "<System" not in case.to_toml()
     for changes, said in (
-        ({"model.evaluate": "openmm", "model.force_field": None, "model.solvent": "vacuum"}, "is of a force_field"),
-        ({"model.platform": "CPU"}, "platform and precision are OpenMM's"),
+        (
+            {"model.evaluate": "openmm", "model.force_field": None, "model.solvent": "vacuum"},
+            "evaluate = 'openmm' needs a force_field",
+        ),
+        ({"model.platform": "CPU"}, "platform and precision apply to OpenMM"),
         ({**with_openmm, "model.platform": "Abacus"}, r"model\.platform: OpenMM has no platform 'Abacus' here"),
     ):
         with pytest.raises(ar.ArticulonError, match=said):

@@ -38,7 +38,7 @@ def test_what_removes_the_momentum_is_left_out_and_that_is_said():
     force = OpenMM(system=system, platform="CPU")
     force.check(model, "forces[0]")
     notes = force.notes(model)
-    assert f"OpenMM {openmm.__version__} on the platform CPU" in notes[0] and "CMMotionRemover is left out" in notes[1]
+    assert f"OpenMM {openmm.__version__} on the platform CPU" in notes[0] and "CMMotionRemover is ignored" in notes[1]
     evaluation = Evaluation(force, model)
     assert [type(one).__name__ for one in evaluation.context.getSystem().getForces()] == ["HarmonicBondForce"]
 
@@ -62,7 +62,7 @@ def test_masses_that_are_shared_otherwise_within_a_body_are_welcome():
 
 
 def test_a_platform_that_is_not_there_is_refused_with_those_that_are():
-    with pytest.raises(ar.ModelError, match=r"no platform 'Abacus' here; those that are there: .*CPU.*Reference"):
+    with pytest.raises(ar.ModelError, match=r"no platform 'Abacus' here; those available: .*CPU.*Reference"):
         OpenMM(system=bonded_pair(), platform="Abacus").check(carbon_model(), "forces[0]")
 
 
@@ -70,8 +70,8 @@ def test_a_platform_that_is_not_there_is_refused_with_those_that_are():
     ("options", "said"),
     [
         ({"platform": "Reference", "precision": "double"}, r"precision: the platform Reference has one precision only"),
-        ({"precision": "mixed"}, r"precision: of a platform, and none is named"),
-        ({"properties": {"Threads": "2"}}, r"properties: of a platform, and none is named"),
+        ({"precision": "mixed"}, r"precision: needs a platform, but none is named"),
+        ({"properties": {"Threads": "2"}}, r"properties: needs a platform, but none is named"),
         ({"platform": "CPU", "properties": {"Thread": "2"}}, r"no property 'Thread' \(known: .*Threads"),
     ],
 )
@@ -92,7 +92,7 @@ def test_a_platform_that_fails_says_why():
     builder.add_force(force)
     model = builder.build()
     with pytest.raises(
-        ar.ArticulonError, match=r"no Context of OpenMM can be made \(CPU: .*as many.*platforms.*Reference"
+        ar.ArticulonError, match=r"no OpenMM Context can be created \(CPU: .*as many.*platforms.*Reference"
     ):
         ar.potential_energy(model, model.q0)
 
@@ -173,7 +173,7 @@ def test_code_in_a_system_is_refused_before_it_is_read(tmp_path: Path, written: 
     [
         ("<System", "cannot read the text"),
         ("nowhere.xml", "nowhere.xml cannot be read: No such file"),
-        (openmm.XmlSerializer.serialize(openmm.VerletIntegrator(0.001)), "holds a VerletIntegrator of OpenMM and no"),
+        (openmm.XmlSerializer.serialize(openmm.VerletIntegrator(0.001)), "holds a VerletIntegrator of OpenMM, not a"),
     ],
 )
 def test_what_is_no_system_is_refused(text, said):
@@ -184,5 +184,5 @@ def test_what_is_no_system_is_refused(text, said):
 def test_what_cannot_be_a_system_is_refused_at_once():
     with pytest.raises(ar.ModelError, match=r"OpenMM\.system: expected an openmm\.System or the path"):
         OpenMM(system=3)
-    with pytest.raises(ar.ModelError, match="sha256 is of a file"):
+    with pytest.raises(ar.ModelError, match="sha256 belongs to a file"):
         OpenMM(system=bonded_pair(), sha256="0" * 64)

@@ -169,7 +169,7 @@ def test_measurements_from_a_file_with_gaps(tmp_path: Path) -> None:
     assert again.forces[0].acceleration[0] == found.numbers[0]
     refitted = ar.fit(again, tmp_path / "fit" / "measurements.csv")
     assert refitted.numbers == pytest.approx(found.numbers, rel=1e-8)
-    with pytest.raises(ArticulonError, match=r"case.toml is there already"):
+    with pytest.raises(ArticulonError, match=r"case.toml exists and belongs to another study"):
         ar.fit(sled(tmp_path, {"fit": asked}), out=tmp_path / "fit")
 
 
@@ -192,26 +192,26 @@ def test_a_run_ends_as_it_is_to(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("study", "match"),
     [
-        (lambda case: ar.fit(case), r"fit.parameters: say what is sought"),
-        (lambda case: ar.fit(case, parameters=[MASS]), r"fit.observables: say what is measured"),
+        (lambda case: ar.fit(case), r"fit.parameters: name keys of the case"),
+        (lambda case: ar.fit(case, parameters=[MASS]), r"fit.observables: name what is measured"),
         (lambda case: ar.fit(case, {"time": [1.0]}, [MASS]), r"there is no column"),
         (lambda case: ar.fit(case, {"sled.distance": [1.0]}, [MASS]), r"no column 'time'"),
-        (lambda case: ar.fit(case, {"time": [1.0, 1.0], "x": [1, 2]}, [MASS]), r"times must increase"),
-        (lambda case: ar.fit(case, {"time": [1.0, 9.0], "x": [1, 2]}, [MASS]), r"make run.duration longer"),
+        (lambda case: ar.fit(case, {"time": [1.0, 1.0], "x": [1, 2]}, [MASS]), r"negative and must increase"),
+        (lambda case: ar.fit(case, {"time": [1.0, 9.0], "x": [1, 2]}, [MASS]), r"increase run.duration"),
         (lambda case: ar.fit(case, {"time": [1.0, 2.0], "x": [1, 2]}, [MASS]), r"no observable 'x'"),
         (lambda case: ar.fit(case, {"time": [1.0], "sled.speed": [1]}, [MASS]), r"1 measurements do not determine"),
         (lambda case: ar.fit(case, {"time": [1.0]}, ["model.bodies.sled.weight"]), r"weight: there is no model"),
-        (lambda case: ar.fit(case, {"time": [1.0]}, ["model.bodies.sled.joint"]), r"numbers are sought"),
+        (lambda case: ar.fit(case, {"time": [1.0]}, ["model.bodies.sled.joint"]), r"not a number; name a key"),
         (lambda case: ar.fit(case, {"time": [1.0]}, {MASS: (9.0, 0.0, 5.0)}), r"not between the least and the largest"),
         (lambda case: ar.fit(case, {"time": [1.0]}, [MASS], errors=0.0), r"fit: errors.*greater than 0"),
         (lambda case: ar.optimise(case, {"sled.distance": 1.0}, [MASS], tolerance=0), r"tolerance.*greater than 0"),
         (lambda case: ar.optimise(case.with_overrides({"optimise.runs": 1}), {"sled.distance": 1.0}, [f"{PULL}[0]"]),
-         r"after 1 runs .*there are no more runs"),
-        (lambda case: ar.optimise(case), r"optimise.targets: say what the run is to end with"),
+         r"after 1 runs .*the limit of runs is reached"),
+        (lambda case: ar.optimise(case), r"optimise.targets: give the targets at the run.s end"),
         (lambda case: ar.optimise(case, {"sled.place": 1.0}, [f"{PULL}[0]"]), r"no observable 'sled.place'"),
-        (lambda case: ar.optimise(case, {"sled.distance": -1.0}, {RUB: (0.5, 0.1, 9.0)}), r"nearest run ends with"),
+        (lambda case: ar.optimise(case, {"sled.distance": -1.0}, {RUB: (0.5, 0.1, 9.0)}), r"closest run ends with"),
         (lambda case: ar.rank_parameters(case, "sled.distance", [AXIS]), r"the axes of joints change"),
-        (lambda case: ar.rank_parameters(case), r"objective: say what is differentiated"),
+        (lambda case: ar.rank_parameters(case), r"objective: name what is differentiated"),
         (lambda case: ar.rank_parameters(case, "sled.distance", ["run.seed"]), r"there is no parameter 'run.seed'"),
         (lambda case: ar.rank_parameters(case, "sled.distance", method="both"), r"unknown method"),
     ],
@@ -225,9 +225,9 @@ def test_what_cannot_be_asked_is_refused_by_name(study: Any, match: str, tmp_pat
     ("text", "match"),
     [
         ("", "is empty"),
-        ("time,x,x\n1,2,3", "stands twice"),
+        ("time,x,x\n1,2,3", "occurs twice"),
         ("time,x\n1", "row 2 has 1 cells"),
-        ("time,x\n1,one", "row 2: 'one' is no number"),
+        ("time,x\n1,one", "row 2: 'one' is not a number"),
     ],
 )
 def test_files_of_measurements_that_cannot_be_read_are_named(text: str, match: str, tmp_path: Path) -> None:
@@ -254,9 +254,9 @@ def test_numbers_that_are_not_found_again_fail_the_command(tmp_path: Path, monke
     asked = {"observables": ["sled.distance"], "errors": [0.01], "parameters": [{"key": MASS, "start": 3.0}]}
     case = sled(tmp_path, {"fit": asked})
     found = ar.fit(case)
-    assert found.recovered and "found again" in fit_page(found)
+    assert found.recovered and "were recovered" in fit_page(found)
     wrong = replace(found, numbers=found.numbers + 6.0 * found.standard_errors)
-    assert not wrong.recovered and "not found again" in fit_page(wrong)
+    assert not wrong.recovered and "were not recovered" in fit_page(wrong)
     (tmp_path / "sled.toml").write_text(case.to_toml())
     command = ["fit", str(tmp_path / "sled.toml"), "--out"]
     done = CliRunner().invoke(cli.app, [*command, str(tmp_path / "right")])

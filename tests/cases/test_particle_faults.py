@@ -71,7 +71,7 @@ def test_overlapping_particles_are_named_with_their_distance_and_a_way_out():
 def test_particles_at_one_point_are_named():
     positions = GRID.copy()
     positions[41] = positions[17] + [0.0, EDGE, -EDGE]
-    with refused("ion-17", "ion-41", "one point"):
+    with refused("ion-17", "ion-41", "same point"):
         run(model_of(lennard_jones(), positions=positions, names="ion"))
 
 

@@ -657,7 +657,7 @@ def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modul
             "formula",
         ),
         ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
-        (FORCE.replace("KEY", "py") + "# another\n", "there is a force of the kind 'tether-py' already"),
+        (FORCE.replace("KEY", "py") + "# another\n", "the kind 'tether-py' of a force is already used"),
         (RULE.replace("RALSTON_KEY", "RK4"), "there is a rule 'rk4' already"),
     ):
         file = tmp_path / "wrong.py"
@@ -672,7 +672,7 @@ def test_a_file_that_is_refused_has_changed_nothing(tmp_path: Path) -> None:
     """Of a good class and a bad one neither is added, and the file that has been put right is loaded."""
     file, clash = tmp_path / "two.py", FORCE.replace("tether-KEY", "point-spring").replace("Tether", "Clash")
     file.write_text(FORCE.replace("KEY", "refused") + clash, encoding="utf-8")
-    with pytest.raises(ar.CaseError, match=r"two.py: Clash: there is a force of the kind 'point-spring' already"):
+    with pytest.raises(ar.CaseError, match=r"two.py: Clash: the kind 'point-spring' of a force is already used"):
         ar.load_plugin(file)
     file.write_text(FORCE.replace("KEY", "refused"), encoding="utf-8")
     assert ar.load_plugin(file).Tether(bodies=("a",), strength=1.0).kind == "tether-refused"

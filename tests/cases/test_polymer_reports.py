@@ -87,5 +87,5 @@ def test_tables_are_files(tmp_path: Path) -> None:
     assert found.statistics.motion is not None
     assert [float(row["g3"]) for row in rows] == found.statistics.motion.centres.value.tolist()
     assert any("rouse modes" in note for note in found.notes)
-    with pytest.raises(ar.ArticulonError, match=r"polymers\.json is there already"):
+    with pytest.raises(ar.ArticulonError, match=r"polymers\.json exists already"):
         found.write(tmp_path / "out")

@@ -109,13 +109,13 @@ def test_chains_in_open_space() -> None:
     ("keys", "message"),
     [
         ({"beads": (3, 4)}, "one number, or one for each of the 8 chains, got 2"),
-        ({"architecture": "star"}, "arms is of stars"),
-        ({"arms": 4}, "arms is of stars"),
-        ({"architecture": "star", "arms": 4}, "10 beads are no star of one amid 4 arms"),
+        ({"architecture": "star"}, "arms is required for architecture = 'star'"),
+        ({"arms": 4}, "arms is required for architecture = 'star'"),
+        ({"architecture": "star", "arms": 4}, "10 beads make no star with a centre and 4 equal arms"),
         ({"architecture": "ring", "beads": 2}, "a ring has three beads or more, got 2"),
-        ({"bond_stiffness": 3.0}, "bond_stiffness is of bonds that are springs"),
-        ({"bonds": "fene"}, "bond_stiffness is of bonds that are springs"),
-        ({"bonds": "harmonic", "bond_stiffness": 3.0, "bond_extent": 1.5}, "bond_extent is of FENE bonds"),
+        ({"bond_stiffness": 3.0}, "bond_stiffness is required for spring bonds"),
+        ({"bonds": "fene"}, "bond_stiffness is required for spring bonds"),
+        ({"bonds": "harmonic", "bond_stiffness": 3.0, "bond_extent": 1.5}, "bond_extent is required for FENE bonds"),
         ({**SPRINGS, "bond_diameter": None}, "give bond_repulsion and bond_diameter together"),
         ({"bonds": "harmonic", "bond_stiffness": 3.0, "bond_repulsion": 1.0, "bond_diameter": 1.0}, "leave it out"),
     ],
@@ -128,15 +128,15 @@ def test_what_is_no_polymer_is_refused(keys: dict, message: str) -> None:
 
 def test_no_room_is_said_so(monkeypatch) -> None:
     monkeypatch.setattr("articulon.cases.builders.polymer_growth.PUSHES", 200)
-    with pytest.raises(ar.ModelError, match=r"no room is found for the beads of chain \d+: one stays 0\.\d+ from one"):
+    with pytest.raises(ar.ModelError, match=r"no space is found for the beads of chain \d+: one stays 0\.\d+ from one"):
         built(number_density=2.5)
 
 
 def test_a_box_beside_a_density_and_walls_are_refused() -> None:
-    with pytest.raises(ar.CaseError, match=r"model\.number_density: the \[box\] is given"):
+    with pytest.raises(ar.CaseError, match=r"model\.number_density: the case also has a \[box\]"):
         built(box=ar.Box((5.0,) * 3))
     walls = ar.Box((5.0,) * 3, boundaries=("periodic", "periodic", "reflecting"))
-    with pytest.raises(ar.CaseError, match="chains grow in a box of right angles that is periodic in all directions"):
+    with pytest.raises(ar.CaseError, match="chains need a rectangular box that is periodic in all directions"):
         built(box=walls, number_density=None)
 
 

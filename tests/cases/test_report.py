@@ -237,7 +237,7 @@ def test_what_locking_takes_out_is_told_and_its_sum_is_constant(tmp_path: Path) 
     assert np.ptp(active) > 0
     assert thermal.canonical_spread(view, np.ones(view.times.size)) == pytest.approx(np.sqrt(2 / np.maximum(1, active)))
     page = Page(write_report(tmp_path / "run").read_text(encoding="utf-8")).text
-    assert "R is what locking joints has taken out" in page and "those that are left are warmer" in page
+    assert "R is the energy that locking joints has removed" in page and "the others are warmer" in page
 
 
 def test_the_page_says_what_the_run_did(tailed: Path, pendulum: Path) -> None:

@@ -171,7 +171,7 @@ def test_a_value_that_cannot_be_is_named(run: tuple[Case, Path], name: str, valu
 
 def test_an_array_that_no_run_writes_is_named(run: tuple[Case, Path]) -> None:
     with_arrays(run[1], lambda arrays: arrays.update(state_more=np.zeros(3)))
-    refused(run, "its array 'state_more' is of no run of this case")
+    refused(run, "its array 'state_more' belongs to no run of this case")
 
 
 def without_a_contact(arrays: Arrays) -> None:
@@ -181,11 +181,11 @@ def without_a_contact(arrays: Arrays) -> None:
 @pytest.mark.parametrize(
     "change, said",
     [
-        (without_a_contact, "'state_contacts.memory' is of 1 contacts, and there are 2"),
+        (without_a_contact, "'state_contacts.memory' has 1 contacts, but there are 2"),
         (lambda arrays: arrays["state_contacts.pairs"].__setitem__((0, 0), -1), "names spheres or walls"),
         (lambda arrays: arrays["state_contacts.pairs"].__setitem__((0, 1), 10**12), "names spheres or walls"),
         (lambda arrays: arrays["state_contacts.pairs"].__setitem__((0, 1), 3), "names spheres or walls"),
-        (lambda arrays: arrays["state_contacts.pairs"].__setitem__(slice(None), [[0, 2], [0, 1]]), "is not in order"),
+        (lambda arrays: arrays["state_contacts.pairs"].__setitem__(slice(None), [[0, 2], [0, 1]]), "is not sorted"),
         (lambda arrays: arrays["state_contacts.memory"].__setitem__((0, 5), np.nan), "is not finite"),
         (lambda arrays: arrays["state_contacts.times"].__setitem__(-1, 7.0), "'state_contacts.times' names a sphere"),
         (lambda arrays: arrays["state_contacts.rebuild"].__setitem__((0, 0), np.inf), "is not finite"),
@@ -247,7 +247,7 @@ def test_an_array_that_says_it_is_larger_than_its_entry_is_refused(run: tuple[Ca
         header = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
         np.lib.format.write_array_header_1_0(stream, header)
         stream.write(bytes(80))
-    with pytest.raises(CheckpointError, match=r"'state_q\.npy' is not as long as its shape says"):
+    with pytest.raises(CheckpointError, match=r"'state_q\.npy' does not have the length of its shape"):
         ar.run(case, out, resume=True, report=False)
 
 

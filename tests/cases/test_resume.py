@@ -105,7 +105,7 @@ def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path):
     (folder / "case.toml").write_text(case.to_toml(), encoding="utf-8")
     shown = Shown()
     ar.run(case, folder, resume=True, progress=shown, report=False)
-    assert "before its first checkpoint" in shown.messages[-1]
+    assert "has no checkpoint yet: it restarts" in shown.messages[-1]
     assert bits(folder) == bits(tmp_path / "unbroken")
 
 
@@ -171,7 +171,7 @@ def test_a_checkpoint_of_another_case_is_refused(tmp_path):
     ar.run(case, tmp_path / "one", report=False)
     ar.run(case, tmp_path / "two", overrides={"run.seed": 2}, report=False)
     (tmp_path / "one" / NEWEST).write_bytes((tmp_path / "two" / NEWEST).read_bytes())
-    with pytest.raises(CheckpointError, match="is of another case"):
+    with pytest.raises(CheckpointError, match="belongs to another case"):
         ar.run(case, tmp_path / "one", resume=True, report=False)
 
 

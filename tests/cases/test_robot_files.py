@@ -492,7 +492,7 @@ def test_a_case_names_its_robot_beside_it(tmp_path: Path, builder: str, text: st
     ("old", "new", "message"),
     [
         ('file = "arm.urdf"', 'file = "leg.urdf"', r"model\.file: .*leg\.urdf cannot be read"),
-        ('"kg-m-s"', '"fg-um-us"', r"model\.builder: descriptions of robots are in kilograms"),
+        ('"kg-m-s"', '"fg-um-us"', r"model\.builder: robot descriptions are in kilograms"),
         ('"urdf"', '"mjcf"', r"is a URDF file; read it with read_urdf, or by the builder 'urdf'"),
         ('builder = "urdf"', 'builder = "urdf"\nroot = "afloat"', r"model\.root: .*fixed.*free"),
         ('builder = "urdf"', 'builder = "urdf"\nmeshs = false', r"model\.meshs.*meshes"),

@@ -99,7 +99,7 @@ REFUSED = {
     ),
     "window": (
         {"integrator": {"rule": "overdamped", "step": 1e-3}, "forces.brownian": {"temperature": 300.0, "window": 1e-4}},
-        "the overdamped rule holds the noise for one step",
+        "the overdamped integrator holds the noise for one step",
     ),
     "step": ({"integrator": {"rule": "scipy-bdf", "step": 1e-3}}, "integrator.step: this rule chooses its own steps"),
 }

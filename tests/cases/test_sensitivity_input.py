@@ -115,7 +115,7 @@ def test_a_run_without_derivatives_is_refused(keys: dict[str, Any], message: str
         ),
         (
             lambda: pendulum(forces=[ar.forces.JointActuation(function=pushed)]),
-            r"forces\[0\]: the derivatives of a function are not known",
+            r"forces\[0\]: the derivatives of a function are unknown",
         ),
     ],
 )

@@ -111,16 +111,16 @@ def test_shapes_hold_less_water_at_the_same_distance_between_images(dipeptide, s
         ({"padding": 1.0, "box": (3, 3, 3)}, "give either padding, a distance, or box"),
         ({"padding": -1.0}, "padding: must be positive"),
         ({"padding": "1 ps"}, "expected a length"),
-        ({"padding": 1000.0}, "would hold about .* atoms, and 3000000 are the most"),
+        ({"padding": 1000.0}, "would hold about .* atoms, more than the limit of 3000000"),
         ({"box": (0.7, 0.7, 0.7)}, "the box of 0.7 x 0.7 x 0.7 nm is too small: A:.* nm from a periodic image"),
         ({"box": (3, 3)}, "lengths"),
         ({"box": "file"}, "expected three lengths"),
-        ({"box": (3, 3, 3), "box_shape": "octahedron"}, "'octahedron' is of a padding"),
+        ({"box": (3, 3, 3), "box_shape": "octahedron"}, "'octahedron' applies to padding only"),
         ({"padding": 1.0, "box_shape": "ball"}, "box_shape: expected one of 'cube'"),
         ({"padding": 1.0, "positive_ion": "Zn2+"}, "positive_ion: expected one of 'Cs\\+', 'K\\+'"),
         ({"padding": 1.0, "negative_ion": "Na+"}, "negative_ion: expected one of 'Br-'"),
         ({"padding": 1.0, "ionic_strength": -0.1}, "ionic_strength: expected mol/l"),
-        ({"padding": 1.0, "ionic_strength": 10.0}, "too little water for so many ions"),
+        ({"padding": 1.0, "ionic_strength": 10.0}, "too little water for this many ions"),
         ({"padding": 1.0, "water": "tip9p"}, "water: expected one of 'tip3p'"),
         ({"padding": 1.0, "water": "tip4p2005"}, "OpenMM has no parameters of tip4p2005 for amber14"),
     ],
@@ -131,7 +131,7 @@ def test_boxes_that_cannot_be_are_refused(dipeptide, keys, message):
 
 
 def test_charged_boxes_are_refused():
-    with pytest.raises(ModelError, match=r"has a charge of .3 e, and a periodic box must have none"):
+    with pytest.raises(ModelError, match=r"has a charge of .3 e, but a periodic box must be neutral"):
         molecules.solvate(molecules.peptide("KKK"), padding=1.0, neutralise=False)
     wet = molecules.solvate(molecules.peptide(["ACE", "LYS", "NME"]), box=(2.2, 2.2, 2.2))
     last = wet.residues[-1]
@@ -207,12 +207,12 @@ WET = 'force_field = "amber14"\nsolvent = "tip3p"\n'
 @pytest.mark.parametrize(
     "keys, message",
     [
-        (WET + 'padding = "1 nm"\nbox = ["3 nm", "3 nm", "3 nm"]', "padding and box both say"),
-        ('force_field = "amber14"\npadding = "1 nm"', "filled with water, and 'vacuum' is none"),
-        ('force_field = "amber14"\nsolvent = "obc2"\npadding = "1 nm"', "filled with water, and 'obc2' is none"),
-        (WET + 'box = "file"', "box = 'file' is of a structure"),
-        (WET + 'box = ["3 nm", "3 nm", "3 nm"]\nbox_shape = "octahedron"', "box_shape is of a padding"),
-        (WET + "ionic_strength = 0.1", "ionic_strength is of water that is filled in"),
+        (WET + 'padding = "1 nm"\nbox = ["3 nm", "3 nm", "3 nm"]', "padding and box both set"),
+        ('force_field = "amber14"\npadding = "1 nm"', "need a water model, and 'vacuum' is not one"),
+        ('force_field = "amber14"\nsolvent = "obc2"\npadding = "1 nm"', "need a water model, and 'obc2' is not one"),
+        (WET + 'box = "file"', "box = 'file' needs a structure file"),
+        (WET + 'box = ["3 nm", "3 nm", "3 nm"]\nbox_shape = "octahedron"', "box_shape applies to a padding"),
+        (WET + "ionic_strength = 0.1", "ionic_strength applies to added water"),
         (WET + 'padding = "1 nm"\npositive_ion = "Zn2+"', "positive_ion: unknown word 'Zn2\\+' .known: Cs\\+"),
         (WET + 'padding = "1 nm"\nsolvent2 = "x"', "solvent2"),
         ('force_field = "amber14"\nsolvent = "tip9p"', "model.solvent: expected"),
@@ -232,5 +232,5 @@ def test_a_case_has_the_box_that_its_structure_has(tmp_path):
     model = case.build_model()
     assert np.array_equal(np.diag(model.box.vectors), [2.0, 2.2, 2.0])
     assert any("molecules of tip3p and 0 ions were added" in line for line in case.inferred)
-    with pytest.raises(CaseError, match=r"the structure has a box of its own, and there is a section \[box\]"):
+    with pytest.raises(CaseError, match=r"the structure has its own box, and the case has a section \[box\]"):
         case.with_overrides({"box.lengths": [2.0, 2.0, 2.0]}).build_model()

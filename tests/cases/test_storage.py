@@ -404,7 +404,7 @@ def test_a_checkpoint_cut_off_anywhere_gives_the_one_before(tmp_path):
         arrays, note = read_checkpoint(tmp_path)
         assert_state(arrays, 1)
         assert note is not None
-        assert "continuing from the checkpoint before it" in note
+        assert "continuing from the previous checkpoint" in note
 
 
 @pytest.mark.slow
@@ -640,7 +640,7 @@ def test_a_full_disk_leaves_the_trajectory_and_no_frame_is_lost(tmp_path, share)
             writer.append(frame(index))
         limit_file_size(int(share * len(whole)))
         for _ in range(2):
-            with pytest.raises(ArticulonError, match=r"could not write .*t\.h5: .*Files written before are whole"):
+            with pytest.raises(ArticulonError, match=r"could not write .*t\.h5: .*Files written before are complete"):
                 writer.flush()
             assert path.read_bytes() == before
             assert not list(tmp_path.glob("*.tmp"))

@@ -81,7 +81,7 @@ def test_compressed_input_is_bounded(tmp_path):
         ("a.cif", b"no such thing", "a.cif: "),
         ("a.cif", b"", "a.cif: holds no data block"),
         ("a.pdb.gz", b"not compressed", "cannot be read"),
-        ("a.pdb.gz", gzip.compress(b"ATOM" * 1000, mtime=0)[:20], "is not a whole gzip file"),
+        ("a.pdb.gz", gzip.compress(b"ATOM" * 1000, mtime=0)[:20], "is not a complete gzip file"),
         ("a.xyz", b"2\n", "expected a .pdb or a .cif file"),
     ],
 )
@@ -211,9 +211,9 @@ def test_clashes_are_named(whole, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("********", r"'.*' holds no three coordinates in columns 31 to 54"),
-        ("   abc  ", r"'.*' holds no three coordinates"),
-        (" " * 8, r"'.*' holds no three coordinates"),
+        ("********", r"'.*' is not three coordinates, in columns 31 to 54"),
+        ("   abc  ", r"'.*' is not three coordinates"),
+        (" " * 8, r"'.*' is not three coordinates"),
         ("     nan", "its coordinates are not finite"),
     ],
 )
@@ -258,7 +258,7 @@ def test_hydrogens_too_many_are_named_by_their_carbon(whole, tmp_path):
 
     with pytest.raises(ModelError, match=r"A:ALA2:CA has 2 hydrogens of 1") as error:
         read_structure(atom_lines(tmp_path / "a.pdb", whole, doubled))
-    assert "extra-hydrogens: leave out" in str(error.value)
+    assert "extra-hydrogens: remove the extra ones" in str(error.value)
 
 
 def test_a_chain_that_is_not_there_and_residues_left_out(whole, tmp_path):
@@ -322,7 +322,7 @@ def test_a_ligand_by_conect_records(whole, tmp_path):
     lines += ["CONECT  801  802", "CONECT  802  803", "CONECT  803  804", "CONECT  801    1"]
     path = rewritten(tmp_path / "a.pdb", [*lines_of(whole, tmp_path / "a.pdb"), *lines, "END"])
     structure = read_structure(path)
-    assert any("B:BUT1: bonds are those of the file's records (3" in line for line in structure.inferred)
+    assert any("B:BUT1: bonds are from the file's records (3" in line for line in structure.inferred)
     assert any("is left out: the atoms are" in line for line in structure.inferred)
     names = [t.name for t in perceive(structure).torsions if structure.residues[t.residue].name == "BUT"]
     assert sorted(names) == ["C1-C2", "C2-C3", "C3-C4"]
@@ -364,7 +364,7 @@ def test_water_is_one_rigid_body_and_an_ion_does_not_turn(tmp_path):
     "arguments, message",
     [
         (("AXA",), "residue 2, 'X'"),
-        ((["ALA", "ACE"],), "a cap is at its end"),
+        ((["ALA", "ACE"],), "a cap must be at the end"),
         ((["ACE", "NME"],), "at least one amino acid"),
     ],
 )
@@ -400,7 +400,7 @@ def test_a_case_reads_the_structure_beside_it(whole, tmp_path):
     assert case.model_declaration.sha256 in case.to_toml()
     write_structure(replace(whole, positions=whole.positions + 1.0), tmp_path / "a.pdb")
     (tmp_path / "again.toml").write_text(case.to_toml())
-    with pytest.raises(CaseError, match=r"model.structure: .*a.pdb is not the file that model.sha256 says"):
+    with pytest.raises(CaseError, match=r"model.structure: .*a.pdb does not match model.sha256"):
         ar.load_case(tmp_path / "again.toml")
 
 
@@ -424,12 +424,12 @@ def test_a_case_takes_a_force_field_and_lists_what_was_inferred(tmp_path):
 @pytest.mark.parametrize(
     "line, override, message",
     [
-        ('solvent = "obc2"', {}, "solvent and cutoff are of a force_field"),
+        ('solvent = "obc2"', {}, "solvent and cutoff need a force_field"),
         ('force_field = "amber"', {}, "model.force_field: expected 'amber14' or 'charmm36'"),
         ('level = "atoms"', {}, "model.level: expected"),
-        ('level = "domain"', {}, "model: the level 'domain' needs domains"),
+        ('level = "domain"', {}, "model: domains are required for the level 'domain'"),
         ('accept = ["all"]', {}, "unknown word 'all'"),
-        ("", {"case.units": "zg-nm-ns"}, "molecules are built in the units 'Da-nm-ps'"),
+        ("", {"case.units": "zg-nm-ns"}, "molecules need the units 'Da-nm-ps'"),
         ("", {"model.structure": "b.pdb"}, "model.structure: b.pdb cannot be read"),
     ],
 )

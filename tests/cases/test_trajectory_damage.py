@@ -156,7 +156,7 @@ def test_a_file_with_fewer_frames_than_it_has_room_for_is_never_finished(tmp_pat
             records = np.zeros(2, dtype=h5md_layout.record(layout()))
             sink.append(2, {name: records[name] for name in records.dtype.names})
 
-    with pytest.raises(ValueError, match="2 frames were given, and 3 are to be in the file"):
+    with pytest.raises(ValueError, match="2 frames were given, but the file is made for 3"):
         short()
 
 
@@ -278,8 +278,8 @@ def texts(file: h5py.File, folder: Path) -> None:
     [
         (external_link, "is a link to another place or file"),
         (soft_link, "is a link to another place or file"),
-        (raw_storage, "lie in another file"),
-        (virtual, "lie in another file"),
+        (raw_storage, "are stored in another file"),
+        (virtual, "are stored in another file"),
         (texts, "holds no numbers"),
     ],
 )

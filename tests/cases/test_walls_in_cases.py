@@ -101,7 +101,7 @@ def test_what_is_wrong_with_walls_is_said_by_key(folder: Path) -> None:
     for old, new, said in (
         ('"box.off"', '"bax.off"', r"case.toml: forces\[1\].walls\[0\].file: .*bax.off cannot be read"),
         ('shape = "mesh"', 'shape = "mash"', r"forces\[1\].walls\[0\].shape: unknown word 'mash'; did you mean 'mesh'"),
-        ('amplitude = [0, 0, "2 mm"]', "", r"forces\[1\].walls\[0\]: a wall that swings needs both"),
+        ('amplitude = [0, 0, "2 mm"]', "", r"forces\[1\].walls\[0\]: an oscillating wall needs both"),
         ('"5 Hz"', '"5 m"', r"forces\[1\].walls\[0\].frequency"),
         ("file_unit", "unit", r"forces\[1\].walls\[0\].unit: unknown key; did you mean 'file_unit'"),
     ):

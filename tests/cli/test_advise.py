@@ -78,7 +78,7 @@ def test_the_figures_as_json_are_those_of_the_options(tmp_path: Path) -> None:
         (["--probe", "1 ps"], "probe: 1 ps is too short to advise: it takes at least"),
         (["--set", "run.duration=0"], "run.duration"),
         (["--set", "model.bodies[0].mass=-1"], "mass"),
-        (["--tolerance", "3"], "tolerance: expected a part between 0 and 1"),
+        (["--tolerance", "3"], "tolerance: expected a fraction between 0 and 1"),
         (["--seconds", "0"], "seconds: expected at least 1 s"),
     ],
 )
@@ -100,4 +100,4 @@ def test_after_an_interruption_what_was_found_is_printed(tmp_path: Path, monkeyp
     monkeypatch.setattr(advising.Measuring, "overdamped", interrupted)
     found = CliRunner().invoke(app, ["advise", made(tmp_path), "--seconds", "2"])
     assert found.exit_code == EXIT_INTERRUPTED
-    assert "Run it " in found.stdout and "broken off" in found.stdout
+    assert "Run it " in found.stdout and "interrupted" in found.stdout

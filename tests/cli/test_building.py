@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.cases.builders import BUILDERS
+from articulon.declaration_help import stated
 from articulon.errors import CaseError
 from articulon.model.array_rotations import matrices
 from articulon.studio.editing.body_view import tree_html
 from articulon.studio.editing.case_document import CaseDocument
-from articulon.studio.editing.editor_panel import EditorPanel
+from articulon.studio.editing.editor_panel import WRITTEN_OUT, EditorPanel
 from articulon.studio.editing.file_view import inside
 from articulon.studio.editing.joint_dragging import joint_handle
 from articulon.studio.editing.joint_handles import HANDLE, HANDLE_NODE
@@ -248,6 +250,87 @@ def test_forces_and_rules_are_chosen_by_their_declarations(page: Page) -> None:
     assert page.document.value("scaling") == {"policy": "constant", "a2": 0.5}
 
 
+def test_the_text_is_edited_beside_the_forms(page: Page) -> None:
+    page.press("bodies", "add")
+    page.until(lambda: page.field("case file") == page.document.toml and page.document.bodies)
+    before = page.document.toml
+    # What is typed is a draft, whose faults are shown by line; the case stays as it is.
+    page.write("case file", before.replace("mass = 1.0", "mass = 1.0 kg"))
+    line = 1 + before[: before.index("mass = 1.0")].count("\n")
+    page.says(f"line {line} · not valid TOML")
+    page.press("text", "apply")
+    page.says("new case: is not valid TOML")
+    assert page.document.toml == before
+    wrong = before.replace("mass = 1.0", 'mass = "2 s"  # of what?')
+    page.write("case file", wrong)
+    page.says("changes that are not applied")
+    assert page.document.toml == before
+    page.press("text", "apply")
+    page.says(f"line {line} · model.bodies[0].mass: expected a mass")
+    assert page.document.toml == wrong
+    page.until(lambda: page.field("mass [kg]") == "2 s")
+    page.press("step", "undo")
+    page.until(lambda: page.document.toml == before and page.field("case file") == before)
+    page.press("step", "redo")
+    page.until(lambda: page.document.toml == wrong and page.field("case file") == wrong)
+    page.write("case file", "nothing")
+    page.says("not applied")
+    page.press("text", "discard")
+    page.until(lambda: page.field("case file") == wrong)
+
+
+def test_a_text_does_not_undo_what_is_done_elsewhere_without_a_question(page: Page) -> None:
+    page.press("bodies", "add")
+    page.until(lambda: page.document.bodies and page.field("case file") == page.document.toml)
+    draft = page.document.toml.replace('title = "New mechanism"', 'title = "Mine"')
+    page.write("case file", draft)
+    page.says("not applied")
+    page.write("mass [kg]", "3 kg")
+    page.until(lambda: page.document.value("model.bodies[0].mass") == "3 kg")
+    page.press("text", "apply")
+    page.says("what was done elsewhere on the page would be lost")
+    assert page.document.value("model.bodies[0].mass") == "3 kg" and page.panel._text.draft == draft
+    page.button("apply, and lose that")
+    page.until(lambda: page.document.toml == draft)
+
+
+def test_checks_studies_and_conditions_have_forms(page: Page) -> None:
+    page.press("bodies", "add")
+    page.choose("new check", "energy")
+    page.press("checks", "add")
+    page.write("what", "drift")
+    page.until(lambda: page.document.value("checks") == [{"kind": "energy", "what": "drift"}])
+    page.choose("adaptive", "given")
+    page.write("every [s]", "10 ms")
+    page.press("groups", "add")
+    page.until(lambda: page.document.value("adaptive.groups") == [{}])
+    page.write("bodies", "body 1")
+    page.until(lambda: page.document.value("adaptive.groups[0].bodies") == ["body 1"])
+    page.choose("when", "schedule")
+    page.until(lambda: page.document.value("adaptive.groups[0].lock") == {"when": "schedule"})
+    page.says("line ")
+    page.choose("when", "elapsed")
+    page.until(lambda: page.document.value("adaptive.groups[0].lock.when") == "elapsed")
+    page.choose("fit", "given")
+    page.press("parameters", "add")
+    page.write("key", "model.bodies.body 1.mass")
+    page.until(lambda: page.document.value("fit.parameters") == [{"key": "model.bodies.body 1.mass"}])
+    page.press("targets", "add")
+    page.write("observable", "kinetic_energy")
+    page.until(lambda: page.document.value("optimise.targets") == [{"observable": "kinetic_energy"}])
+
+
+def test_the_form_of_a_written_model_leaves_out_what_has_parts_of_its_own(page: Page) -> None:
+    page.press("bodies", "add")
+    page.until(lambda: bool(page.document.bodies))
+    model = next(one for one in page.panel._sections if one._path == ("model",))
+    page.until(lambda: model._form is not None)
+    assert model._form is not None
+    declared = set(stated(BUILDERS.members["explicit"]))
+    assert set(model._form.fields) == declared - {*WRITTEN_OUT, "builder"}
+    assert declared >= set(WRITTEN_OUT)
+
+
 def test_a_body_with_others_is_deleted_when_that_is_confirmed(page: Page) -> None:
     page.press("bodies", "add")
     page.says("body 1")
@@ -342,6 +425,26 @@ def test_a_four_bar_stays_closed_as_its_crank_is_dragged(tmp_path: Path) -> None
         assert pin_gap(model) < 1e-12
         page.press("step", "undo")
         page.until(lambda: page.document.toml == before)
+    finally:
+        page.close()
+
+
+def test_a_page_that_closes_in_mid_drag_leaves_the_joint_where_it_is(tmp_path: Path) -> None:
+    document = four_bar()
+    document.set("model.loops", None)
+    page = Page(document, tmp_path)
+    try:
+        page.until(lambda: page.handle() is not None)
+        before, place = page.document.toml, page.panel._scene._stage.places(np.zeros(3))  # type: ignore[union-attr]
+        page.client.drag(page.handle(), (), (), "start")
+        page.client.drag(page.handle(), (np.cos(0.2), 0.0, 0.0, np.sin(0.2)), place)
+        page.until(lambda: page.panel._drags.held)
+        assert page.document.toml == before
+        page.client.socket.close()
+        end = time.monotonic() + 30.0
+        while page.document.toml == before and time.monotonic() < end:
+            time.sleep(0.05)
+        assert not page.panel._drags.held and page.document.value("model.bodies[2].q") == pytest.approx(0.4, abs=1e-4)
     finally:
         page.close()
 

@@ -28,6 +28,12 @@ SCENES = {
 """Case and what is changed of it, by what it shows."""
 SHADE = 30
 """By how much a pixel that shows something differs from white, in one colour at least."""
+NEARLY_WHITE = 60
+"""What differs less from white, as hydrogens do, may be lit until it is white."""
+TIME = 0.85
+"""The part of a picture's height below which the time of the frame is written."""
+SIZES = {"docking": {"width": 1600, "height": 1200}}
+"""Of the page [pixels], where small parts are to be seen beside large ones."""
 
 
 def frames_of(case: str, overrides: dict[str, Any]) -> RunFrames:
@@ -59,10 +65,11 @@ def pictured(page: Any) -> np.ndarray:
     before, until = np.zeros(0), time.monotonic() + 120.0
     while time.monotonic() < until:
         picture = canvas_picture(page)
-        drawn = (255 - picture).max(axis=2) > SHADE
-        if picture.shape == before.shape and drawn.sum() > 500 and np.abs(picture - before).mean() < 0.1:
+        above = picture[: int(TIME * len(picture))]
+        drawn = (255 - above).max(axis=2) > SHADE
+        if above.shape == before.shape and drawn.sum() > 500 and np.abs(above - before).mean() < 0.1:
             return picture
-        before = picture
+        before = above
         time.sleep(0.5)
     raise AssertionError("nothing that stays is drawn")
 
@@ -86,7 +93,7 @@ def test_a_scene_shows_what_is_there_and_nothing_else(name: str, tmp_path: Path)
     frames = frames_of(*SCENES[name])
     file = replay_of(frames).save(tmp_path / "page.html")
     with chromium() as browser:
-        page = browser.new_page(viewport={"width": 600, "height": 450})
+        page = browser.new_page(viewport=SIZES.get(name, {"width": 600, "height": 450}))  # type: ignore[arg-type]
         page.add_init_script(KEEP_PICTURES)
         page.goto(file.as_uri())
         picture = pictured(page)
@@ -99,7 +106,10 @@ def test_a_scene_shows_what_is_there_and_nothing_else(name: str, tmp_path: Path)
     radius = halves * stage.factor * 0.5 * height / np.tan(0.5 * FIELD) / seen[:, 2]
     drawn = (255 - picture).max(axis=2) > SHADE
     columns, rows = (np.clip(np.round(seen[:, k]).astype(int), 0, size - 1) for k, size in ((0, width), (1, height)))
-    assert drawn[rows, columns].mean() > 0.97
+    # A ball of less than a pixel may lie between them.
+    visible = (radius > 1.0) & ((255 - painted.astype(int)).max(axis=1) > NEARLY_WHITE)
+    assert visible.sum() > 0.5 * len(seen)
+    assert drawn[rows[visible], columns[visible]].mean() > 0.97
     # The nearest with a colour that no pin of a joint hides has that colour, darker or lighter.
     vivid = np.ptp(painted.astype(int), axis=1) > 60
     apart = np.hypot(*(seen[:, None, k] - seen[None, ~vivid, k] for k in range(2))) - radius[~vivid]
@@ -108,6 +118,6 @@ def test_a_scene_shows_what_is_there_and_nothing_else(name: str, tmp_path: Path)
     assert np.argmax(picture[rows[nearest], columns[nearest]]) == np.argmax(painted[nearest])
     # Far from all that is there, the picture is empty but for edges of boxes, walls and the time.
     if name in ("docking", "protein", "mechanism"):
-        y, x = np.nonzero(drawn[: int(0.9 * height)])
+        y, x = np.nonzero(drawn[: int(TIME * height)])
         gaps = np.min(np.hypot(x[:, None] - seen[:, 0], y[:, None] - seen[:, 1]) - radius, axis=1)
-        assert (gaps > 12.0).mean() < 0.02
+        assert (gaps > 12.0).mean() < 0.01

@@ -19,6 +19,7 @@ from articulon.cases.case_library_runs import run
 from articulon.cases.loading import load_case
 from articulon.simulation.interruption import ask_runs_to_stop
 from articulon.simulation.pull_record import HEADING, PullRecord, PullRow, going_on_from, pull_figures, read_pulls
+from articulon.studio.engine_handle import frame_form
 from articulon.studio.engine_link import Link
 from articulon.studio.engine_pulls import EnginePulls, effective_mass
 from articulon.studio.engine_steering import EngineSteering
@@ -128,7 +129,7 @@ def test_a_run_keeps_to_the_speed_that_is_asked_for(tmp_path: Path) -> None:
 
 def test_the_page_is_shown_where_the_run_has_come_to(plain: Any, tmp_path: Path) -> None:
     case = load_case("double-pendulum", SHORT)
-    poses = PoseExchange.made(FrameForm(2, False, 0, False))
+    poses = PoseExchange.made(frame_form(case, plain.model))
     with page() as (link, _):
         steering = EngineSteering(link, poses, EnginePulls(link, tmp_path / "run"))
         run(case, tmp_path / "run", steering=steering)
@@ -138,6 +139,8 @@ def test_the_page_is_shown_where_the_run_has_come_to(plain: Any, tmp_path: Path)
     assert look.frame.time == plain.times[-1] and look.frame.edges is None
     assert np.array_equal(look.frame.positions, plain.positions[-1])
     assert np.array_equal(look.frame.rotations, plain.rotations[-1])
+    assert look.frame.state is not None
+    assert np.array_equal(look.frame.state, [*plain.q[-1], *plain.u[-1]])
     assert poses.latest(look.number) is None
 
 

@@ -13,9 +13,12 @@ import pytest
 
 import articulon as ar
 from articulon.cases.loading import load_case
-from articulon.studio import run_session
+from articulon.errors import ModelError
+from articulon.model.array_rotations import matrices
+from articulon.studio import force_arrows, run_session
 from articulon.studio.case_source import FixedCase
-from articulon.studio.live_frames import LiveFrames
+from articulon.studio.force_arrows import LONGEST
+from articulon.studio.live_frames import LARGE, LiveFrames
 from articulon.studio.live_plots import MOST_KEPT, Observed
 from articulon.studio.opening import opened
 from articulon.studio.page_server import server_at
@@ -25,51 +28,14 @@ from articulon.studio.run_frames import locked_bodies
 from articulon.studio.run_session import RunSession
 from articulon.studio.run_words import RED, light_of
 from articulon.studio.some_frames import with_some_frames
-from articulon.studio.stage import Frame
-from articulon.studio.workspace import Workspace
+from articulon.studio.stage import SIZE
+from articulon.studio.workspace import Workspace, first_frame
+from tests.support.scripted_engine import ScriptedEngine, frame
 
 SHORT = {"run.duration": "0.5 s", "run.frames": 10, "checks": []}
 STARTED = {"kind": "started", "resumed_from": 0.0}
 ENDED = {"kind": "ended", "status": "complete", "heading": "error", "error": None, "summary": None}
 GONE = {"kind": "gone", "error": None}
-
-
-class ScriptedEngine:
-    """In place of a process: what it says next, and shows then."""
-
-    def __init__(self, job: Any) -> None:
-        self.job, self.said, self.ended = job, [], False
-        self.look: Look | None = None
-        self.told: list[str] = []
-
-    def tell(self, kind: str, **what: Any) -> None:
-        """It only keeps it."""
-        self.told.append(kind)
-
-    def heard(self) -> list[dict[str, Any]]:
-        """What it has been given to say."""
-        said, self.said = self.said, []
-        self.ended = self.ended or any(one["kind"] == "gone" for one in said)
-        if any(one["kind"] == "ended" for one in said):
-            self.look = Look(1, 5, frame(5.0))
-        return said
-
-    def latest(self) -> Look | None:
-        """What it has shown by now."""
-        look, self.look = self.look, None
-        return look
-
-    def stop(self) -> None:
-        """Nothing goes on."""
-
-    def close(self) -> list[dict[str, Any]]:
-        """The rest of what it says."""
-        return self.heard()
-
-
-def frame(time: float, bodies: int = 2) -> Frame:
-    """Some poses."""
-    return Frame(np.full((bodies, 3), time), np.tile([1.0, 0.0, 0.0, 0.0], (bodies, 1)), time, None)
 
 
 @pytest.fixture
@@ -228,6 +194,55 @@ def test_what_is_kept_of_a_frame_keeps_nothing_else() -> None:
         assert one.edges is not None and one.q is not None
         assert one.edges.base is None or one.edges.base.size == 9
         assert one.q.base is None and one.q.size == 1000 and one.q[0] == one.time
+
+
+def test_a_large_state_is_kept_of_the_last_frame_alone() -> None:
+    """So that as many frames have room as without it; a small one is kept of each."""
+    for size, has in ((LARGE // 8, True), (LARGE // 8 + 1, False)):
+        kept = LiveFrames()
+        for number in range(3):
+            kept.add(frame(float(number))._replace(state=np.full(size, float(number))))
+        assert [one.state is not None for one in (kept[0], kept[1], kept[2])] == [has, has, True]
+        assert kept[2].state is not None and kept[2].state[0] == 2.0
+
+
+def test_forces_are_drawn_at_the_state_on_show(studio: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The weight of both rods, in a frame whose state is known; what cannot be evaluated is said."""
+    engine, model = begun(studio.session), studio.session.model
+    assert model is not None
+    state = np.concatenate([model.q0, model.u0])
+    shown = first_frame(model)._replace(time=0.5, state=state)
+    engine.look = Look(1, 1, shown)
+    studio._show_run(model, shown)
+    studio.update(0.1)
+    arrows = studio._arrows
+    assert arrows is not None and arrows._handle is None
+    studio.panel.forces.value = True
+    studio.update(0.1)
+    ends = np.asarray(arrows._handle.points)
+    centres = shown.positions + np.einsum("kij,kj->ki", matrices(shown.rotations), model.centres)
+    assert studio._view is not None
+    np.testing.assert_allclose(ends[:, 0], studio._view.stage.places(centres), atol=1e-5)
+    np.testing.assert_allclose(ends[:, 1] - ends[:, 0], np.full((2, 1), LONGEST * SIZE) * [[0, 0, -1]], atol=1e-5)
+    # The scale follows the strongest force so far, here of a rod that a drive holds.
+    model_forces = force_arrows.forces_on_bodies
+    monkeypatch.setattr(force_arrows, "forces_on_bodies", lambda *of: model_forces(*of) * [[1.0], [4.0]])
+    engine.look = Look(2, 2, shown._replace(time=0.6))
+    studio.update(0.1)
+    ends = np.asarray(arrows._handle.points)
+    lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    assert lengths == pytest.approx([LONGEST * SIZE / 4, LONGEST * SIZE])
+    engine.look = Look(3, 3, shown._replace(time=0.7, state=None))
+    studio.update(0.1)
+    assert arrows._handle is None
+
+    def refused(*of: Any) -> None:
+        raise ModelError("the function 'drive' is not loaded")
+
+    monkeypatch.setattr(force_arrows, "forces_on_bodies", refused)
+    engine.look = Look(4, 4, shown._replace(time=0.8))
+    studio.update(0.1)
+    assert not studio.panel.forces.value and ("forces", "the function 'drive' is not loaded") in studio.session.notes
 
 
 def test_observables_have_a_bound_and_equal_distances() -> None:

@@ -154,7 +154,7 @@ def test_members_that_would_be_called_alike_are_told_apart(walker: Path) -> None
         ([], {}, "empty list"),
         ([3, 3], {}, "a seed twice"),
         (2.5, {}, "expected a valid integer"),
-        (2, {"run.seed": [1, 2]}, "run.seed is what seeds are for"),
+        (2, {"run.seed": [1, 2]}, "run.seed belongs into seeds"),
         (2, {"run.duration": [1.0, 1.0]}, "a value twice"),
         (2, {"run.duration": ["1 nm"]}, "run.duration"),
         (2, {"run.durations": [1]}, "unknown key"),
@@ -187,7 +187,7 @@ def test_a_failing_member_is_reported_and_harms_no_other(spring: Path) -> None:
     # What a member is averaged over is what its run gives.
     assert good["averages"]["kinetic_energy"]["mean"] == pytest.approx(done.runs[0].kinetic_energy.mean(), rel=1e-14)
     assert good["averages"]["kinetic_energy"]["n"] == 2
-    assert "nothing in this case is drawn at random" in " ".join(done.summary["notes"])
+    assert "nothing in this case is random" in " ".join(done.summary["notes"])
     assert json.loads((folder / "ensemble.json").read_text(encoding="utf-8")) == done.summary
     page = (folder / "ensemble.html").read_text(encoding="utf-8")
     assert "2 of 4 members have failed" in page and "the run diverged" in page and "http" not in page
@@ -414,7 +414,7 @@ def test_another_sweep_in_the_folder_is_refused(walker: Path, monkeypatch: pytes
 
     with pytest.raises(ArticulonError, match=r"holds another sweep \(sweep.json\); continue it"):
         asked(3, ["280K", "300K"], resume=False)
-    with pytest.raises(ArticulonError, match=r"it has 3 seeds, of which \[3\] are not asked for"):
+    with pytest.raises(ArticulonError, match=r"it has 3 seeds, but the request lacks \[3\]"):
         asked(2, ["280K", "300K"])
     with pytest.raises(ArticulonError, match=r"it varies forces.brownian.temperature over"):
         asked(3, ["280K"])
@@ -450,11 +450,11 @@ def test_a_scheduler_that_is_not_there_is_refused(walker: Path, monkeypatch: pyt
     ("options", "words"),
     [
         (("--scheduler", "somewhere"), "scheduler: expected its address"),
-        (("--scheduler", "tcp://127.0.0.1:1", "--workers", "2"), "give one"),
-        (("--slurm", "--workers", "2"), "--slurm runs nothing"),
+        (("--scheduler", "tcp://127.0.0.1:1", "--workers", "2"), "give only one"),
+        (("--slurm", "--workers", "2"), "--slurm does not run anything"),
         (("--workers", "0"), "workers: must be at least 1"),
         (("--seeds", "many"), "cannot read --seeds 'many'"),
-        (("--skip", "120%"), "--skip: expected a part"),
+        (("--skip", "120%"), "--skip: expected a fraction"),
         (("--vary", "run.duration"), "cannot read --vary"),
         (("--vary", "scaling.b2=0.1"), "articulon sweep"),
     ],
@@ -563,7 +563,7 @@ def test_no_name_of_a_file_gets_out_of_the_script(walker: Path) -> None:
     environment = {**fake_command(walker.parent), "SLURM_ARRAY_TASK_ID": "1"}
     subprocess.run(["bash", str(folder / "sweep.slurm")], check=True, env=environment, cwd=walker.parent)
     assert not (walker.parent / "owned").exists()
-    with pytest.raises(ArticulonError, match="must have no line break"):
+    with pytest.raises(ArticulonError, match="must not contain a line break"):
         write_slurm(plan, walker.parent / "a\nb", "articulon sweep", resume=False)
 
 

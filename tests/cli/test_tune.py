@@ -53,9 +53,9 @@ def test_the_lag_is_a_part_of_the_run_and_a_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ratio", "words"),
     [
-        (1.02, "need as many evaluations, and are not late: no gain against them."),
-        (0.97, "need as many evaluations, and are not late: no gain against them."),
-        (3.0, "need 3 times fewer evaluations still, and are not late: no gain against them."),
+        (1.02, "need as many evaluations and cause no delay: scaling gains nothing."),
+        (0.97, "need as many evaluations and cause no delay: scaling gains nothing."),
+        (3.0, "need 3 times fewer evaluations and cause no delay: scaling gains nothing."),
         (0.25, "need 4 times more."),
     ],
 )

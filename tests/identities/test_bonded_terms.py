@@ -212,7 +212,7 @@ def test_a_site_beyond_a_wall_is_not_a_number():
          "open", r"second: give 3"),
         (lambda: ar.forces.LennardJonesWall(**WALLS), "periodic", "periodic in all directions"),
         (lambda: ar.forces.LennardJonesWall(**WALLS), "reflecting", "site 5 on body .* is 0.718.* beyond the face x"),
-        (lambda: ar.forces.LennardJonesWall(parameters={"A": WALLS["parameters"]["A"]}), "open", "kind 'B' has none"),
+        (lambda: ar.forces.LennardJonesWall(parameters={"A": WALLS["parameters"]["A"]}), "open", "kind 'B' is missing"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_by_name(force, boundary, message):

@@ -233,7 +233,7 @@ def test_a_last_frame_that_comes_sooner_counts_in_averages_alone() -> None:
     early[20] += 0.1
     uneven = chain_statistics(early, x, chains, skip=0.0)
     assert uneven.motion is None and uneven.relaxation is None and not uneven.rouse
-    assert "not equally far apart" in uneven.not_computed["motion"]
+    assert "not equally spaced" in uneven.not_computed["motion"]
     np.testing.assert_array_equal(uneven.end_to_end, stopped.end_to_end)
 
 
@@ -283,7 +283,7 @@ def statistics(**changed: Any) -> ChainStatistics:
         ({"positions": np.zeros((0, 12, 3))}, r"shape \(frames, beads, 3\)"),
         ({"positions": np.full((10, 12, 3), np.nan)}, "positions: not finite"),
         ({"times": np.arange(9.0)}, r"times: expected shape \(10,\)"),
-        ({"times": np.zeros(10)}, "times that grow"),
+        ({"times": np.zeros(10)}, "times that increase"),
         ({"masses": np.zeros(12)}, "masses: must be positive"),
         ({"masses": np.ones(3)}, r"masses: expected shape \(12,\)"),
         ({"boxes": np.zeros((10, 3))}, "boxes: expected the lengths"),
@@ -308,8 +308,8 @@ def test_a_bond_may_be_long_where_positions_are_known_to_be_unwrapped() -> None:
     ("bead", "first", "flags", "words"),
     [
         ([0, 1, 2], [0, 2], {}, "end with the 3 beads"),
-        ([0, 1, 2], [0, 2, 2, 3], {}, "grow by at least 1"),
-        ([0, 1, 2], [1, 3], {}, "begin with 0"),
+        ([0, 1, 2], [0, 2, 2, 3], {}, "increase by at least 1"),
+        ([0, 1, 2], [1, 3], {}, "start with 0"),
         ([0, 1, 1], [0, 3], {}, "each in one chain once"),
         ([0, -1, 1], [0, 3], {}, "from 0 on"),
         ([0.0, 1.0], [0, 2], {}, "whole numbers"),

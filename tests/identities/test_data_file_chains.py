@@ -159,8 +159,7 @@ def test_small_molecules_are_no_chains_and_branched_ones_are_counted(tmp_path: P
     found = bonded_chains(np.array([*path(5), *(np.array(path(7)) + 5), *(np.array(star(1, 1, 1, 1)) + 12)]), 17)
     assert found.notes == [
         "polymer chains by their bonds: 2 linear chains of 5 to 7 beads (chains = false for none)",
-        "molecules of 4 beads or more that are neither linear chains, rings nor stars, and have no statistics of "
-        "chains: 1",
+        "molecules of 4 beads or more that are not linear chains, rings or stars, and have no chain statistics: 1",
     ]
 
 

@@ -82,9 +82,7 @@ def test_the_atom_style_follows_from_bonds_or_must_be_given(tmp_path):
     text = without_style(SMALL)
     text = text.replace("3 bonds\n1 angles\n", "").partition("\nBonds\n")[0]
     path = written(tmp_path / "open.data", text)
-    with pytest.raises(
-        ar.ModelError, match=r"open\.data, line 26.*9 columns may be charge or bond or angle or molecular"
-    ):
+    with pytest.raises(ar.ModelError, match=r"open\.data, line 26.*9 columns fit charge or bond or angle or molecular"):
         ar.lammps.read_data_file(path)
     assert ar.lammps.read_data_file(path, atom_style="bond").molecules[0] == 1
 
@@ -145,15 +143,15 @@ def test_nothing_is_overwritten_and_what_does_not_fit_is_refused(tmp_path, melt_
         lambda: ar.lammps.write_data(model, model.q0, model.u0, melt_file),
         lambda: ar.lammps.write_data_file(ar.lammps.data_of(model), melt_file),
     ):
-        with pytest.raises(ar.ModelError, match="is there already"):
+        with pytest.raises(ar.ModelError, match="exists; choose another name"):
             call()
     assert melt_file.read_text() == text
-    with pytest.raises(ar.ModelError, match="style: 'molecular' has no room for charges"):
+    with pytest.raises(ar.ModelError, match="style: 'molecular' does not support charges"):
         ar.lammps.write_data(model, model.q0, model.u0, tmp_path / "new.data", style="molecular")
     with pytest.raises(ar.ModelError, match="no folder"):
         ar.lammps.write_data(model, model.q0, model.u0, tmp_path / "nowhere" / "new.data")
     small = written(tmp_path / "small.data", SMALL)
-    with pytest.raises(ar.ModelError, match=r"the 5 atoms of .* are not the 32 sites"):
+    with pytest.raises(ar.ModelError, match=r"the 5 atoms of .* do not match the 32 sites"):
         ar.lammps.write_data(model, model.q0, model.u0, tmp_path / "new.data", like=small)
     assert not (tmp_path / "new.data").exists()
     builder = ar.ModelBuilder(units="kg-m-s")
@@ -171,19 +169,19 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
         "9 2 1 5.0 6.1 0.0 0 0 0\n",
         "",
         "3 1 1 0.5",
-        "ends after 4 lines, and the header says 5 atoms",
+        "ends after 4 lines, but the header gives 5 atoms",
     ),
-    "a line too many": ("3 2 7 9\n", "3 2 7 9\n4 2 1 9\n", "4 2 1 9", "the header says 3 bonds"),
+    "a line too many": ("3 2 7 9\n", "3 2 7 9\n4 2 1 9\n", "4 2 1 9", "the header gives 3 bonds"),
     "no number": ("2 1 2 0.5 1.0", "2 1 2 zero 1.0", "2 1 2 zero", "expected a finite number, got 'zero'"),
     "not finite": ("7 0.3 0.0", "7 nan 0.0", "7 nan", "expected a finite number"),
     "an underscore": ("7 0.3 0.0", "7 1_0 0.0", "7 1_0", "expected a finite number"),
     "no whole id": ("7 2 2 5.0", "7.5 2 2 5.0", "7.5 2 2", "expected a whole number, got '7.5'"),
-    "two of one id": ("9 2 1 5.0", "2 2 1 5.0", "2 2 1 5.0", "atom 2 is there already, in line 32"),
+    "two of one id": ("9 2 1 5.0", "2 2 1 5.0", "2 2 1 5.0", "atom 2 is already defined in line 32"),
     "image flags missing": ("7 2 2 5.0 5.0 0.0 0 0 0", "7 2 2 5.0 5.0 0.0", "7 2 2 5.0", "has no image flags"),
     "no image flags first": ("1 1 1 9.5 1.0 0.0 0 0 0", "1 1 1 9.5 1.0 0.0", "7 2 2 5.0", "has image flags"),
     "a bond to no atom": ("3 2 7 9", "3 2 7 8", "3 2 7 8", "there is no atom 8"),
     "a bond to itself": ("3 2 7 9", "3 2 7 7", "3 2 7 7", "listed twice"),
-    "a bond twice": ("3 2 7 9", "3 2 2 1", "3 2 2 1", "is there already, in line"),
+    "a bond twice": ("3 2 7 9", "3 2 2 1", "3 2 2 1", "is already defined in line"),
     "a type beyond": ("3 2 7 9", "3 3 7 9", "3 3 7 9", "from 1 to 2, as the header says, got 3"),
     "an atom type beyond": ("9 2 1 5.0", "9 2 3 5.0", "9 2 3", "from 1 to 2, as the header says, got 3"),
     "a label of none": ("9 2 1 5.0", "9 2 C 5.0", "9 2 C", "no section of atom type labels"),
@@ -191,7 +189,7 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
         "Atoms # molecular",
         "Atoms # sphere",
         "Atoms # sphere",
-        "the atom style 'sphere' is not read",
+        "the atom style 'sphere' is not supported",
     ),
     "an unknown section": (
         "Angles\n\n1 1",
@@ -201,16 +199,16 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "a section of shapes": ("Angles\n\n1 1", "Ellipsoids\n\n1 1", "Ellipsoids", "atoms have no shape here"),
     "class2": ("Angles\n\n1 1", "BondBond Coeffs\n\n1 1", "BondBond Coeffs", "class2"),
-    "a section twice": ("Angles\n\n1 1", "Bonds\n\n1 1", "Bonds", "is there already, from line"),
+    "a section twice": ("Angles\n\n1 1", "Bonds\n\n1 1", "Bonds", "occurs twice, first in line"),
     "a mass of nothing": ("2 2.0\n", "2 -2.0\n", "2 -2.0", "a mass must be positive"),
     "a mass twice": ("2 2.0\n", "1 2.0\n", "1 2.0", "type 1 has a mass already"),
-    "masses of some": ("2 2.0\n", "", "1 1.5", "ends after 1 lines, and the header says 2 atom types"),
+    "masses of some": ("2 2.0\n", "", "1 1.5", "ends after 1 lines, but the header gives 2 atom types"),
     "coefficients twice": ("2 50.0 1.1", "1 50.0 1.1", "1 50.0", "has coefficients already"),
-    "a box the wrong way": ("0.0 10.0 xlo xhi", "10.0 0.0 xlo xhi", "10.0 0.0 xlo", "the lower, then the upper end"),
-    "a count twice": ("1 angles", "3 bonds", "3 bonds", "a second time"),
+    "a box the wrong way": ("0.0 10.0 xlo xhi", "10.0 0.0 xlo xhi", "10.0 0.0 xlo", "the lower and the upper bound"),
+    "a count twice": ("1 angles", "3 bonds", "3 bonds", "the header gives this twice"),
     "a general box": ("0.0 10.0 xlo xhi", "10.0 0.0 0.0 avec", "10.0 0.0 0.0 avec", "general triclinic"),
     "an unknown header": ("1 angles", "1 angels", "1 angels", "expected a line of the header"),
-    "a style without room": ("Atoms # molecular", "Atoms # bond", "Atoms # bond", "has no room for angles"),
+    "a style without room": ("Atoms # molecular", "Atoms # bond", "Atoms # bond", "does not support angles"),
 }
 """What is replaced by what, what stands in the line that is named, and what is said of it."""
 
@@ -234,7 +232,7 @@ def test_sections_out_of_order_are_named_by_line(tmp_path):
     velocities, _, rest = rest.partition("Bonds\n")
     before, atoms = head.split("Atoms # molecular\n")
     text = f"{before}Velocities\n{velocities}Atoms # molecular\n{atoms}Bonds\n{rest}"
-    with pytest.raises(ar.ModelError, match=r"line 28: the section 'Velocities' stands before 'Atoms'"):
+    with pytest.raises(ar.ModelError, match=r"line 28: the section 'Velocities' precedes 'Atoms'"):
         ar.lammps.read_data_file(written(tmp_path / "order.data", text))
     # Coefficients and masses may stand behind the atoms, as LAMMPS allows.
     masses = "Masses\n\n1 1.5\n2 2.0\n"
@@ -245,9 +243,9 @@ def test_sections_out_of_order_are_named_by_line(tmp_path):
 
 def test_whole_sections_and_headers_that_are_missing_are_named(tmp_path):
     for old, new, said in (
-        ("Bonds\n\n1 1 1 2\n2 1 2 3\n3 2 7 9\n\n", "", "the header says 3 bonds, and there is no section 'Bonds'"),
-        ("5 atoms\n", "", "the header says no number of atoms"),
-        ("0.0 10.0 ylo yhi\n", "", "no ends of the box along y"),
+        ("Bonds\n\n1 1 1 2\n2 1 2 3\n3 2 7 9\n\n", "", "the header gives 3 bonds, but there is no section 'Bonds'"),
+        ("5 atoms\n", "", "the header gives no number of atoms"),
+        ("0.0 10.0 ylo yhi\n", "", "no bounds of the box along y"),
         ("two molecules\n\n", "", "is the title, which LAMMPS skips"),
     ):
         with pytest.raises(ar.ModelError, match=said):
@@ -258,7 +256,7 @@ def test_whole_sections_and_headers_that_are_missing_are_named(tmp_path):
     with pytest.raises(ar.ModelError, match="cannot be read"):
         ar.lammps.read_data_file(tmp_path / "nothing.data")
     (tmp_path / "packed.data").write_bytes(b"\x1f\x8b\x08\xff\xfe")
-    with pytest.raises(ar.ModelError, match="it is no text"):
+    with pytest.raises(ar.ModelError, match="it is not text"):
         ar.lammps.read_data_file(tmp_path / "packed.data")
 
 
@@ -274,21 +272,21 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
     "a rigid type of none": ({"rigid_bonds": [3]}, r"rigid_bonds\[0\]: there are no bonds of the type 3"),
     "a molecule of none": ({"rigid_groups": [5]}, r"rigid_groups\[0\]: there is no molecule 5"),
     "an atom of none": ({"rigid_groups": [[1, 4]]}, r"rigid_groups\[0\]\[1\]: there is no atom 4"),
-    "one atom": ({"rigid_groups": [[1]]}, "a point, which cannot turn"),
-    "an atom in two": ({"rigid_groups": [1, [3, 7]]}, "atom 3 is in 'molecule-1' already"),
+    "one atom": ({"rigid_groups": [[1]]}, "a point, which cannot rotate"),
+    "an atom in two": ({"rigid_groups": [1, [3, 7]]}, "atom 3 is already in 'molecule-1'"),
     "two groups on a rod": (
         {"rigid_groups": [[1, 2], [3, 7]], "rigid_bonds": [1]},
         "spin about its own axis has no inertia",
     ),
     "no such family": ({"leave_out": ["bends"]}, "leave_out"),
     "nothing to leave out": ({"leave_out": ["dihedrals"]}, "there are no dihedrals"),
-    "an unknown command": ({"commands": ["run 100"]}, "'run 100': is not read"),
+    "an unknown command": ({"commands": ["run 100"]}, "'run 100': is not supported"),
     "a style without counterpart": (
         {"commands": ["bond_style morse", "bond_coeff * 1 2 3"]},
         "'morse' has no counterpart",
     ),
     "a pair style likewise": ({"commands": ["pair_style eam", "pair_coeff * * 1 2"]}, "leave_out=\\['pairs'\\]"),
-    "no cutoff": ({"commands": ["pair_style lj/cut", "pair_coeff * * 1 1"]}, "nothing says the cutoff"),
+    "no cutoff": ({"commands": ["pair_style lj/cut", "pair_coeff * * 1 1"]}, "the cutoff is not given"),
     "no coefficients": (
         {"commands": ["pair_style lj/cut 2", "pair_coeff 1 1 1 1"]},
         "type 2 have no pair coefficients",
@@ -322,13 +320,13 @@ def test_types_without_coefficients_or_masses_are_named(tmp_path):
         ar.lammps.read_data(light)
     assert ar.lammps.read_data(light, commands=["mass * 3.0"]).masses.tolist() == [3.0] * 5
     nameless = written(tmp_path / "nameless.data", SMALL.replace("Bond Coeffs # harmonic", "Bond Coeffs"))
-    with pytest.raises(ar.ModelError, match="nothing says the style"):
+    with pytest.raises(ar.ModelError, match="the style is not given"):
         ar.lammps.read_data(nameless)
 
 
 def test_a_rigid_bond_whose_image_flags_are_wrong_is_refused(tmp_path):
     path = written(tmp_path / "wrong.data", SMALL.replace("2 1 2 0.5 1.0 0.0 1 0 0", "2 1 2 0.5 1.0 0.0 0 0 0"))
-    said = rf"line {line_of(SMALL, '2 1 2 3') - 1}: the rigid bond between atom 1 .* goes through a face of the box"
+    said = rf"line {line_of(SMALL, '2 1 2 3') - 1}: the rigid bond between atom 1 .* crosses a face of the box"
     with pytest.raises(ar.ModelError, match=said):
         ar.lammps.read_data(path, rigid_bonds=[1])
     ar.lammps.read_data(path)  # flexible ones act by nearest images

@@ -176,9 +176,9 @@ def test_scaled_pairs_have_the_derivatives_of_their_energy(name):
     [
         ({"pairs": [(0, 12)]}, r"pairs\[0\]: there is no site 12"),
         ({"bonds": [(0, 1), (3, 3)]}, r"bonds\[1\]: a site is listed twice"),
-        ({}, "nothing is left out"),
+        ({}, "nothing is excluded"),
         ({"scaled_14": FACTORS}, "scaled_14: there are no bonds"),
-        ({"bonds": BONDS, "scaled_14": FACTORS, "bonds_apart": 3}, "goes with bonds_apart = 2"),
+        ({"bonds": BONDS, "scaled_14": FACTORS, "bonds_apart": 3}, "requires bonds_apart = 2"),
         ({"bonds": BONDS, "scaled_14": {"lennard-jones": 0.5}}, "scaled_14.lennard-jones: unknown key; did you mean"),
     ],
 )

@@ -116,7 +116,7 @@ def test_what_is_not_finite_is_seen():
         ({"radii": 0.15, "scales": [0.8, 0.7]}, None, "scales: give one for all or 3, one for each site, not 2"),
         ({"radii": [0.15, 0.009, 0.2], "scales": 0.8}, None, r"radii\[1\]: 0.009 is no more than the offset 0.009"),
         ({"radii": 0.15, "scales": 0.8}, "periodic", "has no periodic images"),
-        ({"radii": [0.01, 0.3, 0.3], "scales": 1.0}, None, "too large beside the smallest"),
+        ({"radii": [0.01, 0.3, 0.3], "scales": 1.0}, None, "too large compared with the smallest"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(given, box, message):

@@ -231,7 +231,7 @@ def test_a_state_that_diverges_is_named_and_the_others_go_on() -> None:
     Q, U = states(model)
     U[2] *= 1e160
     ensemble = gpu.Ensemble(model, Q, U, device="warp-cpu")
-    with pytest.raises(DivergenceError, match="state 2 is not finite any more") as caught:
+    with pytest.raises(DivergenceError, match="state 2 is no longer finite") as caught:
         ensemble.advance(3, 0.01)
     assert caught.value.step == 1 and caught.value.time == 0.01
     assert ensemble.diverged.tolist() == [0, 0, 1, 0]
@@ -270,7 +270,7 @@ def test_refusals_name_the_thing() -> None:
     with pytest.raises(ModelError, match="Q: row 1: the Euler parameters of body 'a0' have the norm 2, not 1"):
         gpu.Ensemble(model, longer, U, device="warp-cpu", seeds=SEEDS)
     for force, words in (
-        (ar.forces.JointActuation(body="b0", values=5), "no kernels for joint-actuation on a device, but for gravity"),
+        (ar.forces.JointActuation(body="b0", values=5), "joint-actuation has no kernels on a device, unlike gravity"),
     ):
         builder = ar.ModelBuilder(units="kg-m-s")
         builder.add_body("b0", mass=1, inertia=1, joint=ar.Revolute())
@@ -294,7 +294,7 @@ def test_numbers_that_single_precision_has_not_are_refused_by_name() -> None:
     model = builder.build()
     Q, U = model.q0[None], model.u0[None]
     gpu.accelerations(model, Q, U, device="warp-cpu")
-    with pytest.raises(ModelError, match=r"'single' has no number 1e-40 \(A, B or C of site pairs\)"):
+    with pytest.raises(ModelError, match=r"'single' cannot represent 1e-40 \(A, B or C of site pairs\)"):
         gpu.accelerations(model, Q, U, device="warp-cpu", precision="single")
 
 

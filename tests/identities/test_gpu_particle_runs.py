@@ -232,12 +232,12 @@ def refused(message: str) -> Any:
 
 def test_forces_that_a_device_does_not_know_are_refused(model):
     lj = ar.forces.LennardJones(parameters=WELL, cutoff=2.5)
-    with refused(f"run.device: a device computes {WHAT}, and forces[1] is 'coulomb'; leave it out, or set"):
+    with refused(f"run.device: a device supports {WHAT}, but forces[1] is 'coulomb'; leave it out, or set"):
         run(fluid(lj, ar.forces.Coulomb(cutoff=2.5), charges=1.0))
     with refused("forces[0], 'lennard-jones', has none; give forces[0].cutoff, or set run.device = 'cpu'"):
         run(fluid(ar.forces.LennardJones(parameters=WELL), boundaries=("open",) * 3))
     free = particles(np.zeros((1, 3)))
-    with refused("and the model has no forces; set run.device = 'cpu'"):
+    with refused("but the model has no forces; set run.device = 'cpu'"):
         run(free)
 
 
@@ -267,9 +267,9 @@ def test_other_rules_and_models_are_refused(model):
 
 
 def test_a_device_that_is_not_there_is_refused_with_those_that_are(model):
-    with refused("run.device: there is no 'cuda:99' on this machine; there is 'cpu', 'warp-cpu'"):
+    with refused("run.device: there is no 'cuda:99' on this machine; available: 'cpu', 'warp-cpu'"):
         run(model, device="cuda:99")
     with refused("device: expected 'cpu', 'cuda', 'cuda:1' and so on, or 'warp-cpu', got 'gpu'"):
         run(model, device="gpu")
-    with refused("precision = 'mixed' is one of devices such as 'cuda'; the device 'cpu' computes in double"):
+    with refused("precision = 'mixed' needs a device such as 'cuda'; the device 'cpu' computes in double precision"):
         run(model, device="cpu", precision="mixed")

@@ -240,8 +240,8 @@ def test_kinds_that_do_not_meet_need_no_parameters() -> None:
             {"parameters": WELLS, "between": [("left", "rigth")]},
             "forces[0].between: there is no group of sites 'rigth'; did you mean 'right'? (known: left, right, rest)",
         ),
-        ({"parameters": WELLS, "between": []}, "forces[0].between: no two sites of these groups meet"),
-        ({"pairs": [{"kinds": ("A", "A"), "epsilon": 1.0, "sigma": 1.0}], "between": [("left", "right")]}, "meet"),
+        ({"parameters": WELLS, "between": []}, "forces[0].between: no two sites of these groups interact"),
+        ({"pairs": [{"kinds": ("A", "A"), "epsilon": 1.0, "sigma": 1.0}], "between": [("left", "right")]}, "interact"),
     ],
 )
 def test_wrong_groups_are_refused_as_those_of_site_pairs_are(law: dict[str, object], message: str) -> None:

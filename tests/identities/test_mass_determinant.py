@@ -153,7 +153,7 @@ def test_fixmans_potential_refuses_what_has_no_free_coordinates() -> None:
         driven.build()
     twice = hinged()
     twice.add_force(ar.forces.Fixman(temperature=1.0))
-    with pytest.raises(ar.ModelError, match=r"forces\[1\]: this fixman force is declared already, as forces\[0\]"):
+    with pytest.raises(ar.ModelError, match=r"forces\[1\]: this fixman force is already declared as forces\[0\]"):
         twice.build()
     with pytest.raises(ar.CaseError, match="temperature"):
         ar.forces.Fixman(temperature=-1.0).resolved(hinged().units, "fixman")

@@ -111,7 +111,7 @@ def test_numbers_in_a_system_of_their_own_are_those_of_the_model_after_conversio
     np.testing.assert_allclose(b.stiffness, a.stiffness * 1e-6, rtol=4 * EPS)
     np.testing.assert_allclose(b.rotations, a.rotations * 1e9, rtol=4 * EPS)
     np.testing.assert_array_equal(b.shapes, a.shapes)
-    with pytest.raises(ModelError, match="'zg-nm-ns' cannot be turned into 'lj'"):
+    with pytest.raises(ModelError, match="'zg-nm-ns' cannot be converted to 'lj'"):
         modes.resolved(unit_system("lj"), "b")
 
 

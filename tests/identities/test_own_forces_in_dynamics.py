@@ -82,7 +82,7 @@ def test_contacts_are_refused_and_so_is_what_is_no_choice() -> None:
     glass = {"young": 1e7, "poisson": 0.3, "static_friction": 0.3, "restitution": 0.8}
     builder.add_force(ar.forces.Contact(materials={"glass": glass}))
     model = builder.build()
-    with pytest.raises(ar.ModelError, match="forward_dynamics: forces: contacts remember"):
+    with pytest.raises(ar.ModelError, match="forward_dynamics: forces: contact forces depend on their history"):
         ar.forward_dynamics(model, model.q0, model.u0, forces=True)
     with pytest.raises(ar.ModelError, match="forces: expected true or false"):
         ar.forward_dynamics(model, model.q0, model.u0, forces="yes")

@@ -116,9 +116,9 @@ BALL = ar.shapes.Sphere(radius=1.0)
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"density": 1.0}, "body 'x', density: tells nothing without a shape"),
-        ({"density": 1.0, "shape": BALL, "mass": 1.0}, "body 'x': give it either a mass or a density"),
-        ({"density": 1.0, "shape": BALL, "com": (0, 0, 1)}, "body 'x': its inertia would be that about the centre"),
+        ({"density": 1.0}, "body 'x', density: has no effect without a shape"),
+        ({"density": 1.0, "shape": BALL, "mass": 1.0}, "body 'x': give either a mass or a density"),
+        ({"density": 1.0, "shape": BALL, "com": (0, 0, 1)}, "body 'x': its inertia would be about the centre"),
         ({"density": -1.0, "shape": BALL}, "body 'x', density: must be positive"),
         ({"density": "1 kg", "shape": BALL}, "body 'x', density: .* mass density"),
         ({"shape": BALL}, "body 'x': give it a mass, a shape with a density, or modes"),

@@ -175,7 +175,7 @@ def test_the_least_energy_leaves_one_answer() -> None:
 
 def test_the_mass_metric_without_a_reference_is_refused() -> None:
     surface = choices.ellipsoid(np.eye(3), np.zeros(3), 1.0)
-    with pytest.raises(TransitionError, match=r"metric 'mass': .* without a reference it chooses nothing; give"):
+    with pytest.raises(TransitionError, match=r"metric 'mass': .* so that a reference is needed; give"):
         choices.nearest_by_mass(surface, np.zeros(3))
 
 

@@ -209,14 +209,14 @@ def test_what_cannot_be_is_refused_by_name():
     def start(*groups):
         return ar.simulate(model, 0.1, rule="rk4", step=0.002, adaptive=plan(*groups))
 
-    with pytest.raises(ar.CaseError, match=r"'speed' is of joints; choose mode-energy"):
+    with pytest.raises(ar.CaseError, match=r"'speed' applies to joints; choose mode-energy"):
         modes(Speed(below=1.0), None)
-    with pytest.raises(ar.CaseError, match=r"'mode-energy' is of modes; say which"):
+    with pytest.raises(ar.CaseError, match=r"'mode-energy' applies to modes; give modes"):
         Group(bodies=("link-1",), lock=ModeEnergy(below=1.0))
     with pytest.raises(ar.CaseError, match=r"body 'link-2' has no mode 5; its modes are numbered 1 to 4"):
         start(modes(ModeEnergy(below=1.0), None, bodies=("link-2",), which=(1, 5)))
     with pytest.raises(ar.CaseError, match=r"body 'link-2' is welded to its parent"):
         start(Group(bodies=("link-2",), lock=Random(probability=1.0)))
     twice = modes(ModeEnergy(below=1.0), None, which=(2,))
-    with pytest.raises(ar.CaseError, match=r"mode 2 of body 'link-1' is in adaptive.groups\[0\] already"):
+    with pytest.raises(ar.CaseError, match=r"mode 2 of body 'link-1' is already in adaptive.groups\[0\]"):
         start(twice, twice)

@@ -284,7 +284,7 @@ def test_forces_on_bodies_have_no_virial_here() -> None:
     """Their part of the pressure is not known: no barostat reads it, and nothing says that it is observed."""
     model = jointed(tail=False, spring=True)
     steps = {"rule": "friction-implicit", "step": 0.002, "frames": 1}
-    with pytest.raises(CaseError, match="that of 'point-spring' is not known; take the barostat 'monte-carlo'"):
+    with pytest.raises(CaseError, match="that of 'point-spring' is not known; use the barostat 'monte-carlo'"):
         ar.simulate(model, 0.01, thermostat=LANGEVIN, barostat=RESCALING, **steps)
     with pytest.raises(ar.ModelError, match="'point-spring' acts on bodies"):
         ar.pressure(model, model.q0, model.u0)

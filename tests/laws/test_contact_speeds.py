@@ -89,7 +89,7 @@ def test_the_depth_of_unlike_spheres_is_by_the_smaller_one() -> None:
 
 def test_a_speed_that_is_none_is_refused() -> None:
     for speed in (-1.0, 0.0, math.inf, math.nan):
-        with pytest.raises(CaseError, match="speed: spheres meet at a speed that is positive"):
+        with pytest.raises(CaseError, match="speed: the collision speed must be positive"):
             contact_scales(ball(plane()), speed)
 
 
@@ -105,11 +105,11 @@ def test_overlaps_at_the_start_are_seen_across_faces(tilts: tuple[float, float, 
 @pytest.mark.parametrize(
     ("material", "law", "words"),
     [
-        ({"rolling_friction": 0.1}, {}, "rolling_friction: does nothing with rolling = 'none'"),
-        ({"twisting_damping": 0.1}, {}, "twisting_damping: does nothing with twisting = 'none'"),
-        ({"viscous_damping": 10.0}, {}, "viscous_damping: does nothing with damping = 'restitution'"),
-        ({}, {"damping": "none"}, "restitution: does nothing with damping = 'none'"),
-        ({"stiffness": 1e4}, {}, "stiffness: does nothing with normal = 'hertz'"),
+        ({"rolling_friction": 0.1}, {}, "rolling_friction: has no effect with rolling = 'none'"),
+        ({"twisting_damping": 0.1}, {}, "twisting_damping: has no effect with twisting = 'none'"),
+        ({"viscous_damping": 10.0}, {}, "viscous_damping: has no effect with damping = 'restitution'"),
+        ({}, {"damping": "none"}, "restitution: has no effect with damping = 'none'"),
+        ({"stiffness": 1e4}, {}, "stiffness: has no effect with normal = 'hertz'"),
         ({"restitution": "0"}, {}, r"materials\.grain\.restitution: 0 is not in \(0, 1\]"),
     ],
 )
@@ -133,5 +133,5 @@ def test_the_stiffness_of_one_material_is_not_forgotten() -> None:
 
     rolls = {**MATERIAL, "rolling_friction": 0.1}
     law = ar.forces.Contact(materials={"a": {**rolls, "rolling_stiffness": 1e3}, "b": rolls}, rolling="spring")
-    with pytest.raises(ModelError, match=r"materials\.b\.rolling_stiffness: is missing, where the other of a and b"):
+    with pytest.raises(ModelError, match=r"materials\.b\.rolling_stiffness: is missing, but the other of a and b"):
         law.rows(b.build())

@@ -30,7 +30,7 @@ def test_parameters_without_any_force_are_refused():
     builder.add_force(
         ar.forces.SitePairs(parameters={"A": {"epsilon": 0.0, "sigma": 1.0}, "R": {"epsilon": 1.0, "sigma": 1.0}})
     )
-    with pytest.raises(ar.ModelError, match="A and R meet with no force"):
+    with pytest.raises(ar.ModelError, match="A and R exert no force on each other"):
         builder.build()
 
 

@@ -584,7 +584,7 @@ def test_impossible_pair_laws_are_refused(declared: dict[str, Any], message: str
 @pytest.mark.parametrize(
     ("force", "message"),
     [
-        (ar.forces.SitePairs(parameters={"a": {"epsilon": 1.0, "sigma": 1.0}}), "kind 'b' has none"),
+        (ar.forces.SitePairs(parameters={"a": {"epsilon": 1.0, "sigma": 1.0}}), "kind 'b' is missing"),
         (ar.forces.SitePairs(parameters=LENNARD_JONES, between=(("a", "recptor"),)), "recptor"),
         (ar.forces.SitePairs(table=(ar.forces.PairLaw(kinds=("a", "c"), A=1.0),)), "kind 'c'"),
         (ar.forces.TorsionalSprings(stiffness={"ion-0": 1.0}), "xyz joint"),

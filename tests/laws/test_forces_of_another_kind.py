@@ -148,7 +148,7 @@ def test_a_force_of_the_mass_determinant_takes_no_loops_whatever_its_own_check_s
     builder.add_drive("crank", times=(0.0, 1.0, 2.0, 3.0), values=(0.0, 1.0, 2.0, 3.0))
     builder.add_force(Lenient(temperature=1.0))
     with pytest.raises(
-        (CaseError, ModelError), match=r"forces\[0\]: its energy is that of coordinates that move freely"
+        (CaseError, ModelError), match=r"forces\[0\]: its energy holds for coordinates that move freely"
     ):
         ar.simulate(builder.build(), 0.1, rule="rk4", step=0.01)
 

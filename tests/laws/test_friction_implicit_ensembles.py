@@ -146,7 +146,7 @@ def test_a_flight_that_is_not_found_is_told_by_its_state() -> None:
     q, u = states(model, 4)
     u[2] *= 1e5
     ensemble = ar.Ensemble(model, q, u)
-    with pytest.raises(ar.DivergenceError, match="state 2 is not finite any more") as caught:
+    with pytest.raises(ar.DivergenceError, match="state 2 is no longer finite") as caught:
         ensemble.advance(3, H, RULE, "geodesic")
     assert caught.value.step == 1
     rest = [0, 1, 3]
@@ -160,7 +160,7 @@ def test_what_does_not_go_together_is_said() -> None:
     q, u = states(model, 3)
     noisy = ar.Ensemble(model, q, u, seeds=range(3))
     noisy.advance(1, H, RULE)
-    with pytest.raises(ar.ModelError, match="the steps before were friction-implicit ones, whose windows of noise"):
+    with pytest.raises(ar.ModelError, match="the previous steps were friction-implicit ones, whose noise windows"):
         noisy.advance(1, H, "rk4")
     with pytest.raises(ar.ModelError, match=r"drift: expected 'steady' or 'geodesic' with the rule .*, got 'fast'"):
         noisy.advance(1, H, RULE, "fast")
@@ -171,7 +171,7 @@ def test_what_does_not_go_together_is_said() -> None:
     with pytest.raises(ar.ModelError, match="seeds: there is noise, and without a seed for each state"):
         ar.Ensemble(model, q, u, thermostat=langevin)
     warm = ar.Ensemble(model, q, u, seeds=range(3), thermostat=langevin)
-    with pytest.raises(ar.ModelError, match=r"friction and noise are a part of 'friction-implicit' steps, got 'rk4'"):
+    with pytest.raises(ar.ModelError, match=r"friction and noise need 'friction-implicit' steps, got 'rk4'"):
         warm.advance(1, H, "rk4")
     with pytest.raises(ar.ModelError, match=r"thermostat: expected articulon.thermostats.Langevin, got nose-hoover"):
         ar.Ensemble(model, q, u, seeds=range(3), thermostat=ar.thermostats.NoseHoover(HOT, period=1.0))

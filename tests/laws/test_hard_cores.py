@@ -158,7 +158,9 @@ def test_a_core_is_as_large_as_where_the_potential_is_zero() -> None:
 
 
 def test_only_what_is_declared_has_a_core() -> None:
-    with pytest.raises((ar.ModelError, ar.CaseError), match=r"core_restitution: is of hard cores; set repulsion"):
+    with pytest.raises(
+        (ar.ModelError, ar.CaseError), match=r"core_restitution: applies to hard cores only; set repulsion"
+    ):
         docking("soft", core_restitution=0.5)
     with pytest.raises((ar.ModelError, ar.CaseError), match=r"restitution: 1\.5 is not in \[0, 1\]"):
         docking(core_restitution=1.5)
@@ -173,7 +175,7 @@ def test_only_what_is_declared_has_a_core() -> None:
 
     with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: a and a repel each other at every distance"):
         of({"A": 1.0, "C": 1.0})
-    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: no law has an A"):
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: no law has a repulsion A"):
         of({"B": 1.0})
 
 
@@ -182,20 +184,60 @@ def test_friction_at_rest_is_refused_by_friction_implicit_steps() -> None:
         ar.simulate(falling_ball(0.3, resting_speed=0.5, friction=0.2), 1.0, rule="friction-implicit", step=0.01)
 
 
-def test_damped_joints_are_refused_by_friction_implicit_steps() -> None:
+@pytest.mark.parametrize(
+    "resistance",
+    [
+        (ar.forces.JointDamping(rotational=0.3),),
+        (ar.forces.JointDamping(rotational=0.1), ar.forces.JointFriction(rotational=0.2, rotational_speed=0.5)),
+    ],
+    ids=["damping", "friction"],
+)
+@pytest.mark.parametrize("armature", [None, 0.2])
+def test_damped_joints_rest_on_stops_alike_under_either_rule(resistance: Any, armature: float | None) -> None:
+    """The upper link falls on its stop and stays there, and the lower one swings on."""
+    b = ar.ModelBuilder("kg-m-s")
+    hinge = ar.Revolute(axis=(0, 1, 0))
+    b.add_body("upper", mass=1.0, inertia=0.1, com=(1.0, 0, 0), joint=hinge, q=-0.3, armature=armature)
+    lower = {"parent": "upper", "position": (1.0, 0, 0), "com": (0.0, 0, -0.5), "joint": hinge}
+    b.add_body("lower", mass=0.3, inertia=0.05, u=1.5, **lower)
+    b.add_force(ar.forces.Gravity((0, 0, -9.81)))
+    b.add_force(ar.forces.JointLimits(upper={"upper": 0.2}, restitution=0.0))
+    for force in resistance:
+        b.add_force(force)
+    model = b.build()
+    exact = ar.simulate(model, 1.2, rule="dormand-prince", rtol=1e-11, atol=1e-12, frames=1)
+    assert exact.summary["impacts"]["impacts"] == 1
+    errors, unbalanced = [], []
+    for h in (0.02, 0.01, 0.005):
+        run = ar.simulate(model, 1.2, rule="friction-implicit", step=h, frames=1)
+        assert run.summary["impacts"]["impacts"] == 1 and run.summary["impacts"]["rests_ended"] == 0
+        assert run.q[-1, 0] == pytest.approx(0.2, abs=1e-14) and abs(run.u[-1, 0]) < 1e-13
+        errors.append(float(np.abs(run.q[-1] - exact.q[-1]).max()))
+        unbalanced.append(balance(run))
+    for one in (errors, unbalanced):
+        assert one[0] / one[2] > 9.0, (errors, unbalanced)
+    assert errors[-1] < 1e-3
+
+
+def test_what_resists_by_rows_of_its_own_is_refused_where_contacts_rest() -> None:
     b = ar.ModelBuilder("kg-m-s")
     b.add_body("arm", mass=1.0, inertia=0.1, joint=ar.Revolute(axis=(0, 1, 0)), q=0.5)
     b.add_force(ar.forces.JointLimits(lower={"arm": 0.0}, restitution=0.0))
-    b.add_force(ar.forces.JointDamping(rotational={"arm": 0.1}))
-    with pytest.raises(ar.CaseError, match=r"'joint-damping' resists speeds too; leave it out"):
+    b.add_force(ar.forces.JointDrive("arm", speeds=1.0, damping=0.1))
+    with pytest.raises(ar.CaseError, match=r"'joint-drive' resists speeds too; leave it out"):
         ar.simulate(b.build(), 1.0, rule="friction-implicit", step=0.01)
+
+
+def test_stops_have_no_friction() -> None:
+    with pytest.raises(ar.ModelError, match=r"friction: a stop meets the one coordinate of a hinge or a slide"):
+        ar.forces.JointLimits(lower={"arm": 0.0}, friction=0.3)
 
 
 def test_what_knows_no_impacts_refuses_hard_cores() -> None:
     model = docking()
-    with pytest.raises(ar.ModelError, match=r"site-pairs is not found for several states side by side"):
+    with pytest.raises(ar.ModelError, match=r"site-pairs cannot be evaluated for several states side by side"):
         ar.Ensemble(model, model.q0[None], model.u0[None])
-    with pytest.raises(ar.ModelError, match=r"repulsion: derivatives of runs with impacts are not known"):
+    with pytest.raises(ar.ModelError, match=r"repulsion: derivatives of runs with impacts are unknown"):
         model.forces[0].check_adjoint("forces[0]")
-    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: there are no impacts on a device"):
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: impacts are not supported on a device"):
         check_forces(model, "GpuEnsemble")

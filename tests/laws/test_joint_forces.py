@@ -169,7 +169,7 @@ def test_a_number_for_particles_alone_is_refused() -> None:
     builder.add_particles(1, mass=1.0, positions=[(0.0, 0.0, 0.0)])
     builder.add_force(ar.forces.JointDamping(translational=1.0))
     with pytest.raises(
-        ar.ModelError, match=r"forces\[0\]\.translational: .*binds its body; name the bodies of free and xyz"
+        ar.ModelError, match=r"forces\[0\]\.translational: .*connects it to others; name the bodies of free and xyz"
     ):
         builder.build()
 
@@ -369,24 +369,27 @@ def actuation(**fields: Any) -> Any:
         (lambda: actuation(body="arn"), r"forces\[0\]\.body: there is no body 'arn'; did you mean 'arm'"),
         (lambda: actuation(component=1), r"\.component: body 'arm' has a revolute joint, with 1 speeds \(rate\)"),
         (lambda: actuation(body="hand"), r"\.component: body 'hand' has a weld joint, with 0 speeds \(none\)"),
-        (lambda: actuation(times=(0, 1, 1, 2)), r"\.times: cubic interpolation takes at least 4 increasing times"),
-        (lambda: actuation(times=(0, 1), values=(0, 1)), "cubic interpolation takes at least 4"),
-        (lambda: actuation(times=(0, 5e-324, 1, 2)), r"forces\[0\]\.times: two of them are too near"),
-        (lambda: actuation(values=(0, 1, 2)), "as many values as times are needed, got 3 and 4"),
+        (lambda: actuation(times=(0, 1, 1, 2)), r"\.times: cubic interpolation needs at least 4 increasing times"),
+        (lambda: actuation(times=(0, 1), values=(0, 1)), "cubic interpolation needs at least 4"),
+        (lambda: actuation(times=(0, 5e-324, 1, 2)), r"forces\[0\]\.times: two of them are too close"),
+        (lambda: actuation(values=(0, 1, 2)), "values and times differ in length: got 3 and 4"),
         (lambda: actuation(values=(0, 1, 2, "3 N")), r"forces\[0\]\.values.*a torque"),
         (lambda: actuation(function=spring), "give either body, times and values, or a function"),
         (lambda: ar.forces.JointActuation(body="arm"), "give either body, times and values, or a function"),
-        (lambda: actuation(parameters=(1.0,)), "parameters are a function's"),
+        (lambda: actuation(parameters=(1.0,)), "parameters belong to a function"),
         (lambda: ar.forces.JointActuation(function="math:pi"), r"forces\[0\]\.function: .*is not a function"),
         (lambda: ar.forces.JointDamping(), "give rotational or translational"),
         (lambda: ar.forces.JointDamping(rotational=-1.0), r"forces\[0\]\.rotational: must be at least 0"),
         (lambda: ar.forces.JointDamping(rotational={"leg*": 1.0}), r"\.rotational: no body's name begins with 'leg'"),
         (
             lambda: ar.forces.JointDamping(translational={"arm": 1.0}),
-            r"forces\[0\]\.translational: body 'arm' has a revolute joint, and none that slides",
+            r"forces\[0\]\.translational: body 'arm' has a revolute joint, not one that translates its body",
         ),
-        (lambda: ar.forces.JointDamping(translational=1.0), r"\.translational: no joint of this model slides"),
-        (lambda: ar.forces.JointFriction(rotational=1.0), "rotational and rotational_speed, .*go together"),
+        (
+            lambda: ar.forces.JointDamping(translational=1.0),
+            r"\.translational: no joint of this model translates its body",
+        ),
+        (lambda: ar.forces.JointFriction(rotational=1.0), "rotational and rotational_speed, .*belong together"),
         (
             lambda: ar.forces.JointFriction(rotational=1.0, rotational_speed=0.0),
             r"\.rotational_speed: must be greater than 0",

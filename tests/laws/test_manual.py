@@ -13,6 +13,7 @@ import articulon as ar
 
 DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
+import manual_docstrings  # noqa: E402
 import manual_reference  # noqa: E402
 
 ROW = re.compile(r"^\| `([^`]+)` \|(.*)\|", re.MULTILINE)
@@ -44,11 +45,31 @@ def test_every_command_and_option_is_in_the_manual() -> None:
     assert any("--video" in name for name, _ in rows)
 
 
-# Sphinx reads every docstring: half a minute.
+# Sphinx reads every docstring and page: a minute.
 @pytest.mark.slow
 def test_the_manual_is_made_without_a_warning(tmp_path: Path) -> None:
     """A link that leads nowhere is one."""
-    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "-q", "-b", "html"]
+    # The code of the pages is run by test_pages.py.
+    unexecuted = ["-D", "nb_execution_mode=off"]
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "-q", *unexecuted, "-b", "html"]
     done = subprocess.run([*command, str(DOCS), str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert (tmp_path / "reference" / "python.html").stat().st_size > 100_000
+
+
+def test_a_docstring_that_is_not_complete_stops_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    def shortened(model: object, q: object) -> None:
+        """The mass matrix.
+
+        Parameters
+        ----------
+        model
+            The model.
+        """
+
+    assert list(manual_docstrings.lacking("ar.mass_matrix", shortened)) == ["ar.mass_matrix: 'q' is not described"]
+    monkeypatch.setattr(ar, "mass_matrix", shortened)
+    with pytest.raises(ValueError, match=r"mass_matrix: 'q' is not described"):
+        manual_reference.python_page()
+    with_bare_method = type("Bare", (), {"__doc__": "A class.", "size": property(lambda self: 1)})
+    assert list(manual_docstrings.lacking("ar.Bare", with_bare_method)) == ["ar.Bare.size: no docstring"]

@@ -100,7 +100,7 @@ def test_motions_that_come_to_contradict_each_other_are_refused_when_they_do():
 
 def test_given_speeds_that_break_a_loop_are_refused_whatever_else_moves():
     for given in ({"coupler": 0.0}, {"coupler": 0.0, "top": 1e10}):
-        with pytest.raises(ar.ModelError, match="loop 'close': the initial speeds that are given break it"):
+        with pytest.raises(ar.ModelError, match="loop 'close': the given initial speeds violate it"):
             four_bar(**given)
 
 

@@ -93,7 +93,7 @@ def test_momenta_of_a_rigid_motion_give_twice_its_energy() -> None:
     "wrong, said",
     [
         ({"bodies": ("pda", "bob")}, r"forces\[0\]\.bodies\[0\]: there is no body 'pda'; did you mean 'pad'"),
-        ({"bodies": ("arm", "pad")}, r"forces\[0\]\.bodies: 'arm' and 'pad' do not move against each other"),
+        ({"bodies": ("arm", "pad")}, r"forces\[0\]\.bodies: 'arm' and 'pad' do not move relative to each other"),
         ({"stiffness": -1.0}, r"forces\[0\]\.stiffness: must be at least 0"),
         ({"rest_length": "3 s"}, r"forces\[0\]\.rest_length: expected a length"),
     ],

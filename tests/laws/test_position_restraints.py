@@ -148,7 +148,7 @@ def test_what_is_not_there_is_refused(given: dict[str, Any], sites: bool, said: 
     [
         ({"bodies": ()}, "give bodies, sites, groups or select"),
         ({"stiffness": -1.0}, "stiffness"),
-        ({"bodies": (), "sites": (0,), "point": (0.0, 0.0, 0.0)}, "point is one of bodies"),
+        ({"bodies": (), "sites": (0,), "point": (0.0, 0.0, 0.0)}, "point refers to bodies"),
     ],
 )
 def test_what_cannot_be_is_refused(given: dict[str, Any], said: str) -> None:

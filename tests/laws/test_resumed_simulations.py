@@ -87,13 +87,13 @@ def test_a_trajectory_is_resumed_after_pickling() -> None:
 @pytest.mark.parametrize(
     ("duration", "options", "said"),
     [
-        (0.012, {}, r"resume: duration: 0\.012 us is no whole number of the steps .*, of 0\.005 us; take 0\.01 us"),
+        (0.012, {}, r"resume: duration: 0\.012 us is not a whole number of the steps .*, of 0\.005 us; take 0\.01 us"),
         (0.001, {}, r"resume: duration: .*; take 0\.005 us"),
         (0.1, {"frames": 7}, r"resume: frames: 0\.0142857143 us between frames .*; take 20 frames"),
         (0.1, {"frames": 0}, r"resume: frames must be a whole number of at least 1, got 0"),
         (-1.0, {}, r"resume: duration must be positive, got -1"),
         ("3 nm", {}, r"resume: duration: expected a time"),
-        (None, {}, r"resume: duration: the simulation has come to its end; say how much longer"),
+        (None, {}, r"resume: duration: the simulation has reached its end; give the additional duration"),
     ],
 )
 def test_what_does_not_fit_is_refused(duration: Any, options: dict[str, Any], said: str) -> None:
@@ -106,7 +106,7 @@ def test_windows_of_noise_must_fit_too() -> None:
     first = ar.simulate(
         arm(DRAG, ar.forces.Brownian(temperature=300.0, window=0.005)), 0.1, frames=4, rule="rk4", step=0.005
     )
-    with pytest.raises(CaseError, match=r"resume: duration: 0\.012 us is no whole number of the windows of noise"):
+    with pytest.raises(CaseError, match=r"resume: duration: 0\.012 us is not a whole number of the windows of noise"):
         ar.resume(first, 0.012)
 
 

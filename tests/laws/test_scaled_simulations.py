@@ -116,7 +116,10 @@ def test_quantities_of_a_policy_may_have_units(chain: Any) -> None:
         (ThresholdAdaptive(a2=0.1, threshold=-1.0), r"simulate: scaling\.threshold: must be at least 0"),
         (ThresholdAdaptive(a2=0.1, threshold="3 us"), r"simulate: scaling\.threshold: expected a velocity"),
         (ThresholdAdaptive(a2=0.1, threshold=1.0, core="crone"), r"simulate: scaling\.core: there is no body 'crone'"),
-        (SmoothAdaptive(a2=0.1, threshold=0.0), r"simulate: scaling: a threshold of 0 leaves no width; give one"),
+        (
+            SmoothAdaptive(a2=0.1, threshold=0.0),
+            r"simulate: scaling: a threshold of 0 gives no default width; give one",
+        ),
         (ErrorControlled(tolerance=0.0), r"simulate: scaling\.tolerance: must be greater than 0"),
         ("constant", r"simulate: scaling must be a policy of articulon\.scaling, got 'constant'"),
     ],
@@ -139,13 +142,13 @@ def test_a_threshold_that_cannot_be_found_is_to_be_given() -> None:
     builder = ar.ModelBuilder(units="fg-um-us")
     builder.add_body("ball", mass=2.0, inertia=0.1, joint=ar.Free())
     builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=1.0))
-    with pytest.raises(CaseError, match=r"simulate: scaling\.threshold: nothing but the potential acts, .*; give one"):
+    with pytest.raises(CaseError, match=r"simulate: scaling\.threshold: only the potential acts, .*; give one"):
         ar.simulate(builder.build(), 1.0, scaling=ThresholdAdaptive(a2=0.1))
 
 
 def test_a_case_says_so_too(tmp_path: Path) -> None:
     scaling = {"policy": "smooth-adaptive", "a2": 0.1, "threshold": 0.0}
-    with pytest.raises(CaseError, match=r"a-case\.toml: scaling: a threshold of 0 leaves no width; give one"):
+    with pytest.raises(CaseError, match=r"a-case\.toml: scaling: a threshold of 0 gives no default width; give one"):
         ran(tmp_path, CHAIN, {**SHORT, "scaling": scaling})
 
 

@@ -97,7 +97,7 @@ def test_thermal_speeds_at_a_temperature_that_nothing_keeps(tmp_path: Any) -> No
     np.testing.assert_allclose(hot, 2.0 * cold, rtol=1e-13)
     here = ar.simulate(case.build_model(), 0.01, rule="rk4", step=0.005, frames=2, temperature="300 K")
     np.testing.assert_array_equal(here.u[0], cold)
-    with pytest.raises(ar.CaseError, match="temperature is one of thermal speeds"):
+    with pytest.raises(ar.CaseError, match="temperature applies to thermal speeds"):
         case.with_overrides({"run.speeds": "given", "run.temperature": "300 K"})
 
 

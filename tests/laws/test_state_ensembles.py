@@ -120,7 +120,7 @@ def test_a_state_that_diverges_is_named_and_the_others_go_on() -> None:
     q, u = states(model)
     u[4, 3:6] = 1e160
     ensemble = ar.Ensemble(model, q, u)
-    with pytest.raises(ar.DivergenceError, match=r"state 4 is not finite any more") as caught:
+    with pytest.raises(ar.DivergenceError, match=r"state 4 is no longer finite") as caught:
         ensemble.advance(5, 0.02, "rk4")
     assert caught.value.step == 1
     assert (np.flatnonzero(ensemble.diverged) == [4]).all()
@@ -142,7 +142,7 @@ def test_bad_input_is_named() -> None:
     bad[2, 3:7] = 2.0
     with pytest.raises(ar.ModelError, match=r"Q: row 2: the Euler parameters of body 'base' have the norm 4, not 1"):
         ar.Ensemble(model, bad, u, seeds=range(3))
-    with pytest.raises(ar.ModelError, match="Q: there is no state among these rows"):
+    with pytest.raises(ar.ModelError, match="Q: there are no states"):
         ar.Ensemble(model, q[:0], u[:0])
     with pytest.raises(ar.ModelError, match="seeds: there is noise, and without a seed for each state"):
         ar.Ensemble(model, q, u)
@@ -168,7 +168,7 @@ def test_bad_input_is_named() -> None:
     builder.add_body("arm", mass=1, inertia=0.1, joint=ar.Revolute())
     builder.add_force(ar.forces.UserForce(lambda time, positions, rotations, velocities, parameters, wrenches: None))
     other = builder.build()
-    with pytest.raises(ar.ModelError, match=r"forces\[0\]: user is not found for several states side by side"):
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]: user cannot be evaluated for several states side by side"):
         ar.Ensemble(other, [[0.1]], [[0.0]])
     with pytest.raises(ar.ModelError, match="expected a model"):
         ar.Ensemble(None, [[0.1]], [[0.0]])

@@ -141,13 +141,13 @@ def test_with_a_driven_joint_the_energy_has_a_linear_term() -> None:
         up = ar.release(model, q, t.speeds, t.locked, choice=choice, energy=1.7 * t.energy_after)
         assert 0.5 * up.speeds @ M @ up.speeds == pytest.approx(1.7 * t.energy_after, rel=1e-12)
         assert up.speeds[9] == pytest.approx(u[9], rel=1e-12)
-    with pytest.raises(ar.TransitionError, match=r"the momentum allows none below [\d.e+-]+ fg um\^2/us\^2; ask"):
+    with pytest.raises(ar.TransitionError, match=r"the momentum requires at least [\d.e+-]+ fg um\^2/us\^2; request"):
         ar.release(model, q, t.speeds, t.locked, energy=0.3 * t.energy_after)
     # The least energy that the message names can be had, and is below that of the coarse model.
     try:
         ar.release(model, q, t.speeds, t.locked, energy=0.0)
     except ar.TransitionError as error:
-        least = float(str(error).split("none below ")[1].split()[0])
+        least = float(str(error).split("requires at least ")[1].split()[0])
     assert least < t.energy_after
     ar.release(model, q, t.speeds, t.locked, energy=least * (1 + 1e-8))
 
@@ -229,16 +229,16 @@ def test_what_a_lock_refuses() -> None:
         (("upper", "rate"), r"spherical joint of 'upper' has no speed 'rate'; its speeds are wx, wy, wz"),
         (np.zeros(3, dtype=bool), r"a mask is an array of 12 bools"),
         (np.zeros(12), r"a mask is an array of 12 bools.* not float64"),
-        ([], "no axis is named"),
+        ([], "no axis is given"),
         ([3.5], "expected 'body'"),
     ):
         with pytest.raises(ar.TransitionError, match=message):
             ar.lock(model, model.q0, u, axes)
     t = ar.lock(model, model.q0, u, "upper")
-    with pytest.raises(ar.TransitionError, match=r"axis 1 \(wy\) of the spherical joint of 'upper' is locked already"):
+    with pytest.raises(ar.TransitionError, match=r"axis 1 \(wy\) of the spherical joint of 'upper' is already locked"):
         ar.lock(model, model.q0, t.speeds, ("upper", 1), locked=t.locked)
     with pytest.raises(
-        ar.TransitionError, match=r"lock: axis 0 \(rate\) of the revolute joint of 'lower' is not locked"
+        ar.TransitionError, match=r"lock: axis 0 \(rate\) of the revolute joint of 'lower' is given as locked"
     ):
         ar.lock(model, model.q0, u, "upper", locked="lower")
     with pytest.raises(ar.TransitionError, match=r"'lower' follows drive 'motor'; an axis whose motion is given"):
@@ -261,17 +261,19 @@ def test_a_joint_that_a_loop_needs_is_refused_by_the_names_of_both() -> None:
 
 def test_what_a_release_refuses() -> None:
     refused(r"release: axis 0 \(rate\) of the revolute joint of 'lower' is not locked", axes="lower", locked="upper")
-    refused(r"release: axis 0 \(rate\) of the revolute joint of 'lower' is not locked, its speed is", axes="lower")
-    refused(r"the momentum allows none below [\d.]+ fg um\^2/us\^2; ask for at least that", energy=1e-3)
-    refused(r"the momentum allows none below [\d.]+ fg um\^2/us\^2", energy=None, temperature="1 K")
+    refused(
+        r"release: axis 0 \(rate\) of the revolute joint of 'lower' is given as locked, but its speed is", axes="lower"
+    )
+    refused(r"the momentum requires at least [\d.]+ fg um\^2/us\^2; request at least that", energy=1e-3)
+    refused(r"the momentum requires at least [\d.]+ fg um\^2/us\^2", energy=None, temperature="1 K")
     refused(r"release: temperature must not be negative, got -300; give a temperature", energy=None, temperature=-300)
     refused(r"release: share must not be negative, got '-1 K'", energy=None, share="-1 K")
-    refused(r"metric 'mass': .* without a reference it chooses nothing", metric="mass")
-    refused(r"metric 'mass': .* without a reference it chooses nothing", metric="mass", reference=np.zeros(12))
+    refused(r"metric 'mass': .* so that a reference is needed", metric="mass")
+    refused(r"metric 'mass': .* so that a reference is needed", metric="mass", reference=np.zeros(12))
     refused(r"unknown choice 'closest'; choose one of published, nearest, canonical", choice="closest")
     refused(r"unknown metric 'l1'; choose one of euclidean, mass", metric="l1")
     refused(r"release: energy and temperature are targets of the same energy", temperature=300)
     model, u = moving_arm()
     kept = ar.lock(model, model.q0, u, ["upper", "lower"]).kept
-    refused(r"the reservoir is that of other axes than are released", energy=None, reservoir=kept)
-    refused(r"how much energy the released axes get is not said", energy=None)
+    refused(r"the reservoir belongs to other axes than those released", energy=None, reservoir=kept)
+    refused(r"no energy target is given", energy=None)

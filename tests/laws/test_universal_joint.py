@@ -51,7 +51,9 @@ def stick(inertia: object, u: tuple[float, float] = (0.0, 0.0)) -> ar.Model:
 
 def test_a_rod_without_thickness_is_refused_because_of_gimbal_lock() -> None:
     """At b = 90° the first axis lies along the rod, which has no inertia about it."""
-    with pytest.raises(ar.ModelError, match="body 'stick': its universal joint turns it about an axis without inertia"):
+    with pytest.raises(
+        ar.ModelError, match="body 'stick': its universal joint rotates it about an axis without inertia"
+    ):
         stick((0.1, 0.1, 0.0))
 
 

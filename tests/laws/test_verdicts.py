@@ -140,7 +140,7 @@ def test_a_run_that_is_late_by_little_is_far_off_where_it_is_fast_and_is_judged_
     for found in (by_time, by_place):
         assert 0.01 < found["worst"]["time_error"] < 0.02 < 0.1 < found["worst"]["position_error"]
     assert "of its range off" in by_place["worst"]["words"] and "late" in by_time["worst"]["words"]
-    assert "when each place" in by_time["covers"] and "where they are" in by_place["covers"]
+    assert "the times at which positions are reached" in by_time["covers"] and "the positions" in by_place["covers"]
 
 
 # In memory

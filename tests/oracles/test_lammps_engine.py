@@ -131,12 +131,12 @@ def test_a_rank_that_goes_another_way_is_named_by_all(of_ranks):
     """Rank 1 begins with speeds that are 1e-12 off; a right run after that is one again."""
     first, second = of_ranks(2)
     for one in (first, second):
-        assert "the ranks of MPI have gone different ways: rank 1 of 2 has other coordinates" in str(one["astray"])
+        assert "the MPI ranks have diverged: rank 1 of 2 has other coordinates" in str(one["astray"])
     assert np.array_equal(first["after"], second["after"])
 
 
 def test_more_ranks_than_chains_are_refused(of_ranks):
-    assert "there are 3 ranks of MPI and 2 chains" in str(of_ranks(3)[0]["too_many"])
+    assert "there are 3 MPI ranks but only 2 chains" in str(of_ranks(3)[0]["too_many"])
 
 
 OPTIONS = ("--set", f"model.chains={CHAINS}", "--set", f"model.beads={BEADS}", "--set", "run.frame_interval=0.1")
@@ -304,14 +304,14 @@ def test_what_lammps_says_is_passed_on(command, said):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("shell touch here", r"is not one of those that say what acts"),
+        ("shell touch here", r"is not one of those that define interactions"),
         ("pair_style python 2.5", "'python' runs code"),
         ("pair_style 'python' 2.5", "without variables, quotes and comments"),
         ('pair_style "mliap" unified x.pkl', "without variables, quotes and comments"),
         ("pair_style zero # python", "without variables, quotes and comments"),
         ("pair_style ${style}", "without variables"),
-        ("processors * * * file elsewhere", "'file' has LAMMPS write a file"),
-        ("dihedral_style table/cut CHECKU elsewhere", "'CHECKU' has LAMMPS write a file"),
+        ("processors * * * file elsewhere", "'file' makes LAMMPS write a file"),
+        ("dihedral_style table/cut CHECKU elsewhere", "'CHECKU' makes LAMMPS write a file"),
         ("read_data", "write 'read_data {data}'"),
         ("read_data elsewhere.data", "write 'read_data {data}'"),
         ("read_data {data} add append", "write 'read_data {data}'"),

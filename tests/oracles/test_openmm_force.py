@@ -191,7 +191,7 @@ def test_another_box_is_refused_with_both():
     masses = [system.getParticleMass(k)._value for k in range(count)]
     builder.add_particles(count, mass=masses, positions=np.random.default_rng(1).normal(size=(count, 3)))
     builder.add_force(force)
-    with pytest.raises(ar.ModelError, match=r"constraint holds site 0 of body .* and site 1 of body"):
+    with pytest.raises(ar.ModelError, match=r"constraint connects site 0 of body .* and site 1 of body"):
         builder.build()
     for k in reversed(range(wrong.getNumConstraints())):
         wrong.removeConstraint(k)

@@ -210,7 +210,7 @@ def test_what_has_no_counterpart_is_named():
         molecules.model_from_system(system, positions)
     system, positions = system_of("tip3p", 0.0)
     system.removeConstraint(0)
-    with pytest.raises(ar.ModelError, match="constraints hold some distances of the molecule of particle 0"):
+    with pytest.raises(ar.ModelError, match="constraints hold only some distances of the molecule of particle 0"):
         molecules.model_from_system(system, positions)
     system, positions = system_of("tip4pew", 0.0)
     with pytest.raises(ar.ModelError, match=r"positions: expected the shape \(\d+, 3\), got"):

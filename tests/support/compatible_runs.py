@@ -47,6 +47,7 @@ OF_BODIES = {
     "swing joints",
     "friction",
     "damped springs",
+    "resisting drives",
     "other resistance",
     "flexible",
     "armature",
@@ -211,6 +212,8 @@ def _add_bodies(builder: Any, features: set[str]) -> None:
     if "damped springs" in features:
         ends = {"bodies": ("core", "arm"), "points": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))}
         builder.add_force(ar.forces.PointSpring(**ends, stiffness=1.0, damping=0.5))
+    if "resisting drives" in features:
+        builder.add_force(ar.forces.JointDrive("arm", speeds=0.5, damping=0.5))
     if "other resistance" in features:
         builder.add_force(Thickening(rotational=0.5))
     if "fixman" in features:

@@ -104,7 +104,9 @@ class PageClient:
         )
 
     def change(self, uuid: str, value: Any) -> None:
-        """Do to a control what a user does."""
+        """Do to a control what a user does; it shows what has been put into it."""
+        if uuid in self.controls:
+            self.controls[uuid]["value"] = value
         self._say({"type": "GuiUpdateMessage", "uuid": uuid, "updates": {"value": value}})
 
     def text_of(self, kind: str) -> str:

@@ -1,4 +1,4 @@
-"""Runs whose resolution changes while they go: locked joints merge their bodies, criteria lock and release them."""
+"""Runs with adaptive resolution: locked joints merge their bodies, and criteria lock and release joints."""
 
 from articulon.adaptive.adaptive_driver import AdaptiveDriver
 from articulon.adaptive.coarsening import locked_model

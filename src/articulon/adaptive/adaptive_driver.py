@@ -1,4 +1,4 @@
-"""Advances a state whose joints and modes lock and release: coarse steps between decisions."""
+"""Advance a state whose joints and modes lock and release: coarse steps between decisions."""
 
 import math
 
@@ -26,24 +26,24 @@ from articulon.model import State
 from articulon.model.state import STEPS, resolution_memory
 
 CHATTERS = 8
-"""Changes of a joint or mode in a row, each as soon after the last as its conditions can hold, that are chatter."""
+"""Number of successive changes of a joint or mode, each as early as its conditions allow, that counts as chatter."""
 
 
 class AdaptiveDriver(Driver):
     """Locks and releases joints and modes at decisions of a fixed interval, and lets another driver take the steps.
 
-    Decision k is made at the time k ``every``, before the step that begins there or, where no step ends there, before
-    the next: a decision that changes nothing leaves the steps as they are, to the bit. While any are locked the steps
-    are those of the coarse model, on tables of its own. All that decides is part of the state.
+    Decision k is made at the time k ``every``, before the step that begins there or, if no step ends there, before the
+    next step. A decision that changes nothing leaves the steps bitwise unchanged. While joints are locked, the steps
+    are those of the coarse model, on its own tables. Everything that decides is part of the state.
 
     Parameters
     ----------
     problem, state
-        As :func:`articulon.integrate.choice.driver` takes them.
+        Problem and state as for :func:`articulon.integrate.choice.driver`.
     adaptive
         The declaration, its quantities in the model's units.
     seed
-        Of the run.
+        Seed of the run.
     """
 
     def __init__(
@@ -71,11 +71,11 @@ class AdaptiveDriver(Driver):
         self.resolution = Resolution(evaluator, self.joints, seed)
         if evaluator.model.loops.kind.size and any(isinstance(m.lock, TriedCondition) for m in self.members):
             raise CaseError(
-                "adaptive: the condition 'energy' tries joints one by one, and loops bind the motion of each to that "
+                "adaptive: the condition 'energy' tries joints one by one, but loops couple the motion of each to that "
                 "of others; choose speed, torque or another"
             )
 
-    # What is asked of a driver is asked of the one that takes the steps.
+    # The interface of a driver is forwarded to the driver that takes the steps.
 
     @property
     def stop(self) -> Stop:
@@ -97,11 +97,27 @@ class AdaptiveDriver(Driver):
         return self.fine.failure if self.coarse is None else self.coarse.driver.failure
 
     def sized(self, state: State) -> State:
-        """A state with room for what the criteria keep, nothing locked."""
+        """Return a state with capacity for the memory of the criteria, and nothing locked.
+
+        Parameters
+        ----------
+        state
+            A state of the model.
+        """
         return _sized(state, self.evaluator.model.nu, self.managed)
 
     def advance(self, state: State, until: float, steps: int) -> int:
-        """See :class:`Driver`."""
+        """See :class:`Driver`.
+
+        Parameters
+        ----------
+        state
+            The state, which is advanced in place.
+        until
+            Where to stop at the latest [time].
+        steps
+            How many steps to take at most.
+        """
         while True:
             while self._due(state):
                 self._decide(state)
@@ -115,7 +131,7 @@ class AdaptiveDriver(Driver):
                 return status
 
     def _advance(self, state: State, until: float, steps: int) -> int:
-        """Steps to the next decision: those of the run to ``until``, which decisions break off but do not change."""
+        """Take steps up to the next decision; decisions interrupt the steps to ``until`` but do not change them."""
         number = float(state.resolution.criteria[criteria_memory.DECISIONS]) if self.managed else math.inf
         if self.managed and self.counted:
             steps = min(steps, round(number * self.counted) - int(state.counters[STEPS]))
@@ -132,28 +148,44 @@ class AdaptiveDriver(Driver):
         return status
 
     def _time(self, number: float) -> float:
-        """Of a decision, with room for what rounding does to the time."""
+        """Time of a decision, with a margin for rounding."""
         return (number - 1e-9) * self.every
 
     def _ready(self, state: State, locked: np.ndarray) -> Coarse:
-        """What advances a state with these parts locked."""
+        """Coarse model that advances a state with these parts locked."""
         made = self.resolution.made(state.q, locked)
         if self.coarse is None or self.coarse.merging is not made[1]:
             self.coarse = Coarse(self.evaluator, self.fine, state, locked, made)
         return self.coarse
 
     def forget(self) -> None:
-        """Drops the coarse models that are kept; they are made again when they are needed, to the same bits."""
+        """Drop the cached coarse models; they are recreated when needed, bitwise the same."""
         self.resolution.forget()
         self.coarse = None
 
     def lock_now(self, state: State, parts: np.ndarray) -> None:
-        """Locks some joints and modes (parts,), bool, whatever the conditions say."""
+        """Lock some joints and modes (parts,), bool, regardless of the conditions.
+
+        Parameters
+        ----------
+        state
+            The state, which is changed in place.
+        parts
+            Which of the lockable joints and modes, shape (parts,).
+        """
         self.resolution.lock(state, parts & ~self.resolution.locked_parts(state))
         self._ready(state, self.resolution.locked_parts(state))
 
     def release_now(self, state: State, parts: np.ndarray) -> None:
-        """Releases some joints and modes (parts,), bool, whatever the conditions say."""
+        """Release some joints and modes (parts,), bool, regardless of the conditions.
+
+        Parameters
+        ----------
+        state
+            The state, which is changed in place.
+        parts
+            Which of the lockable joints and modes, shape (parts,).
+        """
         locked = self.resolution.locked_parts(state)
         for members in self.members:
             mine = members.parts[(parts & locked)[members.parts]]
@@ -163,29 +195,65 @@ class AdaptiveDriver(Driver):
             self._ready(state, self.resolution.locked_parts(state))
 
     def potential_shift(self, state: State) -> float:
-        """Fixman's potential of the joints that move less that of all, where there is one [energy]."""
+        """Fixman's potential of the moving joints minus that of all joints, if there is one [energy].
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         return self.resolution.potential_shift(state)
 
     def degrees_of_freedom(self, state: State) -> int:
-        """Degrees of freedom that share the kinetic energy at present."""
+        """Current number of degrees of freedom that share the kinetic energy.
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         return self.evaluator.degrees_of_freedom - int(state.resolution.locked.sum())
 
     def changes(self, state: State) -> tuple[int, int]:
-        """How many joints and modes have been locked and released since the start."""
+        """Number of joints and modes locked, and released, since the start.
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         criteria = state.resolution.criteria
         return int(criteria[criteria_memory.LOCKS]), int(criteria[criteria_memory.RELEASES])
 
     def decisions(self, state: State) -> int:
-        """How many decisions have been made."""
+        """Number of decisions made.
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         return int(state.resolution.criteria[criteria_memory.DECISIONS])
 
     def active_part(self, state: State) -> float:
-        """Part of the speeds that moved, on average over the steps."""
+        """Fraction of the speeds that moved, averaged over the steps.
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         steps, kept = int(state.counters[STEPS]), state.resolution
         return 1.0 - float(kept.criteria[criteria_memory.SAVED]) / (steps * kept.locked.size) if steps else 1.0
 
     def chattering(self, state: State) -> list[str]:
-        """Bodies whose joints lock and release as fast as their conditions can hold, and modes, as "rod.mode2"."""
+        """Bodies whose joints lock and release as fast as their conditions allow, and such modes, as "rod.mode2".
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        """
         rows, found = criteria_memory.rows(state.resolution.criteria), []
         for members in self.members:
             for i, row in zip(members.parts.tolist(), members.rows.tolist(), strict=True):
@@ -203,7 +271,15 @@ class AdaptiveDriver(Driver):
         return float(state.time[0]) >= self._time(number)
 
     def looking(self, state: State, number: int) -> Looking:
-        """What the conditions of a decision look at."""
+        """Quantities on which the conditions of a decision depend.
+
+        Parameters
+        ----------
+        state
+            The state of the run.
+        number
+            Number of the decision.
+        """
         resolution = self.resolution
 
         def space(present: bool) -> Space:
@@ -249,7 +325,7 @@ class AdaptiveDriver(Driver):
             chosen[members.parts[to_lock]] = True
         after = self.resolution.locked_parts(state) | chosen
         if after[self.joints.degrees_of_freedom > 0].all() and any(m.lock and m.lock.chances for m in self.members):
-            chosen[:] = False  # by chance it will be another time
+            chosen[:] = False  # conditions by chance have another try later
         if chosen.any():
             self.resolution.lock(state, chosen)
             changed = True
@@ -267,7 +343,7 @@ class AdaptiveDriver(Driver):
         state.resolution.criteria[criteria_memory.DECISIONS] = number + 1
 
     def _book(self, members: Members, changed: np.ndarray, rows: np.ndarray, number: int) -> None:
-        """Remembers the time of changes, and how many in a row came as soon as they could."""
+        """Record the time of changes, and the number of successive changes that came as early as possible."""
         conditions = [c for c in (members.lock, members.release) if c is not None]
         at, windows = members.rows[changed], [c.window for c in conditions]
         short = max(windows) * self.every * 1.5
@@ -284,7 +360,7 @@ def _sized(state: State, nu: int, managed: int) -> State:
 
 
 def _refuse(problem: Problem) -> None:
-    """Raises CaseError for what cannot change its resolution."""
+    """Raises CaseError for problems that do not support changes of resolution."""
     evaluator = problem.evaluator
     check(combination_of(problem, adaptive=True))
     try:

@@ -1,4 +1,4 @@
-"""A coarse model made ready to run: its tables from the fine ones, the compiled functions those of the fine model."""
+"""A coarse model ready to run: tables from those of the fine model, with the same compiled functions."""
 
 import copy
 from typing import Any
@@ -18,22 +18,22 @@ from articulon.model.state import RuleMemory, rule_memory
 from articulon.thermostats.base import DEGREES_OF_FREEDOM
 
 MADE = ("ws", "channels", "solver", "_right_hand_side", "_closing", "_energies", "_looking")
-"""What an evaluator makes for its model when it is first asked."""
+"""Attributes that an evaluator creates lazily for its model."""
 
 
 class Coarse:
-    """What advances the state of a model with some joints and modes locked.
+    """Advances the state of a model with some joints and modes locked.
 
     Parameters
     ----------
     evaluator, driver
-        Those of the fine model.
+        Evaluator and driver of the fine model.
     state
-        The fine state, at the coordinates at which they are locked.
+        Fine state, at the coordinates at which the parts are locked.
     locked
         Joints and modes that are locked, shape (parts,).
     made
-        The coarse model and the map to it.
+        Coarse model and the map to it.
     """
 
     def __init__(
@@ -54,18 +54,19 @@ class Coarse:
         self.driver.stop = _stop(driver.stop, self.merging)
 
     def _memory(self, state: State, history: int) -> RuleMemory:
-        """What the rule keeps of the coarse motion; how far steps lead from loops is seen by both."""
+        """Memory of the integration rule for the coarse motion; both models share the record of the constraint
+        drift."""
         return rule_memory(self.model.nq, self.model.nu, history)._replace(drift=state.rule.drift)
 
     def take(self, state: State) -> None:
-        """Sets out from a fine state; what has no place of its own in a joint is one array for both."""
+        """Start from a fine state; arrays that do not belong to a joint are shared by both."""
         own, m = self.state, self.merging
         own.q[:], own.u[:], own.rule.acceleration[:] = state.q[m.q], state.u[m.u], state.rule.acceleration[m.u]
         own.rule.history[:] = state.rule.history[: own.rule.history.size]
         self.state = state._replace(q=own.q, u=own.u, rule=own.rule._replace(drift=state.rule.drift))
 
     def give(self, state: State) -> None:
-        """Writes what has come of it into the fine state."""
+        """Write the result into the fine state."""
         own, m = self.state, self.merging
         state.q[m.q], state.u[m.u], state.rule.acceleration[m.u] = own.q, own.u, own.rule.acceleration
         state.rule.history[: own.rule.history.size] = own.rule.history
@@ -92,7 +93,7 @@ def _evaluator(fine: Evaluator, model: Model, merging: Merging) -> Evaluator:
 
 
 def _sites(fine: Evaluator, model: Model, merging: Merging) -> Any:
-    """The site forces on the coarse links; lists of neighbours are those of the fine model."""
+    """Site forces on the coarse links; the neighbour lists are those of the fine model."""
     sites = fine.sites
     if not sites.sites:
         return sites
@@ -106,7 +107,7 @@ def _sites(fine: Evaluator, model: Model, merging: Merging) -> Any:
 
 
 def _between(table: SiteTable, link: np.ndarray) -> SiteTable:
-    """A term of listed sites without the members that lie within one merged body."""
+    """Term of listed sites without members inside one merged body."""
     members = table.members
     if not members.shape[0] or members.shape[0] != table.rows.shape[0] or table.constants.size:
         return table

@@ -1,4 +1,4 @@
-"""Forces that follow when joints are locked: as declarations, and as the tables that kernels read."""
+"""Coarsened forces of a model with locked joints: as declarations, and as the tables that kernels read."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,16 +20,17 @@ from articulon.inputs import shown
 from articulon.model import Model
 
 SAME = 4
-"""Bodies with drag that a merged body can have before they are put together: four points have any drag."""
+"""Largest number of bodies with drag in a merged body that stay separate; more are replaced by four points, which can
+represent any drag."""
 
 
 def check_forces_follow(model: Model) -> None:
-    """Raises ModelError for a force that cannot follow when joints are locked, or of which nothing says how it does."""
+    """Raises ModelError for a force that cannot be coarsened, or whose kind does not define how."""
     for k, force in enumerate(model.forces):
         if not follows(type(force)):
             kind = getattr(force, "kind", type(force).__name__)
             raise ModelError(
-                f"forces[{k}]: nothing says how a force of the kind '{kind}' follows bodies that are merged; leave it "
+                f"forces[{k}]: a force of the kind '{kind}' does not define how it acts on merged bodies; leave it "
                 "out, or lock no joints"
             )
         if isinstance(force, Force):
@@ -37,20 +38,20 @@ def check_forces_follow(model: Model) -> None:
 
 
 def follows(kind: Any) -> bool:
-    """Whether a kind of force says what becomes of it; those between sites act on sites alone, and need not."""
+    """Whether a kind of force defines its coarsened form; forces between sites act on sites alone and need none."""
     if issubclass(kind, Force):
         return kind.coarsen is not None
     return issubclass(kind, StokesDrag | Brownian | Gravity | Contact) or hasattr(kind, "site_terms")
 
 
 def following(model: Model, coarse: Model) -> tuple[Any, ...]:
-    """The declared forces of a model as they are in its coarse one.
+    """Declared forces of a model, coarsened for its coarse model.
 
     Raises
     ------
     ModelError
-        For a force that cannot follow: a user's function of all joints, pairs of sites left out by the number of joints
-        between them where forces between sites have no list of pairs, or a kind that says nothing of it.
+        For a force that cannot be coarsened: a user's function of all joints, an exclusion of site pairs by the number
+        of joints between them if the site forces have no pair list, or a kind that does not define it.
     """
     check_forces_follow(model)
     found = [
@@ -61,9 +62,9 @@ def following(model: Model, coarse: Model) -> tuple[Any, ...]:
 
 
 def followed(fine: Forces, merging: Merging, links: int, speeds: int, sites: Any) -> Forces:
-    """The kernels' tables of the coarse model with so many links and speeds, from those of the fine one.
+    """Kernel tables of the forces for the coarse model with this many links and speeds, from those of the fine model.
 
-    ``sites`` are those of the site forces, already moved.
+    ``sites`` are the site forces, already moved to the coarse links.
     """
     drag, noise = _drag(fine.drag, fine.noise, merging, links)
     terms = (Term(kind, kind.coarsen(table, merging, links, speeds)) for kind, table in fine.terms)
@@ -72,9 +73,11 @@ def followed(fine: Forces, merging: Merging, links: int, speeds: int, sites: Any
 
 
 def _drag(drag: Drag, noise: Noise, merging: Merging, links: int) -> tuple[Drag, Noise]:
-    """Drag on the coarse links. Where more than four bodies are merged, four points of equal drag take their place:
-    with the same centre of drag and the same second moments they have the same drag on any motion, and so the same
-    Brownian forces."""
+    """Drag on the coarse links.
+
+    If more than four bodies are merged, four points of equal drag replace them. With the same centre of drag and the
+    same second moments they have the same drag in any motion, and so the same Brownian forces.
+    """
     if not drag.link.size:
         empty = np.zeros(links), np.zeros((links, 3)), np.zeros((links, 6))
         return drag._replace(mass=empty[0], moment=empty[1], inertia=empty[2]), noise
@@ -98,7 +101,7 @@ def _drag(drag: Drag, noise: Noise, merging: Merging, links: int) -> tuple[Drag,
 
 
 _CORNERS = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
-"""Of a tetrahedron: their mean is zero and their second moments are the unit matrix."""
+"""Corners of a tetrahedron: their mean is zero and their second moments form the unit matrix."""
 
 
 def _put_together(rows: list[np.ndarray], sizes: np.ndarray, links: int) -> tuple[list[np.ndarray], np.ndarray]:
@@ -130,7 +133,7 @@ def _put_together(rows: list[np.ndarray], sizes: np.ndarray, links: int) -> tupl
         np.repeat(0.25 * turning, 4),
         np.tile(flow[0], (4 * chosen.size, 1)),
     ]
-    # Variances of the Brownian forces add up as the drag does.
+    # Variances of the Brownian forces add like the drag.
     variance = np.stack([np.bincount(link, sizes[:, k] ** 2, minlength=links)[chosen] for k in range(2)], axis=1)
     left = [column[~inside] for column in rows]
     result = [np.concatenate(pair) for pair in zip(left, new, strict=True)]
@@ -138,14 +141,14 @@ def _put_together(rows: list[np.ndarray], sizes: np.ndarray, links: int) -> tupl
 
 
 def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.ndarray) -> tuple[Model, Merging]:
-    """The model whose locked joints are welds at coordinates q and whose locked modes stay there, and the map between
-    the two.
+    """Coarse model whose locked joints are welds at coordinates q and whose locked modes keep their values, and its
+    map.
 
-    Sites, drag, springs between points, users' forces, loops and exclusions of pairs follow the bodies that they are
-    on; springs, damping and actuation of locked joints are gone, and so are springs within one merged body. Of a
-    flexible body the modes that are left deform it about the deformation of those that are locked; without any it is
-    rigid, and what sits on its nodes sits on it. The potential energy of the coarse model is that of the fine one less
-    what is constant while joints and modes are locked.
+    Sites, drag, springs between points, users' forces, loops and pair exclusions stay on their bodies. Springs, damping
+    and actuation of locked joints are dropped, and so are springs within one merged body. The remaining modes of a
+    flexible body deform it about the deformation of the locked modes; a body without remaining modes is rigid, and
+    whatever is attached to its nodes is attached to the body. The potential energy of the coarse model is that of the
+    fine model minus the part that is constant while joints and modes are locked.
 
     Parameters
     ----------
@@ -154,17 +157,17 @@ def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.n
     q
         Its coordinates (nq,).
     locked
-        Names or indices of the bodies whose joints are locked, or a mask over the speeds (nu,), in which a mode is one.
+        Names or indices of the bodies whose joints are locked, or a mask over the speeds (nu,); modes need the mask.
 
     Returns
     -------
     coarse, map
-        The coarse model, its initial state that at q with the speeds of the model's initial state, and the map.
+        The coarse model with its initial state at q and the speeds of the model's initial state, and the map.
 
     Raises
     ------
     ModelError
-        For bodies that do not exist, joints that are locked in part, and a joint that a loop needs.
+        For bodies that do not exist, joints that are only partly locked, and a joint that a loop needs.
     """
     check_model(model, "locked_model")
     joints = joints_of(model)

@@ -1,4 +1,4 @@
-"""Which joints and modes of a state are locked, and the transitions that lock and release them."""
+"""Locked joints and modes of a state, and the transitions that lock and release them."""
 
 from typing import Any
 
@@ -20,20 +20,20 @@ from articulon.model import Model, State
 from articulon.transitions import Reservoir, release
 
 KNOWN = 4
-"""Coarse models that are kept."""
+"""Number of coarse models in the cache."""
 
 
 class Resolution:
-    """The transitions of a state: its speeds, what is locked, and what the reservoir has.
+    """Transitions of a state: its speeds, its locked parts, and the content of the energy reservoir.
 
     Parameters
     ----------
     evaluator
-        Of the fine model.
+        Evaluator of the fine model.
     joints
-        Its parts.
+        Parts of the fine model.
     seed
-        Of the run.
+        Seed of the run.
     """
 
     def __init__(self, evaluator: Evaluator, joints: Joints, seed: int) -> None:
@@ -43,10 +43,10 @@ class Resolution:
         self.whole = merged(evaluator.model, joints, evaluator.model.q0, self.nothing)
         terms = evaluator.system.forces.terms
         self.of_determinant = sum(term.kind.determinant_energy(term.table) for term in terms)
-        """c of the energy c ln det M of the motions that there are, Fixman's potential [energy]."""
+        """Coefficient c of the energy c ln det M of the current motions, Fixman's potential [energy]."""
 
     def made(self, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
-        """The coarse model with these parts locked at their coordinates, and the map to it; the last few are kept."""
+        """Coarse model with these parts locked at their coordinates, and its map; the latest ones are cached."""
         if not locked.any():
             return self.whole
         for held, model, merging in self.known:
@@ -57,21 +57,21 @@ class Resolution:
         return model, merging
 
     def locked_parts(self, state: State) -> np.ndarray:
-        """Joints and modes that are locked, shape (parts,)."""
+        """Locked joints and modes, shape (parts,)."""
         result = np.zeros(self.joints.degrees_of_freedom.size, dtype=bool)
         result[self.joints.u[state.resolution.locked]] = True
         return result
 
     def forget(self) -> None:
-        """Drops the coarse models that are kept; they are made again when they are needed, to the same bits."""
+        """Drop the cached coarse models; they are recreated when needed, bitwise the same."""
         self.known = []
 
     def space(self, state: State, locked: np.ndarray) -> Space:
-        """Speeds with these parts locked."""
+        """Space of motions with these parts locked."""
         return Space(self.evaluator.model, self.joints, state.q, locked, self.made(state.q, locked))
 
     def lock(self, state: State, chosen: np.ndarray) -> None:
-        """Locks some parts (parts,), bool, that are free."""
+        """Lock some parts (parts,), bool, that are free."""
         locked = self.locked_parts(state)
         after = locked | chosen
         self._check(state, after)
@@ -86,7 +86,7 @@ class Resolution:
         self._weigh(state, outer, inner)
 
     def release(self, state: State, members: Members, parts: np.ndarray) -> None:
-        """Releases these parts of a group, as the group says."""
+        """Release these parts of a group according to the settings of the group."""
         locked = self.locked_parts(state)
         after = locked.copy()
         after[parts] = False
@@ -100,7 +100,7 @@ class Resolution:
             self._weigh(state, inner, outer)
             return
         if group.choice == "canonical":
-            # The energy that is given scales what is drawn, unless it is that of thermal motion itself.
+            # A given energy rescales the drawn speeds, unless it is that of thermal motion itself.
             kT = self._thermal(members, state) if group.energy == "temperature" else 1.0
             d = canonical(inner, outer, kT, self.seed, STREAM, count)
         else:
@@ -119,7 +119,7 @@ class Resolution:
         self._weigh(state, inner, outer)
 
     def _release_chosen(self, state: State, members: Members, speeds: np.ndarray, count: int) -> None:
-        """A release by :func:`articulon.release`."""
+        """Release parts by :func:`articulon.release`."""
         group, model = members.group, self.evaluator.model
         wanted: dict[str, Any] = {}
         if group.energy == "temperature":
@@ -153,7 +153,7 @@ class Resolution:
         state.resolution.criteria[criteria_memory.RELEASES] += count
 
     def attempt(self, state: State, members: Members, looking: Looking) -> np.ndarray:
-        """Locks by energy and releases at random, one after the other; which of the members have changed, bool."""
+        """Try locks by energy and releases at random, one after the other; return which members changed, bool."""
         group, condition = members.group, members.lock
         assert isinstance(condition, TriedCondition)
         below = float(condition.below)
@@ -163,7 +163,7 @@ class Resolution:
         count = min(condition.attempts or members.parts.size, members.parts.size)
         chosen = looking.random.permutation(members.parts.size)[:count]
         parts = members.parts[chosen]
-        # Of the locked ones only those are tried that chance releases.
+        # Locked parts are tried only if they are drawn for release.
         probability = 0.0 if members.release is None else members.release.chance or 0.0
         parts = parts[~locked[parts] | (looking.random.random(count) < probability)]
         if not parts.size:
@@ -207,13 +207,13 @@ class Resolution:
         return np.isin(members.parts, [*done.given, *done.taken])
 
     def _weigh(self, state: State, before: Space, after: Space) -> None:
-        """Books what a transition changes of Fixman's potential, which is that of the joints that move."""
+        """Record the change of Fixman's potential of the moving joints by a transition."""
         if self.of_determinant:
             change = before.log_determinant() - after.log_determinant()
             state.resolution.reservoir[1] += self.of_determinant * change
 
     def potential_shift(self, state: State) -> float:
-        """Fixman's potential of the joints that move less that of all, where there is one [energy]."""
+        """Fixman's potential of the moving joints minus that of all joints, if there is one [energy]."""
         if not self.of_determinant or not state.resolution.locked.any():
             return 0.0
         locked = self.locked_parts(state)
@@ -224,7 +224,7 @@ class Resolution:
         model = self.evaluator.model
         if locked[self.joints.degrees_of_freedom > 0].all():
             raise ModelError(
-                "adaptive: every joint would be locked and nothing could move; leave at least one out of the groups"
+                "adaptive: every joint would be locked and nothing could move; exclude at least one from the groups"
             )
         check_loops(model, self.joints, state.q, locked)
 
@@ -233,7 +233,7 @@ class Resolution:
         return f"adaptive, {members.name}, {self.joints.name(self.evaluator.model, int(parts[0]))}{more}"
 
     def _thermal(self, members: Members, state: State) -> float:
-        """kT of released motion [energy]."""
+        """Thermal energy kT of released motion [energy]."""
         model = self.evaluator.model
         if members.group.temperature is not None:
             return model.units.boltzmann * float(members.group.temperature)
@@ -246,13 +246,13 @@ class Resolution:
         if noise is not None:
             return model.units.boltzmann * float(noise.temperature)
         raise CaseError(
-            f"{members.name}: released joints are to have the energy of thermal motion, and nothing says its "
+            f"{members.name}: released joints should get thermal energy, but nothing sets its "
             "temperature; give the group one, or add a thermostat"
         )
 
 
 def _thermal_below(random: np.random.Generator, n: int, kT: float, below: float) -> np.ndarray:
-    """Relative motion of thermal energy, of those draws that lie below a bound."""
+    """Relative motion of thermal energy, from the draws below a bound."""
     if not below > 0.0:
         return np.zeros(n)
     while True:
@@ -262,6 +262,6 @@ def _thermal_below(random: np.random.Generator, n: int, kT: float, below: float)
 
 
 def _direction(random: np.random.Generator, n: int, energy: float) -> np.ndarray:
-    """Relative motion of a given energy in any direction."""
+    """Relative motion of a given energy in a random direction."""
     z = random.standard_normal(n)
     return z * np.sqrt(2.0 * energy / float(z @ z))

@@ -1,12 +1,12 @@
-"""Flexible bodies some of whose modes are locked: the same nodes, undeformed where the locked modes hold them.
+"""Flexible bodies with some modes locked: the same nodes, with the locked modes' deformation as the reference shape.
 
-With η = η_l + η_a, locked and active modal coordinates, every integral that enters the equations of motion is expanded
-about η_l, which is exact since none is of a higher power than the second (:mod:`articulon.model.mode_tables`):
+With the locked and active modal coordinates η = η_l + η_a, every integral in the equations of motion is expanded about
+η_l. This is exact because no integral is of higher than second order (:mod:`articulon.model.mode_tables`):
 
     h(η_l), A(η_l), N_a(η_l)    in place of h0, A0, N0_a          X0 + Φ_l η_l, ½ Ψ_l η_l    of the nodes' X and p
-    −K_al η_l                   a constant force on the modes that are left
+    −K_al η_l                   a constant force on the remaining modes
 
-A body without modes that move is rigid, and what sits on its nodes sits on it.
+A body without active modes is rigid, and whatever is attached to its nodes is attached to the body.
 """
 
 from typing import NamedTuple
@@ -21,28 +21,28 @@ from articulon.model.modes import ModeShapes
 
 
 class Deformed(NamedTuple):
-    """A forest with its flexible bodies as their locked modes deform them, seen as one of rigid bodies."""
+    """A forest with its flexible bodies deformed by their locked modes, treated as rigid bodies."""
 
     forest: Forest
-    """Positions of nodes, rotations of those that move no more, first moments and inertias; no tables of modes."""
+    """Node positions, rotations of nodes that no longer move, first moments and inertias; no mode tables."""
     fixed: np.ndarray
-    """Links that do not move against their parents, shape (links,)."""
+    """Links that do not move relative to their parents, shape (links,)."""
     welded: np.ndarray
     """Links whose joints are locked, shape (links,)."""
     left: np.ndarray
-    """Flexible bodies that have modes that move, shape (bodies,)."""
+    """Flexible bodies with active modes, shape (bodies,)."""
     active: np.ndarray
-    """Modes that move, shape (modes,)."""
+    """Active modes, shape (modes,)."""
     coriolis: np.ndarray
-    """N_j(η_l), shape (modes, 9)."""
+    """Tensors N_j(η_l), shape (modes, 9)."""
     pull: np.ndarray
-    """−K_jl η_l, shape (modes,)."""
+    """Forces −K_jl η_l, shape (modes,)."""
     half_turn: np.ndarray
-    """½ Ψ_l η_l, shape (nodes, 3)."""
+    """Half rotations ½ Ψ_l η_l, shape (nodes, 3)."""
 
 
 def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) -> Deformed | None:
-    """What locked parts (parts,) at coordinates q make of flexible bodies; None where there are none."""
+    """Deform the flexible bodies by the locked parts (parts,) at coordinates q; None if nothing is flexible."""
     tables, index = forest.flexible, joints.modes
     if tables is None or index is None:
         return None
@@ -63,7 +63,7 @@ def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) 
     np.add.at(position, index.node_link[index.node], there * tables.displacement)
     np.add.at(half_turn, index.node, 0.5 * there * tables.turn)
     left = np.bincount(index.body, ~held, minlength=tables.q_start.size) > 0
-    moves = np.zeros(joints.links + 1, dtype=bool)  # the last is the ground
+    moves = np.zeros(joints.links + 1, dtype=bool)  # the last entry is the ground
     moves[:-1][tables.body >= 0] = left
     on_node, welded = tables.node >= 0, locked[: joints.links]
     fixed = np.where(on_node, ~moves[forest.parent], (welded | (forest.kind == WELD)) & ~moves[:-1])
@@ -75,7 +75,7 @@ def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) 
 
 
 _UPPER, _LOWER = [0, 1, 2, 4, 5, 8], [0, 3, 6, 4, 7, 8]
-"""Of the nine numbers of N those that make the six of a symmetric matrix."""
+"""Indices, among the nine entries of N, of those that form the six of a symmetric matrix."""
 
 
 def tables_left(
@@ -86,20 +86,20 @@ def tables_left(
     parent: np.ndarray,
     numbers: tuple[np.ndarray, np.ndarray],
 ) -> Flexible:
-    """The tables of the flexible bodies that have modes left.
+    """Tables of the flexible bodies with active modes.
 
     Parameters
     ----------
     tables, index
-        Those of the fine forest.
+        Tables and index of the fine forest.
     held
-        What locked modes make of it.
+        Forest deformed by the locked modes.
     links
-        The fine link that each coarse one is, shape (coarse links,).
+        Fine link of each coarse link, shape (coarse links,).
     parent
-        The coarse links' parents, shape (coarse links,).
+        Parents of the coarse links, shape (coarse links,).
     numbers
-        Which coarse coordinate each fine one is, and which coarse speed, shapes (nq,) and (nu,).
+        Coarse coordinate of each fine coordinate, and coarse speed of each fine speed, shapes (nq,) and (nu,).
     """
     body = tables.body[links]
     body = np.where((body >= 0) & held.left[body], body, -1) if held.left.size else body
@@ -140,8 +140,8 @@ def tables_left(
 
 
 def shapes_left(shapes: ModeShapes, eta: np.ndarray, active: np.ndarray) -> ModeShapes:
-    """The modes of a body that move, about the deformation of the others; ``eta`` (modes,) are their coordinates,
-    ``active`` (modes,) says which move."""
+    """Active modes of a body about the deformation of the locked ones; ``eta`` (modes,) are the locked coordinates, and
+    ``active`` (modes,) marks the active modes."""
     fixed = np.where(active, 0.0, eta)
     return shapes._replace(
         positions=shapes.positions + shapes.shapes @ fixed,
@@ -153,14 +153,14 @@ def shapes_left(shapes: ModeShapes, eta: np.ndarray, active: np.ndarray) -> Mode
 
 
 def _ranks(chosen: np.ndarray, count: int) -> np.ndarray:
-    """The place of each of so many among those that are chosen, −1 for the others."""
+    """Rank of each of ``count`` items among the chosen ones, −1 for the others."""
     result = np.full(count, -1)
     result[chosen] = np.arange(chosen.size)
     return result
 
 
 def _in_order(rank: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Those that are chosen, by the rank of their owners."""
+    """Chosen items, ordered by the rank of their owners."""
     found = np.flatnonzero(chosen)
     return found[np.argsort(rank[found], kind="stable")]
 

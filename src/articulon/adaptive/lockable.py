@@ -1,7 +1,7 @@
-"""What of a model locks: the joint of each link as a whole, and each mode of a flexible body by itself.
+"""The lockable parts of a model: the whole joint of each link, and each mode of a flexible body separately.
 
-These are the *parts* of a model: first the joints, numbered as the links, then the modes, numbered as in the tables of
-flexible bodies. Nodes and welded bodies are links whose joints have no degrees of freedom.
+These are the *parts* of a model: first the joints, numbered like the links, then the modes, numbered as in the tables
+of flexible bodies. Nodes and welded bodies are links whose joints have no degrees of freedom.
 """
 
 from collections.abc import Sequence
@@ -18,23 +18,23 @@ from articulon.model import Forest, Model, kernel_tables
 from articulon.model.joints import BY_KIND, WELD
 
 RANK = 1e-9
-"""Singular value, over the largest, below which a condition follows from others."""
+"""Relative singular value below which a constraint counts as redundant."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModeIndex:
-    """Where the modes of all flexible bodies, their pairs and node modes stand in the tables of integrals."""
+    """Positions of the modes of all flexible bodies, their pairs and node modes in the tables of integrals."""
 
     body: np.ndarray
     """Flexible body of each mode, shape (modes,)."""
     link: np.ndarray
-    """Link that this body is, shape (modes,)."""
+    """Link of this body, shape (modes,)."""
     own: np.ndarray
     """Row of each mode in the tables of integrals, shape (modes,)."""
     q: np.ndarray
-    """Its coordinate, shape (modes,)."""
+    """Coordinate of each mode, shape (modes,)."""
     u: np.ndarray
-    """Its speed, shape (modes,)."""
+    """Speed of each mode, shape (modes,)."""
     row: np.ndarray
     """First mode of each pair, shape (pairs,)."""
     column: np.ndarray
@@ -46,7 +46,7 @@ class ModeIndex:
     node_mode: np.ndarray
     """Mode of each node mode, shape (node modes,)."""
     node_link: np.ndarray
-    """Link that each node is, shape (nodes,)."""
+    """Link of each node, shape (nodes,)."""
 
     @property
     def diagonal(self) -> np.ndarray:
@@ -56,7 +56,7 @@ class ModeIndex:
 
 @dataclass(frozen=True, eq=False)
 class Joints:
-    """The parts of a model, and which coordinates and speeds belong to which."""
+    """Parts of a model, and the coordinates and speeds that belong to each."""
 
     q: np.ndarray
     """Part of each coordinate, shape (nq,)."""
@@ -69,35 +69,35 @@ class Joints:
     looped: np.ndarray
     """Parts between the two ends of some loop, shape (parts,)."""
     links: int
-    """Number of links, and so of the joints among the parts."""
+    """Number of links, and so of joints among the parts."""
     modes: ModeIndex | None
-    """The modes; None where no body is flexible."""
+    """Index of the modes; None if no body is flexible."""
 
     def body(self, model: Model, part: int) -> int:
-        """The body whose joint or mode a part is."""
+        """Body of the joint or mode that a part is."""
         link = part if part < self.links or self.modes is None else int(self.modes.link[part - self.links])
         return int(model.head[link])
 
     def name(self, model: Model, part: int) -> str:
-        """A part in words: "the joint of body 'arm'", "mode 2 of body 'arm'"."""
+        """Description of a part: "the joint of body 'arm'", "mode 2 of body 'arm'"."""
         body = model.names[self.body(model, part)]
         return f"the joint of body '{body}'" if part < self.links else f"mode {self.number(part)} of body '{body}'"
 
     def number(self, part: int) -> int:
-        """Which mode of its body a part is, counted from one."""
+        """Number of the mode within its body, counted from one."""
         assert self.modes is not None
         mode = part - self.links
         return mode - int(np.searchsorted(self.modes.body, self.modes.body[mode])) + 1
 
     def modes_of(self, model: Model, body: int) -> np.ndarray:
-        """The parts that are the modes of a body, in their order."""
+        """Parts that are the modes of a body, in their order."""
         if self.modes is None:
             return np.zeros(0, dtype=np.int64)
         return self.links + np.flatnonzero(self.modes.link == model.link[body])
 
 
 def joints_of(model: Model) -> Joints:
-    """The parts of a model and whose its coordinates and speeds are."""
+    """Parts of a model, and the owners of its coordinates and speeds."""
     forest = kernel_tables(model).forest
     index = mode_index(forest)
     links = forest.parent.size
@@ -118,7 +118,7 @@ def joints_of(model: Model) -> Joints:
             np.append(start, index.u),
             np.append(degrees_of_freedom, np.ones(modes.size, dtype=np.int64)),
         )
-        # Which of its nodes a loop's path leaves a body by is not asked: a loop that modes can bend counts them all.
+        # All modes count as part of a loop, whichever node of a body the loop's path passes.
         looped = np.append(looped, np.full(modes.size, bool(looped.any())))
     return Joints(*owners, start, degrees_of_freedom, looped, links, index)
 
@@ -127,7 +127,7 @@ _SIZES = ("nq", "nu")
 
 
 def mode_index(forest: Forest) -> ModeIndex | None:
-    """Where everything stands in the tables of a forest's flexible bodies; None where there are none."""
+    """Index of the modes in the tables of a forest's flexible bodies; None if there are none."""
     tables = forest.flexible
     if tables is None:
         return None
@@ -154,7 +154,7 @@ def mode_index(forest: Forest) -> ModeIndex | None:
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Owner of each of so many things in a row, and its number among the owner's."""
+    """Owner of each item in a list, and its number within the owner."""
     owner = np.repeat(np.arange(counts.size), counts)
     return owner, np.arange(owner.size) - (np.cumsum(counts) - counts)[owner]
 
@@ -168,12 +168,12 @@ def _ancestors(forest: Forest, link: int) -> list[int]:
 
 
 def links_named(model: Model, bodies: Sequence[str | int], where: str = "locked") -> np.ndarray:
-    """Links whose joints carry the named bodies, a name ending in ``*`` standing for all that begin so.
+    """Links whose joints carry the named bodies; a name that ends in ``*`` matches all names with that beginning.
 
     Raises
     ------
     ModelError
-        For a body that does not exist or whose joint does not move.
+        For a body that does not exist or whose joint cannot move.
     """
     moving = [k for k in model.head.tolist() if model.kinds[k] != WELD]
     found = _named(model, bodies, moving, "with a joint that moves ", where)
@@ -192,7 +192,7 @@ def modes_named(
     Raises
     ------
     ModelError
-        For a body that does not exist or is not flexible, and for a mode that it does not have.
+        For a body that does not exist or is rigid, and for a mode that the body does not have.
     """
     chosen: list[int] = []
     for k in _named(model, bodies, list(model.modes), "with modes ", where):
@@ -209,7 +209,7 @@ def modes_named(
 
 
 def _named(model: Model, bodies: Sequence[str | int], able: list[int], what: str, where: str) -> list[int]:
-    """The named bodies; of those that a beginning stands for only the ones that are ``able``."""
+    """Named bodies; a pattern matches only bodies that are ``able``."""
     chosen: list[int] = []
     for name in bodies:
         if isinstance(name, str) and name.endswith("*"):
@@ -226,7 +226,7 @@ def _named(model: Model, bodies: Sequence[str | int], able: list[int], what: str
 
 
 def whole_joints(model: Model, mask: ArrayLike, where: str = "locked") -> np.ndarray:
-    """Parts (parts,) that a mask over the speeds locks; raises ModelError for a joint that it locks in part."""
+    """Parts (parts,) that a mask over the speeds locks; raises ModelError for a joint that is only partly locked."""
     given = np.asarray(mask, dtype=bool)
     if given.shape != (model.nu,):
         raise ModelError(f"{where}: expected a mask over the {model.nu} speeds, got the shape {given.shape}")
@@ -238,14 +238,17 @@ def whole_joints(model: Model, mask: ArrayLike, where: str = "locked") -> np.nda
         body = joints.body(model, i)
         raise ModelError(
             f"{where}: {count[i]} of the {joints.degrees_of_freedom[i]} axes of the {model.joint_name(body)} joint of "
-            f"body '{model.names[body]}' would be locked; bodies are merged only where a whole joint is locked"
+            f"body '{model.names[body]}' would be locked; bodies can only be merged if the whole joint is locked"
         )
     return (count > 0) & (joints.degrees_of_freedom > 0)
 
 
 def check_loops(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> None:
-    """Raises ModelError where a locked joint is driven, or a joint or mode that a loop needs: without it the loop's
-    conditions would no longer be independent, or nothing between the loop's ends could move any more."""
+    """Raises ModelError if a driven joint is locked, or a joint or mode that a loop needs.
+
+    Without the latter the conditions of the loop would no longer be independent, or nothing between its ends could
+    move.
+    """
     if not model.loops.kind.size or not locked.any():
         return
     for drive in model.drives:
@@ -271,8 +274,8 @@ def check_loops(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray)
             name = joints.name(model, guilty[0])
             kind = "joint" if guilty[0] < joints.links else "mode"
             raise ModelError(
-                f"{model.loop_name(row)} needs {name}: with it locked the loop could not move any more, or not "
-                f"without breaking; leave this {kind} free, or lock none of the loop's"
+                f"{model.loop_name(row)} needs {name}: with it locked the loop could no longer move, or not "
+                f"without breaking; keep this {kind} free, or lock none of the loop's"
             )
 
 

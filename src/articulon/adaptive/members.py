@@ -1,4 +1,4 @@
-"""Groups of joints and modes, made ready to be asked for."""
+"""Groups of joints and modes, prepared for evaluation of their conditions."""
 
 from dataclasses import dataclass
 
@@ -13,30 +13,30 @@ from articulon.model import Model
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """A group made ready."""
+    """A prepared group."""
 
     group: Group
-    """Its declaration, quantities in the model's units."""
+    """Declaration of the group, with quantities in the model's units."""
     name: str
-    """What messages call it."""
+    """Name in messages."""
     parts: np.ndarray
-    """The joints or modes that they are, shape (members,)."""
+    """Joints or modes of the group, shape (members,)."""
     rows: np.ndarray
-    """Their rows in the criteria's memory, shape (members,)."""
+    """Their rows in the memory of the criteria, shape (members,)."""
     lock: BaseCondition | None
-    """What locks them, made ready."""
+    """Prepared condition that locks them."""
     release: BaseCondition | None
-    """What releases them, made ready."""
+    """Prepared condition that releases them."""
 
 
 def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[Members]:
-    """The groups with their joints.
+    """Prepare the groups with their joints.
 
     Raises
     ------
     CaseError
-        For bodies that do not exist, joints without speeds, joints in two groups, and conditions that cannot be asked
-        of them.
+        For bodies that do not exist, joints without speeds, joints in two groups, and conditions that do not apply to
+        them.
     """
     result: list[Members] = []
     owner: dict[int, str] = {}
@@ -56,7 +56,7 @@ def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[
         for i in parts.tolist():
             if i in owner:
                 part = joints.name(model, i)
-                raise CaseError(f"{where}.bodies: {part} is in {owner[i]} already; each is in one group")
+                raise CaseError(f"{where}.bodies: {part} is already in {owner[i]}; a part belongs to only one group")
             owner[i] = name
         first = len(owner) - parts.size
         result.append(Members(group, name, parts, first + np.arange(parts.size), lock, release))
@@ -66,5 +66,5 @@ def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[
 def _parts(
     model: Model, joints: Joints, bodies: tuple[str, ...], modes: str | tuple[int, ...] | None, where: str
 ) -> np.ndarray:
-    """Joints of bodies, or their modes."""
+    """Joints of bodies, or modes of bodies."""
     return links_named(model, bodies, where) if modes is None else modes_named(model, joints, bodies, modes, where)

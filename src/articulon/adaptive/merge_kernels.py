@@ -1,4 +1,4 @@
-"""Where the links of a forest sit on the bodies that locked joints merge them into, and what these weigh."""
+"""Kernels that merge the links of a forest into bodies: positions of the links, and masses of the merged bodies."""
 
 from articulon.algebra.rotations import load_quaternion, matrix, product, store_quaternion
 from articulon.algebra.vectors import add, apply, dot, load, load_symmetric, scale, store, symmetric_rotate
@@ -9,7 +9,7 @@ from articulon.model.joints import WELD
 
 @jit
 def inertia_about(A, h, m, r):
-    """An inertia of first moment h and mass m about its origin, about another one from which that lies at r:
+    """Inertia about another origin r away, from an inertia A with first moment h and mass m about its own origin:
     A + 2 (h·r) 1 − h rᵀ − r hᵀ + m (r² 1 − r rᵀ)."""
     s = 2.0 * dot(h, r) + m * dot(r, r)
     return (
@@ -24,8 +24,11 @@ def inertia_about(A, h, m, r):
 
 @kernel
 def merge(forest, q, fixed, locked, tables):
-    """Fills ``tables``, a :class:`articulon.adaptive.merged_bodies.Merged`, for the links that are ``fixed`` on their
-    parents; those of them, and of others, whose joints are ``locked`` are where these hold them."""
+    """Fill ``tables``, a :class:`articulon.adaptive.merged_bodies.Merged`, for links that are ``fixed`` on their
+    parents.
+
+    Links whose joints are ``locked`` are placed at their locked coordinates.
+    """
     parent, kinds, q_start = forest.parent, forest.kind, forest.q_start
     lead, position, rotation = tables.lead, tables.position, tables.rotation
     mass, moment, inertia = tables.mass, tables.moment, tables.inertia
@@ -37,7 +40,7 @@ def merge(forest, q, fixed, locked, tables):
             if joints.translates(kind):
                 x = add(x, apply(matrix(frame if joints.framed(kind) else e), d))
             frame = e
-        # The joint frame, or the link itself where it is fixed, on what its parent is merged into.
+        # The joint frame, or the link itself if it is fixed, relative to the body that its parent is merged into.
         if p >= 0 and lead[p] != p:
             x = add(load(position, p), apply(matrix(load_quaternion(rotation, p)), x))
             frame = product(load_quaternion(rotation, p), frame)
@@ -72,7 +75,7 @@ def merge(forest, q, fixed, locked, tables):
 
 @kernel
 def find_slots(parent, own, slot, first, free):
-    """Where children's inertias are gathered, and that of links with ``own`` work, as ``model/assemble.py`` finds it;
+    """Slots in which the inertias of children and of links with ``own`` work are summed, as in ``model/assemble.py``;
     ``free`` (links + 1,) is scratch."""
     used, count = 0, 0
     for i in range(parent.size):
@@ -102,7 +105,7 @@ def find_slots(parent, own, slot, first, free):
 
 @kernel
 def points_on(links, points, position, rotation, result):
-    """Points (n, 3) of links, in the frames of what the links are merged into."""
+    """Points (n, 3) of links, in the frames of the bodies that the links are merged into."""
     for k in range(links.size):
         i = links[k]
         x = load(points, k)

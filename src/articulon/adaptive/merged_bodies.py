@@ -1,8 +1,8 @@
-"""The coarse model of a model some of whose joints and modes are locked: joints are welds at their present coordinates,
-and flexible bodies keep the deformation of the modes that are locked (:mod:`articulon.adaptive.deformed_bodies`).
+"""The coarse model of a model with some joints and modes locked: joints are welds at their current coordinates, and
+flexible bodies keep the deformation of the locked modes (:mod:`articulon.adaptive.deformed_bodies`).
 
-Coordinates and speeds of the coarse model are those of the joints and modes that still move, in the same order; so what
-is locked leaves out exactly its own columns, and going back and forth between the two rounds nothing.
+Coordinates and speeds of the coarse model are those of the joints and modes that still move, in the same order. Locking
+removes exactly its own columns, and converting back and forth causes no rounding.
 """
 
 from dataclasses import dataclass, replace
@@ -23,91 +23,125 @@ WELDED = Weld()
 
 
 class Merged(NamedTuple):
-    """What the links of the fine forest are merged into."""
+    """Merged bodies of the links of the fine forest."""
 
     lead: np.ndarray
-    """The link that carries each, itself where its joint moves, −1 for the ground, shape (links,)."""
+    """Link that carries each link, itself if its joint moves, −1 for the ground, shape (links,)."""
     position: np.ndarray
-    """Its origin in that link's frame [length], shape (links, 3)."""
+    """Origin of each link in the frame of its carrier [length], shape (links, 3)."""
     rotation: np.ndarray
-    """Its frame to that link's, Euler parameters, shape (links, 4)."""
+    """Rotation from each link's frame to that of its carrier, Euler parameters, shape (links, 4)."""
     joint_position: np.ndarray
-    """Of the joints that move: origin of the joint frame in the frame of what its parent is merged into [length],
-    shape (links, 3)."""
+    """Origin of the joint frame of each moving joint in the frame of its parent's carrier [length], shape (links,
+    3)."""
     joint_rotation: np.ndarray
-    """Likewise the joint frame itself, shape (links, 4)."""
+    """Rotation of the joint frame of each moving joint, Euler parameters, shape (links, 4)."""
     mass: np.ndarray
-    """Of what is merged into a link that moves [mass], shape (links,)."""
+    """Mass merged into each moving link [mass], shape (links,)."""
     moment: np.ndarray
-    """Its first moment about the link's origin [mass length], shape (links, 3)."""
+    """First moment of the merged mass about the link's origin [mass length], shape (links, 3)."""
     inertia: np.ndarray
-    """Its inertia there [mass length²], shape (links, 6)."""
+    """Inertia of the merged mass about the link's origin [mass length²], shape (links, 6)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Merging:
-    """How a coarse model follows from a fine one: the map between their coordinates, speeds and links."""
+    """Map between the coordinates, speeds and links of a fine and a coarse model."""
 
     locked: np.ndarray
     """Parts of the fine model that are locked, its joints before its modes, shape (parts,)."""
     fixed: np.ndarray
-    """Links of the fine model that do not move against their parents, shape (links,)."""
+    """Links of the fine model that do not move relative to their parents, shape (links,)."""
     active: np.ndarray
-    """The link of the fine model that each link of the coarse one is, shape (coarse links,)."""
+    """Fine link of each coarse link, shape (coarse links,)."""
     link: np.ndarray
-    """The coarse link that carries each fine one, −1 for the ground, shape (links,)."""
+    """Coarse link that carries each fine link, −1 for the ground, shape (links,)."""
     position: np.ndarray
-    """Its origin there, shape (links, 3)."""
+    """Origin of each fine link in the frame of its carrier, shape (links, 3)."""
     rotation: np.ndarray
-    """Its frame there, Euler parameters, shape (links, 4)."""
+    """Rotation of each fine link to its carrier, Euler parameters, shape (links, 4)."""
     q: np.ndarray
-    """The fine coordinates that are coarse ones, shape (coarse nq,)."""
+    """Fine coordinate of each coarse coordinate, shape (coarse nq,)."""
     u: np.ndarray
-    """The fine speeds that are coarse ones, shape (coarse nu,)."""
+    """Fine speed of each coarse speed, shape (coarse nu,)."""
     q_of: np.ndarray
-    """The coarse coordinate that each fine one is; of locked ones the next, shape (nq,)."""
+    """Coarse coordinate of each fine coordinate, for locked ones the next, shape (nq,)."""
     u_of: np.ndarray
-    """The same for speeds, shape (nu,)."""
+    """Coarse speed of each fine speed, for locked ones the next, shape (nu,)."""
     held: np.ndarray
-    """Fine coordinates that are locked, on which the coarse model depends."""
+    """Locked fine coordinates, on which the coarse model depends."""
 
     def coarse(self, fine: np.ndarray) -> np.ndarray:
-        """Coordinates or speeds of the coarse model, by the size of the array."""
+        """Coordinates or speeds of the coarse model; the array size tells which.
+
+        Parameters
+        ----------
+        fine
+            Coordinates (nq,) or speeds (nu,) of the fine model.
+        """
         return fine[self.q] if fine.size == self.q_of.size else fine[self.u]
 
     def fine_speeds(self, u: np.ndarray) -> np.ndarray:
-        """Speeds of the fine model with those of the coarse one, and zero at what is locked."""
+        """Speeds of the fine model from those of the coarse one, zero for locked parts.
+
+        Parameters
+        ----------
+        u
+            Speeds of the coarse model.
+        """
         result = np.zeros(self.u_of.size)
         result[self.u] = u
         return result
 
     @property
     def moves(self) -> np.ndarray:
-        """Which speeds of the fine model are those of the coarse one, shape (nu,)."""
+        """Mask of the fine speeds that are also coarse speeds, shape (nu,)."""
         free = np.zeros(self.u_of.size, dtype=bool)
         free[self.u] = True
         return free
 
     def carriers(self, links: np.ndarray) -> np.ndarray:
-        """The coarse links that carry fine ones, −1 for the ground."""
+        """Coarse links that carry the given fine links, −1 for the ground.
+
+        Parameters
+        ----------
+        links
+            Links of the fine model, shape (n,).
+        """
         return np.where(links < 0, -1, self.link[links])
 
     def rotated(self, links: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Rotations (n, 4) given on fine links, in the frames of the coarse ones that carry these."""
+        """Rotations (n, 4) given on fine links, in the frames of their coarse carriers.
+
+        Parameters
+        ----------
+        links
+            Links of the fine model, shape (n,).
+        rotation
+            Euler parameters in their frames, scalar first, shape (n, 4).
+        """
         turned = quaternion_product(self.rotation[np.where(links < 0, 0, links)], rotation)
         return np.where((links < 0)[:, None], rotation, turned)
 
     def points(self, links: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Points (n, 3) given on fine links, in the frames of the coarse ones that carry these; −1 is the ground."""
+        """Points (n, 3) given on fine links, in the frames of their coarse carriers; −1 is the ground.
+
+        Parameters
+        ----------
+        links
+            Links of the fine model, shape (n,).
+        points
+            Points in their frames [length], shape (n, 3).
+        """
         result = np.empty((links.size, 3))
         points_on(links, np.ascontiguousarray(points), self.position, self.rotation, result)
         return result
 
 
 def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
-    """The coarse model with the declared forces of the fine one, of which some may make no sense in it, and the map.
+    """Coarse model with the declared forces of the fine one, even those without meaning in it, and the map.
 
-    What :func:`locked_model` does, without its checks: fit for every transition of a run.
+    It does the same as :func:`locked_model` without the checks, for every transition of a run.
     """
     forest = kernel_tables(model).forest
     n = forest.parent.size
@@ -168,14 +202,14 @@ def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> t
 
 
 def _ordered(forest: Forest, fixed: np.ndarray, lead: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The links that move, parents first and trees contiguous, their parents among these, and where trees begin."""
+    """Moving links with parents first and trees contiguous, their parents among these, and the starts of the trees."""
     active = np.flatnonzero(~fixed)
     rank = np.full(fixed.size + 1, -1)
     rank[active] = np.arange(active.size)
     above = forest.parent[active]
     parent = np.where(above < 0, -1, rank[np.where(above < 0, -1, lead[above])])
     if (fixed & (forest.parent < 0)).any():
-        # Without its root a tree falls apart into several, whose links may alternate.
+        # Without its root a tree splits into several, whose links may be interleaved.
         root = np.empty(active.size, dtype=np.int64)
         for k, p in enumerate(parent.tolist()):
             root[k] = k if p < 0 else root[p]
@@ -190,7 +224,7 @@ def _ordered(forest: Forest, fixed: np.ndarray, lead: np.ndarray) -> tuple[np.nd
 def _model(
     model: Model, parts: Joints, q: np.ndarray, merging: Merging, forest: Forest, held: Deformed | None
 ) -> Model:
-    """The frozen model of a merged forest."""
+    """Model object of a merged forest."""
     at = merging.link[model.link]
     link = np.where(model.link < 0, -1, at)
     offset_position, offset_rotation = _offsets(model, merging)
@@ -203,7 +237,7 @@ def _model(
     _, loops, motions = kernel_tables(model)
     if loops.kind.size:
         loops = loop_rows(model.loop_joints, model.drives, forest, link, offset_position, offset_rotation)
-        # What is locked takes no condition away, so that as many of them are independent as before.
+        # Locking removes no constraint, so that the number of independent ones is unchanged.
         loops.rank[:] = model.loops.rank
     return replace(
         model,
@@ -221,7 +255,7 @@ def _model(
 
 
 def _flexible(model: Model, joints: Joints, q: np.ndarray, merging: Merging, held: Deformed) -> dict[str, Any]:
-    """The modes that are left, and the sites on nodes: on bodies without modes they are given in the bodies' frames."""
+    """Remaining modes, and the sites on nodes; sites on bodies without modes are given in the body frames."""
     modes: dict[int, ModeShapes] = {}
     assert joints.modes is not None
     for body, shapes in model.modes.items():
@@ -245,7 +279,7 @@ def _flexible(model: Model, joints: Joints, q: np.ndarray, merging: Merging, hel
 
 
 def _offsets(model: Model, merging: Merging) -> tuple[np.ndarray, np.ndarray]:
-    """Where the bodies sit on the coarse links."""
+    """Positions and rotations of the bodies on the coarse links."""
     carried = model.link >= 0
     links = np.where(carried, model.link, 0)
     outer_position, outer_rotation = merging.position[links], merging.rotation[links]

@@ -1,9 +1,9 @@
-"""What locking and releasing joints and modes does to the speeds: impulses within the model, its momentum in the
-remaining motions kept (Poursina, 2012, 3; ``physics-notes`` of the method: u_f = P u_c + d with Pᵀ M d = 0).
+"""Effect of locking and releasing on the speeds: internal impulses that conserve the momentum of the remaining motions
+(Poursina, 2012, 3; ``physics-notes`` of the method: u_f = P u_c + d with Pᵀ M d = 0).
 
-To lock is to project: the coarse speeds have the momentum that the fine ones had in every motion that is left. To
-release adds relative motion d that has no momentum in the motions that there were, so that ½ dᵀ M d is exactly the
-kinetic energy that is put in. Both take two O(n) recursions: M u by Newton and Euler, M⁻¹ p by articulated bodies.
+Locking is a projection: the coarse speeds have the momentum of the fine ones in every remaining motion. Releasing adds
+a relative motion d without momentum in the previous motions, so that ½ dᵀ M d is exactly the added kinetic energy. Both
+take two O(n) recursions: M u by Newton-Euler, and M⁻¹ p by articulated bodies.
 """
 
 from dataclasses import dataclass
@@ -24,18 +24,18 @@ from articulon.rng import fill_normals
 
 
 class Space:
-    """The motions that a model has with some of its joints and modes locked.
+    """Space of motions of a model with some of its joints and modes locked.
 
     Parameters
     ----------
     model, joints
-        The fine model and its parts.
+        Fine model and its parts.
     q
-        Its coordinates.
+        Coordinates of the fine model.
     locked
-        Parts that are locked, shape (parts,).
+        Locked parts, shape (parts,).
     made
-        The coarse model and the map, where they are known.
+        Coarse model and map, if already known.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Space:
         self.force = np.zeros((links, 6))
 
     def momentum(self, u: np.ndarray) -> np.ndarray:
-        """M u, in and out over all speeds of the fine model; zero at those that are locked."""
+        """Momentum M u, as arrays over all speeds of the fine model; zero for locked ones."""
         p = np.empty(self.model.nu)
         rigid = self.model.forest.flexible is None
         (newton_euler.inverse_dynamics if rigid else flexible_inverse_dynamics)(
@@ -73,8 +73,10 @@ class Space:
         return self.merging.fine_speeds(p)
 
     def solve(self, p: np.ndarray) -> np.ndarray:
-        """The speeds with momentum p in these motions, both over all speeds of the fine model; with loops, the speeds
-        that the loops allow with this momentum in every motion that they allow."""
+        """Speeds with momentum p in these motions, both as arrays over all speeds of the fine model.
+
+        With loops they are the allowed speeds that have this momentum in every allowed motion.
+        """
         if not self.model.nu:
             return np.zeros(self.fine.nu)
         tau = p[self.merging.u]
@@ -87,7 +89,7 @@ class Space:
         return self.merging.fine_speeds(u)
 
     def energy(self, u: np.ndarray) -> float:
-        """Kinetic energy of speeds of the fine model."""
+        """Kinetic energy for speeds of the fine model."""
         if not self.model.nu:
             return 0.0
         return float(kinetic_energies.kinetic_energy_at(self.forest, self.q, u[self.merging.u], self.ws))
@@ -97,15 +99,15 @@ class Space:
         draw = draw_arrays(self.model.nu)
         if self.model.forest.flexible is None:
             thermal_speeds(self.forest, self.q, seed, stream, count, self.still, draw)
-        elif self.model.nu:  # modes are coupled to each other: the root of the whole mass matrix
+        elif self.model.nu:  # modes are coupled: use a square root of the whole mass matrix
             fill_normals(seed, stream, count, draw.speeds)
             draw.speeds[:] = np.linalg.solve(np.linalg.cholesky(mass_matrix(self.model, self.q)).T, draw.speeds)
         u = self.merging.fine_speeds(np.sqrt(kT) * draw.speeds)
-        # What loops do not allow is projected out: a draw from what they do allow.
+        # Motions that loops do not allow are projected out, which leaves a draw from the allowed ones.
         return self.solve(self.momentum(u)) if self.model.loops.kind.size else u
 
     def columns(self, speeds: np.ndarray) -> np.ndarray:
-        """M⁻¹ e_k for some speeds of the fine model, over all of these, shape (speeds, nu)."""
+        """Columns M⁻¹ e_k for some speeds of the fine model, as arrays over all of its speeds, shape (speeds, nu)."""
         rows = np.empty((speeds.size, self.model.nu))
         inverse_columns(
             self.forest,
@@ -121,7 +123,7 @@ class Space:
         return result
 
     def log_determinant(self) -> float:
-        """ln det M of these motions."""
+        """Logarithm ln det M for these motions."""
         if not self.model.nu:
             return 0.0
         links = self.forest.parent.size
@@ -130,23 +132,23 @@ class Space:
 
 @dataclass(frozen=True)
 class Locking:
-    """What locking does."""
+    """Result of locking."""
 
     speeds: np.ndarray
-    """Of the fine model, zero at what is locked, shape (nu,)."""
+    """Speeds of the fine model, zero for locked parts, shape (nu,)."""
     relative: np.ndarray
-    """What it takes out, those before less those after, shape (nu,)."""
+    """Removed relative speeds, those before minus those after, shape (nu,)."""
     energies: np.ndarray
-    """Kinetic energy that each locked joint or mode loses, at its first speed; their sum is what the model loses
+    """Kinetic energy lost by each locked joint or mode, stored at its first speed; their sum is the loss of the model
     [energy], shape (nu,)."""
 
 
 def lock(before: Space, after: Space, u: np.ndarray) -> Locking:
-    """Speeds after joints or modes have been locked: those with the momentum of u in every motion of ``after``."""
+    """Speeds after locking: those with the momentum of u in every motion of ``after``."""
     speeds = after.solve(before.momentum(u))
     relative = u - speeds
     shares = 0.5 * relative * before.momentum(relative)
-    # In exact arithmetic d has momentum in what is locked alone.
+    # In exact arithmetic d has momentum only in the locked parts.
     energies, joints = np.zeros(u.size), before.joints
     new = after.locked & ~before.locked
     owner = joints.u[new[joints.u]]
@@ -156,33 +158,32 @@ def lock(before: Space, after: Space, u: np.ndarray) -> Locking:
 
 
 def relative_to(before: Space, after: Space, speeds: np.ndarray) -> np.ndarray:
-    """Speeds d of ``after`` with the given ones at the joints and modes that ``before`` has locked, and without
-    momentum in any motion of ``before``."""
+    """Speeds d of ``after`` with given values at the parts that ``before`` has locked, and without momentum in any
+    motion of ``before``."""
     new = before.locked[before.joints.u] & ~after.locked[before.joints.u]
     given = np.where(new, speeds, 0.0)
     return given - before.solve(after.momentum(given))
 
 
 def canonical(before: Space, after: Space, kT: float, seed: int, stream: int, count: int) -> np.ndarray:
-    """Relative speeds d drawn from those that speeds of N(0, kT M⁻¹) have against the motions of ``before``."""
+    """Relative speeds d drawn from the distribution that N(0, kT M⁻¹) has relative to the motions of ``before``."""
     drawn = after.thermal(seed, stream, count, kT)
     return drawn - before.solve(after.momentum(drawn))
 
 
 def with_energy(after: Space, d: np.ndarray, wanted: float, who: str) -> np.ndarray:
-    """Relative speeds d times the number that gives them a kinetic energy; raises ModelError where d is none or the
-    energy cannot be."""
+    """Relative speeds d scaled to a kinetic energy; raises ModelError if d is zero or the energy is impossible."""
     if wanted < 0.0:
         raise ModelError(
-            f"{who}: to release with {wanted:.6g} less energy than the locked motion has is impossible: with its "
-            "momentum kept, the locked motion has the least kinetic energy of all; give a larger energy"
+            f"{who}: a release cannot lower the energy of the locked motion by {wanted:.6g}: for its "
+            "momentum, the locked motion has the least kinetic energy possible; give a larger energy"
         )
     have = after.energy(d)
     if have == 0.0:
         if wanted == 0.0:
             return d
         raise ModelError(
-            f"{who}: there are no relative speeds to give {wanted:.6g} of energy to: the joints were locked at rest; "
+            f"{who}: no relative speeds can get the energy {wanted:.6g}: the joints were locked at rest; "
             "use choice = 'canonical'"
         )
     return np.sqrt(wanted / have) * d

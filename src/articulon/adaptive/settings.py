@@ -1,4 +1,5 @@
-"""What a user states about a run whose resolution changes: which joints and modes, what locks and releases them."""
+"""User settings of a run with adaptive resolution: the joints and modes, and the conditions to lock and release
+them."""
 
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -15,46 +16,46 @@ class Group(Declaration):
 
     error_class: ClassVar = CaseError
     name: str | None = None
-    """What it is called."""
+    """Name of the group."""
     bodies: tuple[BodyName, ...]
-    """The bodies that the joints carry, or whose modes they are; a name ending in ``*`` stands for all that begin
-    so."""
+    """Bodies carried by the joints, or bodies with the modes; a name that ends in ``*`` matches all names with that
+    beginning."""
     without: tuple[BodyName, ...] = ()
-    """Bodies that are left out of these, such as the first of a chain."""
+    """Bodies excluded from the group, such as the first of a chain."""
     modes: Literal["all"] | tuple[Count, ...] | None = None
-    """Modes of these bodies in place of their joints, each by itself: all, or those of these numbers, the first mode
-    being 1."""
+    """Modes of these bodies instead of their joints, each separately: all, or those with the given numbers, counted
+    from 1."""
     lock: Condition | None = None
-    """What locks one of them."""
+    """Condition that locks a member."""
     release: Condition | None = None
-    """What releases it."""
+    """Condition that releases a member."""
     choice: Literal["nearest", "canonical", "published"] = "nearest"
-    """Relative speeds at release: nearest to those that were locked, drawn as in thermal motion, or those of
-    ``articulon.release`` by this name."""
+    """Relative speeds at release: nearest to those that were locked, drawn from thermal motion, or the published choice
+    of ``articulon.release``."""
     metric: Literal["mass", "euclidean"] = "mass"
-    """What ``nearest`` is measured by."""
+    """Metric of ``nearest``."""
     energy: Literal["reservoir", "temperature"] | Annotated[Quantity, Dimension("energy", minimum=0)] = "reservoir"
-    """Kinetic energy that they bring in: what locking took out, that of thermal motion, or a number for each."""
+    """Kinetic energy added at release: the energy removed by locking, thermal energy, or a value for each."""
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0)] = None
-    """Of thermal motion; that of the thermostat or of the Brownian forces by default."""
+    """Temperature of thermal motion; by default that of the thermostat or of the Brownian forces."""
 
     @model_validator(mode="after")
     def _together(self) -> Self:
         if self.lock is None and self.release is None:
             raise ValueError("give lock, release or both")
         if self.release is not None and not self.release.of_locked:
-            raise ValueError(f"release: a locked joint has no {_word(self.release)}; choose {_words_of_locked()}")
+            raise ValueError(f"release: '{_word(self.release)}' needs a free joint; choose {_words_of_locked()}")
         for key, condition in (("lock", self.lock), ("release", self.release)):
             if condition is not None and self.modes is not None and condition.of == "joints":
-                raise ValueError(f"{key}: '{_word(condition)}' is of joints; choose mode-energy for modes")
+                raise ValueError(f"{key}: '{_word(condition)}' applies to joints; choose mode-energy for modes")
             if condition is not None and self.modes is None and condition.of == "modes":
-                raise ValueError(f"{key}: '{_word(condition)}' is of modes; say which, modes = 'all' or their numbers")
+                raise ValueError(f"{key}: '{_word(condition)}' applies to modes; give modes = 'all' or their numbers")
         if isinstance(self.lock, TriedCondition):
             given = f"with lock = {{when = '{_word(self.lock)}'}}"
             if self.release is not None and self.release.chance is None:
-                raise ValueError(f"release: {given} joints are released at random: when = 'random'")
+                raise ValueError(f"release: {given} joints must be released at random: when = 'random'")
             if self.choice == "published" or self.metric == "euclidean":
-                raise ValueError(f"choice: {given} it is 'nearest' by mass, or 'canonical'")
+                raise ValueError(f"choice: {given} it must be 'nearest' by mass, or 'canonical'")
         first, second = self.lock, self.release
         same = (
             type(first) is type(second) and isinstance(first, BoundedCondition) and isinstance(second, BoundedCondition)
@@ -67,15 +68,15 @@ class Group(Declaration):
 
 
 class Adaptive(Declaration):
-    """``[adaptive]``: joints and modes that lock and release while the run goes on."""
+    """``[adaptive]``: joints and modes that lock and release during the run."""
 
     error_class: ClassVar = CaseError
     every: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
-    """Time between decisions, the first at zero [time]; a whole number of steps where these are fixed."""
+    """Time between decisions, the first at zero [time]; a whole number of steps if these are fixed."""
     groups: tuple[Group, ...]
-    """The joints and modes, and their conditions."""
+    """Groups of joints and modes, with their conditions."""
     on: Flag = True
-    """False runs the same case with every joint and mode free, to compare with."""
+    """Whether joints and modes lock; False runs the same case with all of them free, for comparison."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -85,11 +86,11 @@ class Adaptive(Declaration):
 
 
 def _word(condition: BaseCondition) -> str:
-    """What chooses a condition."""
+    """Word that selects a condition."""
     return str(getattr(condition, CONDITIONS.key))
 
 
 def _words_of_locked() -> str:
-    """The conditions that what is locked can be asked for, by what chooses them."""
+    """Words that select the conditions available for locked parts."""
     words = [word for word, member in CONDITIONS.members.items() if member.of_locked]  # type: ignore[attr-defined]
     return f"{', '.join(words[:-1])} or {words[-1]}"

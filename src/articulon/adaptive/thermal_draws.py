@@ -1,4 +1,4 @@
-"""Speeds drawn from N(0, kT M⁻¹), and columns of M⁻¹, as kernels."""
+"""Kernels that draw speeds from N(0, kT M⁻¹), and that compute columns of M⁻¹."""
 
 from articulon.dynamics.articulated import accelerate, eliminate
 from articulon.dynamics.kinematics import place
@@ -8,15 +8,15 @@ from articulon.kernels import kernel
 
 @kernel
 def thermal_speeds(forest, q, seed, stream, count, ws, draw):
-    """Speeds of N(0, M⁻¹) into ``draw.speeds``; ``ws`` must be one that no speeds have moved."""
+    """Draw speeds from N(0, M⁻¹) into ``draw.speeds``; ``ws`` must not have been used with speeds before."""
     place(forest, q, ws, 0, forest.mass.size)
     draw_speeds(forest, seed, stream, count, 1.0, ws, draw)
 
 
 @kernel
 def inverse_columns(forest, q, speeds, ws, tau, wrench, columns):
-    """M⁻¹ e_k for each k of ``speeds`` into the rows of ``columns``; ``ws`` as above, ``tau`` (nu,) and ``wrench``
-    (links, 6) zeros."""
+    """Compute M⁻¹ e_k for each k of ``speeds`` into the rows of ``columns``; ``ws`` as above, ``tau`` (nu,) and
+    ``wrench`` (links, 6) are zeros."""
     n = forest.mass.size
     place(forest, q, ws, 0, n)
     for k in range(speeds.size):

@@ -1,12 +1,12 @@
-"""Joints and modes tried one after the other: locked where locking takes out little, released by chance.
+"""Sequential trials of joints and modes: locked if locking removes little energy, released at random.
 
-With P the part of the relative motion's thermal distribution below the bound, a try that locks with certainty below it
-and releases with probability p, drawing the relative speeds from that part, leaves the product of N(0, kT M⁻¹) over the
-active motions and any distribution of the coordinates that is the same for every set of locked joints as it is: what is
-tested, the relative motion in units of its own inertia, is independent of the coordinates and of the motion that is
-left. In equilibrium a joint is then locked P/p times as long as it is free. Between tries the coordinates must follow
-the same distribution whatever is locked, which Fixman's potential brings about; without it, √det M of what moves weighs
-them.
+Let P be the probability that the energy of thermal relative motion is below the bound. A trial locks with certainty
+below the bound, releases with probability p, and then draws the relative speeds from the distribution below the bound.
+Such trials preserve the product of N(0, kT M⁻¹) over the active motions and any distribution of the coordinates that is
+the same for every set of locked joints, because the tested quantity, the relative motion in units of its own inertia,
+is independent of the coordinates and of the remaining motion. In equilibrium the ratio of locked to free time of a
+joint is P/p. Between trials the distribution of the coordinates must not depend on what is locked, which Fixman's
+potential ensures; without it the coordinates are weighted by √det M of the moving parts.
 """
 
 from collections.abc import Callable
@@ -18,41 +18,41 @@ import numpy as np
 from articulon.adaptive.momentum_exchange import Space
 
 Draw = Callable[[int], np.ndarray]
-"""Gives the relative motion of a joint of so many degrees of freedom, in units in which its kinetic energy is ½ z·z."""
+"""Draws the relative motion of a joint with n degrees of freedom, in units in which its kinetic energy is ½ z·z."""
 
 
 @dataclass
 class Outcome:
-    """What a row of tries has come to."""
+    """Result of a sequence of trials."""
 
     speeds: np.ndarray
-    """Of the fine model, shape (nu,)."""
+    """Speeds of the fine model, shape (nu,)."""
     locked: np.ndarray
     """Parts that are locked now, shape (parts,)."""
     taken: dict[int, tuple[np.ndarray, float]] = field(default_factory=dict)
-    """By part that was locked: its relative speeds and the kinetic energy taken out."""
+    """Relative speeds and removed kinetic energy, by locked part."""
     given: dict[int, float] = field(default_factory=dict)
-    """By part that was released: the kinetic energy given."""
+    """Added kinetic energy, by released part."""
 
 
 class Tries:
-    """Dense algebra over the speeds v of the joints that are tried, t of them.
+    """Dense linear algebra over the t speeds v of the joints that are tried.
 
-    All that tries do is a row of impulses λ at these joints, u = u₀ + M⁻¹ λ. With G the block of M⁻¹ that belongs to
-    them, the matrix A is G with the speeds that are held swept: over the others it is their block of M⁻¹ with the held
-    ones kept still, G_oo − G_oh G_hh⁻¹ G_ho, beside it stands G_oh G_hh⁻¹, and −G_hh⁻¹ over the held ones. To sweep a
-    joint in or out takes O(t²) (Goodnight, Am. Stat. 33, 149, 1979).
+    The trials are a sequence of impulses λ at these joints, u = u₀ + M⁻¹ λ. Let G be their block of M⁻¹. The matrix A
+    is G with the held speeds swept: over the free speeds it is their block of M⁻¹ with the held ones fixed, G_oo − G_oh
+    G_hh⁻¹ G_ho; the off-diagonal block is G_oh G_hh⁻¹, and over the held speeds it is −G_hh⁻¹. Sweeping a joint in or
+    out takes O(t²) (Goodnight, Am. Stat. 33, 149, 1979).
 
     Parameters
     ----------
     space
-        The motions with all of them released.
+        Motions with all of these joints released.
     speeds
-        Their speeds, numbers of the fine model, shape (t,).
+        Indices of their speeds in the fine model, shape (t,).
     held
         Which of these are locked, shape (t,).
     u
-        The speeds at present, zero at those locked, shape (nu,).
+        Current speeds, zero for locked ones, shape (nu,).
     """
 
     def __init__(self, space: Space, speeds: np.ndarray, held: np.ndarray, u: np.ndarray) -> None:
@@ -65,7 +65,7 @@ class Tries:
             self._sweep(np.flatnonzero(held))
 
     def _sweep(self, own: Any) -> None:
-        """Holds some speeds."""
+        """Hold some speeds."""
         beside = self.A[:, own]
         inverse = np.linalg.inv(self.A[own][:, own])
         row = beside @ inverse
@@ -74,7 +74,7 @@ class Tries:
         self.A[np.ix_(own, own) if isinstance(own, np.ndarray) else (own, own)] = -inverse
 
     def _sweep_out(self, own: slice) -> None:
-        """Holds some speeds no more."""
+        """Stop holding some speeds."""
         row = self.A[:, own].copy()
         block = np.linalg.inv(-self.A[own, own])
         block = 0.5 * (block + block.T)
@@ -84,26 +84,26 @@ class Tries:
         self.A[own, own] = block
 
     def _push(self, own: slice, impulse: np.ndarray) -> None:
-        """An impulse at some speeds that are free, and those by which the held ones stay."""
+        """Apply an impulse at some free speeds, and the impulses that keep the held ones fixed."""
         change = self.A[:, own] @ impulse
         self.v += np.where(self.held, 0.0, change)
         self.impulses -= np.where(self.held, change, 0.0)
         self.impulses[own] += impulse
 
     def energy(self, own: slice) -> tuple[float, np.ndarray]:
-        """Kinetic energy that locking some speeds takes out, and the impulse that they have."""
+        """Kinetic energy that locking some speeds removes, and their momentum."""
         impulse = np.linalg.solve(self.A[own, own], self.v[own])
         return 0.5 * float(self.v[own] @ impulse), impulse
 
     def lock(self, own: slice, impulse: np.ndarray) -> None:
-        """Locks what :meth:`energy` has looked at."""
+        """Lock the speeds evaluated by :meth:`energy`."""
         self._push(own, -impulse)
         self.held[own], self.v[own] = True, 0.0
         self._sweep(own)
 
     def release(self, own: slice, draw: Draw, along: np.ndarray | None) -> float:
-        """Releases some speeds with the relative motion of ``draw``, of which only the energy counts where the
-        direction is given. Gives the kinetic energy that they bring in."""
+        """Release some speeds with the relative motion of ``draw``; if a direction is given, only its energy counts.
+        Return the added kinetic energy."""
         self.held[own] = False
         self._sweep_out(own)
         root = np.linalg.cholesky(self.A[own, own])
@@ -116,7 +116,7 @@ class Tries:
         return 0.5 * float(z @ z)
 
     def result(self) -> np.ndarray:
-        """The speeds that the tries have come to, shape (nu,)."""
+        """Speeds after the trials, shape (nu,)."""
         u = self.start + self.impulses @ self.columns
         u[self.speeds[self.held]] = 0.0
         return u
@@ -131,25 +131,25 @@ def attempts(
     draws: dict[int, Draw],
     along: dict[int, np.ndarray],
 ) -> Outcome:
-    """Tries joints and modes in the given order: those that are locked are released, the others locked where that takes
-    out less than a bound.
+    """Try joints and modes in the given order: locked ones are released, the others are locked if this removes less
+    than a bound.
 
     Parameters
     ----------
     space
-        The motions with all of them released.
+        Motions with all of them released.
     parts
-        The joints and modes, in the order of their tries.
+        Joints and modes, in the order of their trials.
     locked
-        Parts that are locked before, shape (parts,).
+        Parts that are locked before the trials, shape (parts,).
     u
         Speeds, shape (nu,).
     below
-        Kinetic energy below which one is locked.
+        Kinetic energy below which a part is locked.
     draws
-        For a part that is locked, its relative motion.
+        Relative motion of each locked part.
     along
-        For a part that is locked: relative speeds whose direction it takes; absent for that of the draw.
+        Direction of the relative speeds of a locked part; if absent, that of the draw is used.
     """
     start, count = space.joints.start[parts], space.joints.degrees_of_freedom[parts]
     end = np.cumsum(count)
@@ -164,7 +164,7 @@ def attempts(
             continue
         relative = tries.v[own].copy()
         energy, impulse = tries.energy(own)
-        # The last joint that moves stays free: a try that is turned down leaves the others' balance as it is.
+        # The last moving joint stays free: rejecting a trial does not disturb the balance of the others.
         if energy < below and np.count_nonzero(~outcome.locked & (space.joints.degrees_of_freedom > 0)) > 1:
             tries.lock(own, impulse)
             outcome.locked[i] = True

@@ -1,4 +1,4 @@
-"""Advice as a table for a terminal."""
+"""Output of advice as a table on a terminal."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 COLOURS = {"trusted": "green", "suspect": "yellow", "inconclusive": "yellow", "violated": "red"}
-"""How verdicts are printed."""
+"""Colour of each verdict."""
 BUSY = 0.8
-"""Processor time over wall time below which a machine is said to be busy."""
+"""Ratio of processor to wall time below which the machine counts as busy."""
 WHOLE = 0.99
-"""Part of a run from which its cost is that of all of it."""
+"""Fraction of a run from which the measured cost counts as that of the whole run."""
 HEADS = ("step", "steps", "wall time", "error", "trust")
 
 
 def print_advice(advice: Advice, console: Console) -> None:
-    """Print the recommendation, the command that follows it, the options, and what they rest on."""
+    """Print the recommendation, its command, the options, and their basis."""
     console.print(Text(printable(advice.case.title), style="bold"))
     console.print(Text(f"\n{printable(advice.sentence)}\n"))
     if advice.command:
-        # On one line, however long: it is there to be copied.
+        # On one line, however long, so that it can be copied.
         console.print(Text(f"    {printable(advice.command)}\n", style="bold"), soft_wrap=True)
     for part in (_table(advice), *_notes(advice)):
         console.print(part)
@@ -58,20 +58,20 @@ def _table(advice: Advice) -> Table:
 
 
 def _name(option: Option) -> str:
-    """The option, with its rule where that is not its name."""
+    """Name of the option, with its rule if that differs from the name."""
     return option.name if option.rule == option.name else f"{option.name} ({option.rule})"
 
 
 def _notes(advice: Advice) -> list[Any]:
-    """What bounds each step and what each error is of, why options are not there, and the time scales."""
+    """Notes: step limits and error definitions, reasons for missing options, and the time scales."""
     parts: list[Any] = []
     there = [option for option in advice.options if option.feasible]
     if there:
         grid = _grid()
         for option in there:
-            bound = f"bounded by {option.bound}; " if option.bound else ""
+            bound = f"limited by {option.bound}; " if option.bound else ""
             grid.add_row(option.name, Text(printable(f"{bound}error: {option.trust.words}")))
-        parts += [Text("What steps and errors are of", style="bold"), grid, Text()]
+        parts += [Text("Meaning of steps and errors", style="bold"), grid, Text()]
     missing = [option for option in advice.options if not option.feasible]
     if missing:
         grid = _grid()
@@ -106,13 +106,13 @@ def _probe(advice: Advice) -> str:
         )
         whole = best.measured_to >= WHOLE * advice.scales.horizon
         how = "measured on all of the run" if whole else f"measured to {until} of the run and extrapolated"
-        cost = f" The cost, {per_step} a step and what frames take, is {how}, without compiling."
+        cost = f" The cost, {per_step} per step plus frames, is {how}, without compiling."
         if advice.scales.end < advice.scales.duration:
             end = suited(units, "time", advice.scales.end).text(advice.scales.end, 3)
-            cost += f" Costs are those until {end}, when the run is expected to stop."
+            cost += f" Costs are up to {end}, when the run is expected to stop."
         if best.busy < BUSY:
-            cost += f" Other programs ran: of the wall time {100.0 * best.busy:.0f} % were this one's."
+            cost += f" Other programs were running: this one had {100.0 * best.busy:.0f} % of the wall time."
         if advice.grains and not whole:
-            cost += " Grains that have not met yet cost less than they will: up to some three times."
+            cost += " Grains without contacts cost less: the cost may rise up to about threefold."
     part = f"{100.0 * advice.tolerance:.3g} %"
     return f"Probe: {length}, unscaled; tolerance {part}.{cost}".replace("\u00a0", " ")

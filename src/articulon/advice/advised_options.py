@@ -1,4 +1,4 @@
-"""What advice consists of: the ways to run a case, what each costs, and how far it can be trusted."""
+"""Data of advice: the options for running a case, their costs, and how far they can be trusted."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from articulon.notebook_table import table_of_words
 from articulon.report.readable_numbers import number, percent, suited, wall_time
 
 NAMES = ("explicit", "friction-implicit", "overdamped", "scaled", "adaptive")
-"""The ways to run a case, those of fewer approximations first."""
+"""Names of the options, those with fewer approximations first."""
 
 
 CHECK = "a check of the case does not pass"
-"""How the words of a trust begin that a check has lowered."""
+"""Prefix of the explanation if a failed check lowered the trust."""
 LEAST = 1e-4
-"""Errors below this are not told apart."""
+"""Error below which options count as equally accurate."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Trust:
     """How far the results of an option can be trusted."""
 
     verdict: str
-    """``trusted``, ``suspect``, ``violated`` or ``inconclusive``, by the bounds of a verdict on a scaled run."""
+    """Verdict ``trusted``, ``suspect``, ``violated`` or ``inconclusive``, with the bounds for scaled runs."""
     error: float | None
-    """What is expected to be wrong, as a part of what one observes; None where nothing was found that tells."""
+    """Expected error, relative to the observed quantity; None if unknown."""
     words: str
-    """What the error is of, and how it is known."""
+    """Explanation of the error and of how it is known."""
 
 
 @dataclass(frozen=True)
@@ -43,40 +43,40 @@ class Option:
     name: str
     """One of ``explicit``, ``friction-implicit``, ``overdamped``, ``scaled`` and ``adaptive``."""
     feasible: bool
-    """Whether a run would take it, and it would gain or mean anything."""
+    """Whether a run supports the option and it is useful."""
     why_not: str = ""
-    """Why it is not feasible."""
+    """Reason why it is not feasible."""
     rule: str = ""
     """Name of the integration rule."""
     changes: Mapping[str, Any] = field(default_factory=dict)
-    """Keys of the case and the values that choose this option; those that the case has already are left out."""
+    """Keys and values of the case that select this option, without those that the case already has."""
     step: float | None = None
-    """The step, or its mean where the rule chooses its steps [time]."""
+    """Length of the step, or its mean if the rule chooses its steps [time]."""
     equal_steps: bool = True
     """Whether all steps are equal."""
     steps: float | None = None
-    """Steps of the whole run, those that are rejected left out."""
+    """Number of steps of the whole run, without rejected ones."""
     seconds: float | None = None
     """Wall time of the whole run on this machine, without compiling [s]."""
     seconds_per_step: float | None = None
-    """Of a step, its frames left out [s]."""
+    """Wall time of a step, without frames [s]."""
     busy: float = 1.0
-    """Processor time over wall time while its cost was measured: below 1 other programs had a part of the machine."""
+    """Processor time over wall time during the measurement; below 1 other programs used part of the machine."""
     measured_to: float = 0.0
-    """How far into the run its cost was measured [time]."""
+    """Simulated time up to which the cost was measured [time]."""
     bound: str = ""
-    """What bounds the step, in words."""
+    """Limit of the step, in words."""
     trust: Trust = Trust("inconclusive", None, "not measured")
     """How far it can be trusted."""
 
     @property
     def measured(self) -> bool:
-        """Whether its cost is known."""
+        """Whether the cost of the option is known."""
         return self.feasible and self.seconds is not None
 
     @property
     def data(self) -> dict[str, Any]:
-        """Its figures as plain numbers and words."""
+        """Figures of the option as plain numbers and words."""
         return {
             "name": self.name,
             "feasible": self.feasible,
@@ -97,28 +97,28 @@ class Option:
 
 @dataclass(frozen=True)
 class Advice:
-    """How to run a case, by a short unscaled probe of it. Made by :func:`articulon.advise`."""
+    """Advice on how to run a case, from a short unscaled probe. Created by :func:`articulon.advise`."""
 
     case: Case
     """The case."""
     tolerance: float
-    """Error that is allowed, relative to what one observes."""
+    """Allowed error, relative to the observed quantities."""
     scales: CaseTimeScales
-    """Its time scales."""
+    """Time scales of the case."""
     probe: float
     """Length of the probe [time]."""
     options: tuple[Option, ...]
-    """The ways to run it."""
+    """Options for running the case."""
     chosen: str | None = None
-    """Name of the one that is recommended; None where none is known to do."""
+    """Name of the recommended option; None if no suitable one is known."""
     reason: str = ""
-    """Why, in one sentence."""
+    """Reason for the recommendation, in one sentence."""
     interrupted: bool = False
-    """Whether it was broken off, so that options may not have been measured."""
+    """Whether the advice was interrupted, so that options may not have been measured."""
 
     @property
     def recommended(self) -> Option | None:
-        """The option that is recommended; None where none is known to do."""
+        """Recommended option; None if no suitable one is known."""
         return next((option for option in self.options if option.name == self.chosen), None)
 
     def option(self, name: str) -> Option:
@@ -127,17 +127,17 @@ class Advice:
 
     @property
     def grains(self) -> bool:
-        """Whether bodies touch, so that a step costs more the more contacts there are."""
+        """Whether bodies can touch, so that the cost of a step grows with the number of contacts."""
         return math.isfinite(self.scales.contact)
 
     @property
     def arguments(self) -> list[str]:
-        """Arguments of ``articulon run`` that run the recommended option."""
+        """Arguments of ``articulon run`` for the recommended option."""
         return arguments_of(self.case, self.recommended)
 
     @property
     def command(self) -> str:
-        """The command that runs the recommended option; empty where there is none."""
+        """Command that runs the recommended option; empty if there is none."""
         return join(["articulon", "run", *self.arguments]) if self.recommended is not None else ""
 
     @property
@@ -182,17 +182,17 @@ class Advice:
 
 
 WAYS = {
-    "explicit": "unscaled by the explicit rule",
-    "friction-implicit": "unscaled with the friction taken implicitly",
+    "explicit": "unscaled with the explicit rule",
+    "friction-implicit": "unscaled with implicit friction",
     "overdamped": "without inertia",
     "scaled": "scaled",
     "adaptive": "with joints that lock",
 }
-"""How the options are called in sentences."""
+"""Phrases for the options in sentences."""
 
 
 def arguments_of(case: Case, option: Option | None) -> list[str]:
-    """The case and the arguments that choose an option; names of files as they were given."""
+    """Arguments that name the case and select the option; file names as they were given."""
     named = {**case.changes, **({} if option is None else option.changes)}
     found = [name_of(case)]
     for key, value in named.items():
@@ -201,7 +201,7 @@ def arguments_of(case: Case, option: Option | None) -> list[str]:
 
 
 def name_of(case: Case) -> str:
-    """What a command calls a case: the name of a built-in one, the path of any other."""
+    """Name of a case in a command: that of a built-in case, or the path of any other."""
     from articulon.cases.library import built_in_cases
 
     known = built_in_cases()
@@ -219,7 +219,7 @@ def _how(case: Case, option: Option) -> str:
 
 
 def figures(case: Case, option: Option) -> list[str]:
-    """Step, steps, wall time and error of an option, in words; a dash for what is not known."""
+    """Step, number of steps, wall time and error of an option, in words; a dash for unknown values."""
     if not option.feasible:
         return ["–"] * 4
     step = "–"
@@ -234,7 +234,7 @@ def figures(case: Case, option: Option) -> list[str]:
 
 
 def round_to(value: float, digits: int) -> float:
-    """A positive number with so many significant digits."""
+    """Round a positive number to a number of significant digits."""
     if value <= 0.0:
         return value
     return float(f"{value:.{digits}g}")

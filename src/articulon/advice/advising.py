@@ -26,12 +26,12 @@ from articulon.runs.progress import shown_by
 from articulon.simulation.run_request import Progress, Silent
 
 SECONDS = 30.0
-"""Wall time of the probe where none is asked for [s]; compiling is not counted."""
+"""Default wall time of the probe [s], without compiling."""
 LONGER = 0.2
-"""Part of it for the cost of what is recommended."""
+"""Fraction of it for measuring the cost of the recommended option."""
 LEAST_SECONDS = 1.0
-"""Of wall time [s]."""
-NOT_REACHED = "not measured: the advice was broken off before"
+"""Minimum wall time [s]."""
+NOT_REACHED = "not measured: the advice was interrupted before"
 
 
 def advise(
@@ -43,45 +43,45 @@ def advise(
     progress: Progress | bool | None = None,
     allow_code: bool = False,
 ) -> Advice:
-    """Say how to run a case, before it is run: by which rule, at which step, at what cost, and how far to trust it.
+    """Advise on how to run a case before running it: which rule, which step, at what cost, and how far to trust it.
 
-    From its initial state the case is run for a short time, unscaled, in every way that the table of what goes with
-    what allows: by an explicit rule, with the friction taken implicitly, without inertia, with all forces scaled, and
-    with joints that lock. Steps follow from its time scales (relaxation of drag, vibrations, collisions, thermal
-    turning) and are then halved until that changes what one observes by less than the tolerance; costs are measured on
-    the first steps and frames, with kernels that are loaded, and extrapolated to the whole run. What inertia, scaling
-    or locking does to the motion is measured beside the unscaled one and, where drag governs, predicted along the way
-    without inertia. The checks of the case are made on what was run. Nothing is written.
+    The case is run for a short time from its initial state, unscaled, in every way that the table of compatible
+    features allows: by an explicit rule, with implicit friction, without inertia, with all forces scaled, and with
+    joints that lock. Steps follow from the time scales of the case (drag relaxation, vibrations, collisions, thermal
+    rotation) and are then halved until the observed motion changes by less than the tolerance. Costs are measured on
+    the first steps and frames, with loaded kernels, and extrapolated to the whole run. The effect of inertia, scaling
+    or locking is measured by comparison with the unscaled motion and, if drag dominates, predicted along the motion
+    without inertia. The checks of the case are applied to these runs. Nothing is written.
 
     Parameters
     ----------
     case
         A case of :func:`articulon.load_case`, the name of a built-in one, or the path of a case file.
     probe
-        Length of the probe [time]; a string carries its unit. By default eight of the slowest relaxation times, 64 of
-        the shortest vibrations or four collisions, whichever is longest, and at most the run.
+        Length of the probe [time]; a string has its unit. By default the largest of eight slowest relaxation times, 64
+        shortest vibrations and four collisions, limited to the run.
     seconds
-        Wall time that is spent, about, beside compiling [s].
+        Approximate wall time to spend, without compiling [s].
     tolerance
-        Error that is allowed, as a part of what one observes, such as 0.02 or ``"2 %"``; that of the case's
-        ``[fidelity]`` by default, or 2 %.
+        Allowed error, relative to the observed quantities, such as 0.02 or ``"2 %"``; by default that of the case's
+        ``[fidelity]``, or 2 %.
     progress
-        Told what is being measured, as for :func:`articulon.run`; True says it on standard error.
+        Receives messages on what is being measured, as for :func:`articulon.run`; True prints them to standard error.
     allow_code
-        Whether functions that a case file names may run, where the case is given by its name or path.
+        Whether functions that a case file names may run, if the case is given by its name or path.
 
     Returns
     -------
     Advice
-        The options, and which of them is recommended.
+        The options and the recommendation.
 
     Raises
     ------
     CaseError
-        For a case that cannot run, naming its key; for a probe that is too short to tell anything, with the length that
-        it needs, or longer than the run; for a tolerance or a time that cannot be.
+        If the case cannot run (the message names its key), the probe is too short (the message gives the length needed)
+        or longer than the run, or the tolerance or time is invalid.
     KeyboardInterrupt
-        After Ctrl-C; what has been found by then is the exception's ``advice``, once there is anything.
+        After Ctrl-C; the results so far, if any, are the exception's ``advice``.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def advise(
     with one_blas_thread():
         subject = Subject.of(case)
         if not subject.model.nu:
-            raise CaseError(f"{case.source}: model: no joint lets a body move, so that there is nothing to advise on")
+            raise CaseError(f"{case.source}: model: no joint lets a body move, so there is nothing to advise on")
         scales = scales_of(subject.model, float(case.run.duration))
         length = probe_length(case, scales, probe)
         advising = _Advising(subject, scales, length, budget, allowed, told)
@@ -120,13 +120,13 @@ def _tolerance(case: Case, given: float | str | None) -> float:
     found = float(case.units.value(value, "dimensionless", "advise: tolerance"))
     if not 0.0 < found < 1.0:
         raise CaseError(
-            f"advise: tolerance: expected a part between 0 and 1, such as 0.02 or '2 %', got {shown(given)}"
+            f"advise: tolerance: expected a fraction between 0 and 1, such as 0.02 or '2 %', got {shown(given)}"
         )
     return found
 
 
 def probe_length(case: Case, scales: CaseTimeScales, asked: float | str | None) -> float:
-    """The length of the probe [time]; raises CaseError for one that is too short to tell anything, or too long."""
+    """Length of the probe [time]; raises CaseError if the requested one is too short to be useful, or too long."""
     if asked is None:
         return scales.usual
     length = float(case.units.value(asked, "time", "advise: probe"))
@@ -150,7 +150,7 @@ def probe_length(case: Case, scales: CaseTimeScales, asked: float | str | None) 
 
 
 class _Advising:
-    """Measures option after option and keeps what it has."""
+    """Measures one option after another and keeps the results."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class _Advising:
         self.found: dict[str, Option] = {name: Option(name, False, NOT_REACHED) for name in NAMES}
 
     def advice(self) -> Advice:
-        """Measures all of them."""
+        """Measure all options."""
         ahead = self._ahead()
         measuring = Measuring(self.subject, self.scales, ahead, self.probe, self.tolerance, self.seconds)
         for name, measure in self._measures(measuring):
@@ -175,17 +175,17 @@ class _Advising:
         if not any(option.feasible for option in self.found.values()):
             reasons = "\n".join(f"  {option.name}: {option.why_not}" for option in self.found.values())
             source = self.subject.case.source
-            raise CaseError(f"{source}: none of the ways to run a case that advice knows runs this one:\n{reasons}")
+            raise CaseError(f"{source}: none of the options of the advice can run this case:\n{reasons}")
         self._measure_longer(measuring)
         return self.so_far()
 
     def _measure_longer(self, measuring: Measuring) -> None:
-        """Measures the cost of what is to be recommended for longer: costs change along a run, as contacts come."""
+        """Measure the cost of the recommended option for longer, because costs change during a run as contacts form."""
         for _ in range(2):
             best = chosen(tuple(self.found.values()))
             if best is None or best.name not in measuring.costs.tried or best.measured_to >= self.scales.horizon:
                 return
-            self.progress.message(f"the cost of {best.name} ...")
+            self.progress.message(f"cost of {best.name} ...")
             self.found[best.name] = measuring.costs.again(best, LONGER * self.seconds)
             if chosen(tuple(self.found.values())) == self.found[best.name]:
                 return
@@ -193,14 +193,14 @@ class _Advising:
     def _ahead(self) -> Ahead:
         if not self.subject.drag:
             return Ahead()
-        self.progress.message("the way without inertia ...")
+        self.progress.message("motion without inertia ...")
         ahead = ahead_of(self.subject, self.probe)
         if ahead.approach is not None and ahead.approach.arrives:
             self.scales = replace(self.scales, end=ahead.approach.duration * (1.0 + ahead.late))
         return ahead
 
     def _measures(self, measuring: Measuring) -> Iterator[tuple[str, Callable[[], Option]]]:
-        """The options in the order in which they are measured: what stands beside another comes after it."""
+        """Options in the order of measurement: an option that is compared with another comes after it."""
         steps: dict[str, Any] = {
             "friction-implicit": measuring.friction_implicit,
             "explicit": measuring.explicit,
@@ -211,7 +211,7 @@ class _Advising:
         yield from steps.items()
 
     def so_far(self, interrupted: bool = False) -> Advice:
-        """The advice by what has been measured."""
+        """Advice based on the measurements so far."""
         options = tuple(self.found[name] for name in NAMES)
         best = chosen(options)
         units = self.subject.case.units

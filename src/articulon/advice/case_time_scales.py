@@ -1,8 +1,8 @@
-"""The times that bound the steps of a case, and those in which what one observes happens.
+"""Time scales of a case: those that limit its steps, and those of the observed motion.
 
-Drag takes speeds in τ = m/β, springs and pair forces swing with ω, a collision lasts t_c, and thermal motion turns the
-smallest body by an angle in √(I/kT). An explicit rule resolves the fastest of these; which of them an option leaves
-out, and whether that may be seen, is what advice is about.
+Drag damps speeds in τ = m/β, springs and pair forces vibrate at ω, a collision lasts t_c, and thermal motion rotates
+the smallest body by about one radian in √(I/kT). An explicit rule resolves the fastest of these. Advice decides
+which of them an option may leave out.
 """
 
 from __future__ import annotations
@@ -27,57 +27,57 @@ from articulon.time_scales.contact_step_limit import contact_scales
 from articulon.units import UnitSystem
 
 RELAXATIONS = 8.0
-"""Slowest relaxation times of drag that a probe lasts for by default: motion from rest is then steady to e⁻⁸."""
+"""Default length of a probe, in slowest relaxation times of drag; motion from rest is then steady to e⁻⁸."""
 LEAST_RELAXATIONS = 2.0
-"""And at least: before, nothing tells a delay from the start."""
+"""Minimum length of a probe, in slowest relaxation times; earlier a delay cannot be told from the start."""
 PERIODS = 64.0
-"""Shortest vibrations that a probe lasts for by default."""
+"""Default length of a probe, in shortest vibrations."""
 LEAST_PERIODS = 4.0
-"""And at least."""
+"""Minimum length of a probe, in shortest vibrations."""
 COLLISIONS = 4.0
-"""Collisions that a probe of grains lasts for by default."""
+"""Default length of a probe of grains, in collisions."""
 TURNS = 24
-"""Power iterations for the fastest vibration of a large model."""
+"""Number of power iterations for the fastest vibration of a large model."""
 
 
 @dataclass(frozen=True)
 class CaseTimeScales:
-    """The times of a case [time]; infinity for what it has not."""
+    """Time scales of a case [time]; infinity for those that it does not have."""
 
     duration: float
-    """Of the whole run."""
+    """Duration of the whole run."""
     fastest_drag: float = math.inf
-    """The shortest relaxation time of a body against drag."""
+    """Shortest drag relaxation time of a body."""
     slowest_drag: float = math.inf
-    """The relaxation time Σm/Σβ of the tree that relaxes slowest."""
+    """Relaxation time Σm/Σβ of the slowest tree."""
     slowest: str = ""
-    """A body of that tree."""
+    """Name of a body of that tree."""
     vibration: float = math.inf
-    """1/ω of the fastest vibration under forces of place."""
+    """Time 1/ω of the fastest vibration under position-dependent forces."""
     damping: float = math.inf
-    """The shortest time in which any damping takes a speed, that of trees as a whole."""
+    """Shortest damping time of a speed, including the coupling within trees."""
     contact: float = math.inf
-    """A twentieth of a collision, or of a Rayleigh wave across a grain: the step that contacts allow."""
+    """Allowed step for contacts: a twentieth of a collision, or of a Rayleigh wave across a grain."""
     contact_limit: float = math.inf
-    """Step that contacts do not allow."""
+    """Step beyond which contacts become unstable."""
     turning: float = math.inf
-    """√(I/kT) of the body that thermal motion turns fastest."""
+    """Time √(I/kT) of the body that thermal motion rotates fastest."""
     end: float = math.inf
-    """When what stops the run is expected to, by the way without inertia."""
+    """Expected time at which the stop condition ends the run, from the motion without inertia."""
 
     @property
     def horizon(self) -> float:
-        """When the run is expected to end [time]."""
+        """Expected end of the run [time]."""
         return min(self.duration, self.end)
 
     @property
     def needed(self) -> float:
-        """The shortest probe that tells anything [time]."""
+        """Shortest useful probe [time]."""
         return self._of(LEAST_RELAXATIONS, LEAST_PERIODS, 1.0)
 
     @property
     def usual(self) -> float:
-        """The probe where none is asked for [time]."""
+        """Default length of the probe [time]."""
         return self._of(RELAXATIONS, PERIODS, COLLISIONS)
 
     def _of(self, relaxations: float, periods: float, collisions: float) -> float:
@@ -90,38 +90,38 @@ class CaseTimeScales:
         return min(self.duration, max(known, default=0.01 * relaxations * self.duration))
 
     def binding(self, units: UnitSystem) -> str:
-        """What asks for the longest of the least probes, in words."""
+        """Reason for the minimum probe length, in words."""
         told = suited(units, "time", self.needed).text(self.needed, 3).replace("\u00a0", " ")
         found = {
             LEAST_RELAXATIONS * self.slowest_drag: (
-                f"{told}, {LEAST_RELAXATIONS:g} relaxation times of '{self.slowest}', which relaxes slowest"
+                f"{told}, {LEAST_RELAXATIONS:g} relaxation times of '{self.slowest}', the slowest"
             ),
             LEAST_PERIODS * 2.0 * math.pi * self.vibration: f"{told}, {LEAST_PERIODS:g} of its shortest vibrations",
             20.0 * self.contact: f"{told}, one collision",
         }
         asked = [time for time in found if math.isfinite(time)]
         if not asked or max(asked) > self.duration:
-            part = f"{self.needed / self.duration:.2g} of the run, since none of its time scales is known"
+            part = f"{self.needed / self.duration:.2g} of the run, because none of its time scales is known"
             return f"{told}, {'all of the run' if self.needed >= self.duration else part}"
         return found[max(asked)]
 
     @property
     def data(self) -> dict[str, float | None]:
-        """The times by name; None for what the case has not."""
+        """Times by name; None for those that the case does not have."""
         names = ("duration", "end", "fastest_drag", "slowest_drag", "vibration", "damping", "contact", "turning")
         return {name: value if math.isfinite(value := getattr(self, name)) else None for name in names}
 
     def words(self, units: UnitSystem) -> list[tuple[str, str]]:
-        """What the times are of, and the times with their units; those that the case has."""
+        """Descriptions of the times, and the times with units, for those that the case has."""
         named = {
             "fastest relaxation of drag, m/β or I/β_ω": self.fastest_drag,
-            "fastest damping of the joints together": self.damping,
+            "fastest damping of coupled joints": self.damping,
             "fastest vibration, 1/ω": self.vibration,
             "a twentieth of a collision": self.contact,
-            "thermal turning of the lightest body, √(I/kT)": self.turning,
+            "thermal rotation of the lightest body, √(I/kT)": self.turning,
             f"slowest relaxation of drag, Σm/Σβ of '{self.slowest}'": self.slowest_drag,
             "the run": self.duration,
-            "its end, as it is expected": self.end,
+            "its expected end": self.end,
         }
         shown = [(name, time) for name, time in named.items() if math.isfinite(time)]
         return [
@@ -136,9 +136,9 @@ def scales_of(model: Model, duration: float) -> CaseTimeScales:
     Parameters
     ----------
     model
-        The model, its initial state the one that the run begins from.
+        Model, with the initial state of the run.
     duration
-        Of the whole run [time].
+        Duration of the whole run [time].
     """
     evaluator = Evaluator(model)
     found: dict[str, Any] = {"duration": duration}
@@ -161,7 +161,7 @@ def scales_of(model: Model, duration: float) -> CaseTimeScales:
 
 
 def _vibration(model: Model, evaluator: Evaluator) -> tuple[float, float]:
-    """1/ω of the fastest vibration, and the shortest time of a damping where that is known [time]."""
+    """Time 1/ω of the fastest vibration, and the shortest damping time if known [time]."""
     if only_particles(model):
         omega = fastest_frequency(evaluator, model.q0)
         return (1.0 / omega if omega > 0.0 else math.inf), math.inf
@@ -172,14 +172,14 @@ def _vibration(model: Model, evaluator: Evaluator) -> tuple[float, float]:
         damping = times.pop("damping", math.inf)
     else:
         times, damping = {}, math.inf
-    # Gravity is no force on any joint, and is in none of these channels.
+    # Gravity is not a joint force and is in none of these channels.
     omega = fastest_of_trees(evaluator, model.q0)
     return min([*times.values(), 1.0 / omega if omega > 0.0 else math.inf]), damping
 
 
 def fastest_of_trees(evaluator: Evaluator, q: np.ndarray) -> float:
-    """ω of the fastest vibration of jointed bodies about q [1/time]: the root of the largest eigenvalue of −∂u'/∂q, by
-    power iteration with differences of accelerations; 0 where no force changes there."""
+    """Frequency ω of the fastest vibration of jointed bodies about q [1/time]: the square root of the largest
+    eigenvalue of −∂u'/∂q, by power iteration with finite differences of accelerations; 0 if no force changes there."""
     model = evaluator.model
     nq, nu = model.nq, model.nu
     factor = np.ones(8)

@@ -1,4 +1,4 @@
-"""How stiff particles are once they have begun to collide: a lattice, or what has gone downhill, is softer."""
+"""Stiffness of particles after the first collisions; a lattice, or a minimised start, is softer."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from articulon.model import Model
 from articulon.time_scales.noise_windows import fitting_step
 
 SETTLING = 20.0
-"""Vibrations 1/ω of particles after which their frequencies are looked at again."""
+"""Number of vibrations 1/ω of particles after which their frequencies are evaluated again."""
 
 
 def stiffness_of_particles(subject: Subject, vibration: float, deadline: float) -> tuple[float, float]:
-    """1/ω of the fastest vibration of particles [time], and the mean of ω² over all directions [1/time²]: of those at
-    the beginning and once they have begun to collide the stiffer.
+    """Time 1/ω of the fastest vibration of particles [time], and the mean of ω² over all directions [1/time²], the
+    stiffer of the start and the state after the first collisions.
 
     Parameters
     ----------
     subject
-        What is run.
+        The subject.
     vibration
-        1/ω at the beginning [time].
+        Time 1/ω at the start [time].
     deadline
-        When the short run ends, by ``time.perf_counter``.
+        End of the short run, by ``time.perf_counter``.
     """
     model = subject.model
     square = _mean_square(model, model.q0)
@@ -50,5 +50,5 @@ def stiffness_of_particles(subject: Subject, vibration: float, deadline: float) 
 
 
 def _mean_square(model: Model, q: np.ndarray) -> float:
-    """Mean of ω² over all directions of free particles, ⟨∇²Φ/m⟩/3 [1/time²]; masses are taken as their mean."""
+    """Mean of ω² over all directions of free particles, ⟨∇²Φ/m⟩/3 [1/time²], with the mean mass."""
     return max(0.0, configurational_laplacian(model, q)) / (3.0 * float(model.masses.sum()))

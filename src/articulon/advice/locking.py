@@ -1,4 +1,4 @@
-"""Measures the option in which joints or modes lock."""
+"""Measurement of the option in which joints or modes lock."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ if TYPE_CHECKING:
     from articulon.advice.measuring import Measuring
 
 LONGER = 3.0
-"""How many times longer a cost is measured that falls along the run, as joints lock."""
+"""Factor by which a cost is measured longer if it falls along the run as joints lock."""
 
 
 def locking_option(m: Measuring) -> Option:
-    """With joints or modes that lock."""
+    """Option with joints or modes that lock."""
     own = adaptive(m.subject)
     if own is None and m.subject.particles:
         return Option("adaptive", False, "free particles have no joints that could be locked")
     if own is None and m.subject.touches:
         return Option("adaptive", False, ADAPTIVE_CONTACTS.why)
     if own is None and (m.thermal or m.subject.noisy):
-        why = "thermal motion turns every joint, and which of them may rest only conditions tell: give [adaptive]"
+        why = "thermal motion rotates every joint, and only conditions can decide which may lock: give [adaptive]"
         return Option("adaptive", False, why)
     way = own if own is not None else _quiet(m)
     if way.case is None:
         return way.refused
     step = _step(m, way)
     if step is None and way.equal_steps:
-        return Option(way.name, False, "no step of the rule beside it was found", way.rule, changes=way.changes)
+        return Option(way.name, False, "no step was found for its rule", way.rule, changes=way.changes)
     trust = None if own is None else _of_conditions(m, way.case)
     if trust is None or (trust.verdict == "inconclusive" and not (m.thermal or m.subject.noisy)):
-        trust = _of_locking(m, way, step) or trust or Trust("inconclusive", None, "no motion to hold it against")
+        trust = _of_locking(m, way, step) or trust or Trust("inconclusive", None, "no motion to compare it with")
     return m.costs.of(way, step, "the step with every joint free", trust, LONGER * PACE)
 
 
 def _of_locking(m: Measuring, way: Way, step: float | None) -> Trust | None:
-    """How far locking can be trusted, by the motion with all active; None where it cannot be held against that."""
+    """Trust in locking, by comparison with the motion with everything active; None if that is impossible."""
     beside = None if m.truth is None else _locked_beside(m, way, step)
     if beside is None or m.truth is None:
         return None
     length = m.told(float(m.truth.path.times[-1]))
-    words = f"what locking changes in {length}, most of {beside.what or 'nothing'}"
+    words = f"change by locking in {length}, most in {beside.what or 'nothing'}"
     return Trust(m.bounds.verdict(beside.error), beside.error, words)
 
 
 def _of_conditions(m: Measuring, case: Case) -> Trust:
-    """How far the conditions of a case can be trusted: which are exact in an ensemble, docs/adaptive.md has."""
+    """Trust in the conditions of a case; docs/adaptive.md lists which are exact in an ensemble."""
     assert case.adaptive is not None
     groups = case.adaptive.groups
     random = all(
@@ -69,19 +69,19 @@ def _of_conditions(m: Measuring, case: Case) -> Trust:
     fixman = any(getattr(force, "of_determinant", False) for force in m.subject.model.forces)
     if random and fixman:
         return Trust(
-            "trusted", None, "averages are exact but for the step: its conditions say nothing of the coordinates"
+            "trusted", None, "averages are exact apart from the step: its conditions do not depend on the coordinates"
         )
     if random:
-        return Trust("suspect", None, "without Fixman's potential averages have a bias for every set of locked joints")
+        return Trust("suspect", None, "without Fixman's potential averages are biased for every set of locked joints")
     return Trust(
         "inconclusive",
         None,
-        "its conditions look at the motion; how far that biases it a comparison with all joints free tells",
+        "its conditions depend on the motion; only a comparison with all joints free shows the bias",
     )
 
 
 def _step(m: Measuring, way: Way) -> float | None:
-    """The longest step that fills the time between decisions and is no longer than with every joint free."""
+    """Longest step that divides the time between decisions and is no longer than with every joint free."""
     if not way.equal_steps:
         return None
     assert way.case is not None and way.case.adaptive is not None
@@ -94,13 +94,13 @@ def _step(m: Measuring, way: Way) -> float | None:
 
 
 def _quiet(m: Measuring) -> Way:
-    """Locks the joints that hardly turn."""
+    """Lock the joints that hardly rotate."""
     truth = m.truth
     if truth is None or truth.path.times.size < 3:
         return Way("adaptive", {}, None, "no unscaled run was long enough to see which joints are quiet")
     model, reach = m.subject.model, ranges(m.subject.groups, truth.path.place)
     if model.loops.kind.size or model.drives:
-        return Way("adaptive", {}, None, "loops or drives bind its joints, and none of those can be locked alone")
+        return Way("adaptive", {}, None, "loops or drives couple its joints, and none of them can be locked alone")
     turning: dict[str, float] = {}
     link_of = {int(model.forest.u_start[i]): i for i in range(model.forest.kind.size)}
     for group, angle in zip(m.subject.groups, reach.tolist(), strict=True):
@@ -122,7 +122,7 @@ def _locked_beside(m: Measuring, way: Way, step: float | None) -> Apartness | No
     parts = 1 if step is None else 2 ** max(0, math.ceil(math.log2(length / moments / step)))
     made = way.with_step(length / moments / parts) if fixed else way.case
     assert made is not None and made.adaptive is not None
-    if fixed:  # decisions fall on ends of steps
+    if fixed:  # decisions are at ends of steps
         every = length / moments / parts * max(1, round(every / (length / moments / parts)))
     made = replace(made, adaptive=made.adaptive.model_copy(update={"every": every}))
     window = Window(m.subject.model, length, parts, moments)

@@ -1,5 +1,5 @@
-"""Where a case with drag goes, found without inertia in a fraction of its cost: how late inertia makes it, what a
-constant factor would do, and states further on from which steps can be tried."""
+"""Prediction of a case with drag from its motion without inertia, at a fraction of the cost: the delay by inertia, the
+effect of a constant factor, and later states from which steps can be tried."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from articulon.model import Model
 
 @dataclass(frozen=True)
 class Ahead:
-    """What is known of the way before the case has run."""
+    """Predictions for a case before it has run."""
 
     approach: Approach | None = None
-    """The way without inertia; None where it cannot be followed."""
+    """Motion without inertia; None if it cannot be computed."""
     later: Model | None = None
-    """The model as it is near the end of that way; None where joints are kept on it, or there is none."""
+    """Model in a state near the end of that motion; None if joints are saved on the way, or there is none."""
 
     @property
     def inertia(self) -> float | None:
-        """How late inertia makes the unscaled run, as a part of the way; None where that is not known."""
+        """Relative delay of the unscaled run by inertia; None if unknown."""
         return None if self.approach is None else self.approach.inertia() / self.approach.duration
 
     @property
     def late(self) -> float:
-        """That, where it is known; else 0."""
+        """Relative delay by inertia if known, otherwise 0."""
         return self.inertia or 0.0
 
     def factor(self, tolerance: float) -> tuple[float, float] | None:
-        """The least constant factor whose lag is within a tolerance, and that lag as a part of the way."""
+        """Smallest constant factor whose lag is within a tolerance, and that relative lag."""
         if self.approach is None:
             return None
         a2 = self.approach.safe_factor(tolerance)
@@ -42,14 +42,14 @@ class Ahead:
 
 
 def ahead_of(subject: Subject, probe: float) -> Ahead:
-    """Follows the way without inertia of a case.
+    """Compute the motion without inertia of a case.
 
     Parameters
     ----------
     subject
-        The case.
+        The subject.
     probe
-        How long before the end of the way the later state is [time].
+        Time of the later state before the end of the motion [time].
     """
     try:
         approach = approach_of(subject.case)

@@ -1,4 +1,4 @@
-"""What a run costs, measured on its first steps with kernels that are loaded: frame by frame, as a run goes."""
+"""Cost of a run, measured frame by frame on its first steps with loaded kernels."""
 
 from __future__ import annotations
 
@@ -22,64 +22,64 @@ from articulon.simulation.preparation import Prepared, prepare, start_state
 from articulon.storage.trajectory import Frame
 
 CHUNK = 0.1
-"""Wall time between which Python is in control [s]."""
+"""Wall time between returns of control to Python [s]."""
 WARM = 4
-"""Steps that load what is called first, and do not count."""
+"""Number of warm-up steps, which do not count."""
 LATE = 0.5
-"""Part of what was measured, its end, that says how steps go on."""
+"""Fraction of the measurement, at its end, that predicts the later steps."""
 ONCE = 0.1
-"""Wall time to begin and to end the files of a run [s]."""
+"""Wall time to create and close the files of a run [s]."""
 WRITING = 2e-4
-"""Wall time to write a frame and what it takes beside looking, at least [s]."""
+"""Minimum wall time to write a frame, in addition to its observables [s]."""
 WRITING_A_NUMBER = 2.5e-8
-"""And for each number of it [s]."""
+"""Additional wall time for each number of a frame [s]."""
 
 
 class Pace(NamedTuple):
-    """What a run costs."""
+    """Cost of a run."""
 
     steps: float
-    """Of the whole run."""
+    """Number of steps of the whole run."""
     seconds: float
-    """Wall time of the whole run, its frames and checks with it, without compiling [s]."""
+    """Wall time of the whole run with its frames and checks, without compiling [s]."""
     busy: float
-    """Processor time over wall time while it was measured: one on a quiet machine and one thread, less where other
+    """Processor time over wall time during the measurement: one on a quiet machine with one thread, less if other
     programs run."""
     per_step: float
-    """[s]."""
+    """Wall time per step [s]."""
     step: float
     """Mean step of the whole run [time]."""
     until: float
-    """Simulated time that it was measured to [time]."""
+    """Simulated time up to which the cost was measured [time]."""
     failed: tuple[str, ...]
-    """What the checks of the case find amiss: those of what is conserved, and all of a run that came to its end and in
-    which nothing is left to chance."""
+    """Failed checks of the case: those of conserved quantities, or all of them if the run reached its end and involves
+    no chance."""
     balance: float
-    """The largest |T − T₀ − ΣW| until then, with what is locked in it, over the largest kinetic energy."""
+    """Largest |T − T₀ − ΣW| so far, including the energy held by locked parts, over the largest kinetic energy."""
     stopped: bool
-    """Whether the run ended there by what stops it."""
+    """Whether the stop condition ended the run there."""
     failure: str
-    """Why it did not go on; empty where it did."""
+    """Reason why the run did not continue; empty if it did."""
 
 
 def pace_of(case: Case, model: Model, seconds: float, horizon: float) -> Pace:
-    """What a case costs.
+    """Measure the cost of a case.
 
     Parameters
     ----------
     case
-        The case, from the initial state of the model.
+        The case, starting from the initial state of the model.
     model
         Its model.
     seconds
-        Wall time for it [s].
+        Wall time for the measurement [s].
     horizon
-        When the run is expected to end [time].
+        Expected end of the run [time].
 
     Raises
     ------
     CaseError
-        For what cannot be run.
+        If the case cannot be run.
     """
     with one_blas_thread():
         return _pace(case, prepare(case, model=model), seconds, horizon)
@@ -147,11 +147,11 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
 
 
 CONSERVED = ("energy", "momentum", "angular-momentum", "loops")
-"""Kinds of checks that hold at every moment of a run."""
+"""Kinds of checks that hold at any time of a run."""
 
 
 def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> tuple[str, ...]:
-    """Which checks of a case do not pass, as its summary would have them."""
+    """Checks of a case that fail, as its summary would report them."""
     if not case.checks or len(kept) < 2:
         return ()
     chance = case.thermostat is not None or brownian_of(prepared.model) is not None
@@ -166,7 +166,7 @@ def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> t
         prepared.policy.varies,
     )
     found = []
-    # All of them are made, for what they cost a run; but some tell nothing yet.
+    # All checks are made, because a run pays for them too, but some are not meaningful yet.
     for check in prepared_checks(case.checks, prepared.model, dimensions, case.source):
         one = check.outcome(frames)
         if not one.passed and ((ended and not chance) or getattr(check, "kind", "") in CONSERVED):
@@ -175,7 +175,7 @@ def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> t
 
 
 def _warmed(prepared: Prepared, state: State, duration: float) -> None:
-    """Loads all that the first steps and frames call."""
+    """Run the functions of the first steps and frames once, to load them."""
     prepared.observer.begin(state)
     prepared.driver.advance(state, duration, WARM)
     prepared.observer.frame(state)
@@ -190,12 +190,12 @@ def _extrapolated(
     failure: str,
     stopped: bool,
 ) -> Pace:
-    """The whole run, by how its steps went at the end of what was measured."""
+    """Extrapolation to the whole run from the end of the measurement."""
     wall, steps, until = marks[-1]
     none = math.nan
     found = Pace(none, none, 1.0, none, none, until, failed, balance, stopped, failure)
     if steps == 0 or until <= 0.0 or failure:
-        return found._replace(failure=failure or "no step came to its end in the time for it")
+        return found._replace(failure=failure or "no step was completed in the available time")
     if stopped or until >= horizon * (1.0 - 1e-9):
         return found._replace(steps=steps, seconds=wall + frames, per_step=wall / steps, step=until / steps)
     early = next((mark for mark in marks if mark[2] >= (1.0 - LATE) * until), marks[0])

@@ -1,4 +1,4 @@
-"""Measures each option on a case: its step, its cost, and how wrong it is beside the unscaled motion."""
+"""Measurement of each option for a case: its step, its cost, and its error compared with the unscaled motion."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ from articulon.report.readable_numbers import percent, suited
 from articulon.simulation.preparation import prepare
 
 TURN = 0.2
-"""Angle that the lightest body may turn in a step by thermal motion [rad], beyond which steps may not stay finite."""
+"""Angle by which thermal motion may rotate the lightest body in a step [rad]; longer steps may diverge."""
 TURN_ERROR = 3.5
-"""Error of thermal means over the square of that angle, by the study of friction-implicit steps in
+"""Error of thermal means over the square of that angle, from the study of friction-implicit steps in
 docs/validation.md: 2 % at 0.075 rad, 4 % at 0.11 and 8 to 11 % at 0.15."""
 STABLE = 2.0
-"""ω h beyond which kicks and drifts make a vibration grow, from which friction-implicit steps are tried."""
+"""Limit of ω h beyond which kicks and drift steps amplify a vibration; friction-implicit steps start from it."""
 COLLIDING = 0.25
-"""ω h of the fastest vibration of particles that collide, in their longest step."""
+"""Value of ω h in the longest step of colliding particles, for their fastest vibration."""
 HEAT = 0.1
-"""Part of the tolerance that steps of particles may heat their positions by."""
+"""Fraction of the tolerance by which the steps of particles may heat their positions."""
 ANGLE = 0.5
-"""Angle ω h that the fastest vibration turns by in the longest step that is tried [rad]."""
+"""Phase angle ω h of the fastest vibration in the longest step that is tried [rad]."""
 BEFORE = 0.98
-"""Part of the time after which a run is expected to stop that all of it is tried for: beyond it has no physics."""
+"""Fraction of the expected stop time up to which a whole run is tried; the model is not valid beyond the stop."""
 LARGEST = 0.5
-"""Factor of scaling beyond which it saves too little to be worth its errors."""
+"""Scaling factor above which the saving is too small to justify the errors."""
 STARTS = 2.0
-"""Factor by which what inertia is seen to do in the probe, from rest, may grow along the run."""
+"""Factor by which the effect of inertia seen in the probe, which starts from rest, may grow along the run."""
 MOSTLY = 0.9
-"""Part of a run that is scaled and judged from which the verdict is that on the run."""
+"""Fraction of a run covered by the scaled probe from which its verdict counts as that on the run."""
 
 
 class Measuring:
-    """Measures the options of a case, in turn.
+    """Measures the options of a case one after the other.
 
     Parameters
     ----------
     subject
-        The case.
+        The subject.
     scales
-        Its time scales.
+        Time scales of the case.
     ahead
-        What is known of its way.
+        Predictions from the motion without inertia.
     probe
         Length of the probe [time].
     tolerance
-        Error that is allowed.
+        Allowed error.
     seconds
-        Wall time for all of them [s].
+        Wall time for all options [s].
     """
 
     def __init__(
@@ -73,54 +73,55 @@ class Measuring:
         self.tolerance, self.seconds = tolerance, seconds
         self.bounds = Bounds.of_tolerance(tolerance)
         self.truth: Trial | None = None
-        """The finest unscaled run from the beginning."""
+        """Finest unscaled run from the start."""
         self.truth_by = ""
-        """The rule that it was made by."""
+        """Integration rule of that run."""
         self.base: Way | None = None
-        """The unscaled way with everything active that joints which lock are measured beside, and its step."""
+        """Unscaled option with everything active that locking is compared with, and its step."""
         self.base_step: float | None = None
         self.particles: tuple[float, float] | None = None
-        """1/ω [time] and the mean of ω² [1/time²] of particles that collide, once they are known."""
+        """Time 1/ω [time] and mean of ω² [1/time²] of colliding particles, once known."""
         self.costs = Costs(subject, scales, self.bounds, seconds)
-        """What measures costs."""
+        """Measurement of costs."""
 
     @property
     def starts(self) -> list[Model]:
-        """Models that begin where steps are tried."""
+        """Models with the states from which steps are tried."""
         return [self.subject.model, *([] if self.ahead.later is None else [self.ahead.later])]
 
     @property
     def thermal(self) -> bool:
-        """Whether motion is thermal, so that paths part whatever the step and only their beginnings can be compared."""
+        """Whether motion is thermal, so that paths diverge whatever the step and only their beginnings can be
+        compared."""
         return self.subject.case.thermostat is not None or self.subject.case.run.speeds == "thermal"
 
     @property
     def _until(self) -> float:
-        """Time up to which a whole run can be tried; 0 where something stops it and nobody knows when [time]."""
+        """Time up to which a whole run can be tried; 0 if it has a stop condition of unknown time [time]."""
         if self.subject.case.run.stop is None:
             return self.scales.duration
         return BEFORE * self.scales.end if math.isfinite(self.scales.end) else 0.0
 
     def _deadline(self, way: Way) -> float:
-        """When a search ends that begins once the kernels are loaded, by ``time.perf_counter``."""
+        """End of a search that begins once the kernels are loaded, by ``time.perf_counter``."""
         assert way.case is not None
-        with suppress(ArticulonError):  # what cannot be run is told when it is tried
+        with suppress(ArticulonError):  # an impossible run is reported when it is tried
             prepare(way.case, model=self.subject.model)
         return time.perf_counter() + SEARCH * self.seconds
 
     def told(self, time_: float) -> str:
-        """A time with its unit."""
+        """A time with its unit, as text."""
         return suited(self.subject.case.units, "time", time_).text(time_, 3).replace("\u00a0", " ")
 
     def explicit(self) -> Option:
-        """Unscaled, by an explicit rule."""
+        """Unscaled option with an explicit rule."""
         way = explicit(self.subject, self.scales)
         if way.case is None:
             return way.refused
         if self.subject.touches and way.equal_steps:
             limit = self.scales.contact
             if math.isfinite(limit):
-                words = "what a twentieth of a collision leaves out, below a thousandth of what it lasts"
+                words = "error of steps of a twentieth of a collision, below a thousandth of its duration"
                 return self.costs.of(way, limit, "a twentieth of a collision", Trust("trusted", 1e-3, words))
         if self.subject.particles and way.equal_steps:
             return self._verlet(way)
@@ -129,49 +130,49 @@ class Measuring:
         return self._controlled(way)
 
     def friction_implicit(self) -> Option:
-        """Unscaled, with the friction taken implicitly."""
+        """Unscaled option with implicit friction."""
         way = friction_implicit(self.subject)
         if way.case is None:
             return way.refused
         if self.subject.particles:
-            why = "no drag acts on free particles, and without it its steps are those of velocity Verlet"
+            why = "no drag acts on the free particles, and without drag the steps are those of velocity Verlet"
             return Option(way.name, False, why, way.rule, changes=way.changes)
         bound, words = STABLE * self.scales.vibration, f"{STABLE:g}/ω of the fastest vibration"
         turn = min(TURN, math.sqrt(self.tolerance / TURN_ERROR)) * self.scales.turning
         if turn < bound:
-            bound, words = turn, "the angle by which thermal motion turns the lightest body"
+            bound, words = turn, "the angle by which thermal motion rotates the lightest body"
         return self._halved(way, bound, words)
 
     def _verlet(self, way: Way) -> Option:
-        """Steps of many particles, whose paths part whatever the step is: by their fastest vibration."""
+        """Steps for many particles, from their fastest vibration, because their paths diverge whatever the step."""
         vibration, square = self._stiffness()
         if not math.isfinite(vibration):
             return Option(way.name, False, "no force acts between the particles, so that any step will do", way.rule)
         step, bound = COLLIDING * vibration, f"{COLLIDING:g}/ω of the fastest vibration"
         if step**2 * square / 12.0 > HEAT * self.tolerance:
-            step, bound = math.sqrt(12.0 * HEAT * self.tolerance / square), "the heat that steps add to the positions"
+            step, bound = math.sqrt(12.0 * HEAT * self.tolerance / square), "the heating of the positions by the steps"
         words = (
-            "h²⟨∇²Φ/m⟩/12, by which steps heat the positions over the speeds, or what steps lost of energy in the "
-            "probe; paths part whatever the step"
+            "h²⟨∇²Φ/m⟩/12, by which steps heat the positions over the speeds, or the energy that steps lost in the "
+            "probe; paths diverge whatever the step"
         )
         error = step**2 * square / 12.0
         return self.costs.of(way, step, bound, Trust(self.bounds.verdict(error), error, words))
 
     def _stiffness(self) -> tuple[float, float]:
-        """1/ω of particles that collide, and the mean of ω²; see :func:`stiffness_of_particles`."""
+        """Time 1/ω of colliding particles, and the mean of ω²; see :func:`stiffness_of_particles`."""
         if self.particles is None:
             deadline = time.perf_counter() + SEARCH * self.seconds
             self.particles = stiffness_of_particles(self.subject, self.scales.vibration, deadline)
         return self.particles
 
     def _halved(self, way: Way, bound: float, words: str) -> Option:
-        """In the longest equal steps that halving does not change."""
+        """Option with the longest equal steps that halving does not change."""
         interval = float(self.subject.case.run.interval)
         own: Any = self.subject.case.integrator
         same = self.thermal and str(own.rule) == way.rule
         if same and float(own.step) < bound:
             bound = float(own.step)
-            words = "the case's own step: in a probe nobody sees what longer ones do to averages over long times"
+            words = "the case's own step: a probe cannot show the effect of longer steps on averages over long times"
         probe, deadline = 0.0 if self.thermal else self.probe, self._deadline(way)
         found = longest_step(
             self.subject,
@@ -188,27 +189,27 @@ class Measuring:
         if found.step is None:
             return self._unsettled(way, found)
         if found.step < 0.49 * min(bound, interval):
-            words = f"what halving changes, first of {found.what}" if found.what else "what halving changes"
+            words = f"the change by halving, first of {found.what}" if found.what else "the change by halving"
         if same and 0.49 * bound < found.step < bound == float(own.step):
-            # Of order 2: the step that was tried is a power of two of parts of the time between frames.
+            # The error is of order 2. The tried step is the time between frames over a power of two.
             found = found._replace(step=bound, error=float(found.error or 0.0) * (bound / found.step) ** 2)
             self.base_step = bound if self.base is way else self.base_step
         return self.costs.of(way, found.step, words, self._of_steps(found))
 
     def _of_steps(self, found: Settled) -> Trust:
-        """How far a step that was found by halving can be trusted."""
+        """Trust in a step found by halving."""
         error = float(found.error or 0.0)
         what = f", most of {found.what}" if found.what else ""
         if self.subject.noisy:
             turn = 0.0 if found.step is None else found.step / self.scales.turning
             error = TURN_ERROR * turn**2
             words = (
-                f"thermal means, by the angle of {turn:.2g} rad that the lightest body turns in a step; single paths "
+                f"thermal means, from the angle of {turn:.2g} rad that the lightest body turns in a step; single paths "
                 f"on the same noise are off by {_percent(found.error)}{what}"
             )
             return Trust(self.bounds.verdict(error), error, words)
-        places = "from the beginning" if len(self.starts) == 1 else "from the beginning and near the end"
-        words = f"what half the step changes in {self.told(found.window)} {places}{what}"
+        places = "from the start" if len(self.starts) == 1 else "from the start and near the end"
+        words = f"change by half the step in {self.told(found.window)} {places}{what}"
         return Trust(self.bounds.verdict(error), error, words)
 
     def _unsettled(self, way: Way, found: Settled) -> Option:
@@ -216,7 +217,7 @@ class Measuring:
         return Option(way.name, False, why, way.rule, changes=way.changes)
 
     def _controlled(self, way: Way) -> Option:
-        """In steps that the rule chooses by its error."""
+        """Option with steps that the rule chooses by its error estimate."""
         own = isinstance(self.subject.case.integrator, Controlled)
         deadline = self._deadline(way)
         held = 0.25 * self.scales.fastest_drag
@@ -232,15 +233,17 @@ class Measuring:
             changes |= {"integrator.rtol": _rounded(integrator.rtol), "integrator.atol": _rounded(integrator.atol)}
         reached = self.probe if found.finest is None else float(found.finest.path.times[-1])
         if found.error is None or reached <= 0.0:
-            trust = Trust("trusted", None, "the tolerances of its steps; the probe was too dear to make it twice")
+            trust = Trust("trusted", None, "the tolerances of its steps; the probe was too expensive to repeat")
         else:
-            many = "30 times tighter tolerances change"
+            many = "30 times tighter tolerances"
             what = f", most of {found.what}" if found.what else ""
-            trust = Trust(self.bounds.verdict(found.error), found.error, f"what {many} in {self.told(reached)}{what}")
+            trust = Trust(
+                self.bounds.verdict(found.error), found.error, f"effect of {many} in {self.told(reached)}{what}"
+            )
         return self.costs.of(Way(way.name, changes, way.tighter(factor)), None, "its tolerances", trust)
 
     def _keep(self, way: Way, found: Settled) -> None:
-        """Keeps the finest unscaled run, for what is measured beside it."""
+        """Keep the finest unscaled run for comparison with other options."""
         rule = way.rule
         if (
             found.finest is not None
@@ -254,7 +257,7 @@ class Measuring:
             self.base, self.base_step = way, found.step if way.equal_steps else None
 
     def overdamped(self) -> Option:
-        """Without inertia."""
+        """Option without inertia."""
         way = overdamped(self.subject)
         if way.case is None:
             return way.refused
@@ -281,40 +284,41 @@ class Measuring:
         if found.step is None:
             return self._unsettled(way, found)
         if found.step < 0.49 * min(bound, interval):
-            words = f"what halving changes, first of {found.what}" if found.what else "what halving changes"
+            words = f"the change by halving, first of {found.what}" if found.what else "the change by halving"
         own = float(found.error or 0.0) if not self.subject.noisy else 0.0
         inertia, how = self._inertia(way)
         error = own + inertia
         return self.costs.of(way, found.step, words, Trust(self.bounds.verdict(error), error, how))
 
     def _of_particles(self, way: Way) -> Option:
-        """Free particles without inertia: their noise depends on the step, so that halving compares nothing."""
+        """Option of free particles without inertia; their noise depends on the step, so that halving cannot be
+        compared."""
         own: Any = self.subject.case.integrator
-        words = "steps of weak order 1: hold averages of half the step beside those of the step that is chosen"
+        words = "steps of weak order 1: compare averages of the chosen step with those of half the step"
         trust = Trust("inconclusive", None, words)
         if own.rule != way.rule:
-            why = "its step is to be chosen by trial: far below m γ/k of the stiffest force"
+            why = "its step must be chosen by trial, far below m γ/k of the stiffest force"
             return Option(way.name, False, why, way.rule, changes=way.changes)
         return self.costs.of(way, float(own.step), "the case's own step", trust)
 
     def _inertia(self, way: Way) -> tuple[float, str]:
-        """What leaving inertia out makes wrong, as a part of the run, and how that is known."""
+        """Relative error of leaving inertia out, and how it is known."""
         ratio = self.scales.slowest_drag / self.scales.duration
         found, how = [ratio], [f"the ratio of the slowest relaxation time to the run, {_percent(ratio)}"]
         predicted = self.ahead.inertia
         if predicted is not None:
             found.append(predicted)
-            how = [f"how late inertia makes the run, predicted along the way, {_percent(predicted)}"]
+            how = [f"the predicted delay of the run by inertia, {_percent(predicted)}"]
         truth = self.truth
         if truth is not None and truth.path.times.size > 2 and not self.subject.noisy:
             beside = self._beside(way, truth, self.scales.duration)
             if beside is not None and math.isfinite(beside.error):
                 found.append(STARTS * beside.error)
-                how.append(f"and seen in the probe, {_percent(beside.error)}, most of {beside.what or 'nothing'}")
+                how.append(f"and observed in the probe, {_percent(beside.error)}, most of {beside.what or 'nothing'}")
         return max(found), " ".join(how)
 
     def _beside(self, way: Way, truth: Trial, duration: float) -> Apartness | None:
-        """A way beside the true path of the probe; None where it does not run."""
+        """Compare an option with the true path of the probe; None if it does not run."""
         length, moments = float(truth.path.times[-1]), truth.path.times.size - 1
         longest = 0.25 * max(self.scales.slowest_drag, 4.0 * length / STEPS)
         parts = 2 ** max(0, math.ceil(math.log2(length / moments / longest)))
@@ -328,14 +332,14 @@ class Measuring:
         return error_between(self.subject, made.path, truth.path, duration)
 
     def scaled(self) -> Option:
-        """With all forces but inertia scaled by one factor."""
+        """Option with all forces except inertia scaled by one factor."""
         found = self.ahead.factor(self.tolerance)
         a2, late = (0.1, None) if found is None else found
         way = scaled(self.subject, a2)
         if way.case is None:
             return way.refused
         if a2 > LARGEST:
-            why = f"no factor below {a2:g} keeps the lag within the tolerance, and that saves too little"
+            why = f"no factor below {a2:g} keeps the lag within the tolerance, which saves too little"
             return Option("scaled", False, why, way.rule, changes=way.changes)
         made = self.costs.of(way, None, "its tolerances, times 1/a2", Trust("inconclusive", None, ""))
         if not made.feasible or made.seconds is None:
@@ -344,15 +348,15 @@ class Measuring:
             way.case, self.subject.model, a2, self.scales, self.tolerance, made.seconds, 2.0 * SEARCH * self.seconds
         )
         if late is None:
-            said = "no net force moves a body that floats freely, or loops bind it: its lag cannot be predicted"
+            said = "no net force moves a freely floating body, or loops constrain it: its lag cannot be predicted"
             error = judged
         else:
-            said = f"the lag of a2 = {a2:g}, predicted along the way without inertia, {_percent(late)}"
+            said = f"the lag of a2 = {a2:g}, predicted along the motion without inertia, {_percent(late)}"
             error = max(late, judged or 0.0)
         if part >= MOSTLY:
             return self.costs.trusting(made, Trust(verdict, error, f"{said}; {words}"))
         if (late is None or self.subject.noisy) and verdict != "trusted":
-            # Noise is followed late too, which no prediction counts.
+            # The response to noise is delayed too, which no prediction includes.
             return self.costs.trusting(made, Trust("inconclusive", error, f"{said}; {words}"))
         stands = self.bounds.verdict(0.999 * float(error or 0.0))
         return self.costs.trusting(made, Trust(stands, error, f"{said}; {words}"))

@@ -1,4 +1,4 @@
-"""What an option costs, and what its trust is worth once it has run: the checks of the case, and the energy."""
+"""Cost of an option, and its trust after it has run: the checks of the case, and the energy."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from articulon.report.readable_numbers import suited
 from articulon.time_scales.noise_windows import fitting_step
 
 PACE = 0.04
-"""Part of the wall time for the first measurement of a cost."""
+"""Fraction of the wall time for the first measurement of a cost."""
 SHORTER = 8
-"""How often a step is halved that does not stay finite when it is timed."""
+"""Maximum number of halvings of a step that diverges during the measurement."""
 
 
 class Tried(NamedTuple):
-    """All that an option is made of but its cost."""
+    """All data of an option except its cost."""
 
     way: Way
     case: Case
@@ -36,45 +36,45 @@ class Tried(NamedTuple):
 
 
 class Costs:
-    """Measures what options cost.
+    """Measures the costs of options.
 
     Parameters
     ----------
     subject
-        What is run.
+        The subject.
     scales
-        Its time scales.
+        Time scales of the case.
     bounds
-        Of errors that are trusted.
+        Error bounds of the verdicts.
     seconds
-        Wall time for all that is measured [s].
+        Wall time for all measurements [s].
     """
 
     def __init__(self, subject: Subject, scales: CaseTimeScales, bounds: Bounds, seconds: float) -> None:
         self.subject, self.scales, self.bounds, self.seconds = subject, scales, bounds, seconds
         self.tried: dict[str, Tried] = {}
-        """What has been measured, by the name of the option."""
+        """Measured options, by name."""
 
     def of(self, way: Way, step: float | None, bound: str, trust: Trust, part: float = PACE) -> Option:
-        """An option with its cost.
+        """Return an option with its cost.
 
         Parameters
         ----------
         way
-            What it changes.
+            The option before the measurement.
         step
-            Its step, where all are equal [time].
+            Length of its step, if all steps are equal [time].
         bound
-            What bounds the step, in words.
+            Limit of the step, in words.
         trust
-            How far it can be trusted, but for what is seen now.
+            Trust in the option before the observations of this measurement.
         part
-            Of the wall time.
+            Fraction of the wall time.
         """
         changes, case = dict(way.changes), way.case
         assert case is not None
         if step is not None:
-            if way.name != "adaptive":  # whose steps fill the time between decisions
+            if way.name != "adaptive":  # its steps already divide the time between decisions
                 step = fitting_step(float(self.subject.case.run.interval), step)
             changes["integrator.step"] = self._written(step, 9 if way.name == "adaptive" else 4)
             step = float(self.subject.case.units.value(changes["integrator.step"], "time", "integrator.step"))
@@ -82,16 +82,16 @@ class Costs:
         return self._measured(Tried(way, case, step, changes, bound, trust), part * self.seconds)
 
     def again(self, option: Option, seconds: float) -> Option:
-        """An option with its cost measured for longer; a step that does not stay finite by then is halved."""
+        """Measure the cost of an option for longer; a step that diverges by then is halved."""
         return self._measured(self.tried[option.name], seconds)
 
     def trusting(self, option: Option, trust: Trust) -> Option:
-        """An option with another trust, which stays when it is measured again."""
+        """Return an option with another trust, which is kept if it is measured again."""
         self.tried[option.name] = self.tried[option.name]._replace(trust=trust)
         return replace(option, trust=trust)
 
     def _measured(self, tried: Tried, seconds: float) -> Option:
-        """The option with its cost; a step that does not stay finite is halved."""
+        """Return the option with its cost; a step that diverges is halved."""
         way, failed, safe = tried.way, False, False
         for _ in range(SHORTER if tried.step is not None else 1):
             shown = self._differing(tried.changes)
@@ -105,26 +105,25 @@ class Costs:
                 return _made(way, shown, pace, tried.bound, self._seen(tried.trust, pace))
             if tried.step is None or self.subject.touches:
                 break
-            # Where one has not stayed finite, the first that does is halved once more, for what comes later.
+            # If a step diverged, the first one that does not is halved once more, as a margin for later times.
             failed, safe = True, not pace.failure
             tried = self._shorter(tried, pace)
-        why = pace.failure or "no step was found that stays finite"
+        why = pace.failure or "every step that was tried diverges"
         return Option(way.name, False, why, way.rule, changes=self._differing(tried.changes))
 
     def _shorter(self, tried: Tried, pace: Pace) -> Tried:
-        """The same in half the step."""
+        """Return the option with half the step."""
         assert tried.step is not None
         step, trust = 0.5 * tried.step, tried.trust
         if pace.failure and self.subject.noisy:
-            words = f"longer steps did not stay finite ({_brief(pace.failure)}), and noise may do more; {trust.words}"
+            words = f"longer steps diverged ({_brief(pace.failure)}), and stronger noise may occur; {trust.words}"
             trust = Trust("suspect" if trust.verdict == "trusted" else trust.verdict, trust.error, words)
         changes = {**tried.changes, "integrator.step": self._written(step)}
-        bound = "what stays finite later in the run"
+        bound = "stability later in the run"
         return Tried(tried.way, tried.way.with_step(step), step, changes, bound, trust)
 
     def _seen(self, trust: Trust, pace: Pace) -> Trust:
-        """The trust, with what the checks of the case find, and with what steps lost of energy where nothing else
-        tells."""
+        """Trust that includes failed checks of the case, and the energy lost by the steps if nothing else is known."""
         if pace.failed:
             words = f"{CHECK} ({pace.failed[0]}); {trust.words}"
             return Trust("violated" if trust.verdict == "violated" else "suspect", trust.error, words)
@@ -134,7 +133,7 @@ class Costs:
         return Trust(self.bounds.verdict(error), error, trust.words)
 
     def _written(self, step: float, digits: int = 4) -> Any:
-        """A step as a user writes it, with its unit."""
+        """Write a step in the user's form, with its unit."""
         units = self.subject.case.units
         if units.time is None:
             return float(f"{step:.{digits}g}")
@@ -142,7 +141,7 @@ class Costs:
         return f"{unit.factor * step:.{digits}g} {unit.symbol.replace('µ', 'u')}"
 
     def _differing(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """The changes but for what the case has already."""
+        """The changes without those that the case already has."""
         case = self.subject.case
         found = dict(changes)
         own = getattr(case.integrator, "step", None)
@@ -155,7 +154,7 @@ class Costs:
 
 
 def _brief(failure: str) -> str:
-    """When a run diverged, without what it is told to do."""
+    """Time at which a run diverged, without the advice of the message."""
     return failure.partition(":")[0]
 
 

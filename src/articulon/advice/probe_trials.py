@@ -1,4 +1,4 @@
-"""Short runs in memory from one state and on one noise path, and how far two of them are apart."""
+"""Short in-memory runs from one state with one noise path, and the distance between two of them."""
 
 from __future__ import annotations
 
@@ -23,62 +23,62 @@ from articulon.simulation.preparation import prepare, start_state
 from articulon.time_scales.noise_windows import Windows
 
 MOMENTS = 32
-"""At which places are compared."""
+"""Number of times at which positions are compared."""
 MANY = 128
-"""And in trials that last for all of a run."""
+"""Number of times at which positions are compared in trials of the whole run."""
 LOOKED_AT = 12
-"""Motions, those that are farthest apart, whose delays are looked for."""
+"""Number of motions, those farthest apart, for which delays are computed."""
 SEARCH = 0.12
-"""Part of the wall time for a search that trials are made for."""
+"""Fraction of the wall time for a search."""
 AT_LEAST = 0.25
-"""Wall time that a trial has for its steps once it is ready, whatever the deadline [s]."""
+"""Minimum wall time for the steps of a prepared trial, whatever the deadline [s]."""
 CHUNK = 0.1
-"""Wall time of steps between which Python is in control [s]."""
+"""Wall time of steps between returns of control to Python [s]."""
 
 
 class Trial(NamedTuple):
-    """What a short run did."""
+    """Result of a short run."""
 
     path: Path
-    """Of every motion, at moments that are equally far apart; fewer where it was broken off."""
+    """Path of every motion, at equally spaced times; fewer times if it was interrupted."""
     steps: int
-    """That were taken."""
+    """Number of steps taken."""
     complete: bool
-    """Whether it came to its end in the time that it was given, in numbers that are finite."""
+    """Whether it reached its end in the available time with finite values."""
     diverged: bool
-    """Whether it has left these."""
+    """Whether its values became infinite or undefined."""
     balance: float
-    """|T − T₀ − ΣW| at the end over the largest kinetic energy: what steps have lost of energy."""
+    """Relative energy error |T − T₀ − ΣW| at the end over the largest kinetic energy."""
 
 
 class Window(NamedTuple):
-    """What a trial runs over."""
+    """Time window of a trial."""
 
     model: Model
-    """The model, which begins there."""
+    """Model with the state at the start of the window."""
     length: float
-    """[time]."""
+    """Length of the window [time]."""
     finest: int
-    """Fine windows of noise between two moments."""
+    """Number of fine windows of noise between two comparison times."""
     moments: int = MOMENTS
-    """At which places are looked at."""
+    """Number of times at which positions are compared."""
 
 
 def trial(subject: Subject, case: Case, window: Window, parts: int, deadline: float) -> Trial:
-    """Runs a case in a window.
+    """Run a case in a window.
 
     Parameters
     ----------
     subject
-        What it is a case of.
+        The subject.
     case
-        What is run; a thermostat that acts by random numbers, which depend on the step, is left out.
+        Case to run; a thermostat whose random numbers depend on the step is left out.
     window
-        From where and how long.
+        Start and length of the run.
     parts
-        Steps of a rule of equal steps between two moments, or held windows of noise for the others.
+        Steps of a fixed-step rule between two comparison times, or held windows of noise for the others.
     deadline
-        When it is broken off, by ``time.perf_counter``.
+        Time of interruption, by ``time.perf_counter``.
     """
     interval, moments = window.length / window.moments, window.moments
     fixed = isinstance(case.integrator, FIXED)
@@ -125,7 +125,7 @@ def trial(subject: Subject, case: Case, window: Window, parts: int, deadline: fl
 
 
 def _needs_bath(case: Case) -> bool:
-    """Whether the rule means nothing without the thermostat."""
+    """Whether the rule requires the thermostat."""
     return str(case.integrator.rule) == "ermak-mccammon"
 
 
@@ -139,20 +139,21 @@ def _nothing(subject: Subject, model: Model) -> Trial:
 
 
 class Apartness(NamedTuple):
-    """How far two trials are apart."""
+    """Distance between two trials."""
 
     error: float
-    """Of the motion that is worst, as a part of its range or of the time that errors are relative to."""
+    """Error of the worst motion, relative to its range or to the reference time."""
     what: str
-    """That motion."""
+    """Name of that motion."""
 
 
 def error_between(subject: Subject, path: Path, truth: Path, duration: float) -> Apartness:
-    """How far a path is from a true one: of every motion that is watched the mean over the moments of what has to be
-    moved in time, over a duration, and in place, over its range, to lie on the true path
-    (:mod:`articulon.fidelity.paths`).
+    """Distance of a path from a true one: the largest mean error of the watched motions.
 
-    Where both are known up to different moments, as far as both are.
+    The error at a time is the smallest shift in time, relative to a duration, and in position, relative to the range,
+    that puts the point on the true path (:mod:`articulon.fidelity.paths`).
+
+    If the paths cover different times, their common part is compared.
     """
     count = min(path.times.size, truth.times.size)
     if count < 3:
@@ -163,7 +164,7 @@ def error_between(subject: Subject, path: Path, truth: Path, duration: float) ->
     scale = scales(groups, reach)
     offset = offsets(groups, path, truth)
     off = np.array([np.sqrt((offset[:, g.start : g.end] ** 2).sum(axis=1)).mean() for g in groups])
-    # What hardly moves is not observed: a thousandth of the largest motion of its kind.
+    # Motions below a thousandth of the largest of their kind are not observed.
     watched = np.isin(np.arange(len(groups)), subject.watched)
     angular = np.array([g.angular for g in groups])
     seen = np.zeros(len(groups), dtype=bool)
@@ -183,7 +184,7 @@ def error_between(subject: Subject, path: Path, truth: Path, duration: float) ->
 
 
 def noise_parts(subject: Subject, interval: float, longest: float) -> int:
-    """The least power of two of held windows of noise in an interval that are no longer than a time [time]."""
+    """Smallest power of two of held windows of noise in an interval that are no longer than a given time [time]."""
     if brownian_of(subject.model) is None:
         return 1
     count = 1

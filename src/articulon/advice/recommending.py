@@ -1,5 +1,5 @@
-"""Which option is recommended: the cheapest that is trusted, and of those that cost about the same the one that leaves
-out least."""
+"""The recommended option: the cheapest that is trusted; among options of about equal cost, the one with the fewest
+approximations."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from articulon.report.readable_numbers import number, percent, suited
 from articulon.units import UnitSystem
 
 SAME = 1.0
-"""Wall times that differ by less are the same to whoever waits [s]."""
+"""Difference of wall times that does not matter to the user [s]."""
 SEEN = 1e-2
-"""Part of a run for which inertia lasts that may be seen."""
+"""Fraction of a run from which the duration of inertia may be visible."""
 TIE = 1.25
-"""Costs that differ by less are the same: what runs do later differs as much from what they did in the probe."""
+"""Ratio of costs that counts as equal, because later parts of a run differ from the probe as much."""
 
 
 def chosen(options: Sequence[Option]) -> Option | None:
-    """The option to recommend; None where none has been measured.
+    """Option to recommend; None if none has been measured.
 
-    Where none is trusted it is the one with the smallest error that is known.
+    If none is trusted, it is the one with the smallest known error.
     """
     measured = [option for option in options if option.measured]
     trusted = [option for option in measured if option.trust.verdict == "trusted"]
@@ -37,12 +37,12 @@ def chosen(options: Sequence[Option]) -> Option | None:
 
 
 def _seconds(option: Option) -> float:
-    """Wall time on a machine that runs nothing else: what other programs had of it is no cost of the option's."""
+    """Wall time on an otherwise idle machine; the time used by other programs is not a cost of the option."""
     return math.inf if option.seconds is None else option.seconds * min(option.busy, 1.0)
 
 
 def reason_of(best: Option, options: Sequence[Option], scales: CaseTimeScales, units: UnitSystem) -> str:
-    """Why an option is recommended, in physics, as the second half of a sentence."""
+    """Physical reason for the recommendation, as the second half of a sentence."""
 
     def told(time: float) -> str:
         return suited(units, "time", time).text(time, 3).replace("\u00a0", " ")
@@ -63,65 +63,65 @@ def _doubt(best: Option) -> str:
     if best.trust.words.startswith(CHECK):
         return f"; but {best.trust.words.partition('; ')[0]}"
     if error is None:
-        return "; how far it can be trusted has not been found out"
-    return f"; no option is known to stay within the tolerance, and this one is off by {percent(error, 2)}".replace(
+        return "; how far it can be trusted is unknown"
+    return f"; no option is known to be within the tolerance, and the error of this one is {percent(error, 2)}".replace(
         "\u00a0", " "
     )
 
 
 def _explicit(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
     if math.isfinite(scales.contact):
-        return f"a collision, or a wave across a grain, lasts {told(20.0 * scales.contact)} and has to be resolved"
+        return f"a collision, or a wave across a grain, lasts {told(20.0 * scales.contact)} and must be resolved"
     if not best.equal_steps:
         if SEEN * scales.duration < scales.slowest_drag < math.inf:
-            return f"inertia lasts for {told(scales.slowest_drag)} of {told(scales.duration)} and is to be seen"
+            return f"inertia lasts for {told(scales.slowest_drag)} of {told(scales.duration)} and is visible"
         if math.isfinite(scales.slowest_drag):
-            return "the run is so short that nothing is gained by what leaves anything out"
+            return "the run is so short that approximations save nothing"
         if best.step is not None and best.step < scales.damping < math.inf:
-            return f"damping takes {told(scales.damping)}, which its steps resolve, and their error is controlled"
-        return "there is no drag or noise that longer steps could leave out, and its steps follow the motion"
+            return f"damping takes {told(scales.damping)}, which its steps resolve with controlled error"
+        return "there is no drag or noise that longer steps could skip, and its steps follow the motion"
     if math.isfinite(scales.vibration):
         return (
-            f"the fastest vibration, 1/ω = {told(scales.vibration)}, bounds the step, and symplectic steps let the "
-            "energy not drift"
+            f"the fastest vibration, 1/ω = {told(scales.vibration)}, limits the step, and symplectic steps avoid "
+            "energy drift"
         )
-    return "its steps are those that halving does not change"
+    return "halving its steps changes nothing"
 
 
 def _implicit(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
     if math.isfinite(scales.fastest_drag) and best.step is not None:
         many = number(float(f"{best.step / scales.fastest_drag:.2g}"), 2)
         return (
-            f"drag takes speeds in {told(scales.fastest_drag)}, which an explicit rule would have to resolve, and the "
-            f"motion does not change in {many} times that"
+            f"drag damps speeds in {told(scales.fastest_drag)}, which an explicit rule would have to resolve, and the "
+            f"motion does not change within {many} times that"
         )
     if math.isfinite(scales.vibration):
         return (
-            f"the fastest vibration, 1/ω = {told(scales.vibration)}, bounds the step, and thermostat and friction are "
+            f"the fastest vibration, 1/ω = {told(scales.vibration)}, limits the step, and thermostat and friction are "
             "exact in it"
         )
-    return "its steps are those that halving does not change"
+    return "halving its steps changes nothing"
 
 
 def _overdamped(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
     if not math.isfinite(scales.slowest_drag):
-        return "its thermostat takes speeds at once, so that forces and noise alone say how particles move"
+        return "its thermostat damps speeds at once, so that forces and noise alone determine the motion"
     part = percent(scales.slowest_drag / scales.duration, 2).replace("\u00a0", " ")
     return (
-        f"inertia is gone in {told(scales.slowest_drag)}, {part} of the run, so that forces and drag alone say how "
-        "bodies move"
+        f"inertia is gone in {told(scales.slowest_drag)}, {part} of the run, so that forces and drag alone determine "
+        "the motion"
     )
 
 
 def _scaled(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
     return (
-        f"its factor lengthens every relaxation time, the slowest of {told(scales.slowest_drag)} too, which stays "
+        f"its factor lengthens every relaxation time; the slowest, {told(scales.slowest_drag)}, stays "
         "short against the run"
     )
 
 
 def _adaptive(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
-    return "most joints are quiet most of the time, and what is locked costs nothing"
+    return "most joints are quiet most of the time, and locked joints cost nothing"
 
 
 _PHYSICS = {

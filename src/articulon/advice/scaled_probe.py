@@ -1,4 +1,4 @@
-"""The verdict on a scaled run, asked of a part of it that is long enough for its lag to be there."""
+"""Verdict on a scaled run from a part of it that is long enough to show its lag."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from articulon.report.readable_numbers import percent
 from articulon.simulation.memory_verdict import judged_in_memory
 
 RELAXATIONS = 10.0
-"""Scaled relaxation times τ/a2 that it is run for."""
+"""Length of the part, in scaled relaxation times τ/a2."""
 FRAMES = 100
 BUDGET = 0.5
-"""What the unscaled motion beside it may cost, as a part of its evaluations."""
+"""Allowed cost of the unscaled reference motion, as a fraction of the evaluations."""
 
 
 def judged_probe(
@@ -29,23 +29,23 @@ def judged_probe(
     whole: float,
     seconds: float,
 ) -> tuple[str, float | None, float, str]:
-    """The verdict on a scaled run of a part of a case, the error of the whole run that follows, that part, and all in
-    words.
+    """Verdict on a scaled run of a part of a case, the resulting error of the whole run, the fraction of the run, and
+    an explanation.
 
     Parameters
     ----------
     case, model
-        The scaled case, and its model.
+        Scaled case, and its model.
     a2
-        Its factor.
+        Scaling factor.
     scales
-        The time scales of the unscaled case.
+        Time scales of the unscaled case.
     tolerance
-        Error that is allowed.
+        Allowed error.
     whole
         Wall time of the whole scaled run [s].
     seconds
-        Wall time for this [s].
+        Wall time for the part [s].
     """
     length = min(scales.duration, RELAXATIONS * scales.slowest_drag / a2)
     if whole * length / scales.duration > seconds or not math.isfinite(length):
@@ -53,7 +53,7 @@ def judged_probe(
             "inconclusive",
             None,
             0.0,
-            "too dear to be run for long enough to be judged here; the run's verdict will say",
+            "too expensive to run long enough for a verdict here; the run itself will give one",
         )
     integrator: Any = case.integrator
     options = {"rtol": integrator.rtol, "atol": integrator.atol}
@@ -70,7 +70,7 @@ def judged_probe(
         assert done.memory is not None
         found = judged_in_memory(done, done.memory, tolerance, "time", BUDGET)
     except ArticulonError as error:
-        return "inconclusive", None, 0.0, f"a part of it does not run: {str(error).splitlines()[0]}"
+        return "inconclusive", None, 0.0, f"a part of it cannot run: {str(error).splitlines()[0]}"
     assert found is not None
     worst = found.get("worst") or {}
     late, of_part = worst.get("late"), worst.get("time_error")

@@ -1,9 +1,9 @@
-"""The longest step of a rule that halving does not change what one observes by more than a tolerance.
+"""Search for the longest step of a rule for which halving changes the observed motion by less than a tolerance.
 
-Two runs on one noise path, with steps of h and h/2, are apart by what the longer steps are wrong by, to (1 − 2⁻ᵖ) of
-it at the order p. They are made from the state that the run begins in, and from one further on where the way there is
-known. Where noise acts paths are kept to a coarser bound, and means are kept by the angle that thermal motion turns the
-lightest body by in a step.
+Two runs with one noise path, with steps h and h/2, differ by 1 − 2⁻ᵖ times the error of the longer steps at order p.
+They start from the initial state of the run and, if the motion without inertia is known, from a later state. With noise
+a coarser bound applies to paths, and the accuracy of means is set by the angle by which thermal motion rotates the
+lightest body in a step.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from articulon.cases.case import Case
 from articulon.model import Model
 
 STEPS = 64
-"""Steps of a trial at least."""
+"""Minimum number of steps of a trial."""
 NOISY = 0.2
-"""Error of a path that is allowed where noise acts: rules are then right in means, not path by path."""
+"""Allowed error of a path with noise, where rules are accurate in means and not path by path."""
 SECOND = 4.0 / 3.0
-"""The error of steps of a rule of order 2, over what halving changes."""
+"""Error of a rule of order 2 over the change by halving its step."""
 HALVINGS = 20
 AFFORDABLE = 1e5
-"""Steps of a whole run up to which all of it is tried: what begins well may end badly."""
+"""Number of steps of a whole run up to which all of it is tried, because later parts may fail."""
 LOOSENESS = 30.0
-"""By which tolerances are made tighter to see what they leave out."""
+"""Factor by which tolerances are tightened to estimate their error."""
 
 
 class Settled(NamedTuple):
-    """What a search has found."""
+    """Result of a search."""
 
     step: float | None
-    """The step [time], the shortest that was tried where none is within the tolerance; None where none stays finite."""
+    """Length of the step [time], the shortest one tried if none is within the tolerance; None if all diverge."""
     error: float | None
-    """What it is wrong by, relative to what one observes; None where that was not found out."""
+    """Error relative to the observed motion; None if unknown."""
     what: str
-    """The motion that is worst."""
+    """Name of the worst motion."""
     window: float
     """Length of the trials [time]."""
     finest: Trial | None
-    """The finest run from the beginning."""
+    """Finest run from the start."""
     why: str = ""
-    """Why none was found."""
+    """Reason why no step was found."""
 
 
 def longest_step(
@@ -59,28 +59,28 @@ def longest_step(
     deadline: float,
     until: float = 0.0,
 ) -> Settled:
-    """The longest step, a power of two of parts of an interval, that is right.
+    """Longest accurate step, an interval divided by a power of two.
 
     Parameters
     ----------
     subject
-        What is run.
+        The subject.
     made
-        The case with a step [time].
+        Returns the case with a given step [time].
     bound
         Longest step to try [time].
     interval
-        Time between frames, which a whole number of steps fills [time].
+        Time between frames, which is a whole number of steps [time].
     probe
-        Least length of a trial [time].
+        Minimum length of a trial [time].
     tolerance
-        Error that is allowed.
+        Allowed error.
     starts
-        Models that begin where trials do; the first where the run does.
+        Models with the start states of trials; the first is that of the run.
     deadline
-        When the search ends, by ``time.perf_counter``.
+        End of the search, by ``time.perf_counter``.
     until
-        Time up to which all of the run is tried where it has few steps; 0 for none of it [time].
+        Time up to which all of the run is tried if it has few steps; 0 to omit this [time].
     """
     duration = float(subject.case.run.duration)
     step = interval * 2.0 ** -max(0, math.ceil(math.log2(interval / min(bound, interval)) - 1e-9))
@@ -92,7 +92,7 @@ def longest_step(
             parts = max(1, round(length / moments / step))
             window = Window(starts[0], length, 2 * parts, moments)
             longer = _halved(subject, made, window, parts, models, deadline)
-            # One that was broken off says nothing of what comes later.
+            # An interrupted trial gives no information on later times.
             reached = math.inf if longer.finest is None else float(longer.finest.path.times[-1])
             if reached <= found.window and found is not latest:
                 break
@@ -103,10 +103,10 @@ def longest_step(
             return found._replace(step=step)
         latest = found._replace(
             step=step if math.isfinite(_error(found)) else None,
-            why=f"steps of {step:.3g} are off by {_error(found):.2g} of {found.what or 'what is observed'}",
+            why=f"steps of {step:.3g} have an error of {_error(found):.2g} in {found.what or 'what is observed'}",
         )
         if time.perf_counter() > deadline:
-            return latest._replace(why=f"{latest.why}, and the time for the probe was over")
+            return latest._replace(why=f"{latest.why}, and the time for the probe had run out")
         step *= 0.5
     return latest
 
@@ -114,8 +114,8 @@ def longest_step(
 def _windows(
     step: float, probe: float, until: float, duration: float, starts: Sequence[Model]
 ) -> Iterator[tuple[float, int, Sequence[Model]]]:
-    """Lengths of trials, the moments at which they are looked at, and where they begin: some steps, the probe, and all
-    of a run that has few."""
+    """Lengths of trials, numbers of comparison times, and start states: a few steps, the probe, and all of a run with
+    few steps."""
     unit = MOMENTS * step
     most = max(1, math.floor(duration / unit * (1.0 + 1e-9)))
     before = 0.0
@@ -140,14 +140,14 @@ def _halved(
     starts: Sequence[Model],
     deadline: float,
 ) -> Settled:
-    """What halving a step changes, of so many parts of the time between two moments."""
+    """Change by halving a step that is the given fraction of the time between two comparison times."""
     step = window.length / window.moments / parts
     worst, what, finest = 0.0, "", None
     for k, model in enumerate(starts):
         here = window._replace(model=model)
         coarse = trial(subject, made(step), here, parts, deadline)
         if coarse.diverged:
-            return Settled(None, math.inf, "the state, which does not stay finite", window.length, None)
+            return Settled(None, math.inf, "the state, which diverges", window.length, None)
         fine = trial(subject, made(0.5 * step), here, 2 * parts, deadline)
         found = error_between(subject, coarse.path, fine.path, window.length)
         finest = fine if k == 0 else finest
@@ -166,23 +166,23 @@ def settled_tolerances(
     deadline: float,
     most: int = 4,
 ) -> tuple[float, Settled]:
-    """The loosest tolerances, each a part of those of a case, whose steps are right.
+    """Loosest tolerances, as a factor on those of a case, whose steps are accurate.
 
     Parameters
     ----------
     subject, probe, tolerance, starts, deadline
         See :func:`longest_step`.
     made
-        The case with its tolerances times a factor.
+        Returns the case with its tolerances times a factor.
     held
-        Longest time for which noise may be held [time].
+        Longest time for which noise may be held constant [time].
     most
-        How often they may be made tighter.
+        Maximum number of times that they are tightened.
 
     Returns
     -------
     tuple
-        The factor, and what was found: its ``step`` is the mean one.
+        Factor, and result of the search: its ``step`` is the mean one.
     """
     factor, allowed = 1.0, NOISY if subject.noisy else tolerance
     parts = noise_parts(subject, probe / MOMENTS, held)
@@ -193,7 +193,7 @@ def settled_tolerances(
             window = Window(model, probe, parts)
             loose = trial(subject, made(factor), window, parts, deadline)
             if loose.diverged:
-                worst, what = math.inf, "the state, which does not stay finite"
+                worst, what = math.inf, "the state, which diverges"
                 break
             tight = trial(subject, made(factor / LOOSENESS), window, parts, deadline)
             apart = error_between(subject, loose.path, tight.path, probe)
@@ -203,7 +203,7 @@ def settled_tolerances(
         reached = 0.0 if first is None else float(first.path.times[-1])
         step = reached / first.steps if first is not None and first.steps and reached > 0.0 else None
         error = worst if math.isfinite(worst) else None
-        why = "" if first is not None or not starts else "its steps do not stay finite"
+        why = "" if first is not None or not starts else "its steps diverge"
         found = Settled(step, error, what, probe, finest, why)
         if worst <= allowed or time.perf_counter() > deadline:
             return factor, found

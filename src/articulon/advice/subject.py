@@ -1,4 +1,4 @@
-"""What advice is about: a case with the state that its run begins from, and the same case run in other ways."""
+"""The subject of advice: a case with the initial state of its run, and the same case with other settings."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from articulon.simulation.starting import bath_temperature, thermal_start
 
 @dataclass(frozen=True)
 class Subject:
-    """A case whose model begins where the run does."""
+    """A case whose model has the initial state of the run."""
 
     case: Case
-    """The case as it is given."""
+    """Case as given."""
     model: Model
-    """Its model; the initial state is that after going downhill and with thermal speeds, where the case asks so."""
+    """Model; its initial state includes energy minimisation and thermal speeds, if the case asks for them."""
 
     @classmethod
     def of(cls, case: Case) -> Subject:
-        """The subject of a case; raises CaseError, with the key, for one that cannot run."""
+        """Subject of a case; raises CaseError, with the key, if the case cannot run."""
         case.check_code()
         model = case.build_model()
         duration = float(case.run.duration)
@@ -55,14 +55,16 @@ class Subject:
 
     @cached_property
     def groups(self) -> list[Group]:
-        """What moves together."""
+        """Groups of speeds that belong together."""
         return groups_of(self.model)
 
     @cached_property
     def watched(self) -> list[int]:
-        """The motions that tell whether steps are right: all, or under noise the ways of the bodies that carry others.
+        """Motions that show whether steps are accurate: all, or with noise the translations of bodies that carry
+        others.
 
-        What noise turns every which way parts on any two paths, and is right in means; what is heavy averages over it.
+        Motions that noise rotates at random diverge on any two paths and are accurate only in means; heavy bodies
+        average over the noise.
         """
         if not self.noisy:
             return list(range(len(self.groups)))
@@ -77,44 +79,44 @@ class Subject:
 
     @cached_property
     def drag(self) -> bool:
-        """Whether a drag acts."""
+        """Whether drag acts."""
         noise = brownian_of(self.model)
         acts = noise is None or noise.dissipation == "drag"
         return acts and any(isinstance(force, StokesDrag) for force in self.model.forces)
 
     @cached_property
     def particles(self) -> bool:
-        """Whether there are free particles alone."""
+        """Whether there are only free particles."""
         return only_particles(self.model)
 
     @cached_property
     def touches(self) -> bool:
-        """Whether bodies can touch."""
+        """Whether bodies can come into contact."""
         return contact_of(self.model) is not None
 
     @cached_property
     def conservative(self) -> bool:
-        """Whether forces of a potential alone act, on trees without loops or drives."""
+        """Whether only conservative forces act, on trees without loops or drives."""
         model = self.model
         dissipates = self.drag or self.noisy or bool(resists(model))
         return not (dissipates or model.loops.kind.size or model.drives or self.touches)
 
     @property
     def random_bath(self) -> bool:
-        """Whether a thermostat acts by random numbers, which depend on the step."""
+        """Whether a thermostat uses random numbers that depend on the step."""
         return self.case.thermostat is not None and not self.case.thermostat.deterministic
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
-        """The case with changes by dotted key, beginning from the state of the subject."""
+        """The case with changes by dotted key, starting from the state of the subject."""
         case = self.case.with_overrides(changes) if changes else self.case
         return self.from_start(case)
 
     def from_start(self, case: Case) -> Case:
-        """A case that begins from the state of the subject as it is."""
+        """A case with the state of the subject as its start."""
         return replace(case, run=case.run.model_copy(update={"minimise": False, "speeds": "given"}))
 
     def refusal(self, case: Case) -> str:
-        """Why the table of what goes with what refuses a case; empty where it does not."""
+        """Reason why the table of compatible features refuses a case; empty if it does not."""
         adapts = case.adaptive is not None and case.adaptive.on
         combination = Combination(
             self.model,

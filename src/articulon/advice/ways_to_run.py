@@ -1,5 +1,5 @@
-"""What each option changes of a case, and why it is not there for some: first what the table of what goes with what
-refuses, then what physics makes pointless."""
+"""Changes of a case for each option, and reasons why an option is missing: first incompatible features, then physical
+reasons."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from articulon.integrate.integrators import Controlled
 from articulon.thermostats.base import OVERDAMPS
 
 LONG = 2000.0
-"""Shortest vibrations in a run from which symplectic steps are chosen for forces of a potential: their energy does not
-drift, and that of other rules does so in proportion to the time."""
+"""Number of shortest vibrations in a run from which symplectic steps are chosen for conservative forces: their energy
+does not drift, while that of other rules drifts in proportion to the time."""
 OF_PARTICLES = "ermak-mccammon"
-"""The rule without inertia of free particles whose thermostat gives them their friction."""
+"""Rule without inertia for free particles with friction from a thermostat."""
 PLACEHOLDER = 1e-3
-"""Part of the time between frames that stands for a step that is not known yet."""
+"""Fraction of the time between frames used as a step that is not known yet."""
 
 
 class Way(NamedTuple):
@@ -32,30 +32,30 @@ class Way(NamedTuple):
     name: str
     """See :data:`articulon.advice.advised_options.NAMES`."""
     changes: Mapping[str, Any]
-    """What it changes of the case, but for the step."""
+    """Changes of the case, without the step."""
     case: Case | None
-    """The case with these changes, from the state of the subject, in a step that means nothing."""
+    """Case with these changes, from the state of the subject, with a placeholder step."""
     why_not: str = ""
-    """Why there is no such option."""
+    """Reason why there is no such option."""
 
     @property
     def rule(self) -> str:
-        """Name of the rule; the one that was asked for, where that is refused."""
+        """Name of the rule; the requested one if it is refused."""
         return str(self.changes.get("integrator.rule", "") if self.case is None else self.case.integrator.rule)
 
     @property
     def refused(self) -> Option:
-        """The option, which is not feasible."""
+        """Option marked as not feasible."""
         return Option(self.name, False, self.why_not, self.rule, changes=self.changes)
 
     @property
     def equal_steps(self) -> bool:
-        """Whether the rule takes a step that is given."""
+        """Whether the rule takes steps of a given length."""
         assert self.case is not None
         return isinstance(self.case.integrator, FIXED) or getattr(self.case.integrator, "step", None) is not None
 
     def with_step(self, step: float) -> Case:
-        """The case in steps of a length [time]."""
+        """The case with a given step [time]."""
         assert self.case is not None
         return replace(self.case, integrator=self.case.integrator.model_copy(update={"step": step}))
 
@@ -73,7 +73,7 @@ class Way(NamedTuple):
 
 
 def _times(tolerance: Any, factor: float) -> Any:
-    """A tolerance, or one for each kind of variable, times a factor, within what rounding allows."""
+    """A tolerance, or one for each kind of variable, times a factor, limited by rounding."""
     if isinstance(tolerance, int | float):
         return max(float(tolerance) * factor, 3e-14) if tolerance else tolerance
     found = {k: v if v is None else max(float(v) * factor, 3e-14) for k, v in tolerance.model_dump().items()}
@@ -81,7 +81,7 @@ def _times(tolerance: Any, factor: float) -> Any:
 
 
 def unscaled(case: Case) -> dict[str, Any]:
-    """What makes a case unscaled, with everything active."""
+    """Changes that make a case unscaled, with everything active."""
     changes: dict[str, Any] = {}
     if case.scaling.scales:
         changes["scaling.policy"] = "none"
@@ -91,7 +91,7 @@ def unscaled(case: Case) -> dict[str, Any]:
 
 
 def of_rule(subject: Subject, rule: str) -> dict[str, Any]:
-    """What chooses a rule; what the case has of it stays."""
+    """Changes that select a rule; settings of the rule in the case are kept."""
     own, changes = subject.case.integrator, unscaled(subject.case)
     if str(own.rule) == rule:
         return changes
@@ -102,11 +102,11 @@ def of_rule(subject: Subject, rule: str) -> dict[str, Any]:
 
 
 _CONTROLLED = ("kutta-merson", "dormand-prince", "runge-kutta-fehlberg")
-"""Explicit rules that choose their steps."""
+"""Explicit rules that choose their own steps."""
 
 
 def way(subject: Subject, name: str, changes: Mapping[str, Any]) -> Way:
-    """An option by what it changes, with what the table has against it."""
+    """An option from its changes, with the reason if the features are incompatible."""
     try:
         case = subject.changed(changes)
     except ArticulonError as error:
@@ -116,12 +116,12 @@ def way(subject: Subject, name: str, changes: Mapping[str, Any]) -> Way:
 
 
 def _plain(message: str, subject: Subject) -> str:
-    """The first line of an error, without the file."""
+    """First line of an error, without the file."""
     return message.splitlines()[0].removeprefix(f"{subject.case.source}: ").removesuffix(" (set by an override)")
 
 
 def explicit_rules(subject: Subject, scales: CaseTimeScales) -> list[str]:
-    """Explicit rules in the order in which they are tried."""
+    """Explicit rules in the order of trial."""
     own = subject.case.integrator
     if subject.touches or subject.particles:
         return ["velocity-verlet", "kutta-merson"]
@@ -134,36 +134,36 @@ def explicit_rules(subject: Subject, scales: CaseTimeScales) -> list[str]:
 
 
 def explicit(subject: Subject, scales: CaseTimeScales) -> Way:
-    """Unscaled by an explicit rule: velocity Verlet where contacts or particles, or long runs under forces of a
-    potential, ask for it, else one that chooses its steps by their error."""
+    """Unscaled option with an explicit rule: velocity Verlet for contacts, particles, or long runs under conservative
+    forces; otherwise a rule that chooses its steps by their error."""
     ways = [way(subject, "explicit", of_rule(subject, rule)) for rule in explicit_rules(subject, scales)]
     return next((one for one in ways if one.case is not None), ways[0])
 
 
 def friction_implicit(subject: Subject) -> Way:
-    """Unscaled with the friction taken implicitly."""
+    """Unscaled option with implicit friction."""
     return way(subject, "friction-implicit", of_rule(subject, "friction-implicit"))
 
 
 def overdamped(subject: Subject) -> Way:
-    """Without inertia."""
+    """Option without inertia."""
     thermostat = subject.case.thermostat
     if subject.particles and thermostat is not None and thermostat.way == OVERDAMPS:
         return way(subject, "overdamped", of_rule(subject, OF_PARTICLES))
     found = way(subject, "overdamped", of_rule(subject, "overdamped"))
     if found.case is not None and not subject.drag:
-        why = "there is no drag, and without it nothing but inertia says how bodies move"
+        why = "there is no drag, and without drag only inertia determines the motion"
         return Way("overdamped", found.changes, None, why)
     return found
 
 
 def scaled(subject: Subject, a2: float) -> Way:
-    """All forces but inertia times one factor, by a rule that chooses its steps."""
+    """Option with all forces except inertia times one factor, by a rule that chooses its steps."""
     own = subject.case.integrator
     rule = str(own.rule) if isinstance(own, Controlled) and isinstance(own, Explicit) else "kutta-merson"
     found = _scaled_by(subject, rule, a2)
     if found.case is None:
-        # What scaling itself does not go with says more than what this rule does not go with.
+        # An incompatibility with scaling itself is more informative than one with this rule.
         other = _scaled_by(subject, "velocity-verlet" if subject.touches else "friction-implicit", a2)
         return found if other.case is not None else other
     if subject.drag:
@@ -173,19 +173,19 @@ def scaled(subject: Subject, a2: float) -> Way:
         "gained"
     )
     if subject.case.thermostat is not None:
-        why += "; with a thermostat of an unscaled target it samples positions at T/a2"
+        why += "; with a thermostat at the unscaled target it samples positions at T/a2"
     return Way("scaled", found.changes, None, why)
 
 
 def _scaled_by(subject: Subject, rule: str, a2: float) -> Way:
-    """All forces but inertia times one factor, by a rule."""
+    """All forces except inertia times one factor, by a given rule."""
     changes: dict[str, Any] = of_rule(subject, rule)
     changes.pop("scaling.policy", None)
     return way(subject, "scaled", {**changes, "scaling.policy": "constant", "scaling.a2": a2})
 
 
 def adaptive(subject: Subject) -> Way | None:
-    """With the joints and modes that the case itself lets lock and release; None where it has no such."""
+    """Option with the joints and modes that the case itself allows to lock; None if it has none."""
     case = subject.case
     if case.adaptive is None:
         return None
@@ -196,27 +196,27 @@ def adaptive(subject: Subject) -> Way | None:
 
 
 def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float, every: float) -> Way:
-    """With the joints locked that have hardly turned in the probe.
+    """Option with the joints locked that hardly rotated in the probe.
 
     Parameters
     ----------
     subject
-        What is run.
+        The subject.
     reach
-        How far the joint of a body has turned, by the body's name [rad]; those that lock can be alone.
+        Rotation of the joint of each body, by the body's name [rad], for joints that can lock alone.
     tolerance
-        Error that is allowed: a joint that turns by less is quiet, in radians, which is the part of a body's size that
-        its far end moves by.
+        Allowed error. A joint that rotates by less [rad] is quiet: the angle is the displacement of the body's far end
+        relative to its size.
     every
         Time between decisions [time].
     """
     if not reach:
-        return Way("adaptive", {}, None, "no joint between two bodies turns freely, so that none could be locked")
+        return Way("adaptive", {}, None, "no joint between two bodies rotates freely, so that none can be locked")
     quiet = sorted(name for name, angle in reach.items() if angle < tolerance)
     if 2 * len(quiet) < len(reach):
         worst = max(reach, key=lambda name: reach[name])
         why = (
-            f"{len(reach) - len(quiet)} of {len(reach)} joints turn by more than {tolerance:.2g} rad in the probe, "
+            f"{len(reach) - len(quiet)} of {len(reach)} joints rotate by more than {tolerance:.2g} rad in the probe, "
             f"that of '{worst}' by {reach[worst]:.2g} rad: "
             + ("locking the others would save less than half" if quiet else "there are no others to lock")
         )

@@ -44,7 +44,7 @@ def force_of(H, M, w, v):
 
 @jit
 def shift(r, A, H, M):
-    """The same inertia about an origin that lies at −r: H' = H + [r×]M, A' = A + [r×]Hᵀ + ([r×]H'ᵀ)ᵀ."""
+    """Return the inertia about an origin that lies at −r: H' = H + [r×]M, A' = A + [r×]Hᵀ + ([r×]H'ᵀ)ᵀ."""
     G = matrix_add(H, skew_times(r, symmetric_rows(M)))
     c0, c1, c2 = cross(r, H[0]), cross(r, H[1]), cross(r, H[2])
     d0, d1, d2 = cross(r, G[0]), cross(r, G[1]), cross(r, G[2])

@@ -1,4 +1,4 @@
-"""Rotations as Euler parameters, scalar first: e = (cos θ/2, n sin θ/2) turns body vectors into parent vectors."""
+"""Rotations as Euler parameters, scalar first: e = (cos θ/2, n sin θ/2) rotates body vectors into parent vectors."""
 
 import math
 
@@ -50,7 +50,7 @@ def about(axis, angle):
 
 @jit
 def matrix(e):
-    """Rotation matrix of e, orthogonal to rounding whatever the norm of e."""
+    """Rotation matrix of e, orthogonal up to rounding for any norm of e."""
     s = 2.0 / (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
     x, y, z = s * e[1], s * e[2], s * e[3]
     wx, wy, wz = e[0] * x, e[0] * y, e[0] * z
@@ -76,8 +76,8 @@ def rate(e, w):
 
 @jit
 def rotation_vector(e):
-    """Axis times angle in [0, π]; at π, where the axis' sign is free, the one of e is kept."""
-    sign = choose(e[0] < 0.0, -1.0, 1.0)  # e and −e are the same rotation: take the shorter way
+    """Axis times angle in [0, π]; at π, where the sign of the axis is arbitrary, that of e is kept."""
+    sign = choose(e[0] < 0.0, -1.0, 1.0)  # e and −e are the same rotation: take the smaller angle
     v, w = (sign * e[1], sign * e[2], sign * e[3]), sign * e[0]
     s = math.sqrt(dot(v, v))
     # Below 1e-8 it is 2 atan(s/w)/s, whose next term is lost in rounding.
@@ -86,8 +86,8 @@ def rotation_vector(e):
 
 @jit
 def rotation_vector_change(turned, w):
-    """The change of a rotation vector φ as its body turns by w, in the body's frame: w + ½ φ × w + c φ × (φ × w) with
-    c = 1/θ² − cot(θ/2)/(2 θ). Of −φ it is the transposed map."""
+    """Change of a rotation vector φ as its body rotates by w, in the body's frame: w + ½ φ × w + c φ × (φ × w) with c =
+    1/θ² − cot(θ/2)/(2 θ). For −φ it is the transposed map."""
     x = dot(turned, turned)
     c = 1.0 / 12.0 + x * (1.0 / 720.0 + x * (1.0 / 30240.0 + x * (1.0 / 1209600.0 + x / 47900160.0)))
     large = x > 0.0625
@@ -104,7 +104,7 @@ def rotation_vector_change(turned, w):
 def exponential(rotation):
     """Euler parameters of a rotation vector."""
     angle2 = dot(rotation, rotation)
-    x = 0.25 * angle2  # Taylor in x = (θ/2)², to rounding where θ is small
+    x = 0.25 * angle2  # Taylor series in x = (θ/2)², exact up to rounding for small θ
     s = 0.5 * (1 - x / 6 * (1 - x / 20 * (1 - x / 42 * (1 - x / 72 * (1 - x / 110)))))
     c = 1 - x / 2 * (1 - x / 12 * (1 - x / 30 * (1 - x / 56 * (1 - x / 90 * (1 - x / 132)))))
     large = angle2 >= 0.0625
@@ -117,13 +117,13 @@ def exponential(rotation):
 
 @jit
 def turn(e, w, time):
-    """e after turning at the constant body-frame angular velocity w for ``time``, normalised."""
+    """e after rotation at the constant body-frame angular velocity w for ``time``, normalised."""
     return normalised(product(e, exponential(scale(time, w))))
 
 
 @jit
 def turn_in_world(e, w, time):
-    """e after turning at the constant world-frame angular velocity w for ``time``, not normalised."""
+    """e after rotation at the constant world-frame angular velocity w for ``time``, not normalised."""
     return product(exponential(scale(time, w)), e)
 
 

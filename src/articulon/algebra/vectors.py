@@ -1,7 +1,7 @@
 """Vectors as three-tuples, 3x3 matrices as tuples of rows, symmetric 3x3 matrices as six numbers.
 
-A symmetric matrix is kept as (xx, xy, xz, yy, yz, zz), so that it is symmetric exactly: an articulated inertia that
-loses its symmetry by rounding ruins long chains of spherical joints.
+A symmetric matrix is stored as (xx, xy, xz, yy, yz, zz), so that it is exactly symmetric: rounding errors in the
+symmetry of articulated inertias make long chains of spherical joints unstable.
 """
 
 from articulon.kernels import jit
@@ -21,7 +21,7 @@ def store(a, i, v):
 
 @jit
 def load_at(a, k):
-    """Three consecutive numbers of a flat array."""
+    """Return three consecutive numbers of a flat array."""
     return (a[k], a[k + 1], a[k + 2])
 
 
@@ -203,7 +203,7 @@ def solve(F, b):
 
 @jit
 def schur(S, F, H):
-    """S − Hᵀ A⁻¹ H, exactly symmetric, and A⁻¹ H by rows; F are the factors of A."""
+    """Return S − Hᵀ A⁻¹ H, exactly symmetric, and A⁻¹ H by rows; F are the factors of A."""
     T = transpose(H)
     y0, y1, y2 = forward_substitute(F, T[0]), forward_substitute(F, T[1]), forward_substitute(F, T[2])
     d = (F[3], F[4], F[5])
@@ -223,14 +223,14 @@ def schur(S, F, H):
 
 @jit
 def store6(a, i, k, S):
-    """Six numbers into row i from column k."""
+    """Store six numbers in row i from column k on."""
     a[i, k], a[i, k + 1], a[i, k + 2] = S[0], S[1], S[2]
     a[i, k + 3], a[i, k + 4], a[i, k + 5] = S[3], S[4], S[5]
 
 
 @jit
 def load_from(a, i, k):
-    """Three numbers of row i from column k."""
+    """Return three numbers of row i from column k on."""
     return (a[i, k], a[i, k + 1], a[i, k + 2])
 
 
@@ -241,6 +241,6 @@ def store_from(a, i, k, v):
 
 @jit
 def copy_into(target, source):
-    """target[:] = source, without the copy that a slice would make first."""
+    """Copy source into target, without the temporary that a slice assignment would make."""
     for k in range(source.size):
         target[k] = source[k]

@@ -1,7 +1,7 @@
-"""What is measured on the frames of a run: structure, transport, temperatures, and how sure their means are.
+"""Analysis of the frames of a run: structure, transport, temperatures, and the errors of their means.
 
-Each function takes a :class:`articulon.Run`, in memory or in a folder; numbers are in the units of its case. A function
-that takes ``skip`` leaves out that fraction of the frames at the start. Those called ``analyse_`` take a case as well,
+Each function takes a :class:`articulon.Run`, in memory or in a folder; numbers are in the units of its case. Functions
+with an argument ``skip`` omit that fraction of the frames at the start. Functions named ``analyse_`` also take a case
 that has not been run.
 """
 

@@ -1,8 +1,8 @@
-"""The path that forces and drag prescribe without inertia, and how late scaling makes a run on it.
+"""The path determined by forces and drag without inertia, and the delay of a scaled run along it.
 
-Joints are free, and the lateness follows from the linear response along the path (``slow_motion.py``). For models with
-loops, flexible bodies, joints without drag or very many joints, each floating tree is moved as one rigid body instead,
-x' = G(x)/Σβ, with G the net force on it except drag and noise; its joints keep their initial coordinates. Scaled by a2
+Joints are free, and the delay follows from the linear response along the path (``slow_motion.py``). For models with
+loops, flexible bodies, joints without drag or very many joints, each floating tree moves as one rigid body instead,
+x' = G(x)/Σβ, with G the net force on it without drag and noise; its joints keep their initial coordinates. Scaled by a2
 it is then late by (τ/a2 − τ)/(1 + λτ/a2) for the start from rest and by ∫ (τ/a2 − τ) λ/(1 + λτ/a2) dt on the path, with
 λ = |dG/dt|/|G|: every change of the force counts as a delay.
 """
@@ -24,35 +24,35 @@ from articulon.scaling.error_controlled import LARGEST, allowed_lag
 from articulon.simulation.observers import evaluate
 
 CHANGE = 0.02
-"""Change of the net force in a step."""
+"""Relative change of the net force in a step."""
 STEPS = 4000
 LEAST = 1e-8
-"""The least factor that is looked for."""
+"""Smallest factor that is considered."""
 
 
 @dataclass(frozen=True)
 class Approach:
-    """The way without inertia, at moments along it."""
+    """Motion without inertia, at times along it."""
 
     times: np.ndarray
-    """[time], shape (n,)."""
+    """Times [time], shape (n,)."""
     rates: np.ndarray
-    """λ of the tree with the largest λτ, between the moments [1/time], shape (n − 1,)."""
+    """Rate λ of the tree with the largest λτ, between the times [1/time], shape (n − 1,)."""
     relaxation: float
-    """τ of the slowest tree that is moved [time]."""
+    """Relaxation time τ of the slowest moving tree [time]."""
     arrives: bool
-    """Whether it ends by the case's condition, and not by its time or the number of steps."""
+    """Whether it ends by the stop condition of the case, and not by its duration or the number of steps."""
     motion: SlowMotion | None = None
-    """The motion of all joints, where they are free."""
+    """Motion of all joints, if they are free."""
 
     @property
     def duration(self) -> float:
-        """[time]."""
+        """Duration of the motion [time]."""
         return float(self.times[-1])
 
     def delay(self, a2: float, until: float | None = None) -> float:
-        """How late the slowest tree is by a constant factor, where it has come to at a time, by default the end
-        [time]."""
+        """Delay of the slowest tree under a constant factor, at the position reached at a given time, by default the
+        end [time]."""
         if self.motion is not None:
             return self.motion.arrival(a2, until)
         slower = self.relaxation / a2 - self.relaxation
@@ -61,7 +61,7 @@ class Approach:
         return float(slower * (1.0 / (1.0 + lags[0]) + (weights * self.rates / (1.0 + lags)).sum()))
 
     def inertia(self) -> float:
-        """How late inertia makes an unscaled run behind this way, where that is most [time]; to first order in it."""
+        """Largest delay of an unscaled run by inertia, to first order [time]."""
         if self.motion is not None:
             return self.motion.inertia()
         lags = self.rates * self.relaxation
@@ -69,8 +69,8 @@ class Approach:
         return float(self.relaxation * (1.0 / (1.0 + lags[0]) + (weights * self.rates / (1.0 + lags)).sum()))
 
     def worst(self, a2: float) -> tuple[str, float]:
-        """The name of the part that a constant factor makes latest, or earliest, and its lateness [time]. For a case
-        that ends by an arrival it is that of the arrival. The name is empty where joints are kept."""
+        """Name of the part with the largest delay or advance under a constant factor, and that delay [time]. For a case
+        with a stop condition it is that of the arrival. The name is empty if joints are kept."""
         if self.motion is None:
             return "", self.delay(a2)
         if self.arrives:
@@ -80,21 +80,21 @@ class Approach:
         return name, late[name]
 
     def safe_factor(self, tolerance: float, correction: float = 1.0) -> float:
-        """The smallest constant factor for which the worst lateness, times a correction, is at most a tolerance of the
-        whole time."""
+        """Smallest constant factor for which the worst delay, times a correction, is at most a fraction ``tolerance``
+        of the whole duration."""
 
         def excess(logarithm: float) -> float:
             return correction * abs(self.worst(float(np.exp(logarithm)))[1]) / self.duration - tolerance
 
         low, high = float(np.log(LEAST)), 0.0
-        # Searched from above: first order holds for small lateness only.
+        # The search starts from above, because the first order is valid for small delays only.
         while low < high and excess(high - 1.0) <= 0.0:
             high -= 1.0
         return float(np.exp(scipy.optimize.brentq(excess, high - 1.0, high, rtol=1e-5))) if high > low else LEAST
 
     def controlled(self, tolerance: float, minimum: float) -> float:
-        """Mean over the way of the factor that the policy ``error-controlled`` would take for arrivals, with what is
-        aimed at, but without its beginning."""
+        """Mean along the path of the factor that the policy ``error-controlled`` would choose for arrivals, with its
+        target error, without the start."""
         total, late = 0.0, self.relaxation
         for time, step, rate in zip(self.times, np.diff(self.times), self.rates, strict=False):
             lag = self.relaxation * float(rate)
@@ -106,14 +106,14 @@ class Approach:
 
 
 def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
-    """The way of a case without inertia; None where no net force moves a floating tree.
+    """Motion of a case without inertia; None if no net force moves a floating tree.
 
     Parameters
     ----------
     case
         The case.
     keep_joints
-        Whether joints keep their initial coordinates; otherwise only where the way with free joints cannot be followed.
+        Whether joints keep their initial coordinates; otherwise only if the motion with free joints cannot be computed.
     """
     model = case.build_model()
     evaluator = Evaluator(model)
@@ -197,7 +197,7 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
 
 
 def _of_motion(motion: SlowMotion, relaxations: np.ndarray, firsts: list[int], ends: Ends) -> Approach:
-    """The way with free joints; the rates are those at which the velocities of the floating trees change."""
+    """Motion with free joints; the rates are those of the velocities of the floating trees."""
     found = np.zeros(motion.times.size - 1)
     for relaxation, first in zip(relaxations.tolist(), firsts, strict=True):
         velocity = motion.speeds[:, first : first + 3]

@@ -1,4 +1,4 @@
-"""The contacts in which a run ended: who touches whom, with which force."""
+"""Contacts at the end of a run: which spheres touch, and with which force."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def contacts(run: Run) -> ContactRecords:
     Parameters
     ----------
     run
-        What :func:`articulon.run`, :func:`articulon.open_run` or :func:`articulon.simulate` returns.
+        A run of :func:`articulon.run`, :func:`articulon.open_run` or :func:`articulon.simulate`.
 
     Returns
     -------
     ContactRecords
-        Arrays with a row for each contact; spheres are numbered as the model's sites are.
+        Arrays with a row for each contact; spheres are numbered like the sites of the model.
 
     Raises
     ------

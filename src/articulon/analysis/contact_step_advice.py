@@ -1,4 +1,4 @@
-"""Which step a case with contacts allows: what ``articulon analyse`` finds of one, without running it."""
+"""The step that a case with contacts allows, as found by ``articulon analyse`` without a run."""
 
 from __future__ import annotations
 
@@ -22,30 +22,41 @@ from articulon.time_scales.contact_step_limit import contact_scales as scales_of
 
 @dataclass(frozen=True)
 class ContactAnalysis:
-    """What is found of a case with contacts."""
+    """Results for a case with contacts."""
 
     case: Case
     """The case."""
     scales: ContactScales
-    """The times of its materials, at the speed at which spheres are taken to meet."""
+    """Time scales of its materials, at the assumed impact speed of the spheres."""
     step: float | None
-    """The step that the case takes [time]; None where the rule chooses it."""
+    """Step of the case [time]; None if the rule chooses it."""
     notes: tuple[str, ...]
-    """What to know."""
+    """Notes for the user."""
 
 
 def load_for_analysis(
     name_or_path: str | Path, overrides: Mapping[str, Any] | None = None, *, allow_code: bool = False
 ) -> Case:
-    """A case as :func:`articulon.load_case` reads it, also one with contacts that has no step yet, as it is the step
-    that is sought: its integrator then has None."""
+    """Return a case like :func:`articulon.load_case`, also a case with contacts that has no step yet.
+
+    The integrator of such a case has None as its step, because the step is to be determined.
+
+    Parameters
+    ----------
+    name_or_path
+        Name of a built-in case, or path of a case file.
+    overrides
+        Changes of the case by dotted key.
+    allow_code
+        Whether functions that the case names may run.
+    """
     given = checked_overrides({} if overrides is None else overrides)
     table = table_of(find(name_or_path))
     integrator, forces = table.get("integrator"), table.get("forces")
     touching = isinstance(forces, list) and any(isinstance(f, dict) and f.get("kind") == "contact" for f in forces)
     if not touching or not isinstance(integrator, dict) or "step" in integrator or "integrator.step" in given:
         return load_case(name_or_path, overrides, allow_code=allow_code)
-    # Any time will do.
+    # Any positive duration will do.
     duration = given.get("run.duration", table.get("run", {}).get("duration"))
     given = given if duration is None else {**given, "integrator.step": duration}
     case = load_case(name_or_path, given, allow_code=allow_code)
@@ -53,35 +64,35 @@ def load_for_analysis(
 
 
 def contact_scales(model: Model | Run, speed: float | None = None) -> ContactScales | None:
-    """The times of the contacts of a model, or of the model of a run; None where there can be none.
+    """Time scales of the contacts of a model, or of the model of a run; None if no contacts are possible.
 
     Parameters
     ----------
     model
         The model, or a run.
     speed
-        At which spheres are taken to meet [velocity]; by default what the model lets expect.
+        Assumed impact speed of the spheres [velocity]; by default estimated from the model.
 
     Raises
     ------
     CaseError
         For a speed that is not positive.
     ArticulonError
-        For what is neither a model nor a run.
+        For anything but a model or a run.
     """
     return scales_of(model if isinstance(model, Model) else model_of(model), speed)
 
 
 def analyse_contacts(case: Case | Run, speed: float | str | None = None) -> ContactAnalysis:
-    """Says which step a case with contacts allows.
+    """Determine which step a case with contacts allows.
 
     Parameters
     ----------
     case
         The case, or a run of it.
     speed
-        At which spheres are taken to meet [velocity]; by default what the case lets expect: the speeds that it begins
-        with and those of walls, and what gravity gives on the way to the lowest of them.
+        Assumed impact speed of the spheres [velocity]; by default estimated from the case: its initial speeds, those of
+        walls, and the speed of a fall to the lowest of them under gravity.
 
     Raises
     ------
@@ -93,7 +104,7 @@ def analyse_contacts(case: Case | Run, speed: float | str | None = None) -> Cont
     given = None if speed is None else units.value(speed, "velocity", "speed")
     law, scales = contact_of(model), scales_of(model, given)
     if law is None or scales is None:
-        raise CaseError(f"{case.source}: this is no case with contacts")
+        raise CaseError(f"{case.source}: this case has no contacts")
     step = getattr(case.integrator, "step", None)
     return ContactAnalysis(case, scales, None if step is None else float(step), tuple(_notes(case, law, scales, step)))
 
@@ -102,10 +113,10 @@ def _notes(case: Case, law: Contact, scales: ContactScales, step: float | None) 
     unit, velocity = unit_symbols(case.units)
     notes = [
         f"Recommended step: {with_unit(scales.recommended, unit)}, a twentieth of the shortest of these times. An "
-        "elastic collision is then off by less than a thousandth, what a damped one returns by up to 0.6/N^(5/4) if it "
-        "takes N steps, and a Rayleigh wave, which carries a push on to a grain's other contacts, needs many steps to "
-        "cross it.",
-        f"Limit: {with_unit(scales.limit, unit)}, {scales.binding(velocity)}. A run with a longer step is refused.",
+        "elastic collision then has an error of less than a thousandth, the restitution of a damped one of up to "
+        "0.6/N^(5/4) if it takes N steps, and a Rayleigh wave, which transmits a push to the other contacts of a "
+        "grain, needs many steps to cross it.",
+        f"Limit: {with_unit(scales.limit, unit)}, {scales.binding(velocity)}. Runs with longer steps are refused.",
     ]
     if step is not None:
         ratio = float(step) / scales.recommended
@@ -117,14 +128,14 @@ def _notes(case: Case, law: Contact, scales: ContactScales, step: float | None) 
     allowed = float(law.largest_overlap)
     deep = sorted((pair for pair in scales.pairs if pair.overlap > allowed), key=lambda pair: -pair.overlap)
     for pair in deep[:1]:
-        # Depths go with E*^(-2/5) by Hertz's law, and with k^(-1/2) by a linear one.
+        # Depths scale with E*^(-2/5) by Hertz's law, and with k^(-1/2) by a linear one.
         power, modulus = (2.5, "Young's modulus") if pair.modulus else (2.0, "stiffness")
-        others = f" ({len(deep) - 1} other pairs go too deep as well)" if len(deep) > 1 else ""
+        others = f" ({len(deep) - 1} other pairs are too deep as well)" if len(deep) > 1 else ""
         notes.append(
-            f"'{pair.kinds[0]}' and '{pair.kinds[1]}' that meet at {with_unit(pair.speed, velocity)} go "
-            f"{pair.overlap:.1%} of a radius deep, beyond the {allowed:.0%} to which the law holds{others}: if any "
-            f"come to be so fast, a stiffer material is needed, with {(pair.overlap / allowed) ** power:.2g} times the "
-            f"{modulus}. The run says how deep they went."
+            f"The contact of '{pair.kinds[0]}' and '{pair.kinds[1]}' at {with_unit(pair.speed, velocity)} is "
+            f"{pair.overlap:.1%} of a radius deep, beyond the limit of {allowed:.0%} of the contact law{others}. If "
+            f"such speeds occur, use a stiffer material, with {(pair.overlap / allowed) ** power:.2g} times the "
+            f"{modulus}. The run reports the depths that occurred."
         )
     if law.damping == "viscous":
         notes.append(

@@ -1,4 +1,4 @@
-"""Temperatures of the speeds and of the positions, and how far they should spread."""
+"""Temperatures of the speeds and of the positions, and their expected fluctuations."""
 
 import math
 from typing import NamedTuple
@@ -14,22 +14,22 @@ from articulon.inputs import number
 from articulon.simulation.results import Run
 
 GRADIENT, LAPLACIAN = "gradient_squared", "laplacian"
-"""Observables of the configurational temperature."""
+"""Names of the observables of the configurational temperature."""
 
 
 class Spread(NamedTuple):
-    """How far the kinetic temperature spreads."""
+    """Fluctuation of the kinetic temperature."""
 
     mean: float
-    """Its mean [temperature]."""
+    """Mean kinetic temperature [temperature]."""
     measured: float
-    """Its standard deviation over the frames [temperature]."""
+    """Standard deviation over the frames [temperature]."""
     canonical: float
-    """That of the canonical ensemble, √(2/N) times the mean, for N degrees of freedom [temperature]."""
+    """Standard deviation in the canonical ensemble, √(2/N) times the mean, for N degrees of freedom [temperature]."""
 
 
 def configurational_temperature(run: Run, skip: float = 0.2) -> Average:
-    """k T_conf = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ [temperature], with the error of a ratio of means.
+    """Configurational temperature T with k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ [temperature], with the error of a ratio of means.
 
     Φ is the potential energy of all sites, walls included; gradient and Laplacian are over the translations of free
     bodies (Rugh, Phys. Rev. Lett. 78, 772, 1997; Butler et al., J. Chem. Phys. 109, 6519, 1998).
@@ -39,12 +39,12 @@ def configurational_temperature(run: Run, skip: float = 0.2) -> Average:
     run
         A run.
     skip
-        Fraction of the frames at the start that are left out.
+        Fraction of frames to omit at the start.
 
     Raises
     ------
     ArticulonError
-        Where it is not defined: the summary of the run says why.
+        If it is undefined; the summary of the run gives the reason.
     """
     check_run(run)
     if GRADIENT not in run.observables:
@@ -55,7 +55,7 @@ def configurational_temperature(run: Run, skip: float = 0.2) -> Average:
 
 
 def ratio_of_means(squares: np.ndarray, laplacians: np.ndarray, boltzmann: float) -> Average:
-    """⟨|∇Φ|²⟩/(k ⟨∇²Φ⟩) and its standard error, to first order in the errors of the means."""
+    """Ratio ⟨|∇Φ|²⟩/(k ⟨∇²Φ⟩) and its standard error, to first order in the errors of the means."""
     ratio = float(squares.mean() / laplacians.mean())
     residual = (squares - ratio * laplacians) / laplacians.mean()
     count = residual.size / statistical_inefficiency(residual)
@@ -64,31 +64,40 @@ def ratio_of_means(squares: np.ndarray, laplacians: np.ndarray, boltzmann: float
 
 
 def temperature_spread(run: Run, skip: float = 0.2) -> Spread:
-    """Mean and standard deviation of the kinetic temperature, beside the canonical one."""
+    """Mean and standard deviation of the kinetic temperature, and its canonical standard deviation.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
+    """
     values = kept(run, "temperature_kinetic", skip)
     mean = float(values.mean())
     return Spread(mean, float(values.std()), mean * math.sqrt(2.0 / degrees_of_freedom(run)))
 
 
 def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float = 0.2) -> float:
-    """σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T) [temperature]: the standard deviation of the kinetic temperature of free
-    particles under a modified Nosé–Hoover thermostat, where 2 kd N k T/Q is well above the fastest frequency.
+    """Standard deviation of the kinetic temperature under a modified Nosé–Hoover thermostat [temperature].
 
-    The thermostat then balances what the forces do: its ζ + kd ζ' follows q'ᵀΓ/q'ᵀMq', and with it ζ'. The forces are
-    taken from the run's frames.
+    σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T) holds for free particles if 2 kd N k T/Q is well above the fastest frequency.
+
+    The thermostat then balances the power of the forces: ζ + kd ζ' follows q'ᵀΓ/q'ᵀMq', and with it ζ'. The forces are
+    evaluated at the frames of the run.
 
     Parameters
     ----------
     run
         A run.
     derivative_gain, mass
-        kd [time] and Q [energy time²] of the thermostat.
+        Gain kd [time] and mass Q [energy time²] of the thermostat.
     skip
-        Fraction of the frames at the start that are left out.
+        Fraction of frames to omit at the start.
     """
     model = model_of(run)
     if not only_particles(model):
-        raise ArticulonError("isokinetic_spread is that of free particles, and this run has other bodies or forces")
+        raise ArticulonError("isokinetic_spread needs free particles, and this run has other bodies or forces")
     derivative_gain = number(derivative_gain, "derivative_gain", ArticulonError)
     mass = number(mass, "mass", ArticulonError)
     if not (derivative_gain > 0.0 and mass > 0.0):
@@ -99,7 +108,7 @@ def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float
 
 
 def pushes(evaluator: Evaluator, coordinates: np.ndarray, speeds: np.ndarray) -> np.ndarray:
-    """q'ᵀΓ/q'ᵀMq' of the site forces on free particles [1/time], shape (frames,), at coordinates (frames, nq) and
+    """Rates q'ᵀΓ/q'ᵀMq' of the site forces on free particles [1/time], shape (frames,), at coordinates (frames, nq) and
     speeds (frames, nu)."""
     model, found = evaluator.model, []
     for q, u in zip(coordinates, speeds, strict=True):

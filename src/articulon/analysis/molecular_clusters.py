@@ -1,4 +1,4 @@
-"""Conformations that come up again: clusters of frames, and their middle ones as files."""
+"""Recurring conformations: clusters of frames, and their central frames as files."""
 
 from pathlib import Path
 
@@ -26,32 +26,32 @@ def clusters(
     frames: int = FRAMES,
     skip: float = 0.0,
 ) -> Clusters:
-    """Clusters of frames by average linkage, the largest first, with the frame in the middle of each.
+    """Clusters of frames by average linkage, the largest first, each with its central frame.
 
     Parameters
     ----------
     run
         A run of a molecule.
     by
-        ``"rmsd"``, the least deviation of the backbone of two frames after superposition, or ``"torsions"``, the
-        distance √⟨2 (1 − cos Δφ)⟩ over φ and ψ, or over all torsions where there is no peptide.
+        Distance of two frames: ``"rmsd"``, the minimum deviation of their backbones after superposition, or
+        ``"torsions"``, √⟨2 (1 − cos Δφ)⟩ over φ and ψ, or over all torsions if there is no peptide.
     cutoff
-        Clusters nearer than that on average become one: 0.15 nm, or 40° in radians, by default.
+        Clusters closer than this on average are merged; by default 0.15 nm, or 40° in radians.
     number
-        Instead, how many clusters there shall be at most.
+        Maximum number of clusters, instead of a cutoff.
     frames
-        How many are looked at at most, evenly over the run.
+        Maximum number of frames to use, evenly distributed over the run.
     skip
-        Fraction of the frames at the start that are left out.
+        Fraction of frames to omit at the start.
 
     Raises
     ------
     ArticulonError
-        For a run without molecules or torsions, or options that cannot be.
+        For a run without molecules or torsions, or invalid options.
     """
     by = word(by, ("rmsd", "torsions"), "clusters, by", ArticulonError)  # type: ignore[assignment]
     if cutoff is not None and number is not None:
-        raise ArticulonError("clusters: give a cutoff or a number of clusters, and not both")
+        raise ArticulonError("clusters: give a cutoff or a number of clusters, not both")
     if cutoff is not None:
         cutoff = checked_number(cutoff, "clusters, cutoff", ArticulonError)
         if not cutoff > 0.0:
@@ -64,52 +64,52 @@ def clusters(
 
 
 def distances(seen: Conformations, by: Measure) -> np.ndarray:
-    """Between every two of the frames that are looked at, shape (frames, frames)."""
+    """Distances between all pairs of the frames used, shape (frames, frames)."""
     if by == "rmsd":
         return seen.deviations(np.arange(len(seen.frames)))
     found = seen.backbone_torsions
     angles = seen.joint_torsions.angles if found is None else np.concatenate([found.phi, found.psi], axis=1)
     if not np.isfinite(angles).all(axis=0).any():
-        raise ArticulonError("clusters: there are no torsions; take by='rmsd'")
+        raise ArticulonError("clusters: there are no torsions; use by='rmsd'")
     return torsion_distances(angles)
 
 
 def write_clusters(run: Run, found: Clusters, folder: str | Path) -> list[Path]:
-    """Write the frame in the middle of each cluster as ``cluster-1.pdb`` and so on, laid upon the first.
+    """Write the central frame of each cluster as ``cluster-1.pdb`` and so on, superposed on the first.
 
     Parameters
     ----------
     run
-        The run that they are of.
+        Run of the clusters.
     found
-        What :func:`clusters` has given.
+        Result of :func:`clusters`.
     folder
-        Where they go; it is made where it is missing.
+        Folder for the files; created if it does not exist.
 
     Returns
     -------
     list of Path
-        The files.
+        Paths of the files.
 
     Raises
     ------
     ArticulonError
-        For files that are there already, and a folder that cannot be made.
+        If a file exists already, or the folder cannot be created.
     """
     if not isinstance(found, Clusters):
-        raise ArticulonError("write_clusters: expected what analysis.clusters gives")
+        raise ArticulonError("write_clusters: expected the result of analysis.clusters")
     seen = conformations_of(run, "write_clusters", most=1)
     place = path_of(folder, "write_clusters, folder", ArticulonError)
     files = [place / f"cluster-{k + 1}.pdb" for k in range(len(found.representatives))]
     there = next((file for file in files if exists(file)), None)
     if there is not None:
-        raise ArticulonError(f"{there} is there already; write into another folder")
+        raise ArticulonError(f"{there} exists already; write to another folder")
     if found.representatives.max(initial=0) >= len(run.q):
-        raise ArticulonError("write_clusters: these clusters are of another run: it has fewer frames")
+        raise ArticulonError("write_clusters: these clusters belong to another run; this run has fewer frames")
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
-        raise ArticulonError(f"{place}: cannot be made: {failure.strerror}") from None
+        raise ArticulonError(f"{place}: cannot be created: {failure.strerror}") from None
     positions = positions_of(seen.model, np.asarray(run.q)[found.representatives], seen.atoms.site)
     structure = structure_of(seen.atoms, positions[0])
     for file, laid in zip(files, seen.upon(positions[0], positions), strict=True):
@@ -118,7 +118,7 @@ def write_clusters(run: Run, found: Clusters, folder: str | Path) -> list[Path]:
 
 
 def structure_of(atoms: Atoms, positions: np.ndarray) -> Structure:
-    """Atoms at positions [nm] as a structure that can be written."""
+    """Structure of atoms at given positions [nm], for writing."""
     first = atoms.first.tolist()
     residues = tuple(
         Residue(name, number, insertion, chain, kind, "", start, stop)

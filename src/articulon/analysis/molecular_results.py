@@ -1,4 +1,4 @@
-"""Everything that is measured on the molecules of a run, together, as numbers and as files."""
+"""The complete analysis of the molecules of a run, as numbers and as files."""
 
 from __future__ import annotations
 
@@ -25,25 +25,31 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class MoleculeAnalysis:
-    """What the molecules of a run do."""
+    """Results for the molecules of a run."""
 
     run: Run
     """The run."""
     figures: dict[str, Any]
     """Means with their errors, by name; lengths in units of the case."""
     tables: dict[str, Rows]
-    """By name: ``time_series``, ``phi_psi`` [rad], ``residues``, ``torsions``, ``hydrogen_bonds`` and ``clusters``,
-    those that the run has."""
+    """Tables by name: ``time_series``, ``phi_psi`` [rad], ``residues``, ``torsions``, ``hydrogen_bonds`` and
+    ``clusters``, as far as available."""
     clusters: Clusters | None
-    """Clusters by deviation of the backbone; None for molecules too small to be laid upon each other."""
+    """Clusters by backbone deviation; None for molecules too small for superposition."""
     notes: tuple[str, ...]
-    """What was not computed, and why."""
+    """Reasons for quantities that were not computed."""
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Write the figures as ``molecules.json``, each table as a CSV file, and the frame in the middle of each
-        cluster as PDB, into a folder that is made where it is missing; returns the files.
+        """Write the figures as ``molecules.json``, each table as CSV, and the central frame of each cluster as PDB.
 
-        Raises ArticulonError for a file that is there already.
+        The folder is created if it does not exist. Returns the files.
+
+        Raises ArticulonError for a file that exists already.
+
+        Parameters
+        ----------
+        folder
+            Where the files go.
         """
         place = path_of(folder, "write, folder", ArticulonError)
         written = write_results(place, "molecules.json", self.figures, self.tables)
@@ -51,21 +57,21 @@ class MoleculeAnalysis:
 
 
 def analyse_molecules(run: Run, reference: Reference | None = None, skip: float = 0.2) -> MoleculeAnalysis:
-    """Everything that the functions of this package measure on the molecules of a run, in one go.
+    """Analyse the molecules of a run with all functions of this package.
 
     Parameters
     ----------
     run
         A run of molecules.
     reference
-        What structures are compared with, a PDB or mmCIF file or a structure; the first frame by default.
+        Structure for comparisons, a PDB or mmCIF file or a structure; by default the first frame.
     skip
-        Fraction of the frames at the start that means leave out; tables over time have all frames.
+        Fraction of frames at the start to omit from means; tables over time include all frames.
 
     Returns
     -------
     MoleculeAnalysis
-        Its ``write(folder)`` writes everything as CSV and JSON.
+        Results; ``write(folder)`` writes them as CSV and JSON.
 
     Raises
     ------
@@ -135,7 +141,7 @@ def _series(seen: Conformations, notes: list[str]) -> dict[str, np.ndarray]:
 
 
 def _residues(seen: Conformations, late: int, notes: list[str]) -> Rows:
-    """Fluctuation of each residue in the late frames, and how much of them it is in a helix or a strand."""
+    """Fluctuation of each residue in the late frames, and the fractions of these in a helix or a strand."""
     sub = Conformations(seen.model, seen.all_times, seen.all_q, first=int(seen.frames[late]), most=None)
     names = [sub.atoms.residue_label(r) for r in range(len(sub.atoms.residue_names))]
     columns: dict[str, Any] = {"residue": names, "rmsf": sub.rmsf}

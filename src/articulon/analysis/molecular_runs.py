@@ -1,4 +1,4 @@
-"""The molecules of a run, for the analyses that look at them."""
+"""Access to the molecules of a run, for the analyses."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -15,23 +15,23 @@ from articulon.molecules.structure import Structure
 from articulon.simulation.results import Run
 
 Reference = str | Path | Structure
-"""A structure that a run is compared with: a file, or what ``molecules.read_structure`` gives."""
+"""Reference structure for a run: a file, or a result of ``molecules.read_structure``."""
 
 
 class Series(NamedTuple):
     """A quantity over time."""
 
     times: np.ndarray
-    """[time], shape (frames,)."""
+    """Times [time], shape (frames,)."""
     values: np.ndarray
-    """Shape (frames,)."""
+    """Values, shape (frames,)."""
 
 
 def conformations_of(
     run: Run, where: str, skip: float = 0.0, reference: Reference | None = None, most: int | None = None
 ) -> Conformations:
-    """The molecules of a run in its frames; raises ArticulonError for a run without molecules besides water and
-    ions."""
+    """Conformations of the molecules in the frames of a run; raises ArticulonError for a run without molecules besides
+    water and ions."""
     check_molecular(run, where)
     model = model_of(run)
     assert model.atoms is not None
@@ -43,15 +43,17 @@ def conformations_of(
 
 
 def check_molecular(run: Run, where: str) -> None:
-    """Raises ArticulonError for what is no run, and for one without molecules besides water and ions."""
+    """Raises ArticulonError for anything but a run, and for a run without molecules besides water and ions."""
     check_run(run)
     atoms = model_of(run).atoms
     if atoms is None:
-        raise ArticulonError(f"{where}: the model of this run has no atoms; only those made from structures have")
+        raise ArticulonError(
+            f"{where}: the model of this run has no atoms; only models made from structures have atoms"
+        )
     if not solute(atoms).size:
         raise ArticulonError(f"{where}: this run has no molecules besides water and ions")
 
 
 def needs_mdanalysis(where: str) -> ArticulonError:
-    """The error of an analysis for which MDAnalysis is missing."""
+    """Error for an analysis that needs MDAnalysis."""
     return ArticulonError(f"{where} needs MDAnalysis: pip install 'articulon[analysis]'")

@@ -1,4 +1,4 @@
-"""Torsions of molecules over time: φ and ψ, their free energy, and how long they remember."""
+"""Torsions of molecules over time: φ and ψ, their free energy, and their correlation times."""
 
 from typing import NamedTuple
 
@@ -23,17 +23,17 @@ class MeanTemperature(NamedTuple):
     """The mean kinetic temperature of a run."""
 
     mean: float
-    """[temperature]."""
+    """Mean kinetic temperature [temperature]."""
     error: float
-    """Its standard error, by the number of independent samples [temperature]."""
+    """Standard error, from the number of independent samples [temperature]."""
     samples: float
-    """How many independent samples the frames are worth."""
+    """Number of independent samples in the frames."""
     degrees_of_freedom: int
-    """N, those that share the kinetic energy."""
+    """Number N of degrees of freedom that share the kinetic energy."""
     spread: float
     """Standard deviation over the frames [temperature]."""
     canonical_spread: float
-    """That of the canonical ensemble, √(2/N) times the mean [temperature]."""
+    """Standard deviation in the canonical ensemble, √(2/N) times the mean [temperature]."""
 
 
 def backbone_torsions(run: Run, skip: float = 0.0) -> BackboneTorsions:
@@ -44,7 +44,7 @@ def backbone_torsions(run: Run, skip: float = 0.0) -> BackboneTorsions:
     run
         A run of a peptide.
     skip
-        Fraction of the frames at the start that are left out.
+        Fraction of frames to omit at the start.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def ramachandran(
     temperature: float | None = None,
     skip: float = 0.2,
 ) -> TorsionMap:
-    """Free energy −kT ln p of φ and ψ, with errors by blocks of the run.
+    """Free energy −kT ln p of φ and ψ, with errors from blocks of the run.
 
     Parameters
     ----------
@@ -73,18 +73,18 @@ def ramachandran(
         A class of residues (``general``, ``glycine``, ``proline``, ``pre-proline``), ``all``, or one residue by its
         chain, name and number, such as ``A:TRP2``.
     bins
-        How many in each direction.
+        Number of bins in each direction.
     blocks
-        Parts of the run whose spread gives the errors.
+        Number of blocks of the run, whose scatter gives the errors.
     temperature
-        T [temperature]; that of the thermostat by default, or of the medium, or else the mean kinetic one.
+        Temperature T [temperature]; by default that of the thermostat or of the medium, otherwise the mean kinetic one.
     skip
-        Fraction of the frames at the start that are left out.
+        Fraction of frames to omit at the start.
 
     Raises
     ------
     ArticulonError
-        For a run without a peptide, and residues that it has not.
+        For a run without a peptide, or residues that it does not have.
     """
     bins = whole(bins, "ramachandran, bins", least=2, most=MOST_BINS, error=ArticulonError)
     blocks = whole(blocks, "ramachandran, blocks", least=2, error=ArticulonError)
@@ -101,18 +101,24 @@ def ramachandran(
     energy = model_of(run).units.boltzmann * _temperature(run, temperature)
     made = torsion_map(found.phi[:, chosen], found.psi[:, chosen], energy, bins, blocks)
     if made is None:
-        raise ArticulonError(f"ramachandran: no residue of '{wanted}' has both φ and ψ; ends of chains have one")
+        raise ArticulonError(f"ramachandran: no residue of '{wanted}' has both φ and ψ; chain ends have only one")
     return made
 
 
 def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
-    """Autocorrelation of e^{inφ} of every torsion that is a coordinate and moves, with integrated correlation times and
+    """Autocorrelation of e^{inφ} of every torsion that is a moving coordinate, with integrated correlation times and
     effective sample sizes.
 
-    The torsions are the coordinates themselves; n is 3 for methyl and ammonium groups and 2 for carboxylates and the
-    rings of Phe and Tyr, which look the same so often in a full turn, and 1 for all others. For arguments see
-    :func:`backbone_torsions`; raises ArticulonError also where no torsion moves, there are fewer than three frames, or
-    these are not equally far apart.
+    The torsions are the coordinates themselves. The symmetry number n is 3 for methyl and ammonium groups, 2 for
+    carboxylates and the rings of Phe and Tyr, and 1 for all others. Arguments are those of :func:`backbone_torsions`;
+    also raises ArticulonError if no torsion moves, there are fewer than three frames, or these are not equally spaced.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
     """
     check_run(run)
     model = model_of(run)
@@ -122,7 +128,7 @@ def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
     late = slice(first_frame(len(times), skip), None)
     steps = np.diff(times[late])
     if steps.size and np.ptp(steps) > 1e-6 * steps[0]:
-        raise ArticulonError("torsion_correlation: the frames are not equally far apart in time")
+        raise ArticulonError("torsion_correlation: the frames are not equally spaced in time")
     found = torsion_memory(times[late], joint_torsions(model, np.asarray(run.q)[late]))
     if found is None:
         raise ArticulonError("torsion_correlation: there are fewer than three frames, or no torsion that moves")
@@ -130,8 +136,16 @@ def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
 
 
 def mean_temperature(run: Run, skip: float = 0.2) -> MeanTemperature:
-    """Mean kinetic temperature with its standard error, the degrees of freedom that it is over, and its spread beside
-    that of the canonical ensemble. For arguments see :func:`backbone_torsions`."""
+    """Mean kinetic temperature with its standard error, its degrees of freedom, and its measured and canonical standard
+    deviations. Arguments are those of :func:`backbone_torsions`.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    skip
+        Fraction of the frames at the start that is left out.
+    """
     check_run(run)
     mean, spread = average(run, "temperature_kinetic", skip), temperature_spread(run, skip)
     return MeanTemperature(*mean, degrees_of_freedom(run), spread.measured, spread.canonical)
@@ -153,7 +167,7 @@ def _temperature(run: Run, given: float | None) -> float:
 
 
 def temperature_of(run: Run) -> float:
-    """The temperature that a run samples [temperature]: the target of its thermostat or medium, else the mean kinetic
+    """Temperature that a run samples [temperature]: the target of its thermostat or medium, otherwise the mean kinetic
     one."""
     from articulon.forces.brownian import brownian_of
 

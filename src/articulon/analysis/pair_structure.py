@@ -1,5 +1,4 @@
-"""How particles stand about each other; computed by freud (Ramasubramani et al., Comput. Phys. Commun. 254, 107275,
-2020)."""
+"""Pair structure of particles, computed by freud (Ramasubramani et al., Comput. Phys. Commun. 254, 107275, 2020)."""
 
 from typing import NamedTuple
 
@@ -17,14 +16,14 @@ MOST_BINS = 1_000_000
 
 
 class RadialDistribution(NamedTuple):
-    """g(r), the density of particles about a particle over their mean density."""
+    """Radial distribution function g(r): the density of particles around a particle over their mean density."""
 
     distances: np.ndarray
-    """Middles of the bins [length], shape (bins,)."""
+    """Centres of the bins [length], shape (bins,)."""
     values: np.ndarray
-    """g there, shape (bins,)."""
+    """Values of g, shape (bins,)."""
     neighbours: np.ndarray
-    """Mean number of particles nearer than the outer edge of each bin, shape (bins,)."""
+    """Mean number of particles within the outer edge of each bin, shape (bins,)."""
 
 
 def radial_distribution(
@@ -40,26 +39,28 @@ def radial_distribution(
     Parameters
     ----------
     run
-        A run of free particles in a box that is periodic in all directions: without one there is no mean density.
+        A run of free particles in a box that is periodic in all directions; otherwise there is no mean density.
     kinds
-        Kind of the particles in the middle, and of those about them; all about all by default.
+        Kind of the central particles, and kind of their neighbours; by default all particles.
     cutoff
-        Largest distance [length]; 0.49 of the least distance between opposite faces by default.
+        Largest distance [length]; by default 0.49 of the smallest distance between opposite faces.
     bins
         Number of bins.
     skip
-        Fraction of the frames at the start that are left out.
+        Fraction of frames to omit at the start.
 
     Raises
     ------
     ArticulonError
-        Where freud is missing, for a kind that does not exist, or a box that is not periodic.
+        If freud is missing, a kind does not exist, or the box is not periodic.
     """
     model = model_of(run)
     bins, first = whole(bins, "bins", least=1, most=MOST_BINS, error=ArticulonError), first_frame(len(run.times), skip)
     pair = None if kinds is None else words(kinds, "kinds", ArticulonError)
     if pair is not None and len(pair) != 2:
-        raise ArticulonError(f"kinds: expected two, of those in the middle and those about them, got {shown(kinds)}")
+        raise ArticulonError(
+            f"kinds: expected two, of the central particles and of their neighbours, got {shown(kinds)}"
+        )
     box = model.box
     if box is None or not box.periodic.all():
         raise ArticulonError("radial_distribution: there is no mean density without a box periodic in all directions")
@@ -86,9 +87,9 @@ def distribution_in_box(
     bins: int,
     edges: np.ndarray | None = None,
 ) -> RadialDistribution:
-    """Mean radial distribution of particles ``around`` those in the ``middle``, both numbers of columns of positions
-    (frames, particles, 3), up to a distance less than half of a periodic box [length], whose edges (frames, 3, 3) are
-    those of ``box`` where they are not given. Raises ImportError where freud is missing."""
+    """Mean radial distribution of particles ``around`` those in the ``middle``, both given as column indices of
+    positions (frames, particles, 3), up to a distance less than half of a periodic box [length]. The edges of the box
+    (frames, 3, 3) are by default those of ``box``. Raises ImportError if freud is missing."""
     import freud
 
     rdf = freud.density.RDF(bins=bins, r_max=reach)
@@ -98,11 +99,11 @@ def distribution_in_box(
     for k, one in enumerate(positions):
         vectors = box.vectors if edges is None else edges[k]
         (lx, ly, lz), (xy, xz, yz) = np.diag(vectors), (vectors[1, 0], vectors[2, 0], vectors[2, 1])
-        # HOOMD's tilts, which freud takes, are over the length that they tilt along.
+        # freud takes HOOMD's tilts, which are relative to the length along which they tilt.
         cell = freud.box.Box(lx, ly, lz, xy / ly, xz / lz, yz / lz)
         centred = cell.wrap(one - origin - 0.5 * vectors.sum(axis=0))
         query = {"mode": "ball", "r_max": reach, "exclude_ii": same}
-        # One by one, since each is relative to the density of its own box.
+        # One frame at a time, because each is relative to the density of its own box.
         rdf.compute((cell, centred[around]), query_points=centred[middle], neighbors=query)
         found += rdf.rdf
         counts += rdf.bin_counts
@@ -111,7 +112,7 @@ def distribution_in_box(
 
 
 def _bodies_of_kind(model: Model, kind: str | None) -> np.ndarray:
-    """Bodies that carry a site of a kind, or any; raises ArticulonError for one that does not exist."""
+    """Bodies with a site of a kind, or with any site; raises ArticulonError for a kind that does not exist."""
     sites = model.sites
     if kind is None:
         return np.unique(sites.body[sites.body >= 0])

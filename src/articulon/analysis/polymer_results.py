@@ -1,4 +1,4 @@
-"""Everything that is measured on the chains of a run, together, as numbers and as files."""
+"""The complete analysis of the polymer chains of a run, as numbers and as files."""
 
 from __future__ import annotations
 
@@ -20,24 +20,30 @@ from articulon.simulation.results import Run
 
 @dataclass(frozen=True)
 class PolymerAnalysis:
-    """What the chains of a run do."""
+    """Results for the polymer chains of a run."""
 
     statistics: ChainStatistics
-    """All that is known of them, as arrays."""
+    """All statistics, as arrays."""
     figures: dict[str, Any]
     """Means with their errors, by name, in the units of the positions and times."""
     tables: dict[str, Rows]
-    """By name: ``chain_size`` over time, ``internal_distances``, ``bond_correlation``, ``bond_angles``, ``dihedrals``
-    [rad], ``pair_distribution``, ``displacements`` and ``relaxation`` over the lag, and ``rouse_modes``, those that the
-    run has."""
+    """Tables by name: ``chain_size`` over time, ``internal_distances``, ``bond_correlation``, ``bond_angles``,
+    ``dihedrals`` [rad], ``pair_distribution``, ``displacements`` and ``relaxation`` over the lag, and ``rouse_modes``,
+    as far as available."""
     notes: tuple[str, ...]
-    """What was not computed, and why."""
+    """Reasons for quantities that were not computed."""
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Write the figures as ``polymers.json`` and each table as a CSV file into a folder that is made where it is
-        missing; returns the files.
+        """Write the figures as ``polymers.json`` and each table as CSV; returns the files.
 
-        Raises ArticulonError for a file that is there already.
+        The folder is created if it does not exist.
+
+        Raises ArticulonError for a file that exists already.
+
+        Parameters
+        ----------
+        folder
+            Where the files go.
         """
         place = path_of(folder, "write, folder", ArticulonError)
         return write_results(place, "polymers.json", self.figures, self.tables)
@@ -52,34 +58,34 @@ def polymer_analysis(
     skip: float = 0.25,
     unwrapped: bool = False,
 ) -> PolymerAnalysis:
-    """The statistics of chains in frames of their beads, with tables of all curves.
+    """Compute the statistics of chains from frames of their beads, with tables of all curves.
 
     Parameters
     ----------
     times
-        [time], shape (frames,).
+        Times of the frames [time], shape (frames,).
     positions
-        Unwrapped places of the beads [length], shape (frames, beads, 3).
+        Unwrapped positions of the beads [length], shape (frames, beads, 3).
     chains
-        Which beads make which chains.
+        Beads of each chain.
     boxes
         Edges of a periodic box in each frame [length], shape (frames, 3) or (frames, 3, 3); None in open space.
     masses
-        Of the beads, shape (beads,); equal by default.
+        Masses of the beads, shape (beads,); by default equal.
     skip
-        Part of the frames at the start that means leave out; the table over time has all frames.
+        Fraction of frames at the start to omit from means; the table over time includes all frames.
     unwrapped
-        That positions are known to be unwrapped, as those of a run are.
+        Whether positions are known to be unwrapped, as those of a run are.
 
     Returns
     -------
     PolymerAnalysis
-        Its ``write(folder)`` writes everything as CSV and JSON.
+        Results; ``write(folder)`` writes them as CSV and JSON.
 
     Raises
     ------
     ArticulonError
-        As :func:`articulon.chains.chain_statistics.chain_statistics` does.
+        As in :func:`articulon.chains.chain_statistics.chain_statistics`.
     """
     found = chain_statistics(times, positions, chains, boxes, masses, skip=skip, unwrapped=unwrapped)
     notes = tuple(f"{what.replace('_', ' ')}: {why}" for what, why in found.not_computed.items())
@@ -94,12 +100,12 @@ def analyse_polymers(run: Run, skip: float = 0.25) -> PolymerAnalysis:
     run
         A run of a model that has ``chains``.
     skip
-        Part of the frames at the start that means leave out; the table over time has all frames.
+        Fraction of frames at the start to omit from means; the table over time includes all frames.
 
     Returns
     -------
     PolymerAnalysis
-        Its ``write(folder)`` writes everything as CSV and JSON.
+        Results; ``write(folder)`` writes them as CSV and JSON.
 
     Raises
     ------
@@ -110,14 +116,14 @@ def analyse_polymers(run: Run, skip: float = 0.25) -> PolymerAnalysis:
     given = chain_frames(model_of(run), run.times, run.q, run.observables.get("volume"))
     if given is None:
         raise ArticulonError(
-            "analyse_polymers: the model has no chains; those of the builder 'polymers' and of LAMMPS data files have, "
-            "and ModelBuilder.add_chains names them in a model of your own"
+            "analyse_polymers: the model has no chains; the builder 'polymers' and LAMMPS data files define them, and "
+            "ModelBuilder.add_chains defines them in your own model"
         )
     return polymer_analysis(*given, skip=skip, unwrapped=True)
 
 
 def tables_of(found: ChainStatistics) -> dict[str, Rows]:
-    """The curves of statistics as tables, those that there are."""
+    """Curves of the statistics as tables, as far as available."""
     size = {"time": found.times}
     if found.end_to_end_series is not None:
         size["mean_square_end_to_end_distance"] = found.end_to_end_series

@@ -1,4 +1,4 @@
-"""Structures that runs are compared with: where the atoms of a run are in a file."""
+"""Reference structures of runs: positions of the atoms of a run in a file."""
 
 from pathlib import Path
 
@@ -14,25 +14,25 @@ from articulon.molecules.structure_reading import read_structure
 
 
 def reference_positions(atoms: Atoms, reference: str | Path | Structure, where: str) -> np.ndarray:
-    """Places of atoms in another structure [nm], not a number for those that it has not, shape (atoms, 3).
+    """Positions of atoms in another structure [nm], NaN for atoms that it lacks, shape (atoms, 3).
 
-    Atoms are found by chain, residue number, insertion code and name; where the two share no chain, and each has one
-    only, the chains' names do not count. The names of residues may differ. Of a file the first model and the most
-    occupied locations are taken, and hydrogens and side chains may be missing.
+    Atoms are matched by chain, residue number, insertion code and name. If the two structures share no chain and each
+    has only one, chain names are ignored. Residue names may differ. The first model of a file and the locations of
+    highest occupancy are used; hydrogens and side chains may be missing.
 
     Parameters
     ----------
     atoms
-        Those of the run.
+        Atoms of the run.
     reference
-        A PDB or mmCIF file, or a structure.
+        PDB or mmCIF file, or a structure.
     where
-        What the message of an error begins with.
+        Prefix of error messages.
 
     Raises
     ------
     ArticulonError
-        For a file that cannot be read, and one that has fewer than three of the atoms that are laid upon each other.
+        If the file cannot be read, or has fewer than three of the atoms needed for superposition.
     """
     structure = reference if isinstance(reference, Structure) else _read(path_of(reference, where, ArticulonError))
     chains, theirs = set(atoms.chains), {residue.chain for residue in structure.residues}
@@ -53,8 +53,8 @@ def reference_positions(atoms: Atoms, reference: str | Path | Structure, where: 
     if known.sum() < 3:
         missing = ", ".join(atoms.label(a) for a in wanted[~known][:5].tolist())
         raise ArticulonError(
-            f"{where}: {structure.source} has {int(known.sum())} of the {wanted.size} atoms that are laid upon each "
-            f"other, and three are needed; it lacks {missing}{' …' if (~known).sum() > 5 else ''}: give it the run's "
+            f"{where}: {structure.source} has {int(known.sum())} of the {wanted.size} atoms for superposition, which "
+            f"needs three; it lacks {missing}{' …' if (~known).sum() > 5 else ''}: give it the run's "
             "chain names and residue numbers"
         )
     return found
@@ -65,11 +65,11 @@ def _read(path: Path) -> Structure:
 
 
 def _first_model(path: Path) -> int | None:
-    """Number of the first model of a file with several, else None."""
+    """Number of the first model in a file with several, otherwise None."""
     from articulon.molecules.elements import gemmi
 
     try:
         file = gemmi().read_structure(str(path))
     except (OSError, RuntimeError, ValueError):
-        return None  # what is wrong with it is said where it is read
+        return None  # errors are reported when the file is read
     return int(file[0].num) if len(file) > 1 else None

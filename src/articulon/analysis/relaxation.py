@@ -1,5 +1,5 @@
-"""What can be said of a case with drag before it is run: how fast its bodies relax, what bounds the steps of an
-explicit rule, and what scaling would save and cost."""
+"""Analysis of a case with drag before a run: relaxation of its bodies, limits on the steps of an explicit rule, and
+benefit and cost of scaling."""
 
 from __future__ import annotations
 
@@ -21,105 +21,106 @@ from articulon.scaling.error_controlled import aimed_at
 from articulon.simulation.results import Run
 
 TOLERANCE = 0.02
-"""Of the lag, where none is asked for."""
+"""Default tolerance of the lag."""
 MEAN_FREE_PATH = "0.3 nm"
-"""λ of liquid water: about the distance of its molecules."""
+"""Mean free path λ of liquid water: about the distance between its molecules."""
 CONTINUUM = 0.1
-"""Knudsen number below which a body feels the medium as a continuum."""
+"""Knudsen number below which the medium acts as a continuum."""
 RULE = "kutta-merson"
-"""The explicit rule of a case whose own rule is none."""
+"""Explicit rule assumed for a case whose own rule is not explicit."""
 
 
 @dataclass(frozen=True)
 class Relaxation:
-    """How fast one body relaxes."""
+    """Relaxation of one body."""
 
     body: str
-    """Name of the body, or of the first of those that are welded together."""
+    """Name of the body, or of the first of several welded bodies."""
     translation: float
-    """τ = m/β [time], which is Guy's ε (2018, 2.6) in the unit of time of the case."""
+    """Relaxation time τ = m/β [time], which is Guy's ε (2018, 2.6) in the unit of time of the case."""
     rotation: float
-    """The shortest I/β_ω [time]; infinity for a body that does not turn against a drag."""
+    """Shortest I/β_ω [time]; infinity for a body without rotational drag."""
     knudsen: float | None = None
-    """Kn = λ/L (Guy 2018, 2.21), with L the diameter; None where no radius is given, or lengths have no unit."""
+    """Knudsen number Kn = λ/L (Guy 2018, 2.21), with L the diameter; None if no radius is given, or lengths have no
+    unit."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What scaling would do to a case, along the way without inertia."""
+    """Predicted effect of scaling on a case, along the motion without inertia."""
 
     tolerance: float
-    """Of the lag."""
+    """Tolerance of the lag."""
     approach: Approach
-    """That way."""
+    """Motion without inertia."""
     a2: float
-    """The least constant factor that is safe."""
+    """Smallest safe constant factor."""
     lag: float
-    """Its predicted lag, relative to the whole time."""
+    """Predicted lag, relative to the whole duration."""
     worst: str
-    """Name of the part that is this late; empty where joints are kept."""
+    """Name of the part with this lag; empty if joints are kept."""
     controlled: float
-    """The mean factor of the policy ``error-controlled``."""
+    """Mean factor of the policy ``error-controlled``."""
 
     @property
     def savings(self) -> tuple[float, float]:
-        """Parts of the steps of an explicit rule that a constant factor and ``error-controlled`` save."""
+        """Fractions of the steps of an explicit rule saved by a constant factor and by ``error-controlled``."""
         return 1.0 - self.a2, 1.0 - self.controlled
 
 
 @dataclass(frozen=True)
 class RelaxationAnalysis:
-    """What is found of a case without a thermostat."""
+    """Results for a case without a thermostat."""
 
     case: Case
     """The case."""
     bodies: tuple[Relaxation, ...]
-    """Those with drag, the fastest first."""
+    """Bodies with drag, the fastest first."""
     stiffest: dict[str, float] = field(default_factory=dict)
-    """The shortest time scale of each channel at the start [time]."""
+    """Shortest time scale of each channel at the start [time]."""
     rule: str = RULE
-    """The explicit rule that steps are given for."""
+    """Explicit rule for which steps are given."""
     step: float = math.inf
-    """Its longest stable step, unscaled [time]."""
+    """Longest stable step of the rule, unscaled [time]."""
     prediction: Prediction | None = None
-    """What scaling would do; None where no net force moves a floating body."""
+    """Predicted effect of scaling; None if no net force moves a floating body."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know."""
+        """Notes for the user."""
         thermostat = self.case.thermostat
         if thermostat is not None and not thermostat.deterministic:
             return (
-                f"The thermostat '{getattr(thermostat, 'kind', '')}' is no force that a scaling policy could weigh: "
-                "the case runs unscaled. Longer steps come from the rule friction-implicit, for molecules with drift "
+                f"The thermostat '{getattr(thermostat, 'kind', '')}' is not a force that a scaling policy could scale: "
+                "the case runs unscaled. For longer steps use the rule friction-implicit, for molecules with drift "
                 "= 'geodesic' and a larger model.hydrogen_mass.",
             )
         if not self.bodies:
-            beside = " and no thermostat" if thermostat is None else ", and the thermostat's bodies are no particles"
+            beside = " and no thermostat" if thermostat is None else ", and the thermostat's bodies are not particles"
             return (
-                f"There is no drag{beside}: scaling all forces by a2 is only a clock, in which the motion is the "
-                "unscaled one slower by √a2. No gain.",
+                f"There is no drag{beside}: scaling all forces by a2 only changes the clock; the motion is the "
+                "unscaled one, slower by √a2. No gain.",
             )
-        about = "there is no thermostat here" if thermostat is None else "what is said here is of drag alone"
+        about = "there is no thermostat here" if thermostat is None else "these results concern drag alone"
         return (
             *self._relaxing(),
-            f"Guy's Cases I to III (2018, table 4.1) are of thermostatted particles; {about}.",
+            f"Guy's Cases I to III (2018, table 4.1) concern thermostatted particles; {about}.",
         )
 
     def _relaxing(self) -> tuple[str, ...]:
-        """What drag means for scaling."""
+        """Consequences of drag for scaling."""
         unit = self.case.units.symbols[2]
         fastest = min(self.bodies, key=lambda one: min(one.translation, one.rotation))
         slowest = max(self.bodies, key=lambda one: one.translation)
         least = min(fastest.translation, fastest.rotation)
         how = "rotation" if fastest.rotation < fastest.translation else "translation"
         notes = [
-            f"Steps of an explicit rule are bounded by the {how} of '{fastest.body}', which relaxes in {least:.3g} "
+            f"Steps of an explicit rule are limited by the {how} of '{fastest.body}', which relaxes in {least:.3g} "
             f"{unit}; a factor a2 lengthens every relaxation time, and with it the step, by 1/a2.",
-            f"'{slowest.body}' relaxes slowest, in {slowest.translation:.3g} {unit}. A scaled run is late by about "
-            f"{slowest.translation:.3g} {unit}/a2 times the rate at which the force on it changes: the fidelity "
-            "section of a run says how late, and a comparison of variants how much it saves, also against the rule "
-            "friction-implicit.",
+            f"'{slowest.body}' relaxes slowest, in {slowest.translation:.3g} {unit}. The delay of a scaled run is "
+            f"about {slowest.translation:.3g} {unit}/a2 times the relative rate of change of the force on it. The "
+            "fidelity section of a run reports the delay, and a comparison of variants the saving, also relative to "
+            "the rule friction-implicit.",
         ]
         if math.isfinite(self.step):
             notes.append(
@@ -129,8 +130,8 @@ class RelaxationAnalysis:
         coarse = [one.body for one in self.bodies if one.knudsen is not None and one.knudsen > CONTINUUM]
         if coarse:
             notes.append(
-                f"Kn is above {CONTINUUM:g} for {len(coarse)} bodies ('{coarse[0]}' first): they are hardly larger "
-                "than the molecules of the medium, and Stokes drag is an extrapolation."
+                f"Kn is above {CONTINUUM:g} for {len(coarse)} bodies (the first is '{coarse[0]}'): they are hardly "
+                "larger than the molecules of the medium, and Stokes drag is an extrapolation."
             )
         return (*notes, self._scaling())
 
@@ -138,14 +139,14 @@ class RelaxationAnalysis:
         found, unit = self.prediction, self.case.units.symbols[2]
         if found is None:
             return (
-                "No net force moves a body that floats freely, or loops bind it: the lag of a scaled run cannot be "
-                "predicted, and a2 is to be found by trial (compare runs that vary scaling.a2)."
+                "No net force moves a freely floating body, or loops constrain it: the lag of a scaled run cannot be "
+                "predicted, and a2 must be found by trial (compare runs that vary scaling.a2)."
             )
-        end = "arrives after" if found.approach.arrives else "goes on for"
+        end = "arrives after" if found.approach.arrives else "moves for"
         constant, controlled = found.savings
         noise = ""
         if any(getattr(force, "kind", "") == "brownian" for force in self.case.forces):
-            noise = " Noise changes the forces besides, which calls for larger factors than these."
+            noise = " Noise also changes the forces and requires larger factors than these."
         joints = "kept" if found.approach.motion is None else "free"
         late = f"'{found.worst}' is then" if found.worst else "it is then"
         way = "late" if found.lag >= 0.0 else "early"
@@ -153,25 +154,24 @@ class RelaxationAnalysis:
         return (
             f"Without inertia and noise, its joints {joints}, the slowest body {end} {found.approach.duration:.3g} "
             f"{unit}. For a lag of {100.0 * found.tolerance:.3g} % of that: a constant a2 = {found.a2:.2g} ({late} "
-            f"predicted to be {100.0 * abs(found.lag):.2g} % {way}), which saves {saved[0]} of an explicit rule's "
-            f"steps, or the policy error-controlled, whose factor would be {found.controlled:.2g} in the mean and "
-            f"saves {saved[1]}." + noise
+            f"predicted to be {100.0 * abs(found.lag):.2g} % {way}) saves {saved[0]} of an explicit rule's steps; the "
+            f"policy error-controlled, with a mean factor of {found.controlled:.2g}, saves {saved[1]}." + noise
         )
 
 
 def analyse_relaxation(
     case: Case | Run, tolerance: float = TOLERANCE, mean_free_path: str | float = MEAN_FREE_PATH
 ) -> RelaxationAnalysis:
-    """How fast the bodies of a case relax, and what scaling would do to it, without running it.
+    """Analyse the relaxation of the bodies of a case and the effect of scaling, without running it.
 
     Parameters
     ----------
     case
         The case, or a run of it.
     tolerance
-        Lag of a scaled run, relative to its time.
+        Allowed lag of a scaled run, relative to its duration.
     mean_free_path
-        λ of the medium [length], for Knudsen numbers.
+        Mean free path λ of the medium [length], for Knudsen numbers.
     """
     case, model = case_and_model(case)
     numbers = knudsen_numbers(model, mean_free_path)
@@ -191,7 +191,7 @@ def analyse_relaxation(
 
 
 def predict(case: Case, tolerance: float) -> Prediction | None:
-    """What scaling would do to a case within a tolerance; None where it cannot be foreseen."""
+    """Predicted effect of scaling on a case within a tolerance; None if it cannot be predicted."""
     try:
         approach = approach_of(case)
     except ArticulonError:
@@ -206,8 +206,8 @@ def predict(case: Case, tolerance: float) -> Prediction | None:
 
 
 def knudsen_numbers(model: Model, mean_free_path: str | float) -> dict[int, float]:
-    """Kn = λ/2R of the links whose drag is given by a radius; none where lengths have no unit. Of several bodies on a
-    link it is the largest."""
+    """Knudsen numbers Kn = λ/2R of links with a drag radius; none if lengths have no unit. For several bodies on a link
+    the largest is taken."""
     if model.units.length is None:
         return {}
     path = model.units.value(mean_free_path, "length", "mean free path")

@@ -1,4 +1,4 @@
-"""Figures and tables of an analysis, as JSON and comma-separated values."""
+"""Figures and tables of an analysis as JSON and CSV files."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from articulon.simulation.summary import plain
 from articulon.storage.atomic_writing import write_text
 
 Rows = list[dict[str, Any]]
-"""A table: a dictionary for each row, with the same keys."""
+"""A table: a list of dictionaries with the same keys, one for each row."""
 
 
 def write_results(folder: Path, file: str, figures: Mapping[str, Any], tables: Mapping[str, Rows]) -> list[Path]:
-    """Write figures as JSON into a file, and each table as comma-separated values beside it; returns the files.
+    """Write figures as JSON to a file, and each table as CSV beside it; returns the files.
 
     Parameters
     ----------
     folder
-        It is made where it is missing.
+        Folder for the files; created if it does not exist.
     file
-        The name of the figures' file.
+        Name of the figures' file.
     figures, tables
-        By name; a table becomes NAME.csv.
+        Figures and tables by name; a table becomes NAME.csv.
 
     Raises
     ------
     ArticulonError
-        For a file that is there already, and for a folder that cannot be made.
+        If a file exists already, or the folder cannot be created.
     """
     texts = {file: json.dumps(plain(figures), indent=2, ensure_ascii=False) + "\n"}
     texts |= {f"{name}.csv": csv_text(rows) for name, rows in tables.items()}
     there = next((folder / name for name in texts if exists(folder / name)), None)
     if there is not None:
-        raise ArticulonError(f"{there} is there already; write into another folder")
+        raise ArticulonError(f"{there} exists already; write to another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
-        raise ArticulonError(f"{folder}: cannot be made: {failure.strerror}") from None
+        raise ArticulonError(f"{folder}: cannot be created: {failure.strerror}") from None
     for name, text in texts.items():
         write_text(folder / name, text, new=True)
     return [folder / name for name in texts]
 
 
 def rows_of(columns: dict[str, Any]) -> Rows:
-    """A table from its columns."""
+    """Table from its columns."""
     names = list(columns)
     values = [
         np.asarray(column).tolist() if isinstance(column, np.ndarray) else list(column) for column in columns.values()
@@ -61,7 +61,7 @@ def rows_of(columns: dict[str, Any]) -> Rows:
 
 
 def csv_text(rows: Rows) -> str:
-    """A table as comma-separated values with a line of names; numbers as they read back, none for not a number."""
+    """Table as CSV with a line of names; numbers that read back exactly, and an empty field for NaN."""
     stream = io.StringIO()
     if rows:
         writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")

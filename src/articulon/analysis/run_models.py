@@ -1,4 +1,4 @@
-"""The model behind a run, and its bodies by name."""
+"""The model of a run, and its bodies by name."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from articulon.simulation.results import Run
 
 
 def case_of(run: Run) -> Case:
-    """The case of a run, read from its folder where it is not known."""
+    """Case of a run, read from its folder if it is not known."""
     check_run(run)
     if run.case is None:
         run.case = Case.read(run.folder / "case.toml")
@@ -20,13 +20,13 @@ def case_of(run: Run) -> Case:
 
 
 def check_run(run: object) -> None:
-    """Raises ArticulonError for what is no run."""
+    """Raises ArticulonError for anything but a run."""
     if not isinstance(run, Run):
-        raise ArticulonError(f"expected a run, as articulon.run or articulon.open_run gives it, got {shown(run)}")
+        raise ArticulonError(f"expected a run from articulon.run or articulon.open_run, got {shown(run)}")
 
 
 def model_of(run: Run) -> Model:
-    """The model of a run; see :attr:`articulon.simulation.results.Run.model`."""
+    """Model of a run; see :attr:`articulon.simulation.results.Run.model`."""
     check_run(run)
     if run.known_model is None:
         case_of(run)
@@ -34,18 +34,18 @@ def model_of(run: Run) -> Model:
 
 
 def case_and_model(given: Case | Run) -> tuple[Case, Model]:
-    """The case and the model of a case, or of a run, whose model has often been built already; raises CaseError for
-    anything else."""
+    """Case and model of a case, or of a run, whose model may have been built already; raises CaseError for anything
+    else."""
     if isinstance(given, Run):
         return case_of(given), model_of(given)
     if not isinstance(given, Case):
-        raise CaseError(f"expected a case, as articulon.load_case gives it, or a run, got {shown(given)}")
+        raise CaseError(f"expected a case from articulon.load_case, or a run, got {shown(given)}")
     return given, given.build_model()
 
 
 def chosen_bodies(model: Model, names: str | Sequence[str]) -> np.ndarray:
-    """Indices of the bodies with these names, where one that ends in ``*`` stands for all that begin with it; raises
-    ArticulonError where there is none."""
+    """Indices of the bodies with these names; a name that ends in ``*`` matches all names with that beginning. Raises
+    ArticulonError if there is none."""
     found: list[int] = []
     for name in words(names, "bodies", ArticulonError):
         prefix = name.removesuffix("*")

@@ -1,8 +1,9 @@
-"""Which scaling a case allows: what ``articulon analyse`` finds by short unscaled runs.
+"""The scaling that a case allows, as found by ``articulon analyse`` from short unscaled runs.
 
-For a thermostatted case the procedure of Guy (2018, 4.6): Q such that the temperature of the standard thermostat swings
-three times in the window, kd the smallest for which the modified one settles without swinging, a2 ≈ ε = 1/(kd ζ') in
-the time scale at which the system is looked at. Which of his cases that is (table 4.1) follows from ζ and kd ζ'.
+For a thermostatted case this is the procedure of Guy (2018, 4.6): Q such that the temperature of the standard
+thermostat oscillates three times in the window, kd the smallest for which the modified thermostat settles without
+oscillation, and a2 ≈ ε = 1/(kd ζ') at the time scale of interest. The values of ζ and kd ζ' select one of his cases
+(table 4.1).
 """
 
 from __future__ import annotations
@@ -32,40 +33,40 @@ from articulon.thermostats.schedule import TemperatureTable
 from articulon.time_scales.noise_windows import fitting_step
 
 LARGE = 10.0**1.5
-"""A term above this times the acceleration, in the unit of time, is large: table 4.1 has 1 for what is not and 10³ for
-what is, and this lies half-way."""
+"""Threshold for a large term relative to the acceleration, in the unit of time: table 4.1 has 1 for small and 10³ for
+large terms, and this is the geometric mean."""
 SWINGS = 3.0
-"""Periods of the standard thermostat's temperature in the window (4.6)."""
+"""Number of periods of the standard thermostat's temperature in the window (4.6)."""
 TIGHT = 0.5
-"""Part of the canonical spread √(2/N) T that a settled temperature may have."""
+"""Fraction of the canonical standard deviation √(2/N) T that a settled temperature may have."""
 CLOSE = 0.15
-"""Relative error of a period that is close enough."""
+"""Acceptable relative error of a period."""
 FRAMES = 200
 BEGINNING = 0.01
-"""Part of the window that the case is run for as it stands, to leave its initial state."""
+"""Fraction of the window run with the case as given, to leave its initial state."""
 SETTLED = 0.25
-"""Part of the window that a modified thermostat is watched for, which settles within some vibrations."""
+"""Fraction of the window for observing a modified thermostat, which settles within a few vibrations."""
 HOT = 1.5
-"""Kinetic temperature, of the target's, with which the standard thermostat begins, so that it swings."""
+"""Initial kinetic temperature for the standard thermostat, relative to the target, so that it oscillates."""
 FINE = 0.1
-"""Velocity Verlet's step times the fastest frequency of the forces then: what collides harder later is somewhat
-stiffer, and kinetic energies are off by (h ω)²/12."""
+"""Step of velocity Verlet times the fastest frequency of the forces at that time; later collisions may be somewhat
+stiffer, and the relative error of kinetic energies is (h ω)²/12."""
 SCALES = ("1 ps", "1 ns", "1 us")
-"""Time scales of table 4.1."""
+"""Time scales in table 4.1."""
 CASES = {
     "I": (0, "neither ζ nor kd ζ' is large: no scaling"),
     "II": (1, "kd ζ' is large and ζ is not: one scaling factor"),
     "III": (2, "ζ and kd ζ' are large: two scaling factors"),
 }
-"""Guy's cases: how many factors, and what they are."""
+"""Guy's cases: number of factors, and explanation."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """How large the thermostat's terms are beside the acceleration, at a time scale."""
+    """Magnitudes of the thermostat's terms relative to the acceleration, at a time scale."""
 
     label: str
-    """The time scale."""
+    """Label of the time scale."""
     zeta: float
     """Root mean square of ζ times the time scale."""
     rate: float
@@ -73,87 +74,87 @@ class Terms:
 
     @property
     def case(self) -> str:
-        """Guy's case: I, II or III."""
+        """Case of Guy: I, II or III."""
         if self.rate < LARGE:
             return "I"
         return "II" if self.zeta < LARGE else "III"
 
     @property
     def borders(self) -> bool:
-        """Whether twice or half of a term would make it another case."""
+        """Whether a factor of two in a term would change the case."""
         return any(0.5 * LARGE < term < 2.0 * LARGE for term in (self.zeta, self.rate))
 
     @property
     def epsilon(self) -> float:
-        """ε = 1/(kd ζ')."""
+        """Parameter ε = 1/(kd ζ')."""
         return 1.0 / self.rate if self.rate > 0.0 else math.inf
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """A short unscaled run under a thermostat of one ζ."""
+    """A short unscaled run with a thermostat with a single variable ζ."""
 
     what: str
-    """What it was made for."""
+    """Purpose of the run."""
     mass: float
-    """Q [energy time²]."""
+    """Thermostat mass Q [energy time²]."""
     gain: float
-    """kd [time]; 0 for the standard thermostat."""
+    """Derivative gain kd [time]; 0 for the standard thermostat."""
     duration: float
-    """[time]."""
+    """Duration of the run [time]."""
     zeta: float
-    """Root mean square of ζ, settled [1/time]."""
+    """Root mean square of ζ after equilibration [1/time]."""
     rate: float
-    """Root mean square of kd ζ', settled [1/time]."""
+    """Root mean square of kd ζ' after equilibration [1/time]."""
     spread: float
-    """Standard deviation of the kinetic temperature, settled [temperature]."""
+    """Standard deviation of the kinetic temperature after equilibration [temperature]."""
     period: float
-    """Of the swinging of ζ [time]."""
+    """Period of the oscillation of ζ [time]."""
     push: float
     """Standard deviation of q'ᵀΓ/q'ᵀMq' [1/time]."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Constants by the procedure of Guy (2018, 4.6)."""
+    """Constants from the procedure of Guy (2018, 4.6)."""
 
     mass: float
-    """Q [energy time²]."""
+    """Thermostat mass Q [energy time²]."""
     gain: float
-    """kd [time]."""
+    """Derivative gain kd [time]."""
     a2: float
-    """The first guess ε of the scaling factor, at most 1."""
+    """First estimate ε of the scaling factor, at most 1."""
 
 
 @dataclass(frozen=True)
 class ThermostatAnalysis:
-    """What is found of a thermostatted case."""
+    """Results for a thermostatted case."""
 
     case: Case
     """The case."""
     temperature: float
-    """Td [temperature]."""
+    """Target temperature Td [temperature]."""
     degrees_of_freedom: int
-    """N."""
+    """Number N of degrees of freedom."""
     window: float
-    """The time that is looked at [time]."""
+    """Length of the window [time]."""
     stretches: tuple[Stretch, ...]
-    """The runs."""
+    """Short runs of the analysis."""
     scales: tuple[Terms, ...]
-    """The terms at the time scales of table 4.1, and at the chosen one last."""
+    """Terms at the time scales of table 4.1, and at the chosen one last."""
     proposal: Proposal
-    """What follows."""
+    """Proposed constants."""
     notes: tuple[str, ...] = field(default=())
-    """What to know."""
+    """Notes for the user."""
 
     @property
     def chosen(self) -> Terms:
-        """The terms at the chosen time scale."""
+        """Terms at the chosen time scale."""
         return self.scales[-1]
 
     @property
     def canonical(self) -> float:
-        """√(2/N) Td [temperature]."""
+        """Canonical standard deviation √(2/N) Td [temperature]."""
         return self.temperature * math.sqrt(2.0 / self.degrees_of_freedom)
 
 
@@ -163,36 +164,36 @@ def analyse_thermostat(
     window: float | str | None = None,
     progress: Progress | None = None,
 ) -> ThermostatAnalysis:
-    """Runs a case of thermostatted free particles unscaled for short times, and says how it may be scaled.
+    """Run a case of thermostatted free particles unscaled for short times, and determine how it may be scaled.
 
     Parameters
     ----------
     case
-        The case, or a run of it; its thermostat's Q and kd, where it has them, are where the search begins.
+        The case, or a run of it; the Q and kd of its thermostat, if given, start the search.
     time_scale
-        At which the system is looked at [time]; the unit of time of the case by default.
+        Time scale of interest [time]; by default the unit of time of the case.
     window
-        The time in which the temperature is to swing three times [time]; the duration of the case by default.
+        Time in which the temperature should oscillate three times [time]; by default the duration of the case.
     progress
-        Told what is being run.
+        Receives messages on the runs.
 
     Raises
     ------
     CaseError
-        For a case without a thermostat, or whose bodies are no free particles.
+        For a case without a thermostat, or with bodies other than free particles.
     """
     case, model = case_and_model(case)
     shown, units = Silent() if progress is None else progress, case.units
     thermostat = case.thermostat
     if thermostat is None or not only_particles(model):
-        raise CaseError(f"{case.source}: this is no case of free particles with a thermostat")
+        raise CaseError(f"{case.source}: this is not a case of free particles with a thermostat")
     span = float(case.run.duration) if window is None else units.value(window, "time", "window")
     chosen = 1.0 if time_scale is None else units.value(time_scale, "time", "time_scale")
     given = thermostat.temperature
     temperature = float(given.values[0] if isinstance(given, TemperatureTable) else given)
     degrees_of_freedom = thermostat.degrees_of_freedom(model)
     if temperature <= 0.0:
-        raise CaseError(f"{case.source}: thermostat.temperature: nothing swings at a temperature of 0")
+        raise CaseError(f"{case.source}: thermostat.temperature: nothing oscillates at a temperature of 0")
     look = _Look(case, model, temperature, degrees_of_freedom, span, shown)
     wanted, thermal = span / SWINGS, degrees_of_freedom * units.boltzmann * temperature
     stretches: list[Stretch] = []
@@ -210,7 +211,7 @@ def analyse_thermostat(
     tightens = found.push * mass / (TIGHT * math.sqrt(2.0 / degrees_of_freedom) * thermal)
     gain = max(settles, tightens)
     stretches.append(look("the proposed constants", mass, gain, SETTLED * span))
-    # The case as it stands, where it has the terms that table 4.1 is about; else what is proposed.
+    # The case as given if it has the terms of table 4.1, otherwise the proposed constants.
     basis = stretches[0] if stretches[0].gain > 0.0 else stretches[-1]
     scales = tuple(_terms(basis, *named) for named in _named_scales(units, chosen))
     epsilon = 1.0 / (stretches[-1].rate * chosen) if stretches[-1].rate > 0.0 else 1.0
@@ -232,7 +233,7 @@ def _terms(stretch: Stretch, label: str, scale: float) -> Terms:
 
 
 def _named_scales(units: Any, chosen: float) -> list[tuple[str, float]]:
-    """Time scales by their label, the chosen one last [time]."""
+    """Time scales by label, the chosen one last [time]."""
     if units.mass is None:
         return [(f"{chosen:g}", chosen)]
     named = [(text, units.value(text, "time", "time scale")) for text in SCALES]
@@ -249,18 +250,18 @@ def _notes(temperature: float, proposal: Proposal, chosen: Terms) -> tuple[str, 
         return tuple(notes)
     notes.append(
         f"The published form (policy = 'atomistic', a2 = {proposal.a2:.2g}) keeps the kinetic temperature and samples "
-        f"positions at Td/a2 = {temperature / proposal.a2:,.0f}, not at {temperature:g}: what it shows is another "
-        "system, hotter by 1/a2. The summary of a run reports the configurational temperature."
+        f"positions at Td/a2 = {temperature / proposal.a2:,.0f}, not at {temperature:g}: it shows a different system, "
+        "hotter by 1/a2. The summary of a run reports the configurational temperature."
     )
     notes.append(
-        "The consistent form (policy = 'atomistic-clock') keeps the configuration and is the unscaled motion in a "
+        "The consistent form (policy = 'atomistic-clock') keeps the configuration and is the unscaled motion with a "
         "clock slower by √a2: no gain for equal physical times."
     )
     return tuple(notes)
 
 
 class _Look:
-    """Makes the short runs, each from where the one before has ended, and measures them."""
+    """Makes the short runs, each from the end of the previous one, and evaluates them."""
 
     def __init__(
         self, case: Case, model: Model, temperature: float, degrees_of_freedom: int, span: float, shown: Progress
@@ -281,7 +282,7 @@ class _Look:
         begun = simulated(model, BEGINNING * span, thermostat=case.thermostat, frames=1, q=start, **own)
         self.q, self.u = begun.q[-1], begun.u[-1]
         fastest, given = fastest_frequency(self.evaluator, self.q), getattr(case.integrator, "step", None)
-        # Where nothing collides just then, frequencies of the thermostat remain.
+        # If no collision occurs at that time, the frequencies of the thermostat remain.
         self.step = min(FINE / fastest if fastest > 0.0 else math.inf, float(given or math.inf), FINE * span / FRAMES)
 
     def __call__(self, what: str, mass: float, gain: float, duration: float) -> Stretch:
@@ -310,7 +311,7 @@ class _Look:
         return self._measured(what, mass, gain, duration, done)
 
     def _measured(self, what: str, mass: float, gain: float, duration: float, done: Run) -> Stretch:
-        # A thermostat that settles does so early; one that swings does so all along.
+        # A settling thermostat settles early; an oscillating one oscillates during the whole run.
         late = slice(first_frame(len(done.times), 0.25), None)
         thermal = self.degrees_of_freedom * self.model.units.boltzmann
         zeta, temperatures = done.observables["thermostat_zeta"], 2.0 * done.kinetic_energy / thermal
@@ -329,8 +330,8 @@ class _Look:
 
 
 def fastest_frequency(evaluator: Evaluator, q: np.ndarray, turns: int = 20) -> float:
-    """ω of the fastest vibration of free particles about q [1/time], 0 where no force changes there: the root of the
-    largest eigenvalue of M⁻¹ ∂²Φ, by power iteration with differences of forces."""
+    """Frequency ω of the fastest vibration of free particles about q [1/time], 0 if no force changes there: the square
+    root of the largest eigenvalue of M⁻¹ ∂²Φ, by power iteration with finite differences of forces."""
     model = evaluator.model
     places = site_positions(model, q)
     masses = model.masses[:, None]
@@ -348,7 +349,7 @@ def fastest_frequency(evaluator: Evaluator, q: np.ndarray, turns: int = 20) -> f
 
 
 def swing(times: np.ndarray, values: np.ndarray) -> float:
-    """Period of the sinusoid about a constant that fits values best, from four frames to twice the times' length
+    """Period of the best-fitting sinusoid about a constant, between four frames and twice the length of the times
     [time]."""
     length = float(times[-1] - times[0])
     best, found = math.inf, length

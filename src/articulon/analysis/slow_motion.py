@@ -1,20 +1,21 @@
-"""The motion without inertia, with free joints, and how late a scaled run is predicted to be.
+"""Motion without inertia with free joints, and the predicted delay of a scaled run.
 
-Where forces and drag balance, the speeds are u₀(q), and q' = u₀(q) is the slow motion q₀(σ). A run scaled by a2 follows
+If forces and drag balance, the speeds are u₀(q), and q' = u₀(q) is the slow motion q₀(σ). A run scaled by a2 follows
 
     u' = a2 M⁻¹F(q, u) − M⁻¹C(q, u).
 
-It passes the places of the slow motion later and slightly off the path: q(t) = q₀(σ(t)) + δq and u = g u₀(σ) + δu,
+It passes the positions of the slow motion later and slightly off the path: q(t) = q₀(σ(t)) + δq and u = g u₀(σ) + δu,
 where g = σ' is its pace. For any g, to first order in δ,
 
     δq' = δu,   δu' = a2 (A_q δq + A_u δu) + a2 (g − 1) A_u u₀ − g² (∂u₀/∂σ + M⁻¹C) − g' u₀,   A = ∂(M⁻¹F)/∂(q, u),
 
-in the generalised speeds of the joints. g is the pace of one body, the lead: τ/a2 g' = 1 − g − (τ/a2) λ g², where λ is
-the rate at which its speed grows along the path. This keeps δ small even where the motion speeds up within the delay.
+in the generalised speeds of the joints. The pace g is that of one body, the lead: τ/a2 g' = 1 − g − (τ/a2) λ g², where
+λ is the relative growth rate of its speed along the path. This keeps δ small even if the motion speeds up within the
+delay.
 
-Errors keep their sign: a growing force makes the run late, a falling one makes it early again, and a well removes
-errors. The same equations with a2 = 1 give the lateness of the unscaled run on the slow motion; the difference is the
-error of scaling. The rotation of a turning body's axes is neglected in δ.
+Errors keep their sign: a growing force makes the run late, a falling one makes it early again, and a potential well
+removes errors. The same equations with a2 = 1 give the delay of the unscaled run relative to the slow motion; the
+difference is the error of scaling. The rotation of the axes of a rotating body is neglected in δ.
 """
 
 from __future__ import annotations
@@ -38,64 +39,64 @@ from articulon.model.joints import BY_KIND, UNBOUND
 from articulon.model.state import STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE
 
 MOST_SPEEDS = 128
-"""Of larger models the derivatives would take minutes."""
+"""Maximum number of speeds; the derivatives of larger models would take minutes."""
 CHANGE = 0.05
-"""Change of a mover's speed in a step, of the largest that it has had."""
+"""Allowed change of a mover's speed in a step, relative to its largest speed so far."""
 STEPS = 1500
 SMALL = 1e-6
-"""Displacements of differences, in radians and in sizes of the model."""
+"""Displacements for finite differences, in radians and relative to the size of the model."""
 LEAST = 1e-3
-"""A mover whose distance is below this part of the largest is left out, and its speed does not limit the steps."""
+"""Fraction of the largest displacement below which a mover is ignored, also by the step control."""
 FASTEST = 10.0
-"""Upper bound of g. A lead that slows down faster than it relaxes has no steady pace; δ then holds its motion."""
+"""Upper bound of g. A lead that decelerates faster than it relaxes has no steady pace; δ then includes its motion."""
 GAMMA = 1.0 - math.sqrt(0.5)
-"""Of the diagonally implicit Runge-Kutta rule of order 2 that is stable for any stiffness."""
+"""Parameter of the L-stable diagonally implicit Runge-Kutta rule of order 2."""
 
 
 class Mover(NamedTuple):
-    """A part with its own error: a joint, or the translation or the rotation of a floating body."""
+    """A part with its own error: a joint, or the translation or rotation of a floating body."""
 
     name: str
-    """In words, such as ``"drug"`` or ``"core, rotation"``."""
+    """Name in words, such as ``"drug"`` or ``"core, rotation"``."""
     speeds: slice
-    """Its generalised speeds."""
+    """Generalised speeds of the part."""
     arm: float
-    """Converts its coordinates to a distance: 1 for a translation, the size of the model for a rotation [length]."""
+    """Factor from its coordinates to a distance: 1 for a translation, the size of the model for a rotation [length]."""
 
 
 class Errors(NamedTuple):
-    """How a run differs from the slow motion."""
+    """Deviations of a run from the slow motion."""
 
     late: np.ndarray
-    """t − σ at the moments [time], shape (n,)."""
+    """Delay t − σ at the times [time], shape (n,)."""
     beside: np.ndarray
-    """δq there, shape (n, nu)."""
+    """Deviation δq at the times, shape (n, nu)."""
 
 
 @dataclass(frozen=True, eq=False)
 class SlowMotion:
-    """The motion without inertia at moments, and what its linear response needs."""
+    """Motion without inertia at given times, with the coefficients of its linear response."""
 
     times: np.ndarray
-    """[time], shape (n,)."""
+    """Times [time], shape (n,)."""
     coordinates: np.ndarray
-    """q₀, shape (n, nq)."""
+    """Coordinates q₀, shape (n, nq)."""
     speeds: np.ndarray
-    """u₀, shape (n, nu)."""
+    """Speeds u₀, shape (n, nu)."""
     by_q: np.ndarray
-    """A_q, shape (n, nu, nu)."""
+    """Derivatives A_q, shape (n, nu, nu)."""
     by_u: np.ndarray
-    """A_u, shape (n, nu, nu)."""
+    """Derivatives A_u, shape (n, nu, nu)."""
     products: np.ndarray
-    """M⁻¹C, shape (n, nu)."""
+    """Velocity products M⁻¹C, shape (n, nu)."""
     start: np.ndarray
-    """The speeds that the run begins with, shape (nu,)."""
+    """Initial speeds of the run, shape (nu,)."""
     movers: tuple[Mover, ...]
-    """The parts that move; those that move very little are left out."""
+    """Moving parts, without those that move very little."""
     lead: Mover
-    """The part whose pace defines σ."""
+    """Part whose pace defines σ."""
     relaxation: float
-    """Its τ [time]."""
+    """Relaxation time τ of the lead [time]."""
 
     @cached_property
     def _unscaled(self) -> Errors:
@@ -103,26 +104,26 @@ class SlowMotion:
 
     @cached_property
     def _growth(self) -> np.ndarray:
-        """λ between the moments [1/time], shape (n − 1,)."""
+        """Growth rates λ between the times [1/time], shape (n − 1,)."""
         size = np.linalg.norm(self.speeds[:, self.lead.speeds], axis=1)
         # At a turning point the speed vanishes and the rate is not defined.
         return np.clip(np.diff(np.log(np.maximum(size, 1e-300))), -1.0, 1.0) / np.diff(self.times)
 
     def pace(self, a2: float) -> np.ndarray:
-        """g of the lead at the moments, shape (n,); 1 where it does not move."""
+        """Pace g of the lead at the times, shape (n,); 1 if it does not move."""
         tau, u = self.relaxation / a2, self.speeds[0, self.lead.speeds]
         g = np.ones(self.times.size)
         if self.lead not in self.movers or not u.any():
             return g
         g[0] = max(0.0, float(self.start[self.lead.speeds] @ u) / float(u @ u))
         for k, (h, rate) in enumerate(zip(np.diff(self.times).tolist(), self._growth.tolist(), strict=True)):
-            # d(g²/2)/dσ = (1 − g)/τ − λ g², implicitly, for which g is the root of a quadratic equation.
+            # d(g²/2)/dσ = (1 − g)/τ − λ g², implicitly; g is the root of a quadratic equation.
             a, b = max(1.0 + 2.0 * h * rate, 1e-3), h / tau
             g[k + 1] = min((-b + math.sqrt(b * b + a * (g[k] ** 2 + 2.0 * b))) / a, FASTEST)
         return g
 
     def errors(self, a2: float) -> Errors:
-        """How late a run with a constant factor passes the places of the slow motion, and how far off the path."""
+        """Delay of a run with a constant factor at the positions of the slow motion, and its distance from the path."""
         with one_blas_thread():
             return self._errors(a2)
 
@@ -141,13 +142,13 @@ class SlowMotion:
         return Errors(late, beside)
 
     def lateness(self, a2: float) -> dict[str, float]:
-        """How late each mover is because of scaling [time]: the mean over the run, weighted by its squared speed. This
-        is the shift in time that removes most of its error."""
+        """Delay of each mover by scaling [time]: the mean over the run, weighted by the squared speed. This is the
+        shift in time that removes most of the mover's error."""
         scaled, unscaled = self._shifts(self.errors(a2)), self._shifts(self._unscaled)
         return {name: scaled[name] - unscaled[name] for name in scaled}
 
     def inertia(self) -> float:
-        """How late the mover that is latest, or the lead at its end, is on the slow motion with no scaling [time]."""
+        """Largest delay of a mover, or of the lead at its end, relative to the slow motion without scaling [time]."""
         shifts = [abs(late) for late in self._shifts(self._unscaled).values()]
         return max([*shifts, abs(self._passed(self._unscaled, None))])
 
@@ -163,7 +164,7 @@ class SlowMotion:
         return found
 
     def arrival(self, a2: float, time: float | None = None) -> float:
-        """How late the lead reaches, because of scaling, the place of the slow motion at a time, by default at its end
+        """Delay by scaling of the lead at the position that the slow motion has at a given time, by default at its end
         [time]."""
         return self._passed(self.errors(a2), time) - self._passed(self._unscaled, time)
 
@@ -191,18 +192,18 @@ def _advanced(
 
 
 class Ends(NamedTuple):
-    """What ends a motion."""
+    """End conditions of a motion."""
 
     duration: float
-    """[time]."""
+    """Maximum duration of the motion [time]."""
     link: int
-    """The link that leads."""
+    """Link of the lead."""
     body: int
-    """The body that may arrive."""
+    """Body that may arrive."""
     direction: np.ndarray
-    """Unit vector along which it may arrive, shape (3,)."""
+    """Unit vector of the direction of arrival, shape (3,)."""
     advance: float
-    """How far from its start it arrives [length]; infinite where nothing but the duration ends the motion."""
+    """Distance from the start at which it arrives [length]; infinite if only the duration ends the motion."""
 
 
 def slow_motion(model: Model, relaxation: float, ends: Ends) -> SlowMotion | None:
@@ -211,17 +212,17 @@ def slow_motion(model: Model, relaxation: float, ends: Ends) -> SlowMotion | Non
     Parameters
     ----------
     model
-        The model; its Brownian forces do not count.
+        Model; its Brownian forces are ignored.
     relaxation
-        τ of the body that leads [time].
+        Relaxation time τ of the lead [time].
     ends
-        What leads, and what ends the motion.
+        The lead, and the end conditions.
 
     Returns
     -------
     SlowMotion or None
         None for a model with loops, flexible bodies or more than :data:`MOST_SPEEDS` speeds, for joints without drag,
-        for a model in which nothing moves, and for forces that are not finite.
+        if nothing moves, and for forces that are not finite.
     """
     if model.loops.kind.size or model.modes or not 0 < model.nu <= MOST_SPEEDS:
         return None
@@ -229,7 +230,7 @@ def slow_motion(model: Model, relaxation: float, ends: Ends) -> SlowMotion | Non
         try:
             return _followed(_Balance(model), relaxation, ends)
         except np.linalg.LinAlgError:
-            # A singular matrix: a joint has no drag. One that is not finite: forces are not.
+            # A singular matrix means a joint without drag; a non-finite matrix means non-finite forces.
             return None
 
 
@@ -288,19 +289,19 @@ def _complete(
 
 
 class _Moment(NamedTuple):
-    """The balance of forces and drag at a place."""
+    """Balance of forces and drag at one position."""
 
     speeds: np.ndarray
-    """u₀ (nu,)."""
+    """Speeds u₀ (nu,)."""
     by_q: np.ndarray
-    """A_q (nu, nu)."""
+    """Derivatives A_q (nu, nu)."""
     by_u: np.ndarray
-    """A_u (nu, nu)."""
+    """Derivatives A_u (nu, nu)."""
     products: np.ndarray
-    """M⁻¹C (nu,)."""
+    """Velocity products M⁻¹C (nu,)."""
 
     def way(self, h: float) -> np.ndarray:
-        """h φ₁(h K) u₀ with K = ∂u₀/∂q: the displacement in a time h, exact where u₀ is linear in the coordinates."""
+        """Displacement h φ₁(h K) u₀ in a time h with K = ∂u₀/∂q; exact if u₀ is linear in the coordinates."""
         nu = self.speeds.size
         whole = np.zeros((nu + 1, nu + 1))
         whole[:nu, :nu] = -h * np.linalg.solve(self.by_u, self.by_q)
@@ -311,7 +312,7 @@ class _Moment(NamedTuple):
 
 
 class _Balance:
-    """Evaluates a model where forces and drag balance."""
+    """Evaluates the balance of forces and drag of a model."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.evaluator = model, Evaluator(model)
@@ -325,7 +326,7 @@ class _Balance:
                 self._small[mover.speeds] = SMALL * self.size
 
     def accelerations(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray) -> np.ndarray:
-        """M⁻¹(factor F − C) at coordinates (n, nq) and speeds (n, nu), shape (n, nu)."""
+        """Accelerations M⁻¹(factor F − C) at coordinates (n, nq) and speeds (n, nu), shape (n, nu)."""
         e, nq = self.evaluator, self.model.nq
         y = np.ascontiguousarray(np.hstack([q, u, np.zeros((len(q), 8))]))
         dy = np.empty_like(y)
@@ -340,7 +341,7 @@ class _Balance:
         return dy[:, nq : nq + self.model.nu].copy()
 
     def at(self, q: np.ndarray) -> _Moment:
-        """The balance at coordinates q. Drag is linear in the speeds; the quadratic velocity products cancel between a
+        """Balance at coordinates q. Drag is linear in the speeds; the quadratic velocity products cancel between a
         speed and its opposite."""
         nu = self.model.nu
         ones, everywhere = np.eye(nu), np.broadcast_to(q, (2 * nu + 1, q.size))
@@ -360,14 +361,14 @@ class _Balance:
         return np.asarray(body_poses(self.model, q)[0][body])
 
     def velocity(self, q: np.ndarray, speeds: np.ndarray, body: int) -> np.ndarray:
-        """Its velocity [length/time]."""
+        """Velocity of the origin of a body, world frame [length/time]."""
         small = SMALL / max(float(np.abs(speeds).max(initial=0.0)), 1e-300)
         ahead, behind = (self.origin(moved(self.model, q, speeds, s * small), body) for s in (1.0, -1.0))
         return (ahead - behind) / (2.0 * small)
 
 
 def _size(model: Model) -> float:
-    """The largest extent of the bodies and sites of a model at the start [length], 1 for a point."""
+    """Largest extent of the bodies and sites of a model at the start [length]; 1 for a point."""
     points = [body_poses(model, model.q0)[0]]
     if model.sites.body.size:
         points.append(site_positions(model, model.q0))
@@ -376,7 +377,7 @@ def _size(model: Model) -> float:
 
 
 def movers_of(model: Model, size: float) -> tuple[Mover, ...]:
-    """The movers of a model of a size [length]."""
+    """Movers of a model of the given size [length]."""
     found = []
     forest = model.forest
     for i, (kind, start) in enumerate(zip(forest.kind.tolist(), forest.u_start.tolist(), strict=True)):

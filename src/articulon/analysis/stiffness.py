@@ -1,4 +1,4 @@
-"""The stiffest time scales of a model by channel, from its linearised equations of motion at the initial state."""
+"""Stiffest time scales of a model by channel, from its equations of motion linearised at the initial state."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from articulon.model import CHANNELS, Model
 from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
 
 MOST_SPEEDS = 600
-"""Above this the matrices are not made."""
+"""Maximum number of speeds for which the matrices are computed."""
 DIFFERENCE = 1e-6
-"""By which coordinates are changed, in radians and the unit of length."""
+"""Displacement of coordinates for finite differences, in radians and the unit of length."""
 
 
 def stiffest(model: Model) -> dict[str, float]:
-    """The shortest time scales by channel [time], shortest first: 1/|λ| of ∂u'/∂u of the damping, and 1/√|λ| of ∂u'/∂q
-    of the others, with λ the largest eigenvalue; empty for a model of very many speeds or with loops.
+    """Shortest time scales by channel [time], shortest first: 1/|λ| of ∂u'/∂u for damping, and 1/√|λ| of ∂u'/∂q for the
+    others, with λ the largest eigenvalue; empty for a model with very many speeds or with loops.
 
-    The matrices are those of the whole trees, so that a light body counts with what it carries along.
+    The matrices are those of whole trees, so that the inertia carried by a light body is included.
     """
     if model.nu > MOST_SPEEDS or model.loops.kind.size:
         return {}
@@ -61,8 +61,8 @@ def stiffest(model: Model) -> dict[str, float]:
 
 
 def stability_bound(tableau: Tableau) -> float:
-    """The largest h/τ for which a rule's steps of y' = −y/τ do not grow: where |R(−z)| passes 1, R the polynomial of
-    the tableau (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.2)."""
+    """Largest h/τ for which the steps of a rule for y' = −y/τ do not grow: where |R(−z)| exceeds 1, with R the
+    stability polynomial of the tableau (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.2)."""
     stages, one = tableau.b.size, np.ones(tableau.b.size)
 
     def grows(z: float) -> bool:

@@ -1,4 +1,4 @@
-"""Means over time with the error that correlated frames leave."""
+"""Means over time, with errors that take the correlation of frames into account."""
 
 import math
 from typing import NamedTuple
@@ -17,13 +17,13 @@ class Average(NamedTuple):
     mean: float
     """The mean."""
     error: float
-    """Its standard error, by the number of independent samples."""
+    """Standard error, from the number of independent samples."""
     samples: float
-    """How many independent samples the frames are worth."""
+    """Number of independent samples in the frames."""
 
 
 def statistical_inefficiency(values: np.ndarray) -> float:
-    """g = 1 + 2 Σ (1 − t/n) C(t): n frames are worth n/g independent ones.
+    """Statistical inefficiency g = 1 + 2 Σ (1 − t/n) C(t): n frames are worth n/g independent samples.
 
     The sum ends where the normalised autocorrelation C first falls below zero (Chodera et al., J. Chem. Theory Comput.
     3, 26, 2007).
@@ -31,7 +31,7 @@ def statistical_inefficiency(values: np.ndarray) -> float:
     Parameters
     ----------
     values
-        Equally spaced in time, shape (frames,).
+        Values equally spaced in time, shape (frames,).
     """
     try:
         given = floats(values)
@@ -53,11 +53,11 @@ def average(run: Run, observable: str, skip: float = 0.2) -> Average:
     Parameters
     ----------
     run
-        A run, or anything with its ``observables``.
+        A run, or any object with ``observables``.
     observable
         Name among ``run.observables``, such as ``"temperature_kinetic"``.
     skip
-        Fraction of the frames at the start that are left out.
+        Fraction of frames to omit at the start.
 
     Raises
     ------
@@ -71,9 +71,9 @@ def average(run: Run, observable: str, skip: float = 0.2) -> Average:
 
 
 def kept(run: Run, observable: str, skip: float) -> np.ndarray:
-    """An observable without the frames at the start; raises ArticulonError where there is none such."""
+    """Values of an observable without the frames at the start; raises ArticulonError if there is no such observable."""
     if not hasattr(run, "observables"):
-        raise ArticulonError(f"expected a run, or anything with its observables, got {shown(run)}")
+        raise ArticulonError(f"expected a run, or an object with observables, got {shown(run)}")
     if not isinstance(observable, str) or observable not in run.observables:
         known = ", ".join(sorted(run.observables))
         raise ArticulonError(f"the run has no observable {shown(observable)}; it has {known}")
@@ -82,7 +82,7 @@ def kept(run: Run, observable: str, skip: float) -> np.ndarray:
 
 
 def first_frame(frames: int, skip: float) -> int:
-    """The first frame that is kept; raises ArticulonError for a fraction that leaves none."""
+    """First frame after skipping a fraction; raises ArticulonError if no frame is left."""
     if not 0.0 <= number(skip, "skip", ArticulonError) < 1.0:
         raise ArticulonError(f"skip must be a fraction of the frames, from 0 to less than 1, got {shown(skip)}")
     return min(int(skip * frames), frames - 1)

@@ -1,4 +1,4 @@
-"""How far and how persistently particles move."""
+"""Transport: displacement and velocity correlation of particles."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,33 +15,33 @@ from articulon.simulation.results import Run
 
 
 class Correlation(NamedTuple):
-    """A function of the time between two moments."""
+    """A function of the time lag."""
 
     times: np.ndarray
-    """Time between them, from 0 to the length of what was looked at [time], shape (lags,)."""
+    """Lags, from 0 to the length of the analysed part [time], shape (lags,)."""
     values: np.ndarray
-    """Its mean over all pairs of frames so far apart, and over the bodies, shape (lags,)."""
+    """Mean over all pairs of frames with this lag, and over the bodies, shape (lags,)."""
 
 
 def mean_square_displacement(run: Run, bodies: str | Sequence[str] = "*", skip: float = 0.0) -> Correlation:
-    """⟨|r(s + t) − r(s)|²⟩ of the bodies' origins [length²].
+    """Mean square displacement ⟨|r(s + t) − r(s)|²⟩ of the bodies' origins [length²].
 
-    Positions are never wrapped into a periodic box, so that this grows as 6 D t in a liquid. Long times have few pairs
-    of frames: the last half is noise.
+    Positions are not wrapped into a periodic box, so that it grows as 6 D t in a liquid. Long lags have few pairs of
+    frames: the last half is noise.
 
     Parameters
     ----------
     run
         A run.
     bodies
-        Names; one that ends in ``*`` stands for all that begin with it.
+        Names; a name that ends in ``*`` matches all names with that beginning.
     skip
-        Fraction of the frames at the start that are left out.
+        Fraction of frames to omit at the start.
 
     Raises
     ------
     ArticulonError
-        For bodies that do not exist, or frames that are not equally far apart.
+        For bodies that do not exist, or frames that are not equally spaced.
     """
     frames, times = _frames(run, skip)
     r = np.asarray(run.positions)[frames][:, chosen_bodies(model_of(run), bodies)]
@@ -51,10 +51,19 @@ def mean_square_displacement(run: Run, bodies: str | Sequence[str] = "*", skip: 
 
 
 def velocity_autocorrelation(run: Run, bodies: str | Sequence[str] = "*", skip: float = 0.0) -> Correlation:
-    """⟨v(s + t)·v(s)⟩ of free bodies [velocity²]; at t = 0 it is ⟨v²⟩, 3 k T/m.
+    """Velocity autocorrelation ⟨v(s + t)·v(s)⟩ of free bodies [velocity²]; at t = 0 it is ⟨v²⟩, 3 k T/m.
 
-    Frames must be close enough to follow the velocities. For the other arguments see
-    :func:`mean_square_displacement`; raises ArticulonError also for bodies on joints that do not leave them free.
+    Frames must be close enough to resolve the velocities. The other arguments are those of
+    :func:`mean_square_displacement`; also raises ArticulonError for bodies whose joints do not leave them free.
+
+    Parameters
+    ----------
+    run
+        The run, in memory or in a folder.
+    bodies
+        Names of free bodies; one that ends in ``*`` stands for all that begin so.
+    skip
+        Fraction of the frames at the start that is left out.
     """
     frames, times = _frames(run, skip)
     model = model_of(run)
@@ -77,8 +86,8 @@ def _frames(run: Run, skip: float) -> tuple[slice, np.ndarray]:
     if times.size < 2:
         raise ArticulonError("there are fewer than two frames to compare; run longer, or skip less")
     steps = np.diff(times)
-    # A run that was stopped has one frame more, between two of the others.
+    # A stopped run has one additional frame between two regular ones.
     end = times.size - 1 if steps[-1] < steps[0] * (1.0 - 1e-6) else times.size
     if np.ptp(steps[: end - 1]) > 1e-6 * steps[0]:
-        raise ArticulonError("the frames are not equally far apart in time")
+        raise ArticulonError("the frames are not equally spaced in time")
     return slice(first, first + end), times[:end]

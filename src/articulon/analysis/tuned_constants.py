@@ -1,10 +1,10 @@
-"""The constants of a scaled run, found by short paired runs: ``articulon tune``.
+"""Constants of a scaled run from short paired runs: ``articulon tune``.
 
-For a case with drag a2 is the least factor whose lag stays within a tolerance. It is first predicted along the way
-without inertia (``approach.py``); then the case is run for a short time by the friction-implicit rule, unscaled and
-scaled, from one state and on one noise path. By how much the pair parts, against what was predicted for that time,
-corrects the prediction, and so on until the factor settles. For thermostatted particles Q and kd are those of Guy
-(2018, 4.6), by ``analyse_thermostat``.
+For a case with drag a2 is the smallest factor whose lag is within a tolerance. It is first predicted along the motion
+without inertia (``approach.py``). Then the case is run for a short time by the friction-implicit rule, unscaled and
+scaled, from one state and with one noise path. The difference of the pair, compared with the prediction for that time,
+corrects the prediction; this is repeated until the factor converges. For thermostatted particles Q and kd are those of
+Guy (2018, 4.6), by ``analyse_thermostat``.
 """
 
 from __future__ import annotations
@@ -36,61 +36,61 @@ from articulon.simulation.run_request import Progress, Silent
 from articulon.simulation.step_search import longest_step
 
 ROUNDS = 4
-"""Pairs at most."""
+"""Maximum number of pairs."""
 SETTLED = 0.05
-"""Relative change of a2 that ends the search."""
+"""Relative change of a2 at which the search ends."""
 WINDOW = 8.0
 """Length of a paired run, in relaxation times τ/a2."""
 MOST_STEPS = 60_000
-"""Of one run of a pair."""
+"""Maximum number of steps of one run of a pair."""
 TIE = 1.05
-"""Numbers of evaluations that differ by less are the same."""
+"""Ratio of evaluation counts that counts as equal."""
 LOOK_BACK = 64
-"""Steps over which the speed at the end of a run is taken."""
+"""Number of steps for measuring the speed at the end of a run."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two short runs, unscaled and scaled."""
+    """Two short runs, one unscaled and one scaled."""
 
     a2: float
-    """The factor."""
+    """Scaling factor."""
     duration: float
-    """[time]."""
+    """Duration of the runs [time]."""
     delay: float
-    """How late the scaled one is at the end [time]."""
+    """Delay of the scaled run at the end [time]."""
     predicted: float
-    """How late it was expected to be [time]."""
+    """Predicted delay [time]."""
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What was found, and the case with it."""
+    """Result of the tuning."""
 
     case: Case
-    """The tuned case."""
+    """Tuned case."""
     pairs: tuple[Pair, ...]
-    """The paired runs."""
+    """Paired runs."""
     notes: tuple[str, ...]
-    """What to know."""
+    """Notes for the user."""
 
 
 def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuning:
-    """Finds the constants of a scaled run by short paired runs.
+    """Find the constants of a scaled run by short paired runs.
 
     Parameters
     ----------
     case
-        The case; its own scaling does not count.
+        The case; its own scaling is ignored.
     tolerance
-        Lag that is allowed, relative to the time of the run.
+        Allowed lag, relative to the duration of the run.
     progress
-        Told what is being run.
+        Receives messages on the runs.
 
     Raises
     ------
     CaseError
-        For a case in which no net force moves a floating body against a drag, and no thermostat acts on free particles.
+        If no net force moves a floating body against drag, and no thermostat acts on free particles.
     """
     shown = Silent() if progress is None else progress
     if case.thermostat is not None:
@@ -99,7 +99,7 @@ def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuni
     approach = approach_of(case)
     if approach is None:
         raise CaseError(
-            f"{case.source}: no net force moves a floating body against Stokes drag, so that there is no lag to tune "
+            f"{case.source}: no net force moves a floating body against Stokes drag, so there is no lag to tune "
             "a2 by; try factors: compare runs that vary scaling.a2"
         )
     step = _step(plain)
@@ -134,20 +134,20 @@ def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuni
 
 
 def _step(case: Case) -> float:
-    """The friction-implicit step of the pairs [time]."""
+    """Friction-implicit step of the pairs [time]."""
     if isinstance(case.integrator, FrictionImplicit):
         return float(case.integrator.step)
     found = longest_step(case, FrictionImplicit, "friction-implicit")
     if found is None:
         raise CaseError(
-            f"{case.source}: the friction-implicit rule, which unscaled runs are made by, cannot run this case: a2 is "
-            "to be tried: compare runs that vary scaling.a2"
+            f"{case.source}: the friction-implicit rule, used for unscaled runs, cannot run this case: a2 must "
+            "be found by trial: compare runs that vary scaling.a2"
         )
     return found
 
 
 def _pair(case: Case, approach: Approach, a2: float, step: float, shown: Progress) -> Pair:
-    """How much later a scaled run is than an unscaled one, from the case's initial state."""
+    """Delay of a scaled run relative to an unscaled one, from the case's initial state."""
     model = case.build_model()
     wanted = min(WINDOW * approach.relaxation / a2, approach.duration, MOST_STEPS * step)
     steps = max(2 * LOOK_BACK, math.ceil(wanted / step))
@@ -158,13 +158,14 @@ def _pair(case: Case, approach: Approach, a2: float, step: float, shown: Progres
     size = float(np.linalg.norm(speed))
     if not size > 0.0:
         raise CaseError(f"{case.source}: nothing moves in {steps * step:.3g} {case.units.symbols[2]}")
-    # Along the way: a part across it is no delay.
+    # Only the component along the motion is a delay.
     delay = float((end - scaled) @ speed) / size**2
     return Pair(a2, steps * step, delay, approach.delay(a2, steps * step))
 
 
 def _places(case: Case, model: Model, policy: Any, step: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where the heaviest body of the slowest tree is after a number of steps, and LOOK_BACK steps before [length]."""
+    """Positions of the heaviest body of the slowest tree after a number of steps, and LOOK_BACK steps before
+    [length]."""
     evaluator = Evaluator(model, case.run.seed, step)
     state = evaluator.initial_state()
     advance = driver(Problem(evaluator, FrictionImplicit(step=step), policy), state)
@@ -175,7 +176,7 @@ def _places(case: Case, model: Model, policy: Any, step: float, steps: int) -> t
     for count in (steps - LOOK_BACK, steps):
         if advance.advance(state, count * step, 2**40) == DIVERGED or not np.isfinite(state.q).all():
             raise CaseError(
-                f"{case.source}: friction-implicit steps of {step:.3g} {case.units.symbols[2]} do not stay finite; "
+                f"{case.source}: friction-implicit steps of {step:.3g} {case.units.symbols[2]} diverge; "
                 "give a shorter integrator.step with that rule"
             )
         found.append(poses_at(model, state.q)[0][body].copy())
@@ -183,7 +184,7 @@ def _places(case: Case, model: Model, policy: Any, step: float, steps: int) -> t
 
 
 def _rival(case: Case, changes: dict[str, Any], a2: float, step: float) -> str:
-    """What the tuned run costs beside unscaled friction-implicit steps."""
+    """Cost of the tuned run compared with unscaled friction-implicit steps."""
     rule = changes["integrator"]["rule"] if "integrator" in changes else str(getattr(case.integrator, "rule", RULE))
     tableau = EXPLICIT[rule]
     per_time = tableau.b.size * a2 / (stability_bound(tableau) * fastest_relaxation(case.build_model()))
@@ -192,29 +193,29 @@ def _rival(case: Case, changes: dict[str, Any], a2: float, step: float) -> str:
 
 
 def rival_words(ratio: float, step: str) -> str:
-    """How many evaluations unscaled friction-implicit steps need beside a scaled run.
+    """Number of evaluations of unscaled friction-implicit steps compared with a scaled run, in words.
 
     Parameters
     ----------
     ratio
-        Evaluations of the scaled run over theirs.
+        Evaluations of the scaled run divided by those of the unscaled steps.
     step
-        Their length, with its unit.
+        Length of the unscaled steps, with its unit.
     """
     rival = f"Unscaled friction-implicit steps of {step} need"
     if 1.0 / TIE < ratio < TIE:
-        return f"{rival} as many evaluations, and are not late: no gain against them."
+        return f"{rival} as many evaluations and cause no delay: scaling gains nothing."
     if ratio > 1.0:
-        return f"{rival} {ratio:.2g} times fewer evaluations still, and are not late: no gain against them."
+        return f"{rival} {ratio:.2g} times fewer evaluations and cause no delay: scaling gains nothing."
     return f"{rival} {1.0 / ratio:.2g} times more."
 
 
 def _thermostatted(case: Case, shown: Progress) -> Tuning:
-    """Q and kd, and no scaling: nothing is gained by it with a thermostat."""
+    """Q and kd without scaling, because scaling gains nothing with a thermostat."""
     if not only_particles(case.build_model()):
         raise CaseError(
-            f"{case.source}: with a thermostat there is no a2 to tune, and Q and kd are found for free particles only "
-            "(Guy 2018, 4.6); the analysis of the case says what else could save steps"
+            f"{case.source}: with a thermostat there is no a2 to tune, and Q and kd are tuned for free particles only "
+            "(Guy 2018, 4.6); the analysis of the case lists other ways to save steps"
         )
     found = analyse_thermostat(case, progress=shown)
     assert case.thermostat is not None
@@ -231,7 +232,7 @@ def _thermostatted(case: Case, shown: Progress) -> Tuning:
     notes = (
         f"Q = {found.proposal.mass:.4g} and kd = {found.proposal.gain:.3g}, by Guy (2018, 4.6).",
         f"a2: no gain. The published atomistic scaling, a2 ≈ {found.proposal.a2:.2g}, would sample positions at Td/a2, "
-        "beyond any tolerance; the form that keeps the temperature is only a slower clock. The tuned case is unscaled.",
+        "beyond any tolerance; the form that keeps the temperature only slows the clock. The tuned case is unscaled.",
         *found.notes,
     )
     return Tuning(_noted(case.with_overrides(changes), notes[0]), (), notes)

@@ -1,5 +1,5 @@
-"""Barostats, one file each: what changes the box so that the pressure is the one that is asked for. One is found by
-being here: the names below are written out for type checkers and editors alone."""
+"""Barostats, one file each: they change the box to control the pressure. Barostats in this package are found
+automatically; the names below are written out only for type checkers and editors."""
 
 from typing import Annotated, TypeAlias
 
@@ -12,7 +12,7 @@ BAROSTATS = Family("barostat", "kind", lambda member: issubclass(member, BaseBar
 """All barostats by their ``kind``: the classes of this package that have one."""
 BAROSTATS.discover(__name__, __path__)
 Barostat: TypeAlias = Annotated[BaseBarostat, BAROSTATS]
-"""Any barostat, chosen by its ``kind``."""
+"""Any barostat, selected by its ``kind``."""
 globals().update({member.__name__: member for member in BAROSTATS})
 
 __all__ = ["BAROSTATS", "Barostat", "MonteCarlo", "StochasticCellRescaling"]

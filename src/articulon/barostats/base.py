@@ -1,8 +1,8 @@
-"""What every barostat is: a declaration, and what acts on a state between steps.
+"""Base classes of barostats: the declaration, and the object that acts on a state between steps.
 
-The box changes its size and keeps its shape. Molecules are moved as wholes, by their centres of mass, so that nothing
-within them is strained. What changes is in ``State.box``: edges, the energy that the changes have put into the model,
-and their number, so that the books balance and a run goes on to the same bits.
+The box changes its size and keeps its shape. Molecules move as wholes with their centres of mass, so that nothing
+within them is strained. ``State.box`` stores the edges, the energy added to the model by the changes, and their number,
+so that the energy balance closes and a resumed run is bitwise the same.
 """
 
 from typing import Annotated, Any, ClassVar
@@ -22,9 +22,9 @@ from articulon.thermostats.base import BOLTZMANN, LINEAR, BaseThermostat
 from articulon.thermostats.schedule import aimed_at
 
 RANDOM_STREAM = 13
-"""The stream of random numbers that barostats draw from."""
+"""Random number stream of the barostats."""
 WATER = ("Da-nm-ps", 4.5e-5, "1/bar")
-"""Units in which the compressibility is that of water unless another is given, and that compressibility."""
+"""Units with the compressibility of water as the default, and that compressibility."""
 
 
 class BaseBarostat(Declaration):
@@ -32,20 +32,20 @@ class BaseBarostat(Declaration):
 
     positional: ClassVar[tuple[str, ...]] = ("pressure",)
     actor: ClassVar[type["ActingBarostat"]]
-    """What acts, of this declaration."""
+    """Class of the object that acts, for this declaration."""
     of_virial: ClassVar[bool] = False
-    """Whether it reads the pressure, and so needs forces whose virial is known."""
+    """Whether it needs the pressure, and so forces with a known virial."""
 
     pressure: Annotated[Quantity, Dimension("pressure")]
-    """P that is aimed at [energy/length³]."""
+    """Target pressure P [energy/length³]."""
     every: Annotated[Whole, Field(ge=1)] = 25
-    """Steps between two changes of the box."""
+    """Number of steps between two changes of the box."""
     compressibility: Annotated[Quantity | None, Dimension("compressibility", minimum=0, exclusive=True)] = None
-    """Isothermal κ of what is in the box, about, on which no average depends; that of water by default in the units of
-    molecules [length³/energy]."""
+    """Approximate isothermal compressibility κ of the content of the box; no average depends on it. By default that of
+    water, in the units of molecules [length³/energy]."""
 
     def check(self, model: Model, thermostat: BaseThermostat | None, where: str = "barostat") -> None:
-        """Raises CaseError for a model whose box cannot change, or that has no temperature."""
+        """Raises CaseError for a model whose box cannot change, or without a temperature."""
         if thermostat is None and brownian_of(model) is None:
             raise CaseError(
                 f"{where}: constant pressure needs a temperature too; add a thermostat, or leave out the barostat"
@@ -58,33 +58,35 @@ class BaseBarostat(Declaration):
             )
         reason = why_not_free(model)
         if reason is not None:
-            raise CaseError(f"{where}: molecules move with the box as wholes, and {reason}; leave out the barostat")
+            raise CaseError(
+                f"{where}: molecules must move with the box as wholes, but {reason}; leave out the barostat"
+            )
         if self.compressibility is None and model.units.name != WATER[0]:
             raise CaseError(
-                f"{where}.compressibility: is required in the units '{model.units.name}': how much the volume changes "
-                "with the pressure, about"
+                f"{where}.compressibility: is required in the units '{model.units.name}': the approximate relative "
+                "change of the volume with the pressure, about"
             )
 
     def kappa(self, model: Model) -> float:
-        """κ in the model's units [length³/energy]."""
+        """Compressibility κ in the model's units [length³/energy]."""
         if self.compressibility is not None:
             return float(self.compressibility)
         return float(model.units.value(f"{WATER[1]} {WATER[2]}", "compressibility", "barostat.compressibility"))
 
     def acting(self, evaluator: Evaluator, step: float) -> "ActingBarostat":
-        """What acts on states of a model between steps of a length [time]."""
+        """Object that acts on states of a model between steps of a given length [time]."""
         return self.actor(self, evaluator, step)
 
 
 class ActingBarostat:
-    """A barostat at work on one model.
+    """A barostat acting on one model.
 
     Parameters
     ----------
     barostat
-        Its declaration.
+        Declaration of the barostat.
     evaluator
-        The model, its forces and its thermostat, with the seed of the random numbers.
+        Model, forces and thermostat, with the seed of the random numbers.
     step
         Length of a step [time].
     """
@@ -97,21 +99,21 @@ class ActingBarostat:
         self.narrowest = 2.0 * evaluator.sites.listing.cutoff
 
     def steps_to_next(self, state: State) -> int:
-        """How many steps lead to the next change."""
+        """Number of steps until the next change."""
         return self.every - int(state.counters[STEPS]) % self.every
 
     def act(self, state: State) -> None:
-        """Changes the box, if it is time, and moves what is in it."""
+        """Change the box if it is time, and move its contents."""
         steps = int(state.counters[STEPS])
         if steps and steps % self.every == 0:
             self.change(state, steps // self.every)
 
     def change(self, state: State, number: int) -> None:
-        """The change of a number, counted from 1."""
+        """Make the change with the given number, counted from 1."""
         raise NotImplementedError
 
     def kT(self, state: State) -> float:
-        """Of the thermostat at the state's time, or of the Brownian forces [energy]."""
+        """Thermal energy kT of the thermostat at the state's time, or of the Brownian forces [energy]."""
         noise = brownian_of(self.evaluator.model)
         if self.evaluator.thermostat is None and noise is not None:
             return self.evaluator.model.units.boltzmann * float(noise.temperature)
@@ -121,15 +123,15 @@ class ActingBarostat:
         )
 
     def energy(self, q: np.ndarray) -> float:
-        """Potential energy at coordinates, in the box that the evaluator has [energy]."""
+        """Potential energy at coordinates, in the current box of the evaluator [energy]."""
         return float(self.evaluator.energies(q).sum())
 
     def take(self, edges: np.ndarray) -> None:
-        """Gives the forces another box; raises ArticulonError for one that is too narrow for their cutoff."""
+        """Set the box of the forces; raises ArticulonError if it is too narrow for their cutoff."""
         if min(widths_of(edges)) < self.narrowest:
             raise ArticulonError(
                 f"the box has shrunk to a width of {min(widths_of(edges)):.6g}, less than two cutoffs of "
-                f"{0.5 * self.narrowest:.6g}: a site would meet another one and its image; begin with a larger box, or "
-                "see whether the pressure is too high or the liquid boils away"
+                f"{0.5 * self.narrowest:.6g}: a site would interact with another one and its image; start with a "
+                "larger box, or check whether the pressure is too high or the liquid evaporates"
             )
         self.evaluator.sites.put_box(edges)

@@ -11,23 +11,23 @@ from articulon.model.box import volume_of
 from articulon.rng import fill_uniforms
 
 WIDTH = 2.0
-"""Largest change of ln V that is tried, in standard deviations of ln V in the box that the model is built with: about
-half of the changes are accepted."""
+"""Largest trial change of ln V, in standard deviations of ln V in the initial box; about half of the trials are
+accepted."""
 
 
 class ActingMonteCarlo(ActingBarostat):
-    """See :class:`MonteCarlo`."""
+    """Acts as described in :class:`MonteCarlo`."""
 
     def change(self, state: State, number: int) -> None:
-        """See :class:`ActingBarostat`."""
+        """Try one change of the volume; see :class:`ActingBarostat`."""
         drawn = np.zeros(2)
         fill_uniforms(self.evaluator.seed, RANDOM_STREAM, number, drawn)
         memory, kT = state.box, self.kT(state)
         edges = memory.edges.copy()
         volume = volume_of(edges)
         built_in = self.evaluator.model.box
-        assert built_in is not None  # a barostat checks its model
-        # Its volume, not that of the moment, for what is tried must be as likely on the way back.
+        assert built_in is not None  # the barostat has checked the model
+        # The initial volume, not the current one, so that trials in both directions are equally likely.
         most = WIDTH * math.sqrt(kT * self.kappa / built_in.volume)
         change = most * (2.0 * float(drawn[0]) - 1.0)
         scale = math.exp(change / 3.0)
@@ -50,15 +50,15 @@ class ActingMonteCarlo(ActingBarostat):
 
 
 class MonteCarlo(BaseBarostat):
-    """Now and then another volume is tried, with the molecules moved as wholes, and accepted with the probability
+    """Periodically tries another volume, with molecules moved as wholes, and accepts it with the probability
 
         min(1, exp(−(ΔU + P ΔV)/kT) (V'/V)^(N+1)),
 
-    N molecules in V; ln V' is drawn evenly around ln V (Frenkel and Smit, Understanding Molecular Simulation, 2nd ed.,
-    5.4.1; Åqvist et al., Chem. Phys. Lett. 384, 288, 2004).
+    for N molecules in V; ln V' is drawn uniformly around ln V (Frenkel and Smit, Understanding Molecular Simulation,
+    2nd ed., 5.4.1; Åqvist et al., Chem. Phys. Lett. 384, 288, 2004).
 
-    Ensemble: exactly that of constant pressure and temperature, whatever the forces, for nothing is read but their
-    energy: no virial. Every try takes two evaluations of the energy.
+    Ensemble: exactly constant pressure and temperature for all forces, because only their energy is used and no virial.
+    Every trial takes two energy evaluations.
     """
 
     kind: Literal["monte-carlo"] = "monte-carlo"

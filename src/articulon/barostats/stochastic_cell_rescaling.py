@@ -1,4 +1,4 @@
-"""Stochastic cell rescaling: Berendsen's barostat with the noise that makes its ensemble the right one."""
+"""Stochastic cell rescaling: Berendsen's barostat with a noise term that makes its ensemble correct."""
 
 import math
 from typing import Annotated, ClassVar, Literal
@@ -20,10 +20,10 @@ from articulon.thermostats.base import BaseThermostat
 
 
 class ActingRescaling(ActingBarostat):
-    """See :class:`StochasticCellRescaling`."""
+    """Acts as described in :class:`StochasticCellRescaling`."""
 
     def change(self, state: State, number: int) -> None:
-        """See :class:`ActingBarostat`."""
+        """Rescale the box; see :class:`ActingBarostat`."""
         drawn = np.zeros(1)
         fill_normals(self.evaluator.seed, RANDOM_STREAM, number, drawn)
         memory, kT, molecules = state.box, self.kT(state), self.molecules
@@ -40,11 +40,11 @@ class ActingRescaling(ActingBarostat):
         heat = 0.5 * molecules.twice_kinetic(velocities) * (scale**-2 - 1.0)
         memory.work[:] += self.energy(state.q) - before, heat
         memory.moves[:] += 1
-        # The noise that scales speeds is a bath's.
+        # The noise that rescales the speeds counts as work of the thermostat.
         state.work[THERMOSTAT] += heat
 
     def _pressure(self, state: State, moving: tuple[np.ndarray, np.ndarray], volume: float) -> tuple[float, float]:
-        """P_int [energy/length³], and the potential energy [energy]."""
+        """Internal pressure P_int [energy/length³], and the potential energy [energy]."""
         e, positions = self.evaluator, site_positions(self.evaluator.model, state.q)
         measures = e.measure(state.q)
         trace = float(measures[W_XX : W_ZZ + 1].sum())
@@ -57,11 +57,11 @@ class StochasticCellRescaling(BaseBarostat):
 
         dε = −(κ/τ) (P − P_int) dt + √(2 kT κ/(V τ)) dW,
 
-    P_int being (2K + W)/(3V) of whole molecules (:func:`articulon.pressure`). Centres of mass are scaled by e^{dε/3},
+    with P_int = (2K + W)/(3V) of whole molecules (:func:`articulon.pressure`). Centres of mass are scaled by e^{dε/3},
     and their velocities by the inverse (Bernetti and Bussi, J. Chem. Phys. 153, 114107, 2020, eqs. 7 to 9).
 
-    Ensemble: that of constant pressure and temperature, where ``relaxation`` is long beside the steps between changes;
-    the volume relaxes in the time ``relaxation`` if ``compressibility`` is right. A change takes one evaluation of the
+    Ensemble: constant pressure and temperature if ``relaxation`` is long compared with the time between changes. The
+    volume relaxes in the time ``relaxation`` if ``compressibility`` is correct. A change takes one evaluation of the
     virial and one of the forces.
     """
 
@@ -69,13 +69,13 @@ class StochasticCellRescaling(BaseBarostat):
     actor: ClassVar[type[ActingBarostat]] = ActingRescaling
     of_virial: ClassVar[bool] = True
     relaxation: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
-    """τ, in which the volume comes to what the pressure asks for [time]."""
+    """Relaxation time τ of the volume [time]."""
 
     def check(self, model: Model, thermostat: BaseThermostat | None, where: str = "barostat") -> None:
-        """See :class:`BaseBarostat`; also raises CaseError for forces whose virial is not known."""
+        """Check the model; see :class:`BaseBarostat`. Also raises CaseError for forces with an unknown virial."""
         super().check(model, thermostat, where)
         kind = without_virial(model) or beyond_sites(model)
         if kind is not None:
             raise CaseError(
-                f"{where}: it reads the virial, and that of '{kind}' is not known; take the barostat 'monte-carlo'"
+                f"{where}: it needs the virial, and that of '{kind}' is not known; use the barostat 'monte-carlo'"
             )

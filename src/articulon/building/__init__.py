@@ -1,4 +1,4 @@
-"""How a model is built: body by body, with its loops closed at the start."""
+"""Construction of models, body by body, with loops closed at the start."""
 
 from articulon.building.builder import ModelBuilder
 from articulon.building.cartesian import cartesian

@@ -1,4 +1,4 @@
-"""Builds a model body by body, or many at once, and refuses at once what cannot be."""
+"""Builds a model body by body, or many bodies at once, and rejects invalid input immediately."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,9 +35,9 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
     Parameters
     ----------
     units
-        System of units of all plain numbers; strings such as ``"8 nm"`` carry their own.
+        Unit system of all plain numbers; strings such as ``"8 nm"`` have their own units.
     box
-        Where space repeats or ends, an :class:`articulon.Box`; open space by default.
+        Boundaries of space, an :class:`articulon.Box`; by default open space.
 
     Examples
     --------
@@ -65,21 +65,21 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         self._joint_names: dict[int, str] = {}
         self._armatures: dict[int, np.ndarray] = {}
         self.any_inertia = False
-        """Whether inertias are taken that no body has, as files of others have them."""
+        """Whether physically impossible inertias are accepted, as they occur in third-party files."""
         self.inferred: list[str] = []
-        """What was assumed and left out on the way, a line each, for ``Model.inferred``."""
+        """Assumptions and omissions during construction, one line each, for ``Model.inferred``."""
         super().__init__()
 
     def __repr__(self) -> str:
-        """In one line: what it has collected."""
+        """One-line description of what has been collected."""
         return f"ModelBuilder({'; '.join(text for text in self._collected().values() if text)})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """HTML representation for notebooks."""
         return table_of_words("ModelBuilder", self._collected())
 
     def _collected(self) -> dict[str, str]:
-        """What has been added so far, in words."""
+        """Description of what has been added so far."""
         kinds = [str(getattr(force, "kind", type(force).__name__)) for force in self._forces]
         loops = len(self._loops) + len(self._drives)
         return {
@@ -117,44 +117,44 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         name
             Unique among the bodies.
         mass
-            [mass], positive. A flexible body has the masses of its nodes; what is given here is rigid at handle 1, in
-            addition, and may be left out.
+            Mass [mass], positive. A flexible body has the masses of its nodes; a mass given here is an additional rigid
+            part at handle 1, and is optional.
         joint
             ``Weld``, ``Revolute``, ``Prismatic``, ``Universal``, ``Swing``, ``Spherical``, ``Xyz`` or ``Free``.
         inertia
-            About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix;
-            0 by default, the body being a point.
+            Inertia about the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3
+            matrix; by default 0, for a point mass.
         parent
             A body already added, by handle or name; None is the ground.
         com
-            Centre of mass in the body's frame [length], shape (3,); its origin by default.
+            Centre of mass in the body frame [length], shape (3,); by default its origin.
         position, rotation
-            The joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first,
-            shape (4,); where ``node`` is given, in the frame of that node of the parent.
+            Joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first, shape
+            (4,); if ``node`` is given, in the frame of that node of the parent.
         q, u
-            Initial coordinates and speeds of the joint, in its own order; a number will do where there is one. Those
-            of a flexible body's modes follow, zeros where they are left out.
+            Initial coordinates and speeds of the joint, in its own order; a number is accepted if there is only one.
+            Those of a flexible body's modes follow, and are zero if left out.
         modes
             An :class:`articulon.Modes` for a flexible body, whose frame is that of handle 1.
         node
-            Node of the flexible parent that the joint sits on, to move with the deformation; None is handle 1.
+            Node of the flexible parent that carries the joint and moves with the deformation; None is handle 1.
         shape
-            What the body looks like: one of ``articulon.shapes``, or several. They are drawn, and change nothing else.
+            Shape of the body: one of ``articulon.shapes``, or several. Shapes are only drawn.
         density
-            Of the shape [mass/length³], positive, by which what is left out of ``mass``, ``inertia`` and ``com``
-            follows from it; overlapping shapes count double. It is refused without a shape, with modes, with a mass,
-            and with a ``com`` that is given without an ``inertia``, which is about it.
+            Density of the shape [mass/length³], positive, from which any of ``mass``, ``inertia`` and ``com`` that is
+            left out is computed; overlapping shapes count twice. It is rejected without a shape, with modes, with a
+            mass, and with a ``com`` without an ``inertia`` about it.
         joint_name
-            What the joint is called, where that is not the name of the body.
+            Name of the joint, if it differs from the name of the body.
         armature
-            Inertia that belongs to the joint's speeds and to no body, as that of a motor's rotor behind a gear has it
-            [mass length² of turns, mass of slides]: a number, or one for each speed. It is added to the diagonal of the
-            mass matrix.
+            Inertia added to the joint speeds that belongs to no body, such as that of a motor's rotor behind a gear
+            [mass length² for rotations, mass for translations]: one number, or one per speed. It is added to the
+            diagonal of the mass matrix.
 
         Raises
         ------
         ModelError
-            Naming the body, for any value that no body can have.
+            For impossible values; the message names the body.
         """
         where = f"body '{name}'"
         if not isinstance(name, str) or not name:
@@ -228,7 +228,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         u: Any = None,
         names: str | Sequence[str] = "body",
     ) -> range:
-        """Add many bodies at once: what :meth:`add_body` takes, each with a leading axis or the same for all.
+        """Add many bodies at once; arguments as in :meth:`add_body`, each with a leading axis or the same for all.
 
         Parameters
         ----------
@@ -237,15 +237,23 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         joint
             One joint for all, or one each.
         inertia
-            A number, three principal moments or a matrix for all, or with a leading axis of bodies. Where three bodies
-            leave open which is meant, an axis of one tells: (3, 1) is a number each, (1, 3) three moments for all.
+            A number, three principal moments or a matrix for all, or with a leading axis of bodies. For three bodies an
+            ambiguous shape needs an axis of one: (3, 1) is a number each, (1, 3) three moments for all.
         parents
             Index of each body's parent among the model's bodies, −1 for the ground (the default for all). A parent
             comes before its children.
         q, u
             Initial coordinates and speeds, concatenated in body order.
         names
-            One name each, or a prefix to number them with.
+            One name each, or a prefix to which numbers are appended.
+        mass
+            One for all or one each [mass], shape () or (count,).
+        com
+            Centres of mass in the bodies' frames [length], shape (3,) or (count, 3).
+        position
+            Origins of the joint frames in the parents' frames [length], shape (3,) or (count, 3).
+        rotation
+            Orientations of the joint frames in the parents', Euler parameters scalar first, shape (4,) or (count, 4).
 
         Returns
         -------
@@ -255,7 +263,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         Raises
         ------
         ModelError
-            Naming the first body whose values are impossible.
+            For impossible values; the message names the first body concerned.
         """
         first = len(self._names)
         listed, joints, new = columns_of_many(
@@ -282,32 +290,32 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         return range(first, first + count)
 
     def add_force(self, force: Any) -> None:
-        """Add a force; all of them act together.
+        """Add a force; all forces act together.
 
         Parameters
         ----------
         force
-            One of ``articulon.forces``, such as ``ar.forces.StokesDrag(viscosity=0.89, radius=0.2)``. Its plain numbers
-            are in the units of the builder, and text carries its unit. What it names (bodies, kinds and groups of
-            sites) may be added later: it is looked for by :meth:`build`.
+            One of ``articulon.forces``, such as ``ar.forces.StokesDrag(viscosity=0.89, radius=0.2)``. Plain numbers are
+            in the units of the builder; strings have their own units. Bodies, kinds and groups of sites that it names
+            may be added later; :meth:`build` looks them up.
 
         Raises
         ------
         ModelError
-            For what is no force, and a quantity that cannot be read.
+            For anything that is not a force, and for an invalid quantity.
         """
         if not (isinstance(force, Declaration) and (hasattr(force, "is_force") or hasattr(force, "site_terms"))):
             raise ModelError(f"add_force: expected a force of ar.forces, got {shown(force)}")
         self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))
 
     def _armature(self) -> np.ndarray | None:
-        """Armatures of all speeds (nu,); None where there are none."""
+        """Armatures of all speeds (nu,); None if there are none."""
         if not any(one.any() for one in self._armatures.values()):
             return None
         if self._modes:
             body = self._names[next(iter(self._modes))]
             raise ModelError(
-                f"body '{body}': is flexible, and armatures are known of joints of rigid bodies only; leave the "
+                f"body '{body}': is flexible, but armatures are supported only for joints of rigid bodies; leave the "
                 "armatures out, or make it rigid"
             )
         sizes = [joint.nu for joint in self._joints]
@@ -318,17 +326,17 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         return found
 
     def build(self) -> Model:
-        """The frozen model, its loops closed.
+        """Build the frozen model, with its loops closed.
 
-        The initial coordinates and speeds that were given are kept where the loops allow it, and what was left out
-        follows from them. Where the given coordinates do not close the loops, all coordinates move onto them;
-        ``model.closing`` says how far. Given speeds that the loops do not allow are refused.
+        Given initial coordinates and speeds are kept if the loops allow it, and missing ones follow from them. If the
+        given coordinates do not close the loops, all coordinates are moved to do so; ``model.closing`` tells by how
+        much. Given speeds that violate the loops are rejected.
 
         Raises
         ------
         ModelError
-            When there are no bodies, when a joint has no inertia to turn, when a force names what is not there, or when
-            the loops cannot be closed.
+            If there are no bodies, a joint has no inertia, a force names something that does not exist, or the loops
+            cannot be closed.
         """
         if not self._names:
             raise ModelError("the model has no bodies; add one with add_body")
@@ -361,15 +369,15 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
 
 
 def _row(value: Any, size: int) -> Any:
-    """A number for a joint of one freedom as the sequence that every joint takes."""
+    """Convert a number for a joint with one degree of freedom to a sequence."""
     single = not isinstance(value, Sequence | np.ndarray) or isinstance(value, str)
     return (value,) if size == 1 and (single or (isinstance(value, np.ndarray) and not value.ndim)) else value
 
 
 def _refuse_twins(forces: tuple[Declaration, ...]) -> None:
-    """Raises ModelError for a force that is declared twice, word for word, so that it would act twice."""
+    """Raises ModelError for a force that is declared twice identically, so that it would act twice."""
     for k, force in enumerate(forces):
         for j, other in enumerate(forces[:k]):
             if type(force) is type(other) and force == other:
                 kind = getattr(force, "kind", type(force).__name__)
-                raise ModelError(f"forces[{k}]: this {kind} force is declared already, as forces[{j}]; leave one out")
+                raise ModelError(f"forces[{k}]: this {kind} force is already declared as forces[{j}]; leave one out")

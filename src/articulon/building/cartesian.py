@@ -1,4 +1,4 @@
-"""A model in Cartesian coordinates: every body free, its joints kept by loops (POEMS, 8)."""
+"""A model in Cartesian coordinates: every body is free, and joints are loop constraints (POEMS, 8)."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,28 +16,28 @@ from articulon.model.joints import WELD, Free, Weld
 
 
 def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = None) -> Model:
-    """The same bodies, sites and forces with a free joint for every body, and each joint as a loop.
+    """Model with the same bodies, sites and forces, with a free joint for every body and each joint as a loop
+    constraint.
 
-    Welds stay welds, and a body that moves freely against the ground keeps its own coordinates.
+    Welds stay welds, and a body that already moves freely relative to the ground keeps its coordinates.
 
     Parameters
     ----------
     model
         The model in relative coordinates.
     q, u
-        A state of it, its initial one by default.
+        State of the model, by default its initial one.
 
     Returns
     -------
     Model
-        Its initial state is the given one: for each body the position and velocity of its origin and its Euler
-        parameters, world frame, and its angular velocity in its own frame.
+        The model in Cartesian coordinates, with the given state as its initial state: for each body the position and
+        velocity of its origin and its Euler parameters, world frame, and its angular velocity in its own frame.
 
     Raises
     ------
     ModelError
-        For a model whose joints are driven or have forces of their own: with every body free there is no joint
-        coordinate that they could act on.
+        For a model with driven joints or joint forces, because without joint coordinates they have nothing to act on.
     """
     check_model(model, "cartesian")
     refuse_armature(model, "Cartesian coordinates")
@@ -94,7 +94,7 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
     for body, position, charge, kind, group, radius in zip(*(column for column in model.sites[:6]), strict=True):
         carrier = None if body < 0 else int(body)
         builder.add_site(carrier, position, charge, model.sites.kinds[kind], model.sites.groups[group], radius=radius)
-    if model.atoms is not None:  # torsions are no coordinates here
+    if model.atoms is not None:  # torsions are not coordinates here
         builder.add_atoms(replace(model.atoms, torsions={}, dihedrals={}))
     if model.chains is not None:
         builder.add_chains(model.chains.site, model.chains.first, model.chains.ring, model.chains.branched)
@@ -104,7 +104,7 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
 
 
 def _add_joints(builder: ModelBuilder, model: Model) -> None:
-    """The joints of the tree, then the loops."""
+    """Add the joints of the tree, then the loops."""
     forest = model.forest
     for i, k in enumerate(model.head.tolist()):
         parent = int(forest.parent[i])
@@ -141,7 +141,7 @@ def _refuse_joint_forces(model: Model) -> None:
     for k, force in enumerate(model.forces):
         if jointed and getattr(force, "excluded_joints", False):
             raise ModelError(
-                f"forces[{k}] ({force.kind}).excluded_joints counts joints of the tree, and Cartesian coordinates have "
+                f"forces[{k}] ({force.kind}).excluded_joints counts joints of the tree, but Cartesian coordinates have "
                 "none; leave out pairs by name, or use relative coordinates"
             )
         if getattr(force, "on_joints", False):

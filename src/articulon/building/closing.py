@@ -1,5 +1,5 @@
-"""Closes the loops of a state: positions by damped Gauss–Newton steps, speeds by one linear step, both as small as they
-can be in the metric of the mass matrix."""
+"""Closes the loops of a state: positions by damped Gauss–Newton steps, speeds by one linear step, both minimal in the
+metric of the mass matrix."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,20 +24,20 @@ from articulon.model.joints.base import TRANSLATION
 from articulon.model.model import Closing
 
 CLOSED = 1e-13
-"""Largest error of a closed loop, in units of the model's size."""
+"""Largest error of a closed loop, relative to the model's size."""
 ALLOWED = 1e-9
-"""Largest rate that given speeds may break the loops at, in units of the rates that they are made of."""
+"""Largest relative violation of the loops by given speeds, compared with the rates they consist of."""
 ROUNDED = 1e-6
-"""ALLOWED times this is the rounding of the largest speed of a model."""
+"""Factor on ALLOWED for the rounding of the largest speed of a model."""
 MOST_STEPS = 200
 NUDGES = 5
-"""How often a mechanism that does not close is moved a little and tried again."""
+"""Number of attempts with small displacements for a mechanism that does not close."""
 NUDGE = 0.01
-"""How far a mechanism is moved to see whether it is singular only where it stands [rad, or of the model's size]."""
+"""Displacement of a mechanism to test for an isolated singularity [rad, or relative to the model's size]."""
 
 
 def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest state whose loops are closed.
+    """Nearest state with closed loops.
 
     Parameters
     ----------
@@ -46,17 +46,17 @@ def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -
     q, u
         Coordinates (nq,) and speeds (nu,).
     time
-        At which driven coordinates are looked up [time].
+        Time at which driven coordinates are evaluated [time].
 
     Returns
     -------
     q, u
-        Moved by the smallest steps in the metric of the mass matrix; unchanged where there are no loops.
+        The state moved by minimal steps in the metric of the mass matrix; unchanged without loops.
 
     Raises
     ------
     ModelError
-        With the loop that stays furthest open and by how much, where they cannot be closed.
+        If the loops cannot be closed; the message names the loop with the largest error, and the error.
     """
     check_model(model, "close_loops")
     q, u = vector(q, model.nq, "q").copy(), vector(u, model.nu, "u").copy()
@@ -74,16 +74,15 @@ def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -
 
 
 def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
-    """A model whose initial state fulfils its loops.
+    """Return a model whose initial state satisfies its loops.
 
-    ``given_q`` and ``given_u`` (nu,) say for each speed whether the user has given the coordinate and the speed. Given
-    coordinates are kept where that closes the loops; given speeds always.
+    ``given_q`` and ``given_u`` (nu,) mark the coordinates and speeds given by the user. Given coordinates are kept if
+    the loops can be closed with them; given speeds are always kept.
 
     Raises
     ------
     ModelError
-        For loops that cannot be closed, given speeds that they do not allow, and a mechanism that is singular where it
-        starts.
+        For loops that cannot be closed, given speeds that violate them, and a mechanism that is singular at its start.
     """
     if not model.loops.kind.size:
         return model
@@ -93,14 +92,14 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
 
 @contextmanager
 def _computable() -> Iterator[None]:
-    """Raises ModelError where linear algebra ends in what are no numbers."""
+    """Raises ModelError if linear algebra fails or yields non-finite values."""
     try:
         yield
-    except (np.linalg.LinAlgError, ValueError) as error:  # SciPy's for what is not finite
+    except (np.linalg.LinAlgError, ValueError) as error:  # SciPy's error for non-finite values
         raise ModelError(
-            "the loops cannot be closed, since the mass matrix or the conditions of the loops are beyond the precision "
-            f"of numbers ({error}): lengths, masses and inertias differ by too many powers of ten, or a body has no "
-            "inertia about an axis that it turns about"
+            "the loops cannot be closed, because the mass matrix or the conditions of the loops exceed the "
+            f"floating-point precision ({error}): lengths, masses and inertias differ by too many powers of ten, or a "
+            "body has no inertia about an axis of rotation"
         ) from None
 
 
@@ -114,7 +113,7 @@ def _closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
     for _ in range(NUDGES):
         if error <= CLOSED:
             break
-        # A stretched or folded mechanism cannot move towards closing in first order: start from beside it.
+        # A stretched or folded mechanism cannot move towards closure to first order, so start from a nearby state.
         beside = moved(model, model.q0, 10 * NUDGE * rng.standard_normal(model.nu) * (~given_q & joints))
         trial, reached = close_positions(model, beside, ~given_q, 0.0)
         q, error = (trial, reached) if reached < error else (q, error)
@@ -127,8 +126,8 @@ def _closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
     worst = int(np.argmax(scale * np.abs(left) / sizes))
     if scale[worst] * abs(left[worst]) > ALLOWED * sizes[worst]:
         raise ModelError(
-            f"{model.loop_name(worst)}: the initial speeds that are given break it at a rate of "
-            f"{abs(left[worst]):.3g}; give fewer of them, so that the others can follow, or speeds that agree"
+            f"{model.loop_name(worst)}: the given initial speeds violate it at a rate of "
+            f"{abs(left[worst]):.3g}; give fewer speeds, so that the others can adapt, or consistent ones"
         )
     rank = _refuse_singular(model, q)
     closing = Closing(float(np.abs(start.residual).max()), float(np.abs(start.rate).max()), rank)
@@ -138,11 +137,11 @@ def _closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
 
 
 def _closed_by_some(model: Model, free: np.ndarray, joints: np.ndarray) -> tuple[np.ndarray, float]:
-    """The initial coordinates, moved by as little as closes the loops, and the error that is left: those that are free
-    (nu,), then all, and of each the joints' (nu,) first.
+    """Minimal displacement of the initial coordinates that closes the loops, and the remaining error; first with the
+    free coordinates (nu,), then with all, each time trying only the joints' (nu,) first.
 
-    To bend a body costs little in the metric of the mass and may take it far out of the range of its modes. That is
-    done only where nothing else closes the loops.
+    Bending a body costs little in the metric of the mass matrix, but may take it far beyond the valid range of its
+    modes. Modes are moved only if nothing else closes the loops.
     """
     every = np.ones(model.nu, dtype=bool)
     bent: tuple[np.ndarray, float] | None = None
@@ -157,7 +156,7 @@ def _closed_by_some(model: Model, free: np.ndarray, joints: np.ndarray) -> tuple
 
 
 def _modal(model: Model) -> np.ndarray:
-    """Which speeds are those of modes (nu,)."""
+    """Mask of the speeds of modes (nu,)."""
     mask = np.zeros(model.nu, dtype=bool)
     for body, shapes in model.modes.items():
         start = int(model.forest.u_start[model.link[body]]) + model.joints[body].nu
@@ -166,7 +165,7 @@ def _modal(model: Model) -> np.ndarray:
 
 
 def checked_state(model: Model, q: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A state that a user gives for a model, its own where None; raises ModelError for one that it cannot be in."""
+    """Validate a state given by a user, by default the model's own; raises ModelError for an impossible state."""
     if q is None and u is None:
         return model.q0, model.u0
     coordinates = model.q0 if q is None else _array(q, model.nq, "q")
@@ -206,7 +205,7 @@ def _whose(name: str, _: int) -> str:
 
 
 def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) -> tuple[np.ndarray, float]:
-    """Coordinates that close the loops as far as the free ones can, and the largest error that is left over the
+    """Coordinates that close the loops as far as the free ones allow, and the largest remaining error relative to the
     model's size (Levenberg–Marquardt)."""
     scale = 1.0 / model.loops.size
     rest = np.zeros(model.nu)
@@ -225,7 +224,7 @@ def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) 
         s2 = s[0] ** 2
         if s2 == 0.0:
             break
-        # Without damping, directions in which the loops are rigid must not be divided by their rounding.
+        # Without damping, rigid directions of the loops must not be divided by rounding errors.
         keep = s > INDEPENDENT * s[0]
         weight = np.where(keep | (damping > 0.0), s / np.maximum(s**2 + damping * s2, 1e-300), 0.0)
         step = np.zeros(model.nu)
@@ -251,11 +250,11 @@ def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) 
 def close_speeds(
     model: Model, q: np.ndarray, u: np.ndarray, free: np.ndarray, time: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Speeds that the loops allow, as far as the free ones can bring that about, and the rates (rows,) left."""
+    """Speeds that satisfy the loops as far as the free ones allow, and the remaining rates (rows,)."""
     equations = loop_equations(model, q, u, time)
     bound = bound_speeds(model)
     free = free & bound
-    # At rest there is nothing to close, and no mass matrix of a large molecule to factorise.
+    # At rest nothing must be corrected, and factorising the mass matrix of a large molecule is avoided.
     if not free.any() or not equations.rate.any():
         return u, equations.rate
     L = _root(model, q, bound, free)
@@ -269,9 +268,9 @@ def close_speeds(
 
 
 def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """What the rate of each row is measured by (rows,): the largest speed of the joints on its way to the ground, or
-    the rate that it had. Motions of a whole mechanism cancel in the rate itself but for their rounding, and speeds that
-    should be zero have the rounding of the others."""
+    """Reference scale for the rate of each row (rows,): the largest speed of the joints between it and the ground, or
+    its initial rate. In the rate itself the motion of a whole mechanism cancels up to rounding, and speeds that should
+    be zero have the rounding errors of the others."""
     forest, sizes = model.forest, np.abs(rate) / model.loops.size
     ends = np.append(forest.u_start, model.nu)
     order = np.sort(ends)
@@ -286,7 +285,7 @@ def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
 
 
 def _refuse_singular(model: Model, q: np.ndarray) -> int:
-    """The number of independent rows; ModelError where it is larger everywhere around than at q."""
+    """Number of independent rows; raises ModelError if it is larger everywhere around q than at q."""
     bound = bound_speeds(model)
     count = int(bound.sum())
     rank, L, B = _rank(model, q, bound)
@@ -294,7 +293,7 @@ def _refuse_singular(model: Model, q: np.ndarray) -> int:
         return rank
     U = np.linalg.svd(B)[0]
     free = scipy.linalg.solve_triangular(L, U[:, rank:], lower=True, trans=1)
-    # Along the motions that the loops allow here, and back onto them: what follows from other rows still does.
+    # Displaced along the allowed motions and projected back: redundant rows stay redundant.
     direction = np.zeros(model.nu)
     direction[bound] = free @ np.random.default_rng(0).standard_normal(count - rank)
     direction *= NUDGE / max(float(np.abs(direction).max()), 1e-300)
@@ -302,42 +301,43 @@ def _refuse_singular(model: Model, q: np.ndarray) -> int:
     if error <= CLOSED and _rank(model, near, bound)[0] > rank:
         names = ", ".join(f"'{loop.name}'" for loop in model.loop_joints)
         raise ModelError(
-            f"the loops ({names}) are singular at the initial coordinates: {rank} of their conditions are independent "
-            "there and more everywhere around, so that the mechanism could go more than one way; start it from other "
-            "coordinates (a joint at gimbal lock, or bars in one line, must be moved off it)"
+            f"the loops ({names}) are singular at the initial coordinates: only {rank} of their conditions are "
+            "independent there, and more everywhere around, so that the mechanism could continue in several ways; "
+            "start it from other coordinates (away from gimbal lock or collinear bars)"
         )
     return rank
 
 
 def _refuse_half_turns(model: Model, q: np.ndarray) -> None:
-    """Raises ModelError where directions that a loop keeps parallel point opposite ways: right angles do not tell."""
+    """Raises ModelError if directions that a loop keeps parallel are opposite; right angles cannot tell the
+    difference."""
     _, rotations = body_poses(model, q)
-    frames = np.vstack([matrices(rotations), np.eye(3)[None]])  # the last, index −1, is the ground's
+    frames = np.vstack([matrices(rotations), np.eye(3)[None]])  # the last, with index −1, is that of the ground
     for loop in model.loop_joints:
         A = frames[loop.parent] @ matrices(loop.rotation)
         B = frames[loop.child] @ matrices(loop.child_rotation)
         if any((A @ np.array(fixed)) @ (B @ np.array(moving)) < 0.0 for fixed, moving in loop.joint.aligned()):
             kind = type(loop.joint).__name__.lower()
             raise ModelError(
-                f"loop '{loop.name}': its two ends meet half a turn apart, which a {kind} joint does not allow; turn "
+                f"loop '{loop.name}': its two ends meet half a turn apart, which a {kind} joint does not allow; rotate "
                 "one of its frames, or start from coordinates that are less than a quarter of a turn from closed"
             )
 
 
 def _jacobian(model: Model, equations: LoopEquations) -> np.ndarray:
-    """J with its rows over their sizes, zero for rows that act on no joint."""
+    """Jacobian J with scaled rows, zero for rows that act on no joint."""
     return np.where(equations.live, (1.0 / model.loops.size), 0.0)[:, None] * equations.jacobian
 
 
 def _root(model: Model, q: np.ndarray, bound: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """L of M = L Lᵀ, of the free ones among the speeds that are bound."""
+    """Factor L of M = L Lᵀ for the free speeds among the bound ones."""
     some = free[bound]
     return np.asarray(scipy.linalg.cholesky(bound_mass_matrix(model, q, bound)[np.ix_(some, some)], lower=True))
 
 
 def _rank(model: Model, q: np.ndarray, bound: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-    """The number of independent rows, the factor L of M = L Lᵀ of the speeds that are bound, and the rows by which they
-    are compared (speeds, rows): in the metric of the mass matrix and at unit length, as the solvers do."""
+    """Number of independent rows, the factor L of M = L Lᵀ for the bound speeds, and the rows for their comparison
+    (speeds, rows): in the metric of the mass matrix and with unit length, as in the solvers."""
     L = _root(model, q, bound, bound)
     J = _jacobian(model, loop_equations(model, q, np.zeros(model.nu)))[:, bound]
     B = scipy.linalg.solve_triangular(L, J.T, lower=True)
@@ -356,7 +356,7 @@ def _open(model: Model, q: np.ndarray, time: float) -> ModelError:
     row = int(np.argmax(np.abs((1.0 / model.loops.size) * residual)))
     what = "" if model.loops.kind[row] != TRANSLATION else f" {model.units.label('length')}".rstrip()
     return ModelError(
-        f"{model.loop_name(row)}: the loops cannot be closed; the best that was found leaves this one open by "
-        f"{abs(residual[row]):.3g}{what}. Check the lengths and the places of its two ends, or start from coordinates "
-        "that are nearer to a closed configuration"
+        f"{model.loop_name(row)}: the loops cannot be closed; the best solution leaves this one open by "
+        f"{abs(residual[row]):.3g}{what}. Check the lengths and the positions of its two ends, or start from "
+        "coordinates closer to a closed configuration"
     )

@@ -1,4 +1,4 @@
-"""Adds loops and driven joints to a model that is being built."""
+"""Part of the model builder for loops and driven joints."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,11 +14,11 @@ from articulon.model.joints import Joint
 from articulon.model.loop_declarations import Drive, LoopJoint
 
 LEAST_KNOTS = 4
-"""A cubic spline needs as many."""
+"""Minimum number of knots of a cubic spline."""
 
 
 class ConstraintBuilder(BodyRegister):
-    """The part of a builder that takes loops and drives."""
+    """Builder mixin for loops and drives."""
 
     _joints: list[Joint]
 
@@ -38,28 +38,29 @@ class ConstraintBuilder(BodyRegister):
         child_position: Any = ORIGIN,
         child_rotation: Any = IDENTITY,
     ) -> None:
-        """Close a loop with a joint between two bodies that are already there.
+        """Close a loop by a joint between two bodies that have been added.
 
         Parameters
         ----------
         name
-            Unique among the loops and drives.
+            Name, unique among the loops and drives.
         joint
             Any joint that constrains: its frame is fixed in the parent, as for a body's own joint, and its moving side
             in the child.
         child, parent
-            Bodies already added, by handle or name; None is the ground.
+            Bodies that have been added, by handle or name; None is the ground.
         position, rotation
-            The joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first,
-            shape (4,).
+            Joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first, shape
+            (4,).
         child_position, child_rotation
-            The moving side in the child's frame, likewise.
+            Moving side in the child's frame: origin [length], shape (3,), and Euler parameters scalar first, shape
+            (4,).
 
         Raises
         ------
         ModelError
-            Naming the loop, for a joint that constrains nothing, a body that is not there, or a loop of a body with
-            itself.
+            For a joint that constrains nothing, a body that does not exist, or a loop of a body with itself; the
+            message names the loop.
         """
         where = self._new_name(name, "loop")
         if not isinstance(joint, Joint):
@@ -67,7 +68,7 @@ class ConstraintBuilder(BodyRegister):
         if not joint.rows():
             kind = type(joint).__name__.lower()
             raise ModelError(
-                f"{where}: a {kind} joint puts no condition on two bodies, and closes no loop; choose another joint"
+                f"{where}: a {kind} joint constrains nothing and cannot close a loop; choose another joint"
             )
         ends = self._resolve(parent, where, "parent"), self._resolve(child, where, "child")
         if ends[0] == ends[1]:
@@ -95,27 +96,27 @@ class ConstraintBuilder(BodyRegister):
         function: Callable[[float, np.ndarray], None] | None = None,
         name: str | None = None,
     ) -> None:
-        """Let a coordinate of a body's joint follow a given motion; the force that this takes is whatever it takes.
+        """Make a coordinate of a body's joint follow a given motion, by whatever force is needed.
 
         Parameters
         ----------
         body
-            The body that the joint carries, by handle or name.
+            Body whose joint is driven, by handle or name.
         component
-            Which of the joint's coordinates: an angle or a displacement, no Euler parameter.
+            Index of the driven coordinate: an angle or a displacement, not an Euler parameter.
         times, values
-            A table of the coordinate over time [time], increasing, of four rows or more: the motion is the cubic
+            Table of the coordinate over increasing times [time], with at least four rows: the motion is the cubic
             spline through it (not-a-knot), and a run must end within it.
         function
-            Instead of a table: ``function(time, result)`` writes the coordinate, its rate and its acceleration into
-            ``result`` (3,). It is compiled by Numba.
+            Function instead of a table: ``function(time, result)`` writes the coordinate, its rate and its acceleration
+            into ``result`` (3,). It is compiled by Numba.
         name
-            Unique among the loops and drives; "drive of" and the body's name by default.
+            Name, unique among the loops and drives; by default "drive of" and the body's name.
 
         Raises
         ------
         ModelError
-            Naming the drive, for a motion that is none, or a coordinate that cannot be driven.
+            For an invalid motion, or a coordinate that cannot be driven; the message names the drive.
         """
         index = self._resolve(body, "drive", "body")
         if index < 0:
@@ -127,10 +128,10 @@ class ConstraintBuilder(BodyRegister):
         if isinstance(component, bool) or not (isinstance(component, int | np.integer) and 0 <= component < most):
             raise ModelError(
                 f"{where}: a {type(joint).__name__.lower()} joint has {most} coordinates that can be driven, got the "
-                f"component {shown(component)}; for a turn about given axes take revolute joints, one for each"
+                f"component {shown(component)}; for rotations about given axes use revolute joints, one for each"
             )
         if any(other.body == index and other.component == component for other in self._drives):
-            raise ModelError(f"{where}: this coordinate is driven already")
+            raise ModelError(f"{where}: this coordinate is already driven")
         if (times is None) != (values is None) or (times is None) == (function is None):
             raise ModelError(f"{where}: give either times and values, or a function")
         if function is not None and not callable(function):

@@ -1,4 +1,4 @@
-"""The flexible bodies of a builder: their modes, and which nodes carry something."""
+"""Part of the model builder for flexible bodies: their modes, and the nodes that carry something."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from articulon.model.modes import Modes, ModeShapes
 
 
 class FlexibleBuilder(BodyRegister):
-    """The part of a builder that knows modes and nodes."""
+    """Builder mixin for modes and nodes."""
 
     def __init__(self) -> None:
         self._modes: dict[int, ModeShapes] = {}
@@ -27,16 +27,16 @@ class FlexibleBuilder(BodyRegister):
             return None
         if not isinstance(modes, Modes):
             raise ModelError(f"{where}, modes: expected ar.Modes, got {shown(modes)}")
-        for name in ("units", "boundary"):  # an array would be compared element by element
+        for name in ("units", "boundary"):  # an array would be compared element-wise
             if getattr(modes, name) is not None:
                 one_word(getattr(modes, name), f"{where}, modes, {name}")
-        # Bodies that are given the same modes share their tables.
+        # Bodies with the same modes share their tables.
         if modes not in self._resolved:
             self._resolved[modes] = modes.resolved(self.units, where)
         return self._resolved[modes]
 
     def _check_node(self, node: int | None, carrier: int, where: str, frame: bool) -> None:
-        """Raises ModelError for a node that the carrier does not have, or that has no frame where one is needed."""
+        """Raises ModelError for a node that the carrier does not have, or a node without a frame if one is needed."""
         if node is None:
             return
         name = "the ground" if carrier < 0 else f"body '{self._names[carrier]}'"
@@ -52,7 +52,7 @@ class FlexibleBuilder(BodyRegister):
             shapes.rotation(int(node), f"{where}, node of {name}")
 
     def _flexibility(self, sites: int) -> Flexibility:
-        """What has been collected, for so many sites."""
+        """Flexibility tables collected so far, for this many sites."""
         if not self._modes:
             return RIGID
         nodes = np.full(sites, -1)
@@ -61,7 +61,7 @@ class FlexibleBuilder(BodyRegister):
 
 
 def with_modes(start: Any, size: int, modes: int) -> Any:
-    """What a joint of some size begins with, and zeros for modes that are not mentioned."""
+    """Initial values of a joint, with zeros for modes that are not given."""
     listed = isinstance(start, Sequence | np.ndarray) and np.shape(start) != () and not isinstance(start, str)
     return (*start, *(0.0,) * modes) if modes and listed and len(start) == size else start
 
@@ -69,7 +69,7 @@ def with_modes(start: Any, size: int, modes: int) -> Any:
 def with_nodes(
     mass: np.ndarray, com: np.ndarray, inertia: np.ndarray, shapes: ModeShapes
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass (1,), centre of mass (1, 3) and inertia about it (1, 6) of a rigid part with the undeformed nodes."""
+    """Mass (1,), centre of mass (1, 3) and inertia about it (1, 6) of a rigid part plus the undeformed nodes."""
     masses = np.concatenate([mass, shapes.masses])
     places = np.concatenate([com, shapes.positions])
     total = masses.sum()

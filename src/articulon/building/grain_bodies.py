@@ -1,4 +1,4 @@
-"""Grains: free bodies that are one sphere each, one by one or a million at once."""
+"""Part of the model builder for grains: free bodies of one sphere each, singly or by the million."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +13,11 @@ from articulon.inputs import floats, one_word, shown
 from articulon.model.joints import Free
 
 SOLID = 0.4
-"""Of m R², the moment of inertia of a solid homogeneous sphere about any axis through its centre."""
+"""Moment of inertia of a solid homogeneous sphere about its centre, over m R²."""
 
 
 class GrainBuilder(NamedSiteBuilder):
-    """The part of a builder that takes grains."""
+    """Builder mixin for grains."""
 
     def add_grain(
         self,
@@ -33,36 +33,36 @@ class GrainBuilder(NamedSiteBuilder):
         charge: Any = 0.0,
         group: str | None = None,
     ) -> Body:
-        """Add one grain: a solid homogeneous sphere that is free to move and to turn.
+        """Add one grain: a solid homogeneous sphere that is free to translate and rotate.
 
         Parameters
         ----------
         name
-            Unique among the bodies.
+            Name, unique among the bodies.
         radius
-            R [length], positive. The moment of inertia is 2/5 m R².
+            Radius R [length], positive. The moment of inertia is 2/5 m R².
         position
-            Of the centre, world frame [length], shape (3,).
+            Position of the centre, world frame [length], shape (3,).
         kind
-            Chooses the material of its contacts.
+            Kind, which selects the material of its contacts.
         density, mass
-            One of the two [mass/length³], [mass]; m = 4/3 π R³ ρ.
+            Density or mass, one of the two [mass/length³], [mass]; m = 4/3 π R³ ρ.
         velocity, spin
-            Of the centre [velocity] and about it [angle/time], world frame, shape (3,).
+            Velocity of the centre [velocity] and angular velocity [angle/time], world frame, shape (3,).
         charge
-            At the centre [charge].
+            Charge at the centre [charge].
         group
-            Chooses which pairs there are for other forces; the kind's name by default.
+            Group, which selects the pairs of other forces; by default the name of the kind.
 
         Returns
         -------
         Body
-            The grain's handle.
+            Handle of the grain.
 
         Raises
         ------
         ModelError
-            Naming the grain, for any value that no grain can have.
+            For impossible values; the message names the grain.
         """
         if not isinstance(name, str) or not name:
             raise ModelError(f"a grain's name must be a non-empty string, got {shown(name)}")
@@ -96,24 +96,24 @@ class GrainBuilder(NamedSiteBuilder):
         charge: Any = 0.0,
         group: str | Sequence[str] | None = None,
     ) -> range:
-        """Add many grains at once: what :meth:`add_grain` takes, one for all or one each.
+        """Add many grains at once; arguments as in :meth:`add_grain`, one for all or one each.
 
         Parameters
         ----------
         positions
-            Of the centres, world frame [length], shape (n, 3).
+            Positions of the centres, world frame [length], shape (n, 3).
         radius
-            One for all or one each [length], shape () or (n,).
+            One radius for all or one each [length], shape () or (n,).
         kind, group
-            One for all or one each; see :meth:`add_grain`.
+            One word for all or one each; see :meth:`add_grain`.
         density, mass
-            One of the two, one for all or one each [mass/length³], [mass].
+            One of the two, one value for all or one each [mass/length³], [mass].
         velocities, spins
-            World frame [velocity], [angle/time], shape (n, 3); at rest by default.
+            Velocities and angular velocities, world frame [velocity], [angle/time], shape (n, 3); by default zero.
         name
-            A prefix to number the grains with.
+            Prefix to which numbers are appended.
         charge
-            One for all or one each [charge].
+            One charge for all or one each [charge].
 
         Returns
         -------
@@ -123,7 +123,7 @@ class GrainBuilder(NamedSiteBuilder):
         Raises
         ------
         ModelError
-            Naming the first grain whose values are impossible.
+            For impossible values; the message names the first grain concerned.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class GrainBuilder(NamedSiteBuilder):
         if len(shape) != 2 or shape[1] != 3:
             raise ModelError(f"add_grains, positions: expected shape (n, 3), got {shape}")
         if shape[0] == 0:
-            raise ModelError("add_grains, positions: there are none; give at least one, or leave the call out")
+            raise ModelError("add_grains, positions: there are no positions; give at least one, or leave the call out")
         first, count, name = len(self._names), shape[0], one_word(name, "add_grains, name")
         called = "add_grains"
         return self._add_grains(
@@ -194,7 +194,7 @@ class GrainBuilder(NamedSiteBuilder):
         q[:, :3], q[:, 3] = places, 1.0
         u = None
         if velocities is not None or spins is not None:
-            # The grains begin unturned, so that the body's axes, in which spins are kept, are the world's.
+            # Grains start unrotated, so that their body axes, in which spins are stored, are the world's.
             u = np.zeros((count, 6))
             u[:, :3] = 0.0 if velocities is None else velocities
             u[:, 3:] = 0.0 if spins is None else spins

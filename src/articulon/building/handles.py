@@ -1,4 +1,4 @@
-"""What a builder hands out for the bodies that have been added, and how it finds them again."""
+"""Handles of the bodies that have been added to a builder, and the lookup of bodies."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,18 +15,18 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Body:
-    """A body that has been added: pass it on as a parent, the carrier of a site or an end of a loop."""
+    """Handle of an added body: use it as a parent, as the carrier of a site or as an end of a loop."""
 
     index: int
-    """Place among the model's bodies."""
+    """Index among the model's bodies."""
     name: str
     """The body's name."""
     builder: Any
-    """The builder that it belongs to."""
+    """Builder that the body belongs to."""
 
 
 class BodyRegister:
-    """The names of the bodies that have been added."""
+    """Names of the bodies that have been added."""
 
     units: UnitSystem
     _names: list[str]
@@ -34,7 +34,7 @@ class BodyRegister:
 
     @property
     def body_count(self) -> int:
-        """How many bodies have been added."""
+        """Number of bodies added."""
         return len(self._names)
 
     def _resolve(self, body: Body | str | int | None, where: str, role: str) -> int:
@@ -50,4 +50,4 @@ class BodyRegister:
             return self._index[body]
         if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < len(self._names):
             return int(body)
-        raise ModelError(f"{where}: {role} {shown(body)} is no body of this model")
+        raise ModelError(f"{where}: {role} {shown(body)} is not a body of this model")

@@ -1,4 +1,4 @@
-"""Many bodies at once: what is given for all of them, or for each, as the columns of a builder."""
+"""Many bodies at once: values for all or for each, as columns of a builder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from articulon.model.joints import Joint
 from articulon.sizes import PARTICLE, check_size
 
 LARGEST_INDEX = 2**52
-"""Beyond that a float does not tell one index from the next."""
+"""Largest index that a float represents exactly."""
 
 
 def columns_of_many(
@@ -34,21 +34,21 @@ def columns_of_many(
     position: Any,
     rotation: Any,
 ) -> tuple[list[str], list[Joint], dict[str, np.ndarray]]:
-    """Names, joints and columns of many bodies, from what :meth:`articulon.ModelBuilder.add_bodies` takes.
+    """Names, joints and columns of many bodies, from the arguments of :meth:`articulon.ModelBuilder.add_bodies`.
 
     Parameters
     ----------
     count, joint, names, parents, q, u, mass, inertia, com, position, rotation
-        See there.
+        Arguments of that method.
     first
         Index of the first of them in the model.
     known
-        Names of the bodies before.
+        Names of the bodies added before.
 
     Raises
     ------
     ModelError
-        Naming the first body whose values are impossible.
+        For impossible values; the message names the first body concerned.
     """
     count = whole(count, "add_bodies, count", least=0)
     check_size(count, PARTICLE, "bodies", "add_bodies, count", error=ModelError)
@@ -99,7 +99,7 @@ def _joints(joint: Any, count: int) -> list[Joint]:
 
 
 class _Given:
-    """Reads what is given for bodies of these names."""
+    """Parses the values given for bodies with these names."""
 
     def __init__(self, names: list[str]) -> None:
         self.names, self.count = names, len(names)
@@ -114,7 +114,7 @@ class _Given:
             raise ModelError(f"add_bodies, {what}: {reason}") from None
 
     def rows(self, value: Any, width: int, what: str) -> np.ndarray:
-        """A row for each body, of numbers without a width of 0."""
+        """A row for each body, or a number for each if the width is 0."""
         shape = (self.count, width) if width else (self.count,)
         given = self.floats(value, what)
         try:
@@ -147,14 +147,14 @@ class _Given:
         return parent
 
     def moments(self, inertia: Any) -> np.ndarray:
-        """xx, xy, xz, yy, yz, zz about the centres of mass, shape (..., 6)."""
+        """Moments xx, xy, xz, yy, yz, zz about the centres of mass, shape (..., 6)."""
         count, moments = self.count, self.floats(inertia, "inertia")
         same = (moments == moments.flat[0]).all() if moments.ndim == 1 and moments.size else not moments.any()
         if count == 3 and moments.shape in ((3,), (3, 3)) and not same:
             one, all_ = ("a number", "three moments") if moments.ndim == 1 else ("three moments", "a matrix")
             raise ModelError(
                 f"add_bodies, inertia: of three bodies, the shape {moments.shape} may be {one} for each or {all_} for "
-                f"all; give {(3, 1) if moments.ndim == 1 else (3, 3, 3)} or {(1, *moments.shape)} to tell which"
+                f"all; give {(3, 1) if moments.ndim == 1 else (3, 3, 3)} or {(1, *moments.shape)} to distinguish them"
             )
         if moments.shape[-2:] == (3, 3):
             if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > 1e-9 * np.abs(moments).max():
@@ -166,7 +166,7 @@ class _Given:
         return found
 
     def start(self, joints: list[Joint], q: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Initial coordinates and speeds of all joints, one behind the other."""
+        """Initial coordinates and speeds of all joints, concatenated."""
         start_q = np.concatenate([j.zero() for j in joints]) if q is None else np.array(self.floats(q, "q"))
         sizes_q, sizes_u = np.array([j.nq for j in joints]), np.array([j.nu for j in joints])
         start_u = np.zeros(int(sizes_u.sum())) if u is None else np.array(self.floats(u, "u"))

@@ -1,4 +1,4 @@
-"""What sites that have been added are: atoms of molecules, beads of polymer chains."""
+"""Part of the model builder that names sites: atoms of molecules, beads of polymer chains."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from articulon.model.polymer_chains import PolymerChains
 
 
 class NamedSiteBuilder(SiteBuilder):
-    """The part of a builder that takes names of sites."""
+    """Builder mixin for the names of sites."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -20,32 +20,32 @@ class NamedSiteBuilder(SiteBuilder):
         self._chains: list[PolymerChains] = []
 
     def add_atoms(self, atoms: Atoms) -> None:
-        """Say what sites that have been added are called as atoms; see ``Model.atoms``.
+        """Name sites that have been added as atoms; see ``Model.atoms``.
 
         Raises
         ------
         ModelError
-            For what are no atoms, and for a site or a body that has not been added.
+            For anything but atoms, and for a site or a body that has not been added.
         """
         if not isinstance(atoms, Atoms):
             raise ModelError(f"add_atoms: expected atoms, got {shown(atoms)}")
         if atoms.site.size and not 0 <= atoms.site.min() <= atoms.site.max() < self._site_count:
             raise ModelError("add_atoms: an atom is on a site that has not been added; add the sites first")
         if any(not 0 <= body < len(self._names) for body in (*atoms.torsions, *atoms.dihedrals)):
-            raise ModelError("add_atoms: a torsion is of a body that has not been added; add the bodies first")
+            raise ModelError("add_atoms: a torsion belongs to a body that has not been added; add the bodies first")
         self._atoms.append(atoms)
 
     def add_chains(self, sites: Any, first: Any, ring: Any = False, branched: Any = False) -> None:
-        """Say which sites that have been added are the beads of polymer chains; see ``Model.chains``.
+        """Declare sites that have been added as beads of polymer chains; see ``Model.chains``.
 
         Parameters
         ----------
         sites
-            The beads, one chain after the other, along the backbone of linear chains and rings, shape (beads,).
+            Indices of the beads, chain after chain, along the backbone of linear chains and rings, shape (beads,).
         first
-            Where in ``sites`` each chain begins, and their number at the end, shape (chains + 1,).
+            Start of each chain in ``sites``, and the total number at the end, shape (chains + 1,).
         ring, branched
-            Whether a chain is closed, or branched, one for all or shape (chains,).
+            Whether a chain is closed, or branched; one value for all or shape (chains,).
 
         Raises
         ------
@@ -54,7 +54,7 @@ class NamedSiteBuilder(SiteBuilder):
         """
         beads, offsets = np.array(sites), np.array(first)
         if beads.ndim != 1 or beads.dtype.kind not in "iu" or np.unique(beads).size != beads.size:
-            raise ModelError("add_chains: expected numbers of sites in one row, each of them once")
+            raise ModelError("add_chains: expected a one-dimensional array of site numbers without repetition")
         if beads.size and not 0 <= beads.min() <= beads.max() < self._site_count:
             raise ModelError("add_chains: a bead is a site that has not been added; add the sites first")
         row = offsets.ndim == 1 and offsets.dtype.kind in "iu" and offsets.size > 1

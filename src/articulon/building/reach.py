@@ -1,4 +1,4 @@
-"""How far from a periodic box a model may begin."""
+"""Largest initial distance of a body from a periodic box."""
 
 import numpy as np
 
@@ -7,12 +7,12 @@ from articulon.errors import ModelError
 from articulon.model import Model
 
 FARTHEST = 2.0**20
-"""Lengths of the box that a body may begin away from it. Any of its images will do as well, and each further factor of
-ten takes a digit from every distance between bodies."""
+"""Limit on the initial distance of a body from the box, in box lengths. Any periodic image is equivalent, and each
+factor of ten costs a digit in every distance between bodies."""
 
 
 def check_reach(model: Model) -> None:
-    """Raises ModelError, naming the body, where one begins millions of lengths away from a periodic box."""
+    """Raises ModelError, naming the body, if a body starts millions of box lengths away from a periodic box."""
     box = model.box
     if box is None or not box.periodic.any():
         return
@@ -25,7 +25,7 @@ def check_reach(model: Model) -> None:
         k = int(far[0])
         axis = int(np.argmax(away[k]))
         raise ModelError(
-            f"body '{model.names[k]}' begins {away[k, axis]:.3g} lengths of the box away from it along {'xyz'[axis]}, "
-            "where distances have lost their digits; space repeats, so move it by whole lengths to within "
+            f"body '{model.names[k]}' starts {away[k, axis]:.3g} box lengths from the box along {'xyz'[axis]}, where "
+            "distances lose their digits; space is periodic, so move it by whole box lengths to within "
             f"{FARTHEST:.0f} of them"
         )

@@ -1,4 +1,4 @@
-"""The shapes of a body that is added, and what of its mass and inertia follows from them."""
+"""Shapes of an added body, and the mass and inertia that follow from them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from articulon.errors import CaseError, ModelError
 from articulon.inputs import shown
 from articulon.model import body_checks
 from articulon.model.joints import Joint
-from articulon.model.shapes import Mesh, Shape, uniform_body
+from articulon.model.shapes import FileShape, Shape, uniform_body
 from articulon.units import UnitSystem
 
 
 def resolved_shapes(shape: Any, units: UnitSystem, where: str) -> tuple[Shape, ...]:
-    """One shape or several in the model's units, the files of meshes by their whole paths; raises ModelError, after
-    ``where``, for what is no shape and for a mesh that is not there."""
+    """One or several shapes in the model's units, with absolute paths of mesh files; raises ModelError, prefixed by
+    ``where``, for anything that is not a shape, and for a missing mesh."""
     if shape is None:
         return ()
     given = [shape] if isinstance(shape, Shape) or not isinstance(shape, Sequence) else list(shape)
@@ -31,19 +31,19 @@ def resolved_shapes(shape: Any, units: UnitSystem, where: str) -> tuple[Shape, .
             made = one.resolved(units)
         except CaseError as error:
             raise ModelError(f"{key}: {error}") from None
-        found.append(made.found(key) if isinstance(made, Mesh) else made)
+        found.append(made.found(key) if isinstance(made, FileShape) else made)
     return tuple(found)
 
 
 def by_density(
     shapes: tuple[Shape, ...], density: Any, given: dict[str, Any], flexible: bool, units: UnitSystem, where: str
 ) -> dict[str, Any]:
-    """``mass``, ``inertia`` and ``com`` as they are given, or as they follow from shapes of a density.
+    """Given values of ``mass``, ``inertia`` and ``com``, or those that follow from shapes with a density.
 
     Raises
     ------
     ModelError
-        Naming the body, for a combination that :meth:`articulon.ModelBuilder.add_body` refuses.
+        For a combination that :meth:`articulon.ModelBuilder.add_body` rejects; the message names the body.
     """
     defaults = {"mass": None, "inertia": 0.0, "com": ORIGIN}
     if density is None:
@@ -52,15 +52,15 @@ def by_density(
     if not number > 0.0:
         raise ModelError(f"{where}, density: must be positive, got {shown(density)}")
     if not shapes:
-        raise ModelError(f"{where}, density: tells nothing without a shape; give it a shape, or a mass")
+        raise ModelError(f"{where}, density: has no effect without a shape; give a shape, or a mass")
     if flexible:
         raise ModelError(f"{where}, density: the nodes of a flexible body have masses; leave it out")
     if given["mass"] is not None:
-        raise ModelError(f"{where}: give it either a mass or a density; with a mass, its inertia is given too")
+        raise ModelError(f"{where}: give either a mass or a density; with a mass, give the inertia too")
     if given["com"] is not None and given["inertia"] is None:
         raise ModelError(
-            f"{where}: its inertia would be that about the centre of its shape, and not about the com that is given; "
-            "give an inertia about that too, or leave com out"
+            f"{where}: its inertia would be about the centre of its shape, not about the given com; "
+            "give an inertia about the com too, or leave com out"
         )
     try:
         mass, com, inertia = uniform_body(shapes, number)
@@ -71,13 +71,13 @@ def by_density(
 
 
 def _clean(inertia: np.ndarray) -> np.ndarray:
-    """Symmetric to the last digit."""
+    """Inertia made exactly symmetric."""
     return np.asarray(0.5 * (inertia + inertia.T))
 
 
 def armatures(given: Any, joint: Joint, units: UnitSystem, where: str) -> np.ndarray:
-    """Armatures of a joint's speeds (nu,), of one number for all or one each; raises ModelError, after ``where``, for
-    what is negative and where nothing moves."""
+    """Armatures of a joint's speeds (nu,), from one number for all or one each; raises ModelError, prefixed by
+    ``where``, for negative values and for joints without degrees of freedom."""
     key = f"{where}, armature"
     dimensions = ["mass"] * joint.translations + ["inertia"] * (joint.nu - joint.translations)
     listed = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and np.shape(given) != ()

@@ -1,4 +1,4 @@
-"""The sites of a builder: points on bodies where pair forces act, and spheres that touch."""
+"""Part of the model builder for sites: points on bodies where pair forces act, and contact spheres."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -16,24 +16,24 @@ from articulon.sizes import PARTICLE, check_size
 
 
 class SiteChunk(NamedTuple):
-    """Sites that were added together."""
+    """Sites that were added in one call."""
 
     body: np.ndarray
-    """(sites,)."""
+    """Body of each site, −1 for the ground, shape (sites,)."""
     position: np.ndarray
-    """(sites, 3)."""
+    """Positions of the sites, shape (sites, 3)."""
     charge: np.ndarray
-    """(sites,)."""
+    """Charges of the sites, shape (sites,)."""
     kinds: str | list[str]
-    """One for all or one each."""
+    """One kind for all or one each."""
     groups: str | list[str]
-    """One for all or one each."""
+    """One group for all or one each."""
     radius: np.ndarray
-    """(sites,)."""
+    """Radii of the contact spheres, shape (sites,)."""
 
 
 class SiteBuilder(FlexibleBuilder):
-    """The part of a builder that takes sites, and particles that are a site each."""
+    """Builder mixin for sites, and for particles with a single site."""
 
     add_bodies: Callable[..., range]
 
@@ -44,7 +44,7 @@ class SiteBuilder(FlexibleBuilder):
 
     @property
     def site_count(self) -> int:
-        """How many sites have been added."""
+        """Number of sites added."""
         return self._site_count
 
     def add_site(
@@ -57,24 +57,24 @@ class SiteBuilder(FlexibleBuilder):
         node: int | None = None,
         radius: Any = None,
     ) -> int:
-        """Add a point where pair forces act, or a sphere that touches others.
+        """Add a point where pair forces act, or a contact sphere.
 
         Parameters
         ----------
         body
-            The body that carries it; None fixes it to the ground.
+            Body that carries it; None fixes it to the ground.
         position
-            In the body's frame, or in that of its node [length], shape (3,).
+            Position in the frame of the body or of its node [length], shape (3,).
         charge
-            [charge].
+            Charge [charge].
         kind
-            Chooses the force law of its pairs, and the material of its contacts.
+            Kind, which selects the force law of its pairs and the material of its contacts.
         group
-            Chooses which pairs there are; the kind's name by default.
+            Group, which selects the pairs; by default the name of the kind.
         node
-            Node of a flexible body that the site sits on, to move with the deformation.
+            Node of a flexible body that carries the site and moves with the deformation.
         radius
-            Of a contact sphere about the site [length], not negative; None or 0 for a point that touches nothing.
+            Radius of a contact sphere about the site [length], not negative; None or 0 for a point without contacts.
 
         Returns
         -------
@@ -105,19 +105,22 @@ class SiteBuilder(FlexibleBuilder):
         charge: Any = 0.0,
         kind: str | Sequence[str] = "site",
         group: str | Sequence[str] | None = None,
+        radius: Any = 0.0,
     ) -> range:
-        """Add many points at once: what :meth:`add_site` takes, each with a leading axis or the same for all.
+        """Add many points at once; arguments as in :meth:`add_site`, each with a leading axis or the same for all.
 
         Parameters
         ----------
         bodies
-            Index of the body of each, −1 for the ground, shape (sites,).
+            Index of the body of each site, −1 for the ground, shape (sites,).
         positions
-            In the frames of these bodies [length], shape (sites, 3).
+            Positions in the frames of these bodies [length], shape (sites, 3).
         charge
-            One for all or one each [charge].
+            One charge for all or one each [charge].
         kind, group
-            One for all or one each.
+            One word for all or one each.
+        radius
+            Radii of contact spheres about the sites, one for all or one each [length]; 0 for points that touch nothing.
 
         Returns
         -------
@@ -127,7 +130,7 @@ class SiteBuilder(FlexibleBuilder):
         Raises
         ------
         ModelError
-            For a body that there is not, and arrays of other shapes.
+            For a body that does not exist, and arrays of wrong shapes.
         """
         called = "add_sites"
         try:
@@ -148,7 +151,7 @@ class SiteBuilder(FlexibleBuilder):
         places = self._rows(positions, count, 3, "length", called, "positions")
         charges = self._rows(charge, count, 0, "charge", called, "charge")
         first = self._site_count
-        self._add_chunk(SiteChunk(on.copy(), places, charges, kinds, teams, np.zeros(count)))
+        self._add_chunk(SiteChunk(on.copy(), places, charges, kinds, teams, self._radii(radius, count, called)))
         return range(first, self._site_count)
 
     def add_particles(
@@ -164,22 +167,22 @@ class SiteBuilder(FlexibleBuilder):
         group: str | Sequence[str] | None = None,
         names: str | Sequence[str] | None = None,
     ) -> range:
-        """Add free particles: bodies that move and do not turn, each with a site at its place.
+        """Add free particles: bodies that translate but do not rotate, each with a site at its position.
 
         Parameters
         ----------
         count
             Number of particles.
         mass, charge
-            One for all or one each [mass], [charge].
+            One value for all or one each [mass], [charge].
         radius
-            Of hard spheres, one for all or one each [length]; 0, for what has no size, by default.
+            Radius of hard spheres, one for all or one each [length]; by default 0, for point particles.
         positions, velocities
-            Shape (count, 3) [length], [velocity]; at rest by default.
+            Positions and velocities, shape (count, 3) [length], [velocity]; by default at rest.
         kind, group
-            Of the sites, one for all or one each; see :meth:`add_site`.
+            Kind and group of the sites, one for all or one each; see :meth:`add_site`.
         names
-            One name each, or a prefix to number them with; the kind by default.
+            One name each, or a prefix to which numbers are appended; by default the kind.
 
         Returns
         -------
@@ -189,7 +192,7 @@ class SiteBuilder(FlexibleBuilder):
         Raises
         ------
         ModelError
-            Naming the first particle whose values are impossible.
+            For impossible values; the message names the first particle concerned.
         """
         called = "add_particles"
         count = whole(count, f"{called}, count", least=0)
@@ -206,9 +209,7 @@ class SiteBuilder(FlexibleBuilder):
         )
         teams = kinds if group is None else self._words(group, count, called, "group")
         charges = self._rows(charge, count, 0, "charge", called, "charge")
-        on, radii = np.arange(bodies.start, bodies.stop), self._rows(radius, count, 0, "length", called, "radius")
-        if not (radii >= 0.0).all():
-            raise ModelError(f"{called}, radius: must not be negative, got {radii.min():g}")
+        on, radii = np.arange(bodies.start, bodies.stop), self._radii(radius, count, called)
         self._add_chunk(SiteChunk(on, np.zeros((count, 3)), charges, kinds, teams, radii))
         return bodies
 
@@ -216,8 +217,15 @@ class SiteBuilder(FlexibleBuilder):
         self._sites.append(chunk)
         self._site_count += chunk.body.size
 
+    def _radii(self, radius: Any, count: int, called: str) -> np.ndarray:
+        """One for all or one each, shape (count,); raises ModelError for a negative one."""
+        radii = self._rows(radius, count, 0, "length", called, "radius")
+        if not (radii >= 0.0).all():
+            raise ModelError(f"{called}, radius: must not be negative, got {radii.min():g}")
+        return radii
+
     def _rows(self, value: Any, count: int, width: int, dimension: str, called: str, what: str) -> np.ndarray:
-        """One number or row for all, or one each, as (count,) or (count, width) in the model's units."""
+        """One number or row for all, or one each, as an array (count,) or (count, width) in the model's units."""
         shape = (count, width) if width else (count,)
         given = body_checks.array(value, None, dimension, self.units, f"{called}, {what}")
         try:
@@ -232,7 +240,7 @@ class SiteBuilder(FlexibleBuilder):
             return value
         found = list(words(value, f"{called}, {what}"))
         if len(found) != count:
-            raise ModelError(f"{called}, {what}: {count} to be added, but {len(found)} of these")
+            raise ModelError(f"{called}, {what}: {count} sites are added, but {len(found)} of these are given")
         return found
 
     def _site_table(self) -> Sites:
@@ -251,8 +259,8 @@ class SiteBuilder(FlexibleBuilder):
 
 
 def _numbered(chunks: list[tuple[str | list[str], int]]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Numbers of words in the order in which they first occur, and the words; of so many sites of one word, or of
-    lists of words."""
+    """Numbers of words in the order of their first occurrence, and the words; from chunks of sites with one word, or
+    with lists of words."""
     number: dict[str, int] = {}
     found = []
     for given, count in chunks:

@@ -1,4 +1,4 @@
-"""What to do where a key belongs to another policy or rule than a case has."""
+"""Advice for overrides whose key belongs to a scaling policy or integrator that the case does not use."""
 
 from shlex import join
 from typing import Any
@@ -7,15 +7,17 @@ from articulon.cases.overrides import choosing
 
 
 def foreign(description: Any, key: str) -> bool:
-    """Whether the policy or rule that a case has chosen does not know a key of its section."""
+    """Whether a key of a policy or integrator section is unknown to the policy or rule that the case uses."""
     section, _, name = key.strip().partition(".")
     declared = getattr(description, section, None)
     return declared is not None and name not in getattr(type(declared), "model_fields", {name: None})
 
 
 def how_to_vary(name: str, case: str, overrides: list[str], key: str, value: Any, vary: list[str]) -> str:
-    """What to do where a key belongs to another policy or rule than the case has, by the command of a name; nothing for
-    any other key."""
+    """Advice for a key that belongs to another policy or rule than the case uses: the command that chooses it first.
+
+    ``name`` is the command; the advice is empty for any other key.
+    """
     found = choosing(key, value)
     if found is None:
         return ""

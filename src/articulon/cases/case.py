@@ -1,4 +1,4 @@
-"""A case: everything that a run needs, every quantity a float in the case's units."""
+"""A case: everything that a run needs, with every quantity as a float in the case's units."""
 
 import hashlib
 import json
@@ -42,66 +42,67 @@ from articulon.units import UnitSystem, unit_system
 
 @dataclass(frozen=True)
 class Case:
-    """A complete description of a run. Made by :func:`articulon.load_case`."""
+    """A complete description of a run. Created by :func:`articulon.load_case`."""
 
     name: str
-    """What its folder of results is called."""
+    """Name of the case, and by default of its folder of results."""
     source: str = field(compare=False)
-    """The file it was read from; messages begin with it."""
+    """File that the case was read from; error messages begin with it."""
     units: UnitSystem
-    """The units of every number here."""
+    """Units of all numbers of the case."""
     title: str
-    """One line for people."""
+    """Title, one line."""
     cite: tuple[str, ...]
-    """Keys of the references, or references written out."""
+    """Keys of references, or references written out in full."""
     notes: tuple[str, ...]
-    """What a reader must know."""
+    """Notes for the reader, such as choices that the source leaves open."""
     model_declaration: ModelDeclaration | GivenModel
-    """What is simulated."""
+    """Model that is simulated."""
     box: Box | None
-    """Where space repeats or ends."""
+    """Box: periodic or open boundaries of space."""
     forces: tuple[AnyForce, ...]
-    """What acts on it."""
+    """Forces that act on the model."""
     dynamics: Dynamics
-    """How the equations of motion are solved."""
+    """Solver of the equations of motion."""
     scaling: Policy
-    """How forces are scaled."""
+    """Scaling policy of the forces."""
     thermostat: Thermostat | None
+    """Thermostat of the run; None without one."""
     barostat: Barostat | None
-    """What keeps the temperature, if anything does."""
+    """Barostat of the run; None without one."""
     integrator: Integrator
-    """How the state is advanced."""
+    """Integrator that advances the state."""
     adaptive: Adaptive | None
-    """Which joints lock and release while the run goes on, if any do."""
+    """Rules by which joints lock and release during the run; None without any."""
     run: RunSettings
-    """How long, and what is kept."""
+    """Duration, seed and output of the run."""
     fidelity: Fidelity
-    """What a scaled run is judged by."""
+    """Criteria by which a scaled run is judged."""
     checks: tuple[Check, ...]
-    """What must be true of the results."""
+    """Checks that the results must pass."""
     variants: dict[str, dict[str, Any]]
-    """Overrides by the variant's name, as they are written."""
+    """Overrides of each variant, as written in the file."""
     comparison: Comparison
-    """What is compared when nothing is said."""
+    """Default settings of ``articulon compare``."""
     plugins: Plugins
-    """Files that add to what it can name."""
+    """Python files that define further kinds of declarations."""
     sensitivities: Sensitivities | None = None
-    """What it is asked which parameters decide."""
+    """Default settings of ``articulon sensitivities``; None without any."""
     fit: Fit | None = None
-    """What is found from measurements."""
+    """Parameters to fit to measurements; None without any."""
     optimise: Optimise | None = None
-    """What is to be made of its end."""
+    """Parameters to optimise and their targets; None without any."""
     changes: dict[str, Any] = field(default_factory=dict, compare=False)
-    """Overrides by dotted key that made it of the file or variant that it is called like."""
+    """Overrides by dotted key that turned the file or variant of the same name into this case."""
     allow_code: bool = field(default=False, compare=False)
-    """Whether functions that it names may run."""
+    """Whether functions that the case names may run."""
 
     def __repr__(self) -> str:
         return f"Case({self.name!r}: {self.words})"
 
     @property
     def words(self) -> str:
-        """What is run, in one line: the model's builder, policy, rule and duration."""
+        """One-line description: the model's builder, the policy, the rule, the duration and the seed."""
         unit = "" if self.units.time is None else f" {self.units.symbols[2]}"
         scaled = "unscaled" if not self.scaling.scales else f"{self.scaling.policy} scaling"
         what = f"{self.model_declaration.builder} model, {scaled}, {self.integrator.rule}"
@@ -113,39 +114,39 @@ class Case:
 
     @property
     def folder_name(self) -> str:
-        """What the folder of its results is called by default: its name, and what its overrides change."""
+        """Default name of the folder of results: the case's name and what its overrides change."""
         return folder_name(self.name, self.changes)
 
     @property
     def driven_by_code(self) -> bool:
-        """Whether a function that the case names drives a joint."""
+        """Whether a function named by the case drives a joint."""
         return self.model_declaration.driven_by_code
 
     @property
     def code(self) -> list[tuple[str, str]]:
-        """Keys and values of the functions that the case names, which are code."""
+        """Keys and values of the functions that the case names; these are code."""
         sections = (("model", self.model_declaration), ("forces", self.forces), ("adaptive", self.adaptive))
         return [named for key, section in sections for named in named_code(section, key)]
 
     def check_code(self) -> None:
-        """Raises CaseError where the case names functions, which are code, and nobody has allowed them to run."""
+        """Raises CaseError if the case names functions (code) and the user has not allowed them to run."""
         if not self.allow_code:
             refuse_code(self.source, self.code)
 
     def build_model(self, *, run_code: bool = True) -> Model:
-        """The model with its forces.
+        """Build the model with its forces.
 
         Parameters
         ----------
         run_code
-            Whether functions that the case names are loaded, which it then must be allowed. Without them the model can
-            be looked at, but forces by such functions cannot be evaluated, and coordinates that one drives are free.
-            Forces between sites are then our own, whatever ``run.engine`` says.
+            Whether the functions that the case names are loaded; the case must then be allowed to run code. Without
+            them the model can be inspected, but forces by such functions cannot be evaluated, and coordinates that a
+            function drives are free. Forces between sites are then our own, whatever ``run.engine`` says.
 
         Raises
         ------
         CaseError
-            Naming the file, for what cannot be built, and for functions that nobody has allowed to run.
+            If the model cannot be built, or functions are not allowed to run; the message names the file.
         """
         declaration, forces = self.model_declaration, self.forces
         if isinstance(declaration, GivenModel):
@@ -174,13 +175,13 @@ class Case:
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """What was inferred of a structure file when the model was last built, a line each."""
+        """Assumptions made about a structure file when the model was last built, one line each."""
         return self.model_declaration.inferred
 
     def variant(self, name: str) -> "Case":
-        """The case with a variant's overrides, named ``<case>-<variant>``; raises CaseError where there is none.
+        """Return the case with the overrides of a variant, named ``<case>-<variant>``.
 
-        It has no variants of its own: they need not fit it any more.
+        It has no variants of its own, because they need not fit it any more. Raises CaseError for an unknown variant.
         """
         if name not in self.variants:
             hint = nearest(name, list(self.variants)) or "; the case has no [variants]"
@@ -196,12 +197,12 @@ class Case:
         )
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> "Case":
-        """The case with changes by dotted key, taken and refused as by :func:`articulon.load_case`."""
+        """Return the case with overrides by dotted key, checked as in :func:`articulon.load_case`."""
         case = resolve(self.content(), self.source, self.name, overrides, self.allow_code)
         return replace(case, changes={**self.changes, **overrides})
 
     def content(self) -> dict[str, Any]:
-        """Every section as plain tables, lists, strings and numbers, with the defaults written out."""
+        """Every section as plain tables, lists, strings and numbers, with defaults written out."""
         heading = {
             "title": self.title,
             "name": self.name,
@@ -231,7 +232,7 @@ class Case:
         return {name: _plain(section) for name, section in sections.items()}
 
     def to_toml(self) -> str:
-        """The case as a file that reads back as an equal case; raises CaseError for a force that is a Python object."""
+        """TOML text that reads back as an equal case; raises CaseError for a force that is a Python object."""
         versions = {
             "articulon": __version__,
             "numpy": version("numpy"),
@@ -247,19 +248,19 @@ class Case:
             raise CaseError(f"{self.source}: {error}") from None
 
     def digest(self) -> str:
-        """SHA-256 of all that determines the numbers of a run: equal digests, equal results.
+        """SHA-256 of everything that determines the numbers of a run: equal digests mean equal results.
 
-        Titles, notes, variants, the number of threads and the interval of checkpoints are left out, and so is the
-        version of articulon.
+        Titles, notes, variants, the number of threads, the checkpoint interval and the version of articulon are left
+        out.
         """
         return hashlib.sha256(json.dumps(self._determining(), sort_keys=True, default=str).encode()).hexdigest()
 
     def differences(self, other: "Case") -> list[str]:
-        """Dotted keys of what determines the numbers of a run and is not the same in another case."""
+        """Dotted keys that determine the numbers of a run and differ from those of another case."""
         return _differing(self._determining(), other._determining(), ())
 
     def check_continues(self, file: Path) -> None:
-        """Raises CaseError unless a run's ``case.toml`` describes the same run as this case."""
+        """Raises CaseError unless the ``case.toml`` of a run describes the same run as this case."""
         stored = Case.read(file, allow_code=self.allow_code)
         keys = self.differences(stored)
         if keys:
@@ -271,7 +272,7 @@ class Case:
 
     @staticmethod
     def read(file: Path, overrides: Mapping[str, Any] | None = None, allow_code: bool = False) -> "Case":
-        """The case of a file; raises CaseError for one that cannot be read or run."""
+        """Read the case in a file; raises CaseError if it cannot be read or run."""
         return resolve(table_of(file), str(file), file.stem, overrides or {}, allow_code)
 
     @property
@@ -281,7 +282,7 @@ class Case:
     def _determining(self) -> dict[str, Any]:
         content = self.content()
         kept = {name: section for name, section in content.items() if name not in WITHOUT_EFFECT}
-        if "plugins" in kept:  # what they say, and not where they lie
+        if "plugins" in kept:  # by their contents, not by their paths
             kept["plugins"] = [hashlib.sha256(Path(one).read_bytes()).hexdigest() for one in self.plugins.files]
         kept["run"] = {
             key: value
@@ -292,9 +293,9 @@ class Case:
 
 
 def text_of(file: Path) -> str:
-    """The text of a case file; raises CaseError where it cannot be read."""
+    """Text of a case file; raises CaseError if it cannot be read."""
     try:
-        return file.read_text(encoding="utf-8-sig")  # editors of Windows put a mark in front
+        return file.read_text(encoding="utf-8-sig")  # Windows editors add a byte-order mark
     except UnicodeDecodeError as error:
         raise CaseError(f"{file}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
     except (OSError, ValueError) as error:
@@ -302,7 +303,7 @@ def text_of(file: Path) -> str:
 
 
 def table_of(file: Path) -> dict[str, Any]:
-    """The table in a TOML file; raises CaseError with the line of a mistake."""
+    """Table in a TOML file; raises CaseError, with the line, for invalid TOML."""
     text = text_of(file)
     try:
         return parsed(text)
@@ -313,19 +314,19 @@ def table_of(file: Path) -> dict[str, Any]:
 def resolve(
     table: Mapping[str, Any], source: str, name: str, overrides: Mapping[str, Any], allow_code: bool = False
 ) -> Case:
-    """The case that a table describes, with overrides; ``allow_code`` lets functions that it names run.
+    """Build the case that a table describes, with overrides; ``allow_code`` lets functions that it names run.
 
     Raises
     ------
     CaseError
-        With one line for each fault: the file, the key, what was expected and the nearest valid key.
+        One line per fault: the file, the key, what was expected and the nearest valid key.
     """
     overridden: list[str] = []
     try:
         overrides = checked_overrides(overrides)
         overridden = list(overrides)
         if too_deep(table):
-            raise CaseError(f"tables and lists lie within each other more than {DEEPEST} deep, which no key takes")
+            raise CaseError(f"tables and lists are nested more than {DEEPEST} deep, which no key allows")
         whole, overridden = changed(with_discriminators(table), overrides)
         plugins = whole.get("plugins")
         if isinstance(plugins, Mapping) and "files" in plugins:
@@ -371,7 +372,7 @@ def resolve(
 
 
 def located(message: str, source: str, overridden: Sequence[str] = ()) -> str:
-    """Each line with the file in front, and a word where the key is not the file's but an override."""
+    """Prefix each line with the file, and mark keys that an override has set."""
     lines = []
     for line in message.splitlines():
         key = line.partition(": ")[0].partition(",")[0]
@@ -382,7 +383,7 @@ def located(message: str, source: str, overridden: Sequence[str] = ()) -> str:
 
 
 def _beside(force: AnyForce, source: str, where: str) -> AnyForce:
-    """A force whose files, and whose functions, are looked for beside the case file."""
+    """Return a force whose files and functions are located relative to the case file."""
     if hasattr(force, "beside"):
         return force.beside(source, where)
     named = {key: getattr(force, key, None) for key in CODE_KEYS}

@@ -1,4 +1,4 @@
-"""Running cases by name, and results that know their case."""
+"""Run cases by name, and open results together with their case."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,10 +29,10 @@ def run(
     allow_code: bool = False,
     steering: Steering | None = None,
 ) -> Run:
-    """Run a case, also one given by its name or path; see :func:`articulon.simulation.case_run.run` for the rest.
+    """Run a case, given as a case, a name or a path; see :func:`articulon.simulation.case_run.run`.
 
-    With ``allow_code`` functions that the case names may run: they are code, of whoever wrote the case. Of the ranks of
-    MPI that share the forces of LAMMPS, this returns on the first alone.
+    With ``allow_code`` the functions that the case names may run: they are code by the author of the case. If several
+    MPI ranks share the forces of LAMMPS, only the first rank returns.
     """
     if out is not None:
         out = path_of(out, "run, out", CaseError)
@@ -57,6 +57,6 @@ def run(
 
 
 def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:
-    """The results in the folder of a run, with the case that it was made from; see :func:`articulon.open_run`."""
+    """Open the results in the folder of a run, with the case that it was made from; see :func:`articulon.open_run`."""
     found = simulate.open_run(path_of(folder, "open_run, folder", CaseError))
     return Run(found.folder, Case.read(found.folder / simulate.CASE, allow_code=allow_code))

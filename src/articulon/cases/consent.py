@@ -1,7 +1,7 @@
-"""Code that a case names: it runs only where the user has allowed it.
+"""Code that a case names runs only if the user has allowed it.
 
-A case is data that may come from anybody, and a function that it names is a program. Reading a case, reporting on a
-run and looking at a model need none of it.
+A case is data that may come from anybody, but a function that it names is a program. Reading a case, reporting on a
+run and inspecting a model need no such code.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,14 +13,14 @@ from articulon.forces.user_functions import CODE_KEYS, CONSENT, Withheld
 
 
 def named_code(declarations: Any, where: str = "") -> Iterator[tuple[str, str]]:
-    """Keys and values of all functions that declarations name by where they are, however deep they lie.
+    """Yield key and value of every function that the declarations name by location, at any depth.
 
     Parameters
     ----------
     declarations
-        A declaration, or tables and lists of them.
+        A declaration, or nested tables and lists of declarations.
     where
-        The key that they are under.
+        The key that contains them.
     """
     if isinstance(declarations, list | tuple):
         if not are_numbers(declarations):
@@ -36,14 +36,14 @@ def named_code(declarations: Any, where: str = "") -> Iterator[tuple[str, str]]:
 
 
 def are_numbers(items: Any) -> bool:
-    """Whether a list holds nothing but numbers and lists of them: there is no code in it, however long it is."""
+    """Whether a list holds only numbers and lists of numbers, and so no code; a fast test for long lists."""
     return all(
         isinstance(item, int | float) or (isinstance(item, list | tuple) and are_numbers(item)) for item in items
     )
 
 
 def refuse_code(source: str, named: list[tuple[str, str]]) -> None:
-    """Raises CaseError, naming the keys, where a case names code."""
+    """Raises CaseError, naming the keys, if a case names code."""
     if not named:
         return
     shown = ", ".join(f"{key} = '{function}'" for key, function in named[:3])
@@ -52,7 +52,7 @@ def refuse_code(source: str, named: list[tuple[str, str]]) -> None:
 
 
 def without_code(force: Any) -> Any:
-    """A force whose functions, if the case names any, are withheld: it cannot be evaluated."""
+    """Return the force without the functions that the case names; it then cannot be evaluated."""
     named = {key: getattr(force, key, None) for key in CODE_KEYS}
     withheld = {key: Withheld(function) for key, function in named.items() if isinstance(function, str)}
     return force.model_copy(update=withheld) if withheld else force

@@ -1,4 +1,4 @@
-"""What the folder of a run is called by default: the case, and what its overrides change."""
+"""Default folder names of runs, made of the case and of what its overrides change."""
 
 import hashlib
 import json
@@ -9,30 +9,30 @@ from typing import Any
 from articulon.cases.overrides import dotted, parts
 
 WITHOUT_EFFECT = ("case", "fidelity", "checks", "variants", "compare", "sensitivities", "fit", "optimise", "versions")
-"""Sections that change no number of a run, but for the units."""
+"""Sections that change no number of a run, except for the units."""
 RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads", "gsd")
-"""Keys of ``run`` that change none."""
+"""Keys of ``run`` that change no number of a run."""
 RUN_DEFAULTS = {"device": "cpu", "precision": "double", "atoms_every": 1, "engine": "articulon"}
-"""Keys of ``run`` that came later, and what they were before: runs made without them are the same runs."""
+"""Keys of ``run`` that were added later, with the value that older runs had implicitly."""
 SEED = "run.seed"
 
 WORD = 24
-"""Letters of a value that are shown."""
+"""Number of characters of a value that are shown."""
 LONGEST = 200
-"""Bytes of a name at most; file systems take 255, and some of them are for what is put behind it."""
+"""Largest length of a name in bytes; file systems allow 255, and suffixes need some of them."""
 
 
 def folder_name(name: str, changes: Mapping[str, Any]) -> str:
-    """A name for the folder of a run, the same whenever the case and the changes are.
+    """Return the folder name of a run; equal cases and changes give equal names.
 
-    The seed is shown as it is. Other changes are shown by their last key and their value, as far as these are short
-    and fit for a file name; eight digits of their digest then tell apart what reads alike. Changes that change no
-    number of the run leave no trace.
+    The seed is shown as it is. Other changes are shown by their last key and their value if these are short and valid
+    in a file name; eight digits of their digest then distinguish names that would look the same. Changes that do not
+    affect the numbers of the run are left out.
 
     Parameters
     ----------
     name
-        Of the case.
+        Name of the case.
     changes
         Overrides by dotted key.
 
@@ -54,7 +54,7 @@ def folder_name(name: str, changes: Mapping[str, Any]) -> str:
 
 
 def _tells(key: str) -> bool:
-    """Whether a change can change a number of the run."""
+    """Whether a change can affect the numbers of the run."""
     section, *rest = parts(key)
     if section == "case":
         return rest[:1] in ([], ["units"])
@@ -69,7 +69,7 @@ def _words(key: str, value: Any) -> str:
 
 
 def _fit(text: str) -> str:
-    """What may be in a file name everywhere, and be typed without quotes."""
+    """Reduce a text to characters that are valid in file names everywhere and need no quotes in a shell."""
     return re.sub(r"[^A-Za-z0-9.+]+", "_", text).strip("_")
 
 

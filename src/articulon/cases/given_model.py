@@ -1,4 +1,4 @@
-"""A model made in Python in the place of one that a case declares."""
+"""A model made in Python, used instead of one that a case declares."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from articulon.model import Model
 
 @dataclass(frozen=True, eq=False)
 class GivenModel:
-    """A model that has been built; it stands where a case has the declaration of its model."""
+    """A model that has already been built; it takes the place of the model declaration of a case."""
 
     builder: ClassVar[str] = "explicit"
     driven_by_code: ClassVar[bool] = False
     model: Model
     """The model, with its forces."""
     inferred: tuple[str, ...] = ()
-    """See :attr:`articulon.cases.case.Case.inferred`."""
+    """Assumptions about a structure file; see :attr:`articulon.cases.case.Case.inferred`."""
 
     def model_dump(self) -> dict[str, Any]:
         """The model written out, as in ``[model]`` of a case."""
@@ -30,12 +30,12 @@ class GivenModel:
         from articulon.cases.builders.written_model import ExplicitModel
         from articulon.cases.model_as_case import written_out
 
-        # By way of the declaration, so that the case has the digest of the file that it is written to.
+        # Converted to a declaration, so that the case has the same digest as the file that it is written to.
         declared = ExplicitModel.from_mapping(written_out(self.model), "simulate", "model")
         return declared.resolved(self.model.units).model_dump()
 
     def check_writable(self) -> None:
-        """Raises CaseError for a model that no case file can hold, with the reason."""
+        """Raises CaseError, with the reason, for a model that no case file can hold."""
         from articulon.cases.model_as_case import obstacle
 
         reason = obstacle(self.model)

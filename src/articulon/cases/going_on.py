@@ -1,4 +1,4 @@
-"""Going on with the run of a folder for longer than its case says."""
+"""Continue the run in a folder beyond the duration of its case."""
 
 import os
 from dataclasses import replace
@@ -13,21 +13,23 @@ from articulon.storage.file_reading import read_summary
 from articulon.time_scales.contact_step_limit import with_unit
 
 DURATION, FRAMES = "run.duration", "run.frames"
-"""Keys that may differ where a run goes on for longer."""
+"""Keys that may differ if a run is extended."""
 
 
 def going_on(folder: Path, case: Case, name: str = CASE) -> tuple[Case, Case | None]:
-    """The case that the run of a folder goes on with, and the shorter one that it has been made with so far, in the
-    file of that name; None where that is the same, or another run altogether.
+    """Return the case that the run in a folder continues with, and the shorter case that it was made with so far.
 
-    A duration that is changed by an override leaves the interval between frames as it was.
+    The shorter case is read from the file ``name`` of the folder. It is None if it is the same case, or if the folder
+    holds a different run.
+
+    A duration that an override changes leaves the interval between frames unchanged.
 
     Raises
     ------
     CaseError
-        For a shorter duration, one that is no whole number of the intervals between frames, and frames at others.
+        If the duration is shorter, is not a whole number of intervals between frames, or the frames are at other times.
     ArticulonError
-        Where what the case watches has ended the run.
+        If a condition that the case watches has already ended the run.
     """
     file = folder / name
     if DURATION not in case.changes or not os.path.lexists(file):
@@ -40,15 +42,17 @@ def going_on(folder: Path, case: Case, name: str = CASE) -> tuple[Case, Case | N
     unit = "" if case.units.time is None else case.units.symbols[2]
     before, after = (with_unit(float(one.run.duration), unit, 9) for one in (held, longer))
     if float(longer.run.duration) < float(held.run.duration):
-        raise CaseError(f"{folder} holds a run of {before}, and {DURATION} is {after}; give a longer one to go on")
+        raise CaseError(
+            f"{folder} holds a run of {before}, and {DURATION} is {after}; give a longer duration to continue"
+        )
     summary = _summary(folder)
     if summary.get("stop_time") is not None:
-        raise ArticulonError(f"{folder}: the run has {summary['status']}, which ended it; it cannot go on for longer")
+        raise ArticulonError(f"{folder}: the run ended because it has {summary['status']}; it cannot be extended")
     return longer, held
 
 
 def _at_the_same_interval(folder: Path, case: Case, held: Case) -> Case:
-    """The case with as many frames as keep the interval of what is held."""
+    """Return the case with the number of frames that keeps the interval of the existing run."""
     run, frames = case.run, held.run.frames
     if run.frame_interval is not None or held.run.frame_interval is not None or frames is None:
         return case
@@ -58,10 +62,11 @@ def _at_the_same_interval(folder: Path, case: Case, held: Case) -> Case:
     if count.denominator != 1:
         unit = "" if case.units.time is None else case.units.symbols[2]
         given, apart = (with_unit(float(time), unit, 9) for time in (run.duration, held.run.interval))
-        raise CaseError(f"{case.source}: {DURATION}: {given} is no whole number of the {apart} between frames")
+        raise CaseError(f"{case.source}: {DURATION}: {given} is not a whole number of the {apart} between frames")
     if FRAMES in case.changes and run.frames != frames:
         raise CaseError(
-            f"{case.source}: {FRAMES}: frames stay as far apart as they are in {folder}; leave it out, or give {count}"
+            f"{case.source}: {FRAMES}: the interval between frames must be that of {folder}; leave it out, "
+            f"or give {count}"
         )
     return replace(case, run=run.model_copy(update={"frames": int(count)}))
 
@@ -69,5 +74,5 @@ def _at_the_same_interval(folder: Path, case: Case, held: Case) -> Case:
 def _summary(folder: Path) -> dict[str, Any]:
     try:
         return read_summary(folder)
-    except ArticulonError:  # it was killed before its first
+    except ArticulonError:  # the run was killed before its first summary
         return {}

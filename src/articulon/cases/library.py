@@ -7,7 +7,7 @@ HERE = Path(__file__).parent
 
 
 def built_in_cases() -> dict[str, Path]:
-    """File of each built-in case by name, in the order of the names."""
+    """File of each built-in case by name, in alphabetical order."""
     return {path.stem: path for path in sorted(HERE.glob("*.toml"), key=lambda path: path.stem)}
 
 

@@ -1,4 +1,4 @@
-"""Finds a case by name or path."""
+"""Find and load a case by name or path."""
 
 import difflib
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from articulon.errors import CaseError
 from articulon.inputs import clipped, exists, shown
 
 STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx"}
-"""Endings of files that are no cases, whatever follows them."""
+"""Endings of structure files, which are not cases, whatever follows the ending."""
 
 
 def load_case(
     name_or_path: str | Path, overrides: Mapping[str, Any] | None = None, *, allow_code: bool = False
 ) -> Case:
-    """Read a case and check all of it.
+    """Read a case and check it completely.
 
     Parameters
     ----------
@@ -25,15 +25,15 @@ def load_case(
         Name of a built-in case (``articulon cases`` lists them), or the path of a TOML file.
     overrides
         Changes by dotted key, such as ``{"run.duration": "0.1 us", "forces.stokes-drag.viscosity": "1 mPa s"}``;
-        elements of lists go by number, or by their kind or name where only one has it. None removes a key.
+        list elements are addressed by number, or by their kind or name if it is unique. None removes a key.
     allow_code
-        Whether functions that the case names, in forces, drives and conditions, may run: they are code, of whoever
-        wrote the case. Without it such a case can be read, but not run.
+        Whether functions that the case names in forces, drives and conditions may run: they are code by the author of
+        the case. Without permission such a case can be read, but not run.
 
     Raises
     ------
     CaseError
-        With one line for each fault: the file, the key, what was expected and the nearest valid key.
+        One line per fault: the file, the key, what was expected and the nearest valid key.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def load_case(
     file = find(name_or_path)
     table = table_of(file)
     case = resolve(table, str(file), file.stem, {} if overrides is None else overrides, allow_code)
-    # Variants need not fit a case that has been overridden, here or before it was written to a run's folder.
+    # Variants need not fit a case with overrides, given here or before the case was written to the folder of a run.
     if not overrides and "versions" not in table:
         for name in case.variants:
             case.variant(name)
@@ -53,14 +53,14 @@ def load_case(
 
 
 def given_case(case: Case | str | Path, overrides: Mapping[str, Any] | None, allow_code: bool) -> Case:
-    """A case that may be given by its name or file, with overrides; raises CaseError as :func:`load_case` does."""
+    """Return the case, given as a case, a name or a file, with overrides; raises as :func:`load_case` does."""
     if not isinstance(case, Case):
         return load_case(case, overrides, allow_code=allow_code)
     return case.with_overrides(overrides) if overrides else case
 
 
 def find(name_or_path: str | Path) -> Path:
-    """The file of a case; raises CaseError with the nearest built-in name."""
+    """File of a case; raises CaseError, with the nearest built-in name, if there is none."""
     known = built_in_cases()
     if not isinstance(name_or_path, str | Path):
         raise CaseError(f"expected the name or the path of a case, got {shown(name_or_path)}")
@@ -79,7 +79,7 @@ def find(name_or_path: str | Path) -> Path:
         raise CaseError(f"{path} is a folder; give a case file, such as the case.toml in a run's folder")
     if STRUCTURES & set(path.suffixes):
         raise CaseError(
-            f"{path} is a structure and no case; name it in one (docs/molecules.md), or give it to one, such as "
+            f"{path} is a structure, not a case; name it in a case (docs/molecules.md), or pass it to one, such as "
             f"trp-zipper with model.structure = {path}"
         )
     return path

@@ -1,4 +1,4 @@
-"""A model written out, as ``[model]`` of a case file has it."""
+"""Write a model out as the section ``[model]`` of a case file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from articulon.model.placed_bodies import joint_frame
 
 
 def obstacle(model: Model) -> str | None:
-    """Why no case file can hold a model; None where one can."""
+    """Reason why no case file can hold a model; None if one can."""
     if model.modes:
         return f"body '{model.names[next(iter(model.modes))]}' is flexible, and its modes are not in a file"
     driven = [drive.name for drive in model.drives if drive.function is not None]

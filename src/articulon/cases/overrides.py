@@ -1,8 +1,8 @@
-"""Changes to the table of a case, by dotted keys: what ``--set``, ``load_case(overrides)`` and variants say.
+"""Changes of a case by dotted keys, as in ``--set``, ``load_case(overrides)`` and variants.
 
-A key is a path: ``run.duration``, ``forces[0].viscosity``. An element of a list of tables may also be named, by its
-``kind`` or ``name`` where only one has it: ``forces.stokes-drag.viscosity``, ``model.bodies.core.mass``. Names with
-dots in them are quoted as in TOML.
+A key is a path: ``run.duration``, ``forces[0].viscosity``. An element of a list of tables may also be addressed by
+its ``kind`` or ``name`` if this is unique: ``forces.stokes-drag.viscosity``, ``model.bodies.core.mass``. Names that
+contain dots are quoted as in TOML.
 """
 
 import json
@@ -30,7 +30,7 @@ DISCRIMINATORS: dict[tuple[Part, ...], str] = {
     ("thermostat",): "kind",
     ("barostat",): "kind",
 }
-"""The key of a section that decides which other keys it has; that of an element of ``forces`` is ``kind``."""
+"""Key of a section that determines which other keys it has; for an element of ``forces`` it is ``kind``."""
 
 ALTERNATIVES: dict[tuple[Part, ...], str] = {
     ("model", "structure"): "sequence",
@@ -40,18 +40,18 @@ ALTERNATIVES: dict[tuple[Part, ...], str] = {
     ("thermostat", "mass"): "period",
     ("thermostat", "period"): "mass",
 }
-"""Keys of which only one is given: setting the first removes the second."""
+"""Pairs of keys of which only one may be given: setting the first removes the second."""
 
 
 def forms_of(section: str) -> list[type[Declaration]]:
-    """The forms of a section in which a policy or rule decides which keys there are, the plainest first."""
+    """Forms of a section whose keys depend on a policy or rule, the simplest first."""
     if section == "scaling":
         return sorted(POLICIES, key=lambda policy: len(POLICIES.values(policy)[0]))
     return list(INTEGRATORS) if section == "integrator" else []
 
 
 EXAMPLES = {"a2": 0.2, "b2": 0.5, "step": "8 ps", "time_scale": "1 ns"}
-"""Values of the keys that a form must have, for a command that shows how to choose it."""
+"""Example values of required keys, for a command that shows how to choose a form."""
 
 _LABELS = ("kind", "name")
 _BARE = re.compile(r"""[^.\[\]"=\s]+""")
@@ -59,7 +59,7 @@ _PART = re.compile(r"""\s*(?:\[(?P<index>-?\d+)\]|\.?\s*(?:"(?P<quoted>[^"]*)"|(
 
 
 def parts(key: str) -> tuple[Part, ...]:
-    """The parts of a dotted key; raises CaseError for one that cannot be read.
+    """Parts of a dotted key; raises CaseError for an invalid key.
 
     >>> parts('forces[0].flow[2]')
     ('forces', 0, 'flow', 2)
@@ -82,7 +82,7 @@ def parts(key: str) -> tuple[Part, ...]:
 
 
 def dotted(path: Sequence[Part]) -> str:
-    """The key with the given parts."""
+    """Dotted key of the given parts."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -94,8 +94,8 @@ def dotted(path: Sequence[Part]) -> str:
 
 
 def value_at(table: Mapping[str, Any], key: str) -> Any:
-    """What stands at a dotted key of a table, elements of lists by number, kind or name; raises CaseError where nothing
-    does."""
+    """Value at a dotted key of a table, with list elements by number, kind or name; raises CaseError if there is
+    none."""
     here: Any = table
     walked: tuple[Part, ...] = ()
     for part in parts(key):
@@ -108,7 +108,7 @@ def value_at(table: Mapping[str, Any], key: str) -> Any:
 
 
 def label_of(items: Sequence[Any], place: int) -> Part:
-    """What an element of a list is called in keys: a name or kind that it alone has, or else its number."""
+    """Label of a list element in keys: its name or kind if unique, otherwise its number."""
     element = items[place]
     for label in reversed(_LABELS):
         name = element.get(label) if isinstance(element, Mapping) else None
@@ -119,7 +119,7 @@ def label_of(items: Sequence[Any], place: int) -> Part:
 
 
 def assignment(text: str) -> tuple[str, Any]:
-    """Key and value of ``key=value``; a value that is no TOML is a string. Raises CaseError where there is no ``=``."""
+    """Key and value of ``key=value``; a value that is not TOML is a string. Raises CaseError if there is no ``=``."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise CaseError(f"cannot read {shown(text)}; write key=value, for example run.duration='0.1 us'")
@@ -128,7 +128,7 @@ def assignment(text: str) -> tuple[str, Any]:
 
 
 def value_of(text: str) -> Any:
-    """A value as TOML reads it, or else the text itself.
+    """Value of a text read as TOML, or otherwise the text itself.
 
     >>> value_of("0.05"), value_of("8 us"), value_of("[1, 2]")
     (0.05, '8 us', [1, 2])
@@ -140,25 +140,25 @@ def value_of(text: str) -> Any:
         return text
     except ValueError as error:
         raise CaseError(f"cannot read the value {shown(text)}: {error}") from None
-    # A date, or a second line with another key, is not what a value of a case can be.
+    # A date, or a second line with another key, is not a valid value.
     known = isinstance(value["value"], bool | int | float | str | list | dict)
     return value["value"] if known and len(value) == 1 else text
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """The table of a TOML text; raises ValueError for one that is none, or that no one can mean."""
+    """Table of a TOML text; raises ValueError if the text is invalid or absurdly nested."""
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ValueError(f"lists and tables lie within each other more than {DEEPEST} deep") from None
+        raise ValueError(f"lists and tables are nested more than {DEEPEST} deep") from None
     except tomllib.TOMLDecodeError:
         raise
-    except ValueError:  # as Python has it, of whole numbers with more than 4300 digits
+    except ValueError:  # Python refuses whole numbers with more than 4300 digits
         raise ValueError("a whole number has thousands of digits") from None
 
 
 def values_of(text: str) -> list[Any]:
-    """The values of a list written with commas: ``0.1 us, 0.2 us`` or ``[0, 1], [1, 0]``."""
+    """Values of a comma-separated list: ``0.1 us, 0.2 us`` or ``[0, 1], [1, 0]``."""
     try:
         return list(parsed(f"values = [{text}]")["values"])
     except tomllib.TOMLDecodeError:
@@ -168,19 +168,20 @@ def values_of(text: str) -> list[Any]:
 
 
 def checked_overrides(overrides: Any) -> dict[str, Any]:
-    """Overrides with arrays as lists; raises CaseError for what is no table of keys and values of a case."""
+    """Overrides with arrays converted to lists; raises CaseError if they are not a table of keys and values of a
+    case."""
     if not isinstance(overrides, Mapping):
         raise CaseError(f"overrides: expected a table of keys and values, got {shown(overrides)}")
     for key in overrides:
         if not isinstance(key, str):
             raise CaseError(f"overrides: expected keys such as 'run.duration', got {shown(key)}")
     if too_deep(list(overrides.values())):
-        raise CaseError(f"overrides: tables and lists lie within each other more than {DEEPEST} deep")
+        raise CaseError(f"overrides: tables and lists are nested more than {DEEPEST} deep")
     return {key: _plain(value, key) for key, value in overrides.items()}
 
 
 def checked_values(vary: Any) -> dict[str, list[Any]]:
-    """Lists of values by key; raises CaseError for what is no table of them."""
+    """Lists of values by key; raises CaseError for anything else."""
     found = checked_overrides(vary)
     for key, values in found.items():
         if not isinstance(values, list) or not values:
@@ -203,20 +204,20 @@ def _plain(value: Any, key: str) -> Any:
 
 
 def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The table of a case with overrides applied, and the keys that were set; neither argument is touched.
+    """Return the table of a case with overrides applied, and the keys that were set; the arguments are not changed.
 
-    A table as a value is merged into the one that is there; but where it, or a dotted key, changes what decides which
-    keys a section has (a policy, rule, builder or kind), it takes the section's place. None removes a key, and so goes
-    back to its default; None or False removes an element of a list of tables. A table for a kind of force that the
-    case has not adds that force.
+    A table given as a value is merged into the existing one. If it, or a dotted key, changes what determines the keys
+    of a section (a policy, rule, builder or kind), it replaces the section instead. None removes a key and so restores
+    its default; None or False removes an element of a list of tables. A table for a kind of force that the case does
+    not have adds that force.
 
     Raises
     ------
     CaseError
-        Naming the key that leads nowhere.
+        If a key leads nowhere; the message names it.
     """
     result, touched = deepcopy(dict(table)), []
-    # What decides comes first, so that its section's other keys may be given in any order.
+    # The keys that select a form come first, so that the other keys of the section may be given in any order.
     words = (*DISCRIMINATORS.values(), "kind")
     deciding = [key for key, value in overrides.items() if isinstance(value, Mapping) or parts(key)[-1] in words]
     for key in [*deciding, *(key for key in overrides if key not in deciding)]:
@@ -225,9 +226,9 @@ def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> tuple[dic
 
 
 def choosing(key: str, value: Any) -> tuple[list[str], str] | None:
-    """The policies or rules that have a key, and the override that chooses the first with it: for messages.
+    """Policies or rules that have a key, and the override that selects the first of them with it, for messages.
 
-    None for a key of another section, or that no policy or rule has.
+    None for a key of another section, or one that no policy or rule has.
 
     >>> choosing("scaling.b2", 0.5)
     (['two-factor', 'atomistic-two-factor'], 'scaling={policy="two-factor",a2=0.2,b2=0.5}')
@@ -247,7 +248,7 @@ def choosing(key: str, value: Any) -> tuple[list[str], str] | None:
 
 
 def _assign(root: dict[str, Any], path: tuple[Part, ...], value: Any, key: str) -> tuple[Part, ...]:
-    """Sets a value and returns its path, with elements by number."""
+    """Set a value and return its path, with elements by number."""
     here: Any = root
     walked: tuple[Part, ...] = ()
     for part in path[:-1]:
@@ -259,7 +260,7 @@ def _assign(root: dict[str, Any], path: tuple[Part, ...], value: Any, key: str) 
             here[part] = {}
         here, walked = here[part], (*walked, part)
         if not isinstance(here, dict | list):
-            raise CaseError(f"{key}: {dotted(walked)} is {shown(here)} and has no keys in it")
+            raise CaseError(f"{key}: {dotted(walked)} is {shown(here)} and has no keys")
     last = path[-1]
     if isinstance(here, list) and not (walked == ("forces",) and isinstance(value, Mapping)):
         last = _element(here, last, walked, key)
@@ -322,14 +323,14 @@ def _discriminator(path: tuple[Part, ...]) -> str | None:
 
 
 def _labelled(items: list[Any], part: Part) -> bool:
-    """Whether an element is meant that is there: by its number, or by a kind or name that some element has."""
+    """Whether ``part`` refers to an existing element: by its number, or by the kind or name of some element."""
     if isinstance(part, int):
         return True
     return any(part in (item.get(label) for label in _LABELS) for item in items if isinstance(item, Mapping))
 
 
 def _element(items: list[Any], part: Part, walked: tuple[Part, ...], key: str) -> int:
-    """Index of an element by number or by its kind or name."""
+    """Index of an element given by number, kind or name."""
     if isinstance(part, int):
         if -len(items) <= part < len(items):
             return part % len(items)

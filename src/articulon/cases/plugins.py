@@ -1,6 +1,6 @@
-"""Files of a user's that add to what there is: builders of models, forces and laws of pairs, walls, thermostats,
-scaling policies, conditions that lock and release, checks, formulas of integration. What works as a file of the package
-works as one of these."""
+"""User files that extend the package: model builders, forces, pair laws, walls, thermostats, barostats, scaling
+policies, lock and release conditions, checks and integration formulas. A file that works inside the package also works
+as a plugin."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -33,18 +33,18 @@ _LOADED: dict[Path, tuple[bytes, ModuleType]] = {}
 
 
 def load_plugin(path: str | Path) -> ModuleType:
-    """Run a Python file and add what it defines to what cases and models can name.
+    """Run a Python file and register what it defines, so that cases and models can name it.
 
-    A class with a ``kind`` that derives from ``articulon.forces.base.Force``, or that has ``site_terms``, is a force;
-    one that derives from ``articulon.thermostats.base.BaseThermostat`` a thermostat, from
-    ``articulon.barostats.base.BaseBarostat`` a barostat, and from ``articulon.simulation.checks.Check`` a check. One
-    with a ``policy`` that derives from
+    Classes are recognised by their base class and an attribute. A class with a ``kind`` is a force if it derives from
+    ``articulon.forces.base.Force`` or has ``site_terms``; a thermostat if it derives from
+    ``articulon.thermostats.base.BaseThermostat``, a barostat from ``articulon.barostats.base.BaseBarostat``, and a
+    check from ``articulon.simulation.checks.Check``. A class with a ``policy`` from
     ``articulon.scaling.base.ScalingPolicy`` is a scaling policy, with a ``shape`` from
     ``articulon.forces.contact.walls.Wall`` a wall, with a ``when`` from
-    ``articulon.adaptive.conditions.BaseCondition`` a condition, with a ``builder`` from
-    ``articulon.cases.builders.BaseBuilder`` a builder of models. A ``tableau``, ``Multistep`` or ``pair`` under a
-    name in capitals is a formula: ``HEUN`` is the rule ``heun``. A file is run once, and one with the same contents is
-    the same plugin. One plugin does not import another: what they share stands in a module that is installed.
+    ``articulon.adaptive.conditions.BaseCondition`` a condition, and with a ``builder`` from
+    ``articulon.cases.builders.BaseBuilder`` a model builder. A ``tableau``, ``Multistep`` or ``pair`` assigned to a
+    name in capitals is an integration formula: ``HEUN`` is the rule ``heun``. A file is run once; files with the same
+    contents are the same plugin. Plugins do not import each other: shared code belongs in an installed module.
 
     Parameters
     ----------
@@ -59,16 +59,16 @@ def load_plugin(path: str | Path) -> ModuleType:
     Raises
     ------
     CaseError
-        Naming the file, where it cannot be run, defines nothing of the kind, takes a name that is another's, or has
-        changed since it was run.
+        If the file cannot be run, defines nothing of these kinds, uses a name that is taken, or has changed since it
+        was run; the message names the file.
     """
     file = Path(path).expanduser().absolute()
     if not is_file(file):
-        raise CaseError(f"{file}: there is no such file of plugins")
+        raise CaseError(f"{file}: there is no such plugin file")
     source = file.read_bytes()
     known = _LOADED.get(file)
     if known is not None and known[0] != source:
-        raise CaseError(f"{file}: has changed since it was run; start Python anew to run it again")
+        raise CaseError(f"{file}: has changed since it was run; restart Python to run it again")
     known = known or next((one for one in _LOADED.values() if one[0] == source), None)
     if known is not None:
         _LOADED[file] = known
@@ -83,7 +83,7 @@ def load_plugin(path: str | Path) -> ModuleType:
 
 
 def _add_all(module: ModuleType) -> None:
-    """Adds what a module defines to what can be named: all of it, or nothing where ModelError is raised for some."""
+    """Register everything that a module defines, or nothing if ModelError is raised for a part."""
     found = {family: [one for one in vars(module).values() if family.defines(module, one)] for family in FAMILIES}
     for family, members in found.items():
         values = [value for member in members for value in family.values(member)]
@@ -114,15 +114,15 @@ def _add_all(module: ModuleType) -> None:
 
 
 def _choosing() -> list[type[Declaration]]:
-    """The declarations in which, at any depth, a member of a family is chosen; what stands in others comes first."""
+    """Declarations in which a family member can be chosen, at any depth; nested declarations come first."""
     within: dict[type[Declaration], bool] = {}
 
     def chooses(declaration: type[Declaration]) -> bool:
         if declaration not in within:
-            within[declaration] = False  # one that stands in itself
+            within[declaration] = False  # a declaration that contains itself
             found = [_chosen(field.annotation, field.metadata) for field in declaration.model_fields.values()]
             inside = [chooses(one) for choice, held in found for one in held]
-            # Looked at again, so that it stands behind what it holds.
+            # Inserted again, so that it comes after the declarations that it contains.
             del within[declaration]
             within[declaration] = any(choice for choice, _ in found) or any(inside)
         return within[declaration]
@@ -139,7 +139,7 @@ def _derived(base: type[Declaration]) -> Iterator[type[Declaration]]:
 
 
 def _chosen(annotation: Any, marks: tuple[Any, ...] | list[Any] = ()) -> tuple[bool, list[type[Declaration]]]:
-    """Whether a type lets a member of a family be chosen, and the declarations that stand in it."""
+    """Whether a type allows a choice of a family member, and the declarations that the type contains."""
     choices = [mark for mark in marks if isinstance(mark, Choice)]
     if choices:
         return True, [member for choice in choices for member in choice]
@@ -160,7 +160,7 @@ def _run(file: Path) -> ModuleType:
 
 
 def files_in_use(declarations: Iterable[Any]) -> tuple[str, ...]:
-    """The files of plugins that define what some declarations are, or what stands in them at any depth."""
+    """Plugin files that define the classes of some declarations, or of declarations nested in them."""
     declarations = list(declarations)
     used = {type(one).__module__ for top in declarations for one in _declared(top)}
     rules_in_use = {getattr(one, "rule", None) for one in declarations}
@@ -185,12 +185,12 @@ def _declared(value: Any) -> Iterator[Declaration]:
 
 
 def load_plugins(files: object, source: str, allow_code: bool, consent: str) -> list[str]:
-    """Runs the files that a case names, which lie beside it, and says where they are.
+    """Run the plugin files that a case names, relative to the case, and return their paths.
 
     Raises
     ------
     CaseError
-        Naming the key, for what is no list of files, and where nobody has allowed the code of the case to run.
+        If ``files`` is not a list of files, or code of the case is not allowed to run; the message names the key.
     """
     if not isinstance(files, list | tuple) or not all(isinstance(one, str) for one in files):
         raise CaseError(f"plugins.files: expected a list of files, got {shown(files)}")

@@ -1,4 +1,4 @@
-"""What to cite: articulon, and the work that a case stands on."""
+"""References to cite: articulon, and the sources of a case."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ class Reference:
     """One entry of a bibliography."""
 
     key: str
-    """What a case's ``cite`` calls it."""
+    """Key in the ``cite`` of a case."""
     kind: str
-    """BibTeX's name of what it is: article, book, phdthesis, incollection."""
+    """BibTeX entry type: article, book, phdthesis, incollection."""
     fields: dict[str, str]
-    """BibTeX's fields."""
+    """BibTeX fields."""
 
     def bibtex(self) -> str:
-        """The entry as BibTeX reads it."""
+        """BibTeX text of the entry."""
         width = max(map(len, self.fields))
         lines = [f"  {name:<{width}} = {{{text}}}," for name, text in self.fields.items()]
         return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
@@ -34,7 +34,7 @@ ARTICULON = Reference(
         "version": __version__,
     },
 )
-"""The engine itself."""
+"""Reference for articulon itself."""
 
 _ALL = (
     Reference(
@@ -197,21 +197,21 @@ _ALL = (
 )
 
 REFERENCES = {reference.key: reference for reference in _ALL}
-"""The references that a case may name by key."""
+"""References that a case may name, by key."""
 
 
 def check_cited(keys: tuple[str, ...], where: str) -> None:
-    """Raises CaseError for a key that is no reference. What holds a space is a reference written out."""
+    """Raises CaseError for an unknown key. An entry with a space is a reference written out in full."""
     for k, key in enumerate(keys):
         if key not in REFERENCES and " " not in key:
             raise CaseError(
                 f"{where}[{k}]: there is no reference '{key}'{nearest(key, list(REFERENCES))}; "
-                "a reference that is not among these is written out in full"
+                "write other references out in full"
             )
 
 
 def bibliography(keys: tuple[str, ...]) -> str:
-    """BibTeX entries of articulon and of a case's references; one that the case writes out follows as it stands."""
+    """BibTeX entries of articulon and of a case's references; written-out references follow as comments."""
     return "\n\n".join(
         [ARTICULON.bibtex(), *(REFERENCES[key].bibtex() if key in REFERENCES else f"% {key}" for key in keys)]
     )

@@ -25,13 +25,13 @@ from articulon.thermostats import Thermostat
 from articulon.units import UnitSystem
 
 NAME = "[A-Za-z0-9][A-Za-z0-9._-]*"
-"""What may name a case or a variant, and so the folder of its results."""
+"""Pattern for names of cases and variants, which also name folders of results."""
 
 FRAMES = 200
-"""Equal intervals between the frames of a run that says nothing else."""
+"""Default number of equal intervals between frames."""
 
 MOST_FRAMES = 10_000_000
-"""Frames of a run: more would take the memory of a machine for their times and observables alone."""
+"""Limit on the frames of a run: more would fill the memory with their times and observables alone."""
 
 
 class Section(Declaration):
@@ -41,18 +41,18 @@ class Section(Declaration):
 
 
 class Heading(Section):
-    """``[case]``: what the case is."""
+    """``[case]``: title, units and sources of the case."""
 
     title: str = ""
-    """One line for people."""
+    """Title, one line."""
     name: Annotated[str | None, Field(pattern=f"^{NAME}$")] = None
-    """What its folder of results is called; the file's name by default."""
+    """Name of the folder of results; by default the name of the file."""
     cite: tuple[str, ...] = ()
-    """Keys of the references, or references written out."""
+    """Keys of references, or references written out in full."""
     units: str = "fg-um-us"
-    """System of units of all plain numbers."""
+    """Unit system of all plain numbers."""
     notes: tuple[str, ...] = ()
-    """What a reader must know: choices that the source leaves open, say."""
+    """Notes for the reader, such as choices that the source leaves open."""
 
     @field_validator("notes", mode="before")
     @classmethod
@@ -60,42 +60,42 @@ class Heading(Section):
         return [value] if isinstance(value, str) else value
 
     def resolved(self, units: UnitSystem, where: str = "case") -> Self:
-        """The same; raises CaseError for a reference that does not exist."""
+        """Return the section unchanged; raises CaseError for a reference that does not exist."""
         check_cited(self.cite, f"{where}.cite")
         return super().resolved(units, where)
 
 
 class Dynamics(Section):
-    """``[dynamics]``: how the equations of motion are put and solved."""
+    """``[dynamics]``: how the equations of motion are formulated and solved."""
 
     solver: Literal["articulated", "kane", "divide-and-conquer"] = "articulated"
-    """The algorithm: articulated bodies, O(n); Kane's method, O(n³); divide and conquer, for many processors."""
+    """Algorithm: articulated bodies, O(n); Kane's method, O(n³); divide and conquer, for many processors."""
     rotations: Literal["speeds", "euler-parameters"] = "speeds"
-    """What is integrated of rotations: angular velocities, or the accelerations of Euler parameters."""
+    """Variables integrated for rotations: angular velocities, or the second derivatives of Euler parameters."""
     coordinates: Literal["relative", "cartesian"] = "relative"
-    """Those of the joints, or every body free with its joints as loops."""
+    """Coordinates: those of the joints, or every body free with its joints as loop constraints."""
 
     @model_validator(mode="after")
     def _together(self) -> Self:
         if self.rotations == "euler-parameters" and self.solver != "articulated":
-            raise ValueError("rotations = 'euler-parameters' goes with the solver 'articulated'")
+            raise ValueError("rotations = 'euler-parameters' needs the solver 'articulated'")
         return self
 
 
 class Stop(Section):
-    """``[run.stop]``: what ends a run before its duration is over."""
+    """``[run.stop]``: a condition that ends a run before its full duration."""
 
     body: BodyName
-    """The body that is watched."""
+    """Body that is watched."""
     direction: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("dimensionless")]
-    """Where to, world frame; of any length but zero."""
+    """Direction of the motion, world frame; any length but zero."""
     advance: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """How far the body's centre of mass has to come along the direction from where it began [length]."""
+    """Distance that the centre of mass of the body must advance along the direction from its start [length]."""
     label: str = "reached"
-    """What this is called in the summary, such as ``"docked"``."""
+    """Label of this event in the summary, such as ``"docked"``."""
 
     def resolved(self, units: UnitSystem, where: str = "run.stop") -> Self:
-        """A copy in the given units; raises CaseError for a direction of no length."""
+        """Return a copy in the given units; raises CaseError for a direction of zero length."""
         stop = super().resolved(units, where)
         if not any(stop.direction):
             raise CaseError(f"{where}.direction: expected three numbers, not all zero, got {list(self.direction)}")
@@ -103,45 +103,45 @@ class Stop(Section):
 
 
 class RunSettings(Section):
-    """``[run]``: how long, from which seed, and what is kept."""
+    """``[run]``: duration, seed, start and output."""
 
     duration: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """Simulated time [time]."""
     seed: Seed = 1
-    """Chooses the random numbers."""
+    """Seed of the random numbers."""
     frames: Annotated[Whole, Field(ge=1)] | None = None
     """Number of equal intervals between frames; 200 by default."""
     frame_interval: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Time between frames, instead of their number [time]."""
     checkpoint_interval: Annotated[Number, Field(gt=0)] = 30.0
-    """Wall-clock time between checkpoints [s]; longer where the trajectory, which is written with each, takes more than
-    a fiftieth of it."""
+    """Wall-clock time between checkpoints [s]; longer if writing the trajectory, which happens with each, takes more
+    than a fiftieth of it."""
     threads: Annotated[Whole, Field(ge=1)] | None = None
-    """Threads to use, all by default; the results are the same bits for any number."""
+    """Number of threads, by default all; the results are bitwise the same for any number."""
     device: str = "cpu"
-    """What takes the steps: ``cpu``; ``cuda``, the first GPU, or ``cuda:1``, another one, for free particles under
-    Lennard-Jones forces; ``warp-cpu``, which runs the kernels of a GPU on one core."""
+    """Device that takes the steps: ``cpu``; ``cuda``, the first GPU, or ``cuda:1``, another one, for free particles
+    under Lennard-Jones forces; ``warp-cpu``, which runs the GPU kernels on one CPU core."""
     engine: Literal["articulon", "lammps"] = "articulon"
-    """What computes the forces between sites: ``lammps`` has LAMMPS do so, under ``mpiexec`` on several processors."""
+    """Engine for the forces between sites: our own, or ``lammps``, under ``mpiexec`` on several processors."""
     precision: Literal["double", "mixed"] = "double"
-    """On a GPU, the precision of what is computed of a pair: double, or single with all else in double."""
+    """Precision of pair computations on a GPU: double, or single with everything else in double."""
     minimise: Flag = False
-    """Whether the run begins downhill from the model's initial coordinates, where particles no longer overlap."""
+    """Whether the energy is minimised from the model's initial coordinates first, so that particles do not overlap."""
     speeds: Literal["given", "thermal"] = "given"
-    """Whether the run begins with the model's speeds, or with speeds drawn at the temperature of the thermostat or of
-    the Brownian forces, or at ``temperature``."""
+    """Initial speeds: those of the model, or thermal speeds at the temperature of the thermostat or the Brownian
+    forces, or at ``temperature``."""
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0, exclusive=True)] = None
-    """At which thermal speeds are drawn, where nothing keeps a temperature or they are to begin at another one
+    """Temperature of thermal initial speeds, if nothing controls the temperature or they should start at another one
     [temperature]."""
     stop: Stop | None = None
-    """What ends the run before its duration is over."""
+    """Condition that ends the run before its full duration."""
     atoms: str | None = None
-    """Which atoms the trajectory holds, in MDAnalysis's language: ``"protein"``, ``"name CA"``; ``"none"`` for
-    bodies in their place. All by default, where the model has atoms."""
+    """Atoms to store in the trajectory, as an MDAnalysis selection: ``"protein"``, ``"name CA"``; ``"none"`` stores
+    bodies instead. By default all, if the model has atoms."""
     atoms_every: Annotated[Whole, Field(ge=1)] = 1
-    """Atoms are in each frame whose number is a multiple of this."""
+    """Store atoms in every n-th frame."""
     gsd: Flag | None = None
-    """Whether ``articulon run`` writes the contact spheres as ``spheres.gsd`` too, for OVITO and freud."""
+    """Whether ``articulon run`` also writes the contact spheres as ``spheres.gsd``, for OVITO and freud."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -152,7 +152,7 @@ class RunSettings(Section):
     @model_validator(mode="after")
     def _temperature_of_speeds(self) -> Self:
         if self.temperature is not None and self.speeds != "thermal":
-            raise ValueError("temperature is one of thermal speeds: give speeds = 'thermal' too, or leave it out")
+            raise ValueError("temperature applies to thermal speeds: give speeds = 'thermal' too, or leave it out")
         return self
 
     @field_validator("device")
@@ -166,12 +166,12 @@ class RunSettings(Section):
     def _precision_of_device(self) -> Self:
         if self.precision != "double" and self.device == "cpu":
             raise ValueError(
-                "precision = 'mixed' is one of devices such as 'cuda'; the device 'cpu' computes in double"
+                "precision = 'mixed' needs a device such as 'cuda'; the device 'cpu' computes in double precision"
             )
         return self
 
     def resolved(self, units: UnitSystem, where: str = "run") -> Self:
-        """A copy in the given units; raises CaseError for frames that are further apart than the run is long."""
+        """Return a copy in the given units; raises CaseError for a frame interval longer than the run."""
         run = super().resolved(units, where)
         if run.frame_interval is None:
             _check_frames(run.frames or FRAMES, f"{where}.frames")
@@ -186,23 +186,24 @@ class RunSettings(Section):
 
     @property
     def interval(self) -> float:
-        """Time between frames [time], when resolved."""
+        """Time between frames [time], for a resolved declaration."""
         if self.frame_interval is not None:
             return float(self.frame_interval)
         return float(Fraction(repr(float(self.duration))) / (self.frames or FRAMES))
 
     def frame_times(self) -> list[float]:
-        """Times of the frames, the first at 0 and the last at the duration or before [time], when resolved.
+        """Times of the frames, the first at 0, the last at or before the duration [time], for a resolved declaration.
 
-        They are those of decimal numbers, rounded once, so that a longer run with the same interval has the same ones.
+        They are computed from the decimal numbers and rounded once, so that a longer run with the same interval shares
+        them.
         """
         duration = float(self.duration)
         if self.frame_interval is None:
             frames, whole = self.frames or FRAMES, Fraction(repr(duration))
             above, below = whole.numerator, whole.denominator * frames
-            return [above * k / below for k in range(frames + 1)]  # whole numbers: their quotient is rounded once
+            return [above * k / below for k in range(frames + 1)]  # quotients of whole numbers are rounded once
         interval = float(self.frame_interval)
-        # A duration that is a whole number of intervals but for rounding has its last frame at its end.
+        # If the duration is a whole number of intervals up to rounding, the last frame is at its end.
         count = int(duration / interval * (1 + 1e-12))
         return [min(k * interval, duration) for k in range(count + 1)]
 
@@ -215,87 +216,87 @@ def _check_frames(frames: float, where: str) -> None:
 
 
 class Fidelity(Section):
-    """``[fidelity]``: what a scaled run is judged by."""
+    """``[fidelity]``: criteria by which a scaled run is judged."""
 
     tolerance: Annotated[Quantity | None, Dimension("dimensionless", minimum=0, exclusive=True)] = None
-    """Relative error that is trusted, such as ``"2 %"``; five times as much is suspect, and more a violation. That of
-    the scaling policy by default where it has one, or else 0.02."""
+    """Relative error that is trusted, such as ``"2 %"``; up to five times as much is suspect, and more is a violation.
+    By default that of the scaling policy if it has one, otherwise 0.02."""
     error: Literal["time", "position"] = "time"
-    """What the tolerance is about: when places are reached, relative to the duration of the run, or where bodies are at
-    each moment, relative to the range of each motion. Both are reported."""
+    """Kind of error that the tolerance applies to: the times at which positions are reached, relative to the duration
+    of the run, or the positions at each time, relative to the range of each motion. Both are reported."""
     budget: Annotated[Number, Field(ge=0)] = 0.05
-    """What unscaled runs beside it, made once it has ended, may cost, as a part of its evaluations of forces; some
-    thousands are always allowed for small models. 0 for none."""
+    """Allowed cost of the unscaled test runs made after the end of the run, as a fraction of its force evaluations; a
+    few thousand evaluations are always allowed for small models. 0 makes none."""
 
 
 class Comparison(Section):
-    """``[compare]``: what ``articulon compare`` runs when it is told nothing."""
+    """``[compare]``: default settings of ``articulon compare``."""
 
     reference: str | None = None
-    """The variant that the others are measured from; the case itself by default."""
+    """Reference variant for the comparison; by default the case itself."""
     variants: tuple[str, ...] = ()
-    """The variants that are run; all by default."""
+    """Variants to run; by default all."""
     energy_spread: Annotated[Number, Field(gt=0)] | None = None
-    """A standard deviation of the total energy over the mean kinetic energy: the comparison says at which step runs at
-    constant energy that differ only in it reach this."""
+    """Standard deviation of the total energy over the mean kinetic energy; the comparison reports the step at which
+    constant-energy runs that differ only in the step reach it."""
 
 
 class Plugins(Section):
-    """Python files that add to what the case can name. They are code, which runs only where that is allowed."""
+    """Python files that define further kinds of declarations. They are code and run only if that is allowed."""
 
     files: tuple[str, ...] = ()
-    """Files beside the case that define what it can name: builders of models, forces, walls, thermostats, scaling
-    policies, conditions, checks and formulas of integration."""
+    """Files, relative to the case, that define model builders, forces, walls, thermostats, scaling policies,
+    conditions, checks or integration formulas."""
 
 
 class CaseFile(Section):
-    """A whole case."""
+    """All sections of a case."""
 
     case: Heading = Heading()
-    """What it is."""
+    """Title, units and sources."""
     plugins: Plugins = Plugins()
-    """Files that add to what it can name."""
+    """Files that define further kinds of declarations."""
     model: ModelDeclaration
-    """What is simulated."""
+    """Model that is simulated."""
     box: Box | None = None
-    """Where space repeats or ends."""
+    """Box: periodic or open boundaries of space."""
     forces: tuple[AnyForce, ...] = ()
-    """What acts on it."""
+    """Forces that act on the model."""
     dynamics: Dynamics = Dynamics()
-    """How the equations of motion are solved."""
+    """Formulation and solver of the equations of motion."""
     scaling: Policy = NoScaling()
-    """How forces are scaled."""
+    """Scaling policy of the forces."""
     thermostat: Thermostat | None = None
-    """What keeps the temperature, if anything does."""
+    """Thermostat; none by default."""
     barostat: Barostat | None = None
-    """What keeps the pressure, by changing the size of the box, if anything does."""
+    """Barostat, which controls the pressure by the size of the box; none by default."""
     integrator: Integrator = Explicit()
-    """How the state is advanced."""
+    """Integrator that advances the state."""
     adaptive: Adaptive | None = None
-    """Which joints lock and release while the run goes on, if any do."""
+    """Rules by which joints lock and release during the run; none by default."""
     run: RunSettings
-    """How long, and what is kept."""
+    """Duration, seed, start and output."""
     fidelity: Fidelity = Fidelity()
-    """What a scaled run is judged by."""
+    """Criteria by which a scaled run is judged."""
     checks: tuple[AnyCheck, ...] = ()
-    """What must be true of the results."""
+    """Checks that the results must pass."""
     variants: dict[str, dict[str, Any]] = {}
-    """Overrides by the variant's name."""
+    """Overrides by variant name."""
     compare: Comparison = Comparison()
-    """What is compared."""
+    """Default settings of ``articulon compare``."""
     sensitivities: Sensitivities | None = None
-    """What it is asked which parameters decide."""
+    """Default settings of ``articulon sensitivities``."""
     fit: Fit | None = None
-    """What is found from measurements."""
+    """Parameters to fit to measurements."""
     optimise: Optimise | None = None
-    """What is to be made of its end."""
+    """Parameters to optimise and their targets."""
     versions: dict[str, Any] = {}
-    """What wrote the file; not read."""
+    """Versions of the software that wrote the file; not read."""
 
     @model_validator(mode="before")
     @classmethod
     def _written_as_tables(cls, data: Any) -> Any:
-        """What is left out because it has a default, and the usual slip with lists of tables."""
+        """Insert default discriminators, and catch a common mistake with lists of tables."""
         if not isinstance(data, Mapping):
             return data
         if isinstance(data.get("forces"), Mapping):
@@ -305,11 +306,11 @@ class CaseFile(Section):
         return with_discriminators(data)
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """A copy in the given units; raises CaseError for what no section can have by itself, and names its key."""
+        """Return a copy in the given units; raises CaseError, naming the key, for faults that span several sections."""
         file = super().resolved(units, where)
         for name in self.variants:
             if not re.fullmatch(NAME, name):
-                raise CaseError(f"variants: {name!r} is no name for a folder; use letters, digits, dots and dashes")
+                raise CaseError(f"variants: {name!r} is not a valid folder name; use letters, digits, dots and dashes")
         named = [] if self.compare.reference is None else [("reference", self.compare.reference)]
         for key, name in [*named, *((f"variants[{k}]", name) for k, name in enumerate(self.compare.variants))]:
             if name not in self.variants:
@@ -318,7 +319,7 @@ class CaseFile(Section):
 
 
 def with_discriminators(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The table of a case in which each section says which of its forms it has, where there is a default."""
+    """Return the table of a case in which each section names its form, with the default form where none is given."""
     result = dict(table)
     for section, key, default in (
         ("model", "builder", "explicit"),

@@ -1,4 +1,4 @@
-"""Runs in memory of a model that was made in Python: its case, and going from there."""
+"""In-memory runs of a model made in Python: the case of such a run, and its continuation."""
 
 import warnings
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ from articulon.units import UnitSystem
 
 
 class _Choice(Declaration):
-    """A rule with its settings, as in a case."""
+    """An integration rule with its settings, as in a case."""
 
     integrator: Integrator
 
@@ -91,8 +91,8 @@ def simulated(
     check_model(model, "simulate")
     if "state" in options:
         raise CaseError(
-            "simulate: there is no option 'state': articulon.resume(run, duration) goes on from the state of a run, to "
-            "the bits of an unbroken one"
+            "simulate: there is no option 'state': articulon.resume(run, duration) continues from the state of a run, "
+            "bit for bit as in an uninterrupted one"
         )
     policy = _resolved(scaling, ScalingPolicy, "scaling", "a policy of articulon.scaling", model.units) or NoScaling()
     thermostat = _resolved(thermostat, BaseThermostat, "thermostat", "one of articulon.thermostats", model.units)
@@ -172,20 +172,18 @@ def resumed(
     progress: Progress | None = None,
     where: str = "resume",
 ) -> Run:
-    """Go on with a run in memory from where it ended; see :func:`articulon.resume`. Messages begin with ``where``."""
+    """Continue an in-memory run from its end; see :func:`articulon.resume`. Messages begin with ``where``."""
     memory = check_to_resume(run)
     setup, model = memory.setup, memory.model
     times, unit = setup.times.after(memory.taken), "" if model.units.time is None else model.units.symbols[2]
     if memory.complete:
         if duration is None:
-            raise CaseError(
-                f"{where}: duration: the simulation has come to its end; say how much longer it is to go on"
-            )
+            raise CaseError(f"{where}: duration: the simulation has reached its end; give the additional duration")
         times = _extended(setup, length_of(model.units, duration, where), frames, unit, where)
     elif duration is not None or frames is not None:
         raise CaseError(
             f"{where}: the simulation was interrupted at {with_unit(float(memory.state.time[0]), unit, 9)}, before "
-            f"its end at {with_unit(times.end, unit, 9)}; go on with articulon.resume(run), and longer after that"
+            f"its end at {with_unit(times.end, unit, 9)}; finish it with articulon.resume(run) before extending it"
         )
     _check_duration(setup.case, model, times.end, where)
     notes = setup.notes
@@ -204,12 +202,12 @@ def resumed(
 
 
 def longer_case(case: Case, duration: float | str) -> Case:
-    """The case of a run that goes on for so much longer [time], with frames at the same interval.
+    """Return the case of a run extended by a duration [time], with frames at the same interval.
 
     Raises
     ------
     CaseError
-        For a duration that is no whole number of these intervals, or beyond what drives and tables of forces cover.
+        If the duration is not a whole number of these intervals, or exceeds the tables of drives or forces.
     """
     length, run = length_of(case.units, duration, "extend"), case.run
     before, more = Fraction(repr(float(run.duration))), Fraction(repr(length))
@@ -223,13 +221,15 @@ def longer_case(case: Case, duration: float | str) -> Case:
             given, apart, take = (
                 with_unit(float(time), unit, 9) for time in (more, run.interval, before * max(1, round(added)) / frames)
             )
-            raise CaseError(f"extend: duration: {given} is no whole number of the {apart} between frames; take {take}")
+            raise CaseError(
+                f"extend: duration: {given} is not a whole number of the {apart} between frames; take {take}"
+            )
         longer = run.model_copy(update={"duration": float(before + more), "frames": frames + int(added)})
     return replace(case, run=longer)
 
 
 def _over(run: RunSettings, times: FrameTimes) -> RunSettings:
-    """The settings of a run over longer times."""
+    """Run settings for the longer times."""
     changes: dict[str, Any] = {"duration": times.end}
     if run.frame_interval is None:
         changes["frames"] = times.frames
@@ -237,7 +237,7 @@ def _over(run: RunSettings, times: FrameTimes) -> RunSettings:
 
 
 def _resolved(value: Any, kind: type, name: str, wanted: str, units: UnitSystem) -> Any:
-    """A declaration in the units of the model; raises CaseError with the key for what is none."""
+    """Return a declaration in the units of the model; raises CaseError, naming the key, for any other value."""
     if value is None:
         return None
     if not isinstance(value, kind):
@@ -246,7 +246,7 @@ def _resolved(value: Any, kind: type, name: str, wanted: str, units: UnitSystem)
 
 
 def _with_locked(model: Model, adaptive: Adaptive | None, locked: Any, end: float) -> Adaptive | None:
-    """What locks and releases, with joints that are locked at time zero and stay so."""
+    """Settings of locking and release, with some joints locked from time zero on."""
     names = words(locked, "simulate: locked", CaseError)
     if not names:
         return adaptive
@@ -255,7 +255,7 @@ def _with_locked(model: Model, adaptive: Adaptive | None, locked: Any, end: floa
     except ModelError as error:
         raise CaseError(str(error)) from None
     if adaptive is not None and not adaptive.on:
-        raise CaseError("simulate: locked: adaptive.on is False, which frees every joint; leave one of the two out")
+        raise CaseError("simulate: locked: adaptive.on is False, which frees every joint; leave out one of the two")
     group = Group(name="locked", bodies=names, lock=Schedule(times=(0.0,))).resolved(model.units, "simulate: locked")
     if adaptive is None:
         return Adaptive(every=end, groups=(group,)).resolved(model.units, "simulate: locked")
@@ -263,13 +263,13 @@ def _with_locked(model: Model, adaptive: Adaptive | None, locked: Any, end: floa
 
 
 def declared_integrator(rule: str, options: dict[str, Any], model: Model, where: str) -> Any:
-    """The declaration of a rule; raises CaseError with what is wrong with it."""
+    """Declaration of an integration rule; raises CaseError if it is invalid."""
     choice = _Choice.from_mapping({"integrator": {"rule": rule, **options}}, where)
     return choice.integrator.resolved(model.units, f"{where}: integrator")
 
 
 def _in_coordinates(model: Model, coordinates: str, start: tuple[np.ndarray, np.ndarray]) -> Model:
-    """The model that is integrated, with where it begins as its initial state."""
+    """Model in the coordinates of integration, with the start as its initial state."""
     if coordinates == "cartesian":
         if model.modes:
             name = model.names[next(iter(model.modes))]
@@ -281,7 +281,7 @@ def _in_coordinates(model: Model, coordinates: str, start: tuple[np.ndarray, np.
 
 
 def _set_up(case: Case, prepared: Prepared, times: FrameTimes) -> Setup:
-    """What is made of what was asked for; warns of a step that is not the one that was given."""
+    """Set up a prepared run; warns if the step differs from the one given."""
     model, unit = prepared.model, "" if case.units.time is None else case.units.symbols[2]
     windows = prepared.windows
     cut = cut_steps(case.integrator, times, windows, brownian_of(model) is not None, unit)
@@ -296,7 +296,7 @@ def _set_up(case: Case, prepared: Prepared, times: FrameTimes) -> Setup:
 
 
 def _check_duration(case: Any, model: Model, end: float, where: str) -> None:
-    """Raises ModelError or CaseError for what does not go on as long, or does not go together."""
+    """Raises ModelError or CaseError if tables do not cover the duration, or settings are incompatible."""
     check_motions(model, end)
     check_durations(model, end)
     try:
@@ -306,15 +306,15 @@ def _check_duration(case: Any, model: Model, end: float, where: str) -> None:
 
 
 def _extended(setup: Setup, length: float, frames: Any, unit: str, where: str) -> FrameTimes:
-    """The frames of what comes after a simulation; raises CaseError where its steps do not fit."""
+    """Frame times of the extension of a run; raises CaseError if they do not fit the steps."""
     times, integrator = setup.times, setup.case.integrator
     noisy = brownian_of(setup.model) is not None
     fixed = setup.step if isinstance(integrator, FIXED) else setup.windows.held if noisy else None
     what = "steps" if isinstance(integrator, FIXED) else "windows of noise"
     if fixed is not None and not is_whole(length / fixed):
         raise CaseError(
-            f"{where}: duration: {with_unit(length, unit, 9)} is no whole number of the {what} of the simulation, of "
-            f"{with_unit(fixed, unit, 9)}; take {with_unit(max(1, round(length / fixed)) * fixed, unit, 9)}"
+            f"{where}: duration: {with_unit(length, unit, 9)} is not a whole number of the {what} of the simulation, "
+            f"of {with_unit(fixed, unit, 9)}; take {with_unit(max(1, round(length / fixed)) * fixed, unit, 9)}"
         )
     if frames is None:
         before = length / times.interval
@@ -325,8 +325,8 @@ def _extended(setup: Setup, length: float, frames: Any, unit: str, where: str) -
     count = number_of(setup.model, frames, where)
     if fixed is not None and not is_whole(length / count / fixed):
         raise CaseError(
-            f"{where}: frames: {with_unit(length / count, unit, 9)} between frames is no whole number of the {what} of "
-            f"the simulation, of {with_unit(fixed, unit, 9)}; take {fitting_frames(length / fixed)} frames, or leave "
-            "them out"
+            f"{where}: frames: {with_unit(length / count, unit, 9)} between frames is not a whole number of the {what} "
+            f"of the simulation, of {with_unit(fixed, unit, 9)}; take {fitting_frames(length / fixed)} frames, or "
+            "leave them out"
         )
     return times.extended(length, count)

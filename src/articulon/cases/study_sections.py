@@ -1,4 +1,4 @@
-"""Sections of a case that ask about its parameters: ``[sensitivities]``, ``[fit]`` and ``[optimise]``."""
+"""Sections of a case for studies of its parameters: ``[sensitivities]``, ``[fit]`` and ``[optimise]``."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -9,71 +9,71 @@ from articulon.errors import CaseError
 
 
 class StudySection(Declaration):
-    """A table of a case file."""
+    """A study section of a case file."""
 
     error_class: ClassVar = CaseError
 
 
 class Sensitivities(StudySection):
-    """``[sensitivities]``: what ``articulon sensitivities`` differentiates when it is told nothing."""
+    """``[sensitivities]``: default settings of ``articulon sensitivities``."""
 
     objective: str | None = None
-    """An observable at the end, by its name, or ``"stop_time"``, which it is by default for a run that stops."""
+    """Quantity to differentiate: an observable at the end, or ``"stop_time"``, the default for a run that stops."""
     parameters: tuple[str, ...] = ()
-    """Keys of the case; by default all numbers of its model and forces that are not zero."""
+    """Keys of the case to differentiate by; by default all nonzero numbers of its model and forces."""
     method: Literal["adjoint", "forward"] = "adjoint"
-    """``adjoint`` for many parameters; ``forward`` for few, or for steps that an error estimate chooses."""
+    """Method: ``adjoint`` for many parameters; ``forward`` for few, or for steps chosen by an error estimate."""
 
 
 class Sought(StudySection):
-    """Numbers that are sought: an entry of ``[[fit.parameters]]`` or ``[[optimise.parameters]]``."""
+    """Parameter to be found: an entry of ``[[fit.parameters]]`` or ``[[optimise.parameters]]``."""
 
     key: str
-    """Their key in the case."""
+    """Key of the parameter in the case."""
     start: Any = None
-    """Where the search begins, written as the key's value is; that value by default."""
+    """Start of the search, written like the value of the key; by default that value."""
     minimum: Any = None
-    """The least they may be, written as the key's value is; anything by default."""
+    """Lower bound, written like the value of the key; none by default."""
     maximum: Any = None
-    """The largest they may be, written as the key's value is; anything by default."""
+    """Upper bound, written like the value of the key; none by default."""
 
 
 class Fit(StudySection):
-    """``[fit]``: parameters that are found from measurements, by ``articulon fit``."""
+    """``[fit]``: parameters to determine from measurements, by ``articulon fit``."""
 
     parameters: tuple[Sought, ...] = ()
-    """What is found."""
+    """Parameters to fit."""
     observables: tuple[str, ...] = ()
-    """What is measured, by name; by default all columns of ``data`` but the time."""
+    """Names of the measured observables; by default all columns of ``data`` except the time."""
     data: str | None = None
-    """A file of comma-separated values with a heading, beside the case: a column ``time`` and one for each observable,
-    in the units of the case. Without it the case's own run is measured, with errors drawn from ``run.seed``."""
+    """CSV file with a heading, relative to the case: a column ``time`` and one for each observable, in the units of the
+    case. Without it the measurements are taken from the case's own run, with errors drawn from ``run.seed``."""
     samples: Annotated[Whole, Field(ge=1)] = 50
-    """Equal intervals at the ends of which the case's own run is measured."""
+    """Number of equal intervals at the ends of which the case's own run is measured."""
     errors: tuple[Annotated[Number, Field(gt=0)], ...] = ()
-    """Standard deviation of the errors of each observable, or one for all [of the observable]. By default all weigh
-    alike, and the size of their errors is taken from what the fit leaves."""
+    """Standard deviation of the errors of each observable, or one for all [of the observable]. By default all have
+    equal weights, and the size of the errors is estimated from the residuals of the fit."""
 
 
 class Target(StudySection):
-    """``[[optimise.targets]]``: a value that an observable is to have at the end."""
+    """``[[optimise.targets]]``: a value that an observable should have at the end."""
 
     observable: str
-    """Its name."""
+    """Name of the observable."""
     value: Number = 0.0
-    """What it is to be [of the observable, in the units of the case]."""
+    """Target value [of the observable, in the units of the case]."""
     scale: Annotated[Number, Field(gt=0)] = 1.0
-    """A departure that counts as one [of the observable]."""
+    """Deviation that counts as one [of the observable]."""
 
 
 class Optimise(StudySection):
-    """``[optimise]``: parameters with which a run ends as it is to, found by ``articulon optimise``."""
+    """``[optimise]``: parameters for which a run ends at its targets, found by ``articulon optimise``."""
 
     parameters: tuple[Sought, ...] = ()
-    """What is found."""
+    """Parameters to find."""
     targets: tuple[Target, ...] = ()
-    """What the run is to end with."""
+    """Targets at the end of the run."""
     tolerance: Annotated[Number, Field(gt=0)] = 1e-6
-    """The largest departure, over the scale of its target, at which the search ends."""
+    """Largest deviation, relative to the scale of its target, at which the search ends."""
     runs: Annotated[Whole, Field(ge=1)] = 200
-    """Runs of the search at most."""
+    """Maximum number of runs in the search."""

@@ -1,6 +1,6 @@
-"""Writes tables as TOML (version 1.0), which the standard library only reads.
+"""Write tables as TOML 1.0; the standard library only reads it.
 
-Floats are written by ``repr``, the shortest digits that read back as the same number.
+Floats are written by ``repr``: the shortest digits that read back as the same number.
 """
 
 import json
@@ -15,12 +15,12 @@ _WIDTH = 100
 
 
 def toml(table: Mapping[str, Any]) -> str:
-    """The text of a table whose values are tables, lists, strings, numbers and truth values; None is left out.
+    """TOML text of a table of tables, lists, strings, numbers and booleans; None is left out.
 
     Raises
     ------
     CaseError
-        Naming the key of a value that no case file can hold.
+        If no case file can hold a value; the message names its key.
     """
     return "\n".join(_lines(table, ())).lstrip("\n") + "\n"
 

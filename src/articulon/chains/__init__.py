@@ -1,5 +1,5 @@
-"""What polymer chains do, from the positions of their beads: size, shape, structure, motion and relaxation.
+"""Statistics of polymer chains from the positions of their beads: size, shape, structure, motion and relaxation.
 
-Functions of arrays, which summaries, analyses and reports share. Positions are unwrapped: a chain that reaches across a
-periodic box is whole. Lengths and times are in any units; angles are in radians.
+These are functions of arrays, shared by summaries, analyses and reports. Positions are unwrapped: a chain that extends
+across a periodic boundary is whole. Lengths and times are in any units; angles are in radians.
 """

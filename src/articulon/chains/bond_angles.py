@@ -1,4 +1,4 @@
-"""Which angles successive bonds of a backbone have with each other."""
+"""Distributions of the angles between successive bonds of a backbone."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from articulon.chains.chain_table import Chains
 from articulon.chains.replicates import Estimate, Replicate, jackknife
 
 BINS = 90
-"""Bins of a distribution, by default."""
+"""Default number of bins of a distribution."""
 STRAIGHT = 1e-6
 """Sine of a bond angle below which four beads have no dihedral."""
 
 
 class AngleDistribution(NamedTuple):
-    """How often each angle occurs."""
+    """Distribution of an angle."""
 
     edges: np.ndarray
     """Edges of the bins [rad], from 0 to π for bond angles and from −π to π for dihedrals, shape (bins + 1,)."""
@@ -29,16 +29,16 @@ class AngleDistribution(NamedTuple):
 
     @property
     def middles(self) -> np.ndarray:
-        """Middles of the bins [rad], shape (bins,)."""
+        """Centres of the bins [rad], shape (bins,)."""
         return 0.5 * (self.edges[1:] + self.edges[:-1])
 
 
 def bond_angles(
     positions: np.ndarray, chains: Chains, parts: tuple[Replicate, ...], bins: int = BINS
 ) -> AngleDistribution | None:
-    """Angles i–j–k at the inner beads of linear chains and at all beads of rings; π where three beads lie on a line.
+    """Angles i–j–k at the inner beads of linear chains and at all beads of rings; π for three collinear beads.
 
-    None where no chain has three beads. Directions of bonds that know nothing of each other have the density ½ sin θ.
+    None if no chain has three beads. Uncorrelated bond directions have the density ½ sin θ.
     """
     return _distribution(positions, chains, parts, np.linspace(0.0, np.pi, bins + 1), _angles, 3)
 
@@ -46,16 +46,16 @@ def bond_angles(
 def dihedral_angles(
     positions: np.ndarray, chains: Chains, parts: tuple[Replicate, ...], bins: int = BINS
 ) -> AngleDistribution | None:
-    """Dihedral angles of four beads in a row along linear chains and rings, of IUPAC's sign: 0 for cis, ±π for trans.
+    """Dihedral angles of four successive beads along linear chains and rings, IUPAC sign: 0 for cis, ±π for trans.
 
-    None where no chain has four beads, or all lie on a line.
+    None if no chain has four beads, or all are collinear.
     """
     return _distribution(positions, chains, parts, np.linspace(-np.pi, np.pi, bins + 1), _dihedrals, 4)
 
 
 def _angles(vectors: np.ndarray, kind: str) -> np.ndarray:
     before, after = _following(vectors, kind, 2)
-    # By the arctangent, which is as exact at 0 and π as between.
+    # The arctangent is as accurate at 0 and π as in between.
     sine = np.linalg.norm(np.cross(before, after), axis=-1)
     return np.arctan2(sine, -(before * after).sum(axis=-1)).ravel()
 
@@ -73,7 +73,7 @@ def _dihedrals(vectors: np.ndarray, kind: str) -> np.ndarray:
 
 
 def _following(vectors: np.ndarray, kind: str, count: int) -> list[np.ndarray]:
-    """Bonds and those after them, as many in a row as asked for."""
+    """Arrays of ``count`` successive bonds, starting at each bond."""
     if kind == "ring":
         return [np.roll(vectors, -k, axis=-2) for k in range(count)]
     bonds = vectors.shape[-2]
@@ -88,7 +88,7 @@ def _distribution(
     measured: Callable[[np.ndarray, str], np.ndarray],
     least: int,
 ) -> AngleDistribution | None:
-    """Distribution of what is measured on the bonds of backbones of at least so many beads."""
+    """Distribution of a quantity of the bonds of backbones with at least ``least`` beads."""
     bins = edges.size - 1
     sums, counts = np.zeros((len(parts), bins + 1)), np.zeros(len(parts))
     for k, part in enumerate(parts):

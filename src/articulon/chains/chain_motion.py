@@ -1,4 +1,4 @@
-"""How far the beads and centres of chains move."""
+"""Mean-square displacements of the beads and centres of chains."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from articulon.chains.replicates import Estimate, Replicate
 from articulon.conformations.time_correlation import square_displacement
 
 INNER = 5
-"""Beads in the middle of a linear chain that are its inner ones; four where their number is even."""
+"""Number of inner beads in the middle of a linear chain; four if its number of beads is even."""
 DIFFUSIVE = (0.1, 0.2)
-"""Parts of the run between which the slope of g3 is the diffusion coefficient."""
+"""Fractions of the run between which the slope of g3 gives the diffusion coefficient."""
 EARLY = 0.1
-"""Part of the lags over which the exponent of g1 is taken."""
+"""Fraction of the lags used for the exponent of g1."""
 
 
 class ChainMotion(NamedTuple):
-    """Mean-square displacements over all time origins; late lags have few of these."""
+    """Mean-square displacements over all time origins; long lags have few origins."""
 
     times: np.ndarray
     """Lags, from one frame to half of the run [time], shape (lags,)."""
     inner: Estimate | None
-    """g1 of inner beads [length²], shape (lags,); None where all molecules are branched."""
+    """g1 of inner beads [length²], shape (lags,); None if all molecules are branched."""
     inner_about_centre: Estimate | None
     """g2 of inner beads about the centre of mass of their chain [length²], shape (lags,)."""
     centres: Estimate
     """g3 of centres of mass [length²], shape (lags,)."""
     diffusion_coefficient: Estimate
-    """(g3(t₂) − g3(t₁))/6(t₂ − t₁) of centres of mass, from a tenth to a fifth of the run [length²/time]: it is the
-    diffusion coefficient where the exponent is one."""
+    """(g3(t₂) − g3(t₁))/6(t₂ − t₁) of centres of mass, from a tenth to a fifth of the run [length²/time]; this is the
+    diffusion coefficient if the exponent is one."""
     centre_exponent: Estimate
     """d ln g3/d ln t between the same lags."""
     inner_exponent: Estimate | None
@@ -40,15 +40,15 @@ class ChainMotion(NamedTuple):
 
 
 def inner_beads(beads: int, kind: str) -> np.ndarray:
-    """Places of the inner beads along a backbone: the middle five, or four of an even number (Kremer and Grest, J.
-    Chem. Phys. 92, 5057, 1990); of a ring all, and of a chain of fewer beads as many as there are."""
+    """Indices of the inner beads along a backbone: the middle five, or four of an even number (Kremer and Grest, J.
+    Chem. Phys. 92, 5057, 1990); all beads of a ring, or of a chain with fewer beads."""
     count = beads if kind == "ring" else min(beads, INNER - (beads % 2 == 0))
     start = (beads - count) // 2
     return np.arange(start, start + count)
 
 
 def drift_of(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:
-    """How far the centre of mass of all beads has moved since the first frame [length], shape (frames, 3)."""
+    """Displacement of the centre of mass of all beads since the first frame [length], shape (frames, 3)."""
     weights = masses / masses.sum()
     found = np.einsum("fbk,b->fk", positions, weights)
     return np.asarray(found - found[0])
@@ -57,24 +57,24 @@ def drift_of(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:
 def chain_motion(
     times: np.ndarray, positions: np.ndarray, chains: Chains, centres: np.ndarray, drift: np.ndarray
 ) -> ChainMotion:
-    """g1, g2 and g3 (Kremer and Grest, J. Chem. Phys. 92, 5057, 1990), with the system's drift (frames, 3) taken out.
+    """Compute g1, g2 and g3 (Kremer and Grest, J. Chem. Phys. 92, 5057, 1990), without the system's drift (frames, 3).
 
         g1(t) = ⟨|r_i(t) − r_i(0)|²⟩,  g2(t) = ⟨|r_i(t) − r_c(t) − r_i(0) + r_c(0)|²⟩,  g3(t) = ⟨|r_c(t) − r_c(0)|²⟩
 
-    i are inner beads, r_c the centre of mass of their chain; each chain counts as much as any other. Taking out the
-    drift of M independent molecules of equal mass takes the part 1/M out of g3. Errors are from groups of chains; of
-    fewer than four chains from blocks of frames, for lags within a block.
+    where i are inner beads and r_c is the centre of mass of their chain; all chains have equal weights. Removing the
+    drift of M independent molecules of equal mass removes the fraction 1/M of g3. Errors come from groups of chains,
+    or, for fewer than four chains, from blocks of frames for lags within a block.
 
     Parameters
     ----------
     times
-        Equally far apart, at least four [time], shape (frames,).
+        Equally spaced times, at least four [time], shape (frames,).
     positions
-        Unwrapped [length], shape (frames, beads, 3).
+        Unwrapped positions [length], shape (frames, beads, 3).
     chains
-        The chains; branched ones take part in g3.
+        Chains; branched ones contribute to g3 only.
     centres
-        Their centres of mass [length], shape (frames, chains, 3).
+        Centres of mass [length], shape (frames, chains, 3).
     """
     frames = len(times)
     lags = frames // 2 + 1

@@ -1,4 +1,4 @@
-"""What is known of the chains of a run, and what a summary says of them."""
+"""Statistics of the chains of a run, and their form in a summary."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from articulon.chains.replicates import Estimate
 
 @dataclass(frozen=True, eq=False)
 class ChainStatistics:
-    """Statistics of polymer chains. What a run does not have is None, and why stands in ``not_computed``."""
+    """Statistics of polymer chains. Unavailable quantities are None, with the reason in ``not_computed``."""
 
     chains: Chains
     """The chains."""
     times: np.ndarray
-    """Of all frames [time], shape (frames,)."""
+    """Times of all frames [time], shape (frames,)."""
     first: int
-    """The first frame that means count."""
+    """First frame included in means."""
     end_to_end_series: np.ndarray | None
     """Mean R² of the linear chains in each frame [length²], shape (frames,)."""
     gyration_series: dict[str, np.ndarray]
@@ -34,9 +34,9 @@ class ChainStatistics:
     end_to_end: Estimate | None
     """⟨R²⟩ of linear chains [length²]."""
     gyration: dict[str, Estimate]
-    """⟨Rg²⟩ by architecture: ``linear``, ``ring`` and ``branched``, those that there are [length²]."""
+    """⟨Rg²⟩ by architecture, ``linear``, ``ring`` and ``branched``, as far as present [length²]."""
     ratio: Estimate | None
-    """⟨R²⟩/⟨Rg²⟩ of linear chains: 6 N/(N + 1) of ideal ones of N beads."""
+    """⟨R²⟩/⟨Rg²⟩ of linear chains; 6 N/(N + 1) for ideal chains of N beads."""
     bond: Estimate | None
     """⟨b²⟩, the mean-square length of bonds along backbones [length²]."""
     internal: dict[str, InternalDistances]
@@ -44,28 +44,30 @@ class ChainStatistics:
     persistence: PersistenceLength | None
     """Bond correlations and persistence lengths of linear chains."""
     angles: AngleDistribution | None
-    """Bond angles."""
+    """Distribution of bond angles."""
     dihedrals: AngleDistribution | None
-    """Dihedral angles."""
+    """Distribution of dihedral angles."""
     pairs: PairDistribution | None
-    """g(r) within and between chains."""
+    """Pair distribution g(r) within and between chains."""
     motion: ChainMotion | None
-    """g1, g2 and g3."""
+    """Mean-square displacements g1, g2 and g3."""
     relaxation: Relaxation | None
-    """Of the end-to-end vector of linear chains."""
+    """Relaxation of the end-to-end vector of linear chains."""
     rouse: dict[str, RouseModes]
     """Rouse modes by architecture, ``linear`` and ``ring``."""
     errors_by: str
-    """Whether errors of averages are from blocks of frames, ``time``, or from groups of chains, ``chains``."""
+    """Source of the errors of averages: blocks of frames, ``time``, or groups of chains, ``chains``."""
     samples: float
-    """Independent values in time of the slowest of R² and Rg²."""
+    """Number of independent samples in time of the slowest of R² and Rg²."""
     not_computed: dict[str, str]
-    """What is missing, and why."""
+    """Reasons for missing quantities, by name."""
 
     def summary(self) -> dict[str, Any]:
-        """Means with their errors as plain numbers, by name; lengths and times are in the units of the positions and
-        the times. Each has its ``dimension`` beside it, and ``parts``, the parts of the run that its error is from;
-        what is infinite or not known is None."""
+        """Means with their errors as plain numbers, by name, in the units of the positions and times.
+
+        Each has its ``dimension`` and ``parts``, the number of parts of the run for its error; infinite or unknown
+        values are None.
+        """
         kinds = self.gyration
         found: dict[str, Any] = {
             "chains": len(self.chains),
@@ -130,14 +132,14 @@ class ChainStatistics:
 
     @property
     def ideal_ratio(self) -> float | None:
-        """⟨R²⟩/⟨Rg²⟩ that these linear chains would have were they ideal, with bonds of one length: Σ (N − 1) over
-        Σ (N² − 1)/6N, which is 6 N/(N + 1) of N beads each; None without linear chains of two beads."""
+        """⟨R²⟩/⟨Rg²⟩ of ideal chains with the same lengths and bonds of equal length: Σ (N − 1) over Σ (N² − 1)/6N,
+        which is 6 N/(N + 1) for chains of N beads; None without linear chains of two beads."""
         beads = self.chains.length[(self.chains.kind == "linear") & (self.chains.length > 1)]
         return float((beads - 1).sum() / ((beads**2 - 1) / (6.0 * beads)).sum()) if beads.size else None
 
 
 def stated(found: Estimate | None, dimension: str) -> dict[str, Any] | None:
-    """A number with its error, as plain numbers; None for None."""
+    """A value with its error, as plain numbers; None for None."""
     if found is None:
         return None
     return {
@@ -149,12 +151,12 @@ def stated(found: Estimate | None, dimension: str) -> dict[str, Any] | None:
 
 
 def at(curve: Estimate, k: int) -> Estimate:
-    """One point of a curve."""
+    """Value of a curve at one point."""
     return Estimate(curve.value[k], curve.error[k], curve.parts)
 
 
 def of_curve(values: np.ndarray) -> list[float | None]:
-    """Values as plain numbers, None for those that are none."""
+    """Values as plain numbers, None for NaN."""
     return [_plain(value) for value in values.tolist()]
 
 

@@ -1,4 +1,4 @@
-"""How large chains are: end-to-end distances, radii of gyration, bonds, and distances along the backbone."""
+"""Sizes of chains: end-to-end distances, radii of gyration, bonds, and distances along the backbone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from articulon.chains.replicates import Estimate, Replicate, jackknife
 from articulon.conformations.time_correlation import square_displacement
 
 NUMBERS = 4_000_000
-"""Coordinates that are copied at once, at most."""
+"""Maximum number of coordinates copied at once."""
 
 
 class ChainSizes(NamedTuple):
@@ -23,30 +23,30 @@ class ChainSizes(NamedTuple):
     gyration: np.ndarray
     """Rg² = Σ m |r − r_c|²/Σ m [length²], shape (frames, chains)."""
     end_to_end: np.ndarray
-    """R² = |r_N − r_1|² of linear chains [length²], not a number of others, shape (frames, chains)."""
+    """R² = |r_N − r_1|² of linear chains [length²], NaN for others, shape (frames, chains)."""
 
 
 class InternalDistances(NamedTuple):
     """⟨R²(n)⟩, the mean-square distance of beads n bonds apart along a backbone."""
 
     bonds: np.ndarray
-    """n = 1, 2, ..., to the longest chain's N − 1, or N/2 of a ring, shape (distances,)."""
+    """Bond separations n = 1, 2, ..., up to the longest chain's N − 1, or N/2 of a ring, shape (distances,)."""
     squares: Estimate
     """⟨R²(n)⟩ over all pairs of beads [length²], shape (distances,)."""
     ratios: Estimate
-    """⟨R²(n)⟩/n [length²], shape (distances,): flat where a chain is ideal."""
+    """⟨R²(n)⟩/n [length²], shape (distances,); constant for an ideal chain."""
 
 
 def chain_sizes(positions: np.ndarray, chains: Chains, masses: np.ndarray) -> ChainSizes:
-    """Centres of mass, Rg² and R² of every chain, of beads at positions (frames, beads, 3) with masses (beads,).
+    """Centres of mass, Rg² and R² of every chain, for beads at positions (frames, beads, 3) with masses (beads,).
 
-    Of N beads of equal mass whose N − 1 bonds of length b know nothing of each other ⟨R²⟩ = (N − 1) b², and, as
+    For N beads of equal mass with N − 1 uncorrelated bonds of length b, ⟨R²⟩ = (N − 1) b², and, since
     Rg² = Σ_{i<j} |r_i − r_j|²/N² and ⟨|r_i − r_j|²⟩ = |i − j| b²,
 
         ⟨Rg²⟩ = b²/N² Σ_{n=1}^{N−1} (N − n) n = b² (N² − 1)/(6 N),
 
-    so that ⟨R²⟩/⟨Rg²⟩ = 6 N/(N + 1), which is 6 of a long chain. A ring of such bonds has ⟨Rg²⟩ = b² (N + 1)/12 where b
-    is the length of its bonds: closing it leaves ⟨|r_i − r_j|²⟩ = n (N − n)/(N − 1) b².
+    so that ⟨R²⟩/⟨Rg²⟩ = 6 N/(N + 1), which tends to 6 for long chains. A ring of such bonds has ⟨Rg²⟩ = b² (N + 1)/12,
+    with b the length of its bonds: closure gives ⟨|r_i − r_j|²⟩ = n (N − n)/(N − 1) b².
     """
     frames, starts = len(positions), chains.first[:-1]
     mass = masses[chains.bead]
@@ -67,20 +67,21 @@ def chain_sizes(positions: np.ndarray, chains: Chains, masses: np.ndarray) -> Ch
 
 
 def end_to_end_vectors(positions: np.ndarray, chains: Chains, numbers: np.ndarray) -> np.ndarray:
-    """From the first bead to the last of the numbered linear chains [length], shape (frames, numbers, 3)."""
+    """Vectors from the first bead to the last of the given linear chains [length], shape (frames, numbers, 3)."""
     return positions[:, chains.bead[chains.first[numbers + 1] - 1]] - positions[:, chains.bead[chains.first[numbers]]]
 
 
 def mean_size(values: np.ndarray, chosen: np.ndarray, parts: tuple[Replicate, ...]) -> Estimate:
-    """Mean of values (frames, chains) over all frames and the chosen chains (chains,), true or false, with its
-    error."""
+    """Mean of values (frames, chains) over all frames and the chains marked in ``chosen`` (chains,), with its error."""
     own = [values[part.frames][:, _own(part, chosen)] for part in parts]
     return jackknife(np.array([part.sum() for part in own]), np.array([float(part.size) for part in own]))
 
 
 def size_ratio(sizes: ChainSizes, chosen: np.ndarray, parts: tuple[Replicate, ...]) -> Estimate:
-    """⟨R²⟩/⟨Rg²⟩ of the chosen linear chains (chains,), true or false; its error is that of the ratio of means, by
-    parts, so that what the two have in common counts once."""
+    """⟨R²⟩/⟨Rg²⟩ of the linear chains marked in ``chosen`` (chains,).
+
+    Its error is that of the ratio of means over parts, so that the common fluctuations of the two count once.
+    """
     sums, counts = [], []
     for part in parts:
         own = _own(part, chosen)
@@ -95,8 +96,8 @@ def _own(part: Replicate, chosen: np.ndarray) -> np.ndarray:
 
 
 def bond_vectors(x: np.ndarray, kind: str) -> np.ndarray:
-    """From each bead to the next along backbones (..., beads, 3), shape (..., bonds, 3); a ring has as many bonds as
-    beads."""
+    """Vectors from each bead to the next along backbones (..., beads, 3), shape (..., bonds, 3); a ring has as many
+    bonds as beads."""
     return np.roll(x, -1, axis=-2) - x if kind == "ring" else np.diff(x, axis=-2)
 
 
@@ -116,10 +117,10 @@ def internal_distances(
     positions: np.ndarray, chains: Chains, kind: str, parts: tuple[Replicate, ...]
 ) -> InternalDistances | None:
     """⟨R²(n)⟩ of chains of one ``kind``, ``linear`` or ``ring``, over all pairs of beads n bonds apart (Auhl et al., J.
-    Chem. Phys. 119, 12718, 2003); None where no chain of it has a bond.
+    Chem. Phys. 119, 12718, 2003); None if no chain of this kind has a bond.
 
-    Chains of different lengths count by their pairs of beads. Beads of a ring are as far apart as its shorter way
-    round. For an ideal linear chain ⟨R²(n)⟩ = n b².
+    Chains of different lengths are weighted by their pairs of beads. The separation of beads of a ring is the shorter
+    of its two arcs. For an ideal linear chain ⟨R²(n)⟩ = n b².
     """
     longest = int(chains.length[chains.kind == kind].max(initial=0))
     count = longest // 2 if kind == "ring" else longest - 1
@@ -142,7 +143,7 @@ def internal_distances(
 
 
 def _round_the_ring(columns: np.ndarray) -> np.ndarray:
-    """Σ_columns ⟨|x(i + n) − x(i)|²⟩ over all beads i of a ring (beads, columns), for n = 1 ... beads/2."""
+    """Sums Σ_columns ⟨|x(i + n) − x(i)|²⟩ over all beads i of a ring (beads, columns), for n = 1 ... beads/2."""
     beads = len(columns)
     spectrum = np.fft.rfft(columns, axis=0)
     correlation = np.fft.irfft((spectrum.real**2 + spectrum.imag**2).sum(axis=1), beads) / beads
@@ -150,8 +151,8 @@ def _round_the_ring(columns: np.ndarray) -> np.ndarray:
 
 
 def batches(positions: np.ndarray, frames: slice, bead: np.ndarray) -> Iterator[np.ndarray]:
-    """Backbones of some frames, a frame and chain in each row, shape (rows, beads, 3), as many at once as memory should
-    hold."""
+    """Yield backbones of some frames, one frame and chain per row, shape (rows, beads, 3), in batches that fit into
+    memory."""
     start, stop, _ = frames.indices(len(positions))
     step = max(1, NUMBERS // (3 * bead.size))
     for a in range(start, stop, step):

@@ -1,4 +1,4 @@
-"""Everything that is known of the chains of a run, with errors, in one go."""
+"""All statistics of the chains of a run, with errors."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ __all__ = ["ChainStatistics", "Chains", "chain_statistics"]
 
 INSTALL = "needs freud: pip install 'articulon[analysis]'"
 SKIP = 0.25
-"""Part of the frames at the start that means leave out, by default."""
+"""Default fraction of frames at the start that means omit."""
 FEWEST_FRAMES = 8
-"""Frames from which there are functions of a lag."""
+"""Minimum number of frames for functions of a lag."""
 
 
 def chain_statistics(
@@ -47,52 +47,52 @@ def chain_statistics(
     pairs: bool = True,
     unwrapped: bool = False,
 ) -> ChainStatistics:
-    """Sizes, structure, motion and relaxation of chains, each with its error.
+    """Compute sizes, structure, motion and relaxation of chains, each with its error.
 
-    Errors of averages are standard errors from blocks of frames, or from groups of chains where a run is too short for
-    blocks (:func:`articulon.chains.replicates.replicates`); those of functions of a lag are from groups of chains.
-    Branched molecules take part in what needs no order of beads: Rg², g(r) and g3. Rings have no end-to-end distance,
-    no ratio and no persistence length; their internal distances, angles and Rouse modes are those of rings.
+    Errors of averages are standard errors from blocks of frames, or from groups of chains if a run is too short for
+    blocks (:func:`articulon.chains.replicates.replicates`); those of functions of a lag come from groups of chains.
+    Branched molecules contribute to quantities that need no bead order: Rg², g(r) and g3. Rings have no end-to-end
+    distance, no ratio and no persistence length; their internal distances, angles and Rouse modes are those of rings.
 
     Parameters
     ----------
     times
-        Equally far apart, but for a last frame that comes sooner and is left out of functions of a lag; of other frames
-        there are none of these [time], shape (frames,).
+        Equally spaced times [time], shape (frames,). An earlier last frame is allowed and is omitted from functions of
+        a lag; for other spacings these functions are not computed.
     positions
-        Unwrapped places of the beads [length], shape (frames, beads, 3).
+        Unwrapped positions of the beads [length], shape (frames, beads, 3).
     chains
-        Which beads make which chains.
+        Beads of each chain.
     boxes
-        Of a box periodic in all directions: the lengths of its edges in each frame, shape (frames, 3), or the edges as
-        rows, a along x and b in the plane of x and y, shape (frames, 3, 3) [length]; None for open space, where there
-        is no g(r).
+        Edges of a box that is periodic in all directions: the lengths in each frame, shape (frames, 3), or the edges as
+        rows, a along x and b in the plane of x and y, shape (frames, 3, 3) [length]; None for open space, which has no
+        g(r).
     masses
-        Of all beads, shape (beads,); equal by default.
+        Masses of all beads, shape (beads,); by default equal.
     skip
-        Part of the frames at the start that everything but the series leaves out.
+        Fraction of frames at the start to omit from everything except the series.
     modes
-        Rouse modes that are looked at, at most.
+        Maximum number of Rouse modes.
     reach
-        Farthest distance of g(r) [length]; that of six bonds or twice the radius of gyration by default, whichever is
-        more, or half of the box.
+        Largest distance of g(r) [length]; by default six bonds or twice the radius of gyration, whichever is larger,
+        limited to half of the box.
     take_out_drift
-        Whether displacements are those about the centre of mass of all beads. A molecule that is alone has none.
+        Whether displacements are relative to the centre of mass of all beads; not applied to a single molecule.
     pairs
-        Whether g(r) is wanted, which takes longer than all the rest.
+        Whether g(r) is computed, which takes longer than all other quantities.
     unwrapped
-        That positions are known to be unwrapped, as those of a run are. Else a bond that is longer than half of the box
-        is taken for a chain that was cut at a face.
+        Whether positions are known to be unwrapped, as those of a run are. Otherwise a bond longer than half of the box
+        counts as evidence of wrapped positions.
 
     Raises
     ------
     ArticulonError
-        For arrays that do not go together, beads that are not there, or positions that are wrapped into the box.
+        For inconsistent arrays, beads that do not exist, or positions that are wrapped into the box.
     """
     given = given_chains(times, positions, chains, boxes, masses, unwrapped)
     modes = whole(modes, "modes", least=1, error=ArticulonError)
     if not 0.0 <= number(skip, "skip", ArticulonError) < 1.0:
-        raise ArticulonError(f"skip must be a part of the frames, from 0 to less than 1, got {shown(skip)}")
+        raise ArticulonError(f"skip must be a fraction of the frames, from 0 to less than 1, got {shown(skip)}")
     if reach is not None and not number(reach, "reach", ArticulonError) > 0.0:
         raise ArticulonError(f"reach must be positive, got {shown(reach)}")
     first = min(int(skip * len(given.times)), len(given.times) - 1)
@@ -138,16 +138,16 @@ def chain_statistics(
 
 
 def _without_meaning(chains: Chains) -> dict[str, str]:
-    """What rings and branched molecules have no part in, and why."""
+    """Quantities that rings and branched molecules do not have, with the reasons."""
     found = {}
     others = [name for kind, name in (("ring", "rings"), ("branched", "branched molecules")) if kind in chains.kinds]
     if others:
         who = " and ".join(others)
-        found["end_to_end_distance"] = f"{who} have no two ends; it is that of linear chains"
-        found["persistence_length"] = f"{who} are left out: it needs a backbone with two ends"
+        found["end_to_end_distance"] = f"{who} do not have two ends; it is defined for linear chains"
+        found["persistence_length"] = f"{who} are omitted: it needs a backbone with two ends"
     if "branched" in chains.kinds:
         found["branched_molecules"] = (
-            "their beads have no order: they take part in radii of gyration, g(r) and the motion of centres of mass"
+            "their beads have no order: they contribute to radii of gyration, g(r) and the motion of centres of mass"
         )
     return found
 
@@ -174,7 +174,7 @@ def _over_lags(
     take_out_drift: bool,
     missing: dict[str, str],
 ) -> tuple[ChainMotion | None, Relaxation | None, dict[str, RouseModes]]:
-    """Functions of a lag, which need frames equally far apart."""
+    """Functions of a lag, which need equally spaced frames."""
     try:
         end = even_frames(late.times)
     except ArticulonError as reason:
@@ -184,7 +184,7 @@ def _over_lags(
         missing["motion"] = missing["relaxation"] = f"{end} frames are too few; {FEWEST_FRAMES} are needed"
         return None, None, {}
     t, x = late.times[:end], late.positions[:end]
-    # A molecule that is alone is the system: about its own centre of mass it does not move.
+    # A single molecule is the whole system and does not move relative to its own centre of mass.
     alone = len(chains) == 1 and chains.bead.size == x.shape[1]
     drift = drift_of(x, late.masses) if take_out_drift and not alone else np.zeros((end, 3))
     motion = chain_motion(t, x, chains, centres[:end], drift)
@@ -194,7 +194,7 @@ def _over_lags(
         unknown = [str(p) for p, one in zip(found.modes, found.relaxations, strict=True) if np.isnan(one.time.value)]
         if unknown:
             missing[f"relaxation_time_of_{kind}_rouse_modes"] = (
-                f"p = {', '.join(unknown)}: relaxes within two frames, or not within half of the run"
+                f"p = {', '.join(unknown)}: it relaxes within two frames, or not within half of the run"
             )
     relaxation = end_to_end_relaxation(t, x, chains)
     if relaxation is not None and np.isnan(relaxation.time.value):

@@ -1,4 +1,4 @@
-"""Which beads make which chain, and in which order."""
+"""Assignment of beads to chains, and their order."""
 
 from __future__ import annotations
 
@@ -19,43 +19,43 @@ class Alike(NamedTuple):
     """Chains of one architecture and one length."""
 
     kind: str
-    """``linear`` or ``ring``."""
+    """Architecture, ``linear`` or ``ring``."""
     chain: np.ndarray
-    """Their numbers, shape (alike,)."""
+    """Numbers of the chains, shape (alike,)."""
     bead: np.ndarray
     """Columns of their beads in order along the backbone, shape (alike, beads of each)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """The chains of a system: their beads, one chain after the other.
+    """The chains of a system: their beads, chain after chain.
 
     Linear chains and rings list their beads in order along the backbone; the last bead of a ring is bonded to its
-    first. Branched molecules list theirs in any order, and take part only in what needs none: centres of mass, radii of
-    gyration and radial distributions.
+    first. Branched molecules list their beads in any order, and contribute only to quantities that need none: centres
+    of mass, radii of gyration and radial distributions.
 
     Raises
     ------
     ArticulonError
-        For offsets that do not divide the beads into chains of at least one bead, beads that are listed twice or are
-        negative, a ring of fewer than three beads, or a chain that is both a ring and branched.
+        For offsets that do not divide the beads into nonempty chains, repeated or negative beads, a ring of fewer than
+        three beads, or a chain that is both a ring and branched.
     """
 
     bead: np.ndarray
-    """Column of each bead among the positions, chain after chain, shape (beads of chains,)."""
+    """Column of each bead in the positions, chain after chain, shape (beads of chains,)."""
     first: np.ndarray
-    """Where in ``bead`` each chain begins, and the number of beads at the end, shape (chains + 1,)."""
+    """Start of each chain in ``bead``, and the number of beads at the end, shape (chains + 1,)."""
     ring: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    """Whether each chain is closed, shape (chains,); none is by default."""
+    """Whether each chain is closed, shape (chains,); by default none is."""
     branched: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    """Whether each chain is branched, shape (chains,); none is by default."""
+    """Whether each chain is branched, shape (chains,); by default none is."""
 
     def __post_init__(self) -> None:
         bead, first = _whole_numbers(self.bead, "bead"), _whole_numbers(self.first, "first")
         if first.size < 2 or first[0] != 0 or first[-1] != bead.size or (np.diff(first) < 1).any():
             raise ArticulonError(
-                f"chains, first: expected offsets that begin with 0, grow by at least 1 and end with the {bead.size} "
-                "beads of 'bead'"
+                "chains, first: expected offsets that start with 0, increase by at least 1 and end with the "
+                f"{bead.size} beads of 'bead'"
             )
         if bead.min() < 0 or np.unique(bead).size < bead.size:
             raise ArticulonError("chains, bead: expected columns from 0 on, each in one chain once")
@@ -73,7 +73,7 @@ class Chains:
         both = flags["ring"] & flags["branched"]
         if both.any():
             raise ArticulonError(
-                f"chains: chain {int(np.argmax(both))} is a ring and branched; say that it is branched, without order"
+                f"chains: chain {int(np.argmax(both))} is a ring and branched; declare it as branched only"
             )
         for name, values in {"bead": bead, "first": first, **flags}.items():
             values.flags.writeable = False
@@ -81,7 +81,7 @@ class Chains:
 
     @classmethod
     def of_equal_length(cls, chains: int, beads: int, ring: bool = False) -> Chains:
-        """Chains of as many beads each, whose columns follow each other."""
+        """Chains with equal numbers of beads in consecutive columns."""
         return cls(np.arange(chains * beads), np.arange(chains + 1) * beads, np.full(chains, ring))
 
     def __len__(self) -> int:
@@ -99,7 +99,7 @@ class Chains:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """The architectures that occur."""
+        """Architectures that occur."""
         return tuple(kind for kind in KINDS if (self.kind == kind).any())
 
     @cached_property
@@ -113,7 +113,7 @@ class Chains:
         return np.repeat(np.arange(len(self)), self.length)
 
     def alike(self, chosen: np.ndarray | None = None) -> Iterator[Alike]:
-        """Linear chains and rings among the ``chosen`` numbers, or all, by architecture and length."""
+        """Yield linear chains and rings among the ``chosen`` numbers, or all, grouped by architecture and length."""
         numbers = self.ordered if chosen is None else chosen[~self.branched[chosen]]
         for kind in ("linear", "ring"):
             own = numbers[self.kind[numbers] == kind]

@@ -1,4 +1,4 @@
-"""Positions of chains as they are given, checked."""
+"""Validated positions of chains."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from articulon.inputs import array, floats, shown
 
 
 class GivenChains(NamedTuple):
-    """Frames of chains."""
+    """Frames of chains, validated."""
 
     times: np.ndarray
-    """[time], shape (frames,)."""
+    """Times of the frames [time], shape (frames,)."""
     positions: np.ndarray
-    """Unwrapped [length], shape (frames, beads, 3)."""
+    """Unwrapped positions [length], shape (frames, beads, 3)."""
     boxes: np.ndarray | None
     """Edges as rows [length], shape (frames, 3, 3); None in open space."""
     masses: np.ndarray
-    """Of all beads, shape (beads,)."""
+    """Masses of all beads, shape (beads,)."""
 
     def after(self, first: int) -> GivenChains:
-        """Without the frames before one."""
+        """The same without the frames before ``first``."""
         boxes = None if self.boxes is None else self.boxes[first:]
         return GivenChains(self.times[first:], self.positions[first:], boxes, self.masses)
 
@@ -38,8 +38,8 @@ def given_chains(
     masses: np.ndarray | None,
     unwrapped: bool,
 ) -> GivenChains:
-    """Checked arrays; see :func:`articulon.chains.chain_statistics.chain_statistics` for what they are and what is
-    raised."""
+    """Validate the arguments; see :func:`articulon.chains.chain_statistics.chain_statistics` for their meaning and
+    errors."""
     if not isinstance(chains, Chains):
         raise ArticulonError(f"chains: expected Chains, got {shown(chains)}")
     shape = np.shape(positions)
@@ -51,7 +51,7 @@ def given_chains(
         raise ArticulonError(f"chains, bead: there is no bead {int(chains.bead.max())}; positions has {beads}")
     t = array(times, (frames,), "times", ArticulonError)
     if frames > 1 and not (np.diff(t) > 0.0).all():
-        raise ArticulonError("times: expected times that grow from frame to frame")
+        raise ArticulonError("times: expected times that increase from frame to frame")
     mass = np.ones(beads) if masses is None else array(masses, (beads,), "masses", ArticulonError)
     if not (mass > 0.0).all():
         raise ArticulonError(f"masses: must be positive, got {mass.min():g} at {int(np.argmin(mass))}")
@@ -62,14 +62,14 @@ def given_chains(
 
 
 def even_frames(times: np.ndarray) -> int:
-    """How many frames from the first on are equally far apart: all, or all but the last one of a run that was stopped;
-    raises ArticulonError for others."""
+    """Number of equally spaced frames from the first on: all, or all but the last one of a stopped run; raises
+    ArticulonError otherwise."""
     steps = np.diff(times)
     if steps.size < 2:
         return times.size
     end = times.size - 1 if steps[-1] < steps[0] * (1.0 - 1e-6) else times.size
     if np.ptp(steps[: end - 1]) > 1e-6 * steps[0]:
-        raise ArticulonError("times: the frames are not equally far apart, so that nothing can be said of lags")
+        raise ArticulonError("times: the frames are not equally spaced, so that functions of a lag are undefined")
     return end
 
 
@@ -90,7 +90,7 @@ def _edges(boxes: np.ndarray, frames: int) -> np.ndarray:
 
 
 def _check_unwrapped(positions: np.ndarray, chains: Chains, edges: np.ndarray) -> None:
-    """Raises ArticulonError where a bond is longer than half of the box: a chain was cut at a face."""
+    """Raises ArticulonError if a bond is longer than half of the box, because then a chain was wrapped."""
     for frame in (0, len(positions) - 1):
         half = 0.5 * np.diagonal(edges[frame])
         for alike in chains.alike():
@@ -98,5 +98,5 @@ def _check_unwrapped(positions: np.ndarray, chains: Chains, edges: np.ndarray) -
             if far.any():
                 raise ArticulonError(
                     f"positions: chain {int(alike.chain[np.argmax(far)])} has a bond longer than half of the box in "
-                    f"frame {frame}; give unwrapped positions, in which chains are whole"
+                    f"frame {frame}; give unwrapped positions with whole chains"
                 )

@@ -1,4 +1,4 @@
-"""Functions of a lag from parts of a run, and their errors."""
+"""Functions of a lag computed from parts of a run, and their errors."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from articulon.chains.replicates import (
 )
 
 TIME_PARTS = 4
-"""Blocks of frames from which errors are, where there are too few chains. Of so few a spread is hardly known, but they
-reach lags of a quarter of the run."""
+"""Number of blocks of frames for errors if there are too few chains. The scatter of so few is uncertain, but they reach
+lags of a quarter of the run."""
 COLUMNS = 4096
-"""Coordinates that are transformed at once, at most."""
+"""Maximum number of coordinates transformed at once."""
 
 
 class LagCurves(NamedTuple):
-    """A function of the lag from each part of a run, and from all of it."""
+    """A function of the lag for each part of a run, and for the whole run."""
 
     sums: np.ndarray
-    """Sums over the chains of each part; zero for lags that a part does not reach, shape (parts, lags)."""
+    """Sums over the chains of each part; zero for lags beyond the part, shape (parts, lags)."""
     weights: np.ndarray
-    """What they are to be divided by, zero there, shape (parts, lags)."""
+    """Divisors of the sums, zero for lags beyond the part, shape (parts, lags)."""
     whole: np.ndarray | None
-    """The function from the whole run, shape (lags,), where it is more than the sums of the parts."""
+    """Function for the whole run, shape (lags,), if it is more than the sum of the parts."""
 
     def estimate(self, estimator: Callable[[np.ndarray], np.ndarray | float] | None = None, first: int = 0) -> Estimate:
         """A function of the curve, or the curve itself from the lag ``first`` on, with its error."""
@@ -40,17 +40,17 @@ class LagCurves(NamedTuple):
 
 
 def lag_curves(numbers: np.ndarray, frames: int, lags: int, of: Callable[[Replicate], np.ndarray]) -> LagCurves:
-    """A function of the lag from groups of the numbered chains, which hardly know of each other; from blocks of frames
-    of all, where there are fewer than four.
+    """A function of the lag from groups of the given chains, which are nearly independent; from blocks of frames of all
+    chains if there are fewer than four.
 
     Parameters
     ----------
     numbers
-        Of the chains that take part.
+        Numbers of the contributing chains.
     frames, lags
-        How many frames there are, and how many lags are wanted.
+        Number of frames, and number of lags to compute.
     of
-        The function of a part: its mean over time origins, summed over the chains, for as many lags as the part has.
+        Function of a part: its mean over time origins, summed over the chains, for as many lags as the part has.
     """
     everything = slice(0, frames)
     if numbers.size >= FEWEST:
@@ -66,7 +66,7 @@ def lag_curves(numbers: np.ndarray, frames: int, lags: int, of: Callable[[Replic
 
 
 def over_columns(function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
-    """A function of values (frames, n) that adds up over columns, of values (frames, ...), some columns at once."""
+    """Apply a function of values (frames, n) that is additive over columns to values (frames, ...), in batches."""
     flat = values.reshape(len(values), -1)
     found = np.zeros(len(values))
     for a in range(0, flat.shape[1], COLUMNS):

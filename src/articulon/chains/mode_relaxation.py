@@ -1,4 +1,4 @@
-"""How chains forget their shape: the end-to-end vector, and Rouse modes."""
+"""Relaxation of chains: the end-to-end vector, and Rouse modes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from articulon.chains.replicates import Estimate, Replicate, jackknife
 from articulon.conformations.time_correlation import autocorrelation
 
 MODES = 16
-"""Rouse modes that are looked at, at most."""
+"""Default maximum number of Rouse modes."""
 WINDOW = 5.0
-"""Relaxation times after which their integral ends: of an exponential, e⁻⁵ is left out."""
+"""Length of the integration window in relaxation times; for an exponential, e⁻⁵ is left out."""
 RESOLVED = 2.0
-"""Frames that a relaxation must last, at least: the integral over frames is then 2 % too large."""
+"""Minimum length of a relaxation in frames; the integral over frames is then 2 % too large."""
 
 
 class Relaxation(NamedTuple):
-    """The autocorrelation of a vector, and how long it lasts."""
+    """Autocorrelation of a vector, and its relaxation time."""
 
     times: np.ndarray
     """Lags, from 0 to half of the run [time], shape (lags,)."""
     correlation: Estimate
     """C(t) = ⟨x(s) · x(s + t)⟩/⟨x²⟩, over all origins s and chains, shape (lags,)."""
     time: Estimate
-    """τ = ∫ C dt up to the first t ≥ 5 τ [time]; not a number where C has not relaxed within the lags, or does so
+    """Relaxation time τ = ∫ C dt up to the first t ≥ 5 τ [time]; NaN if C does not relax within the lags, or relaxes
     within two frames."""
 
 
@@ -36,32 +36,33 @@ class RouseModes(NamedTuple):
     """Rouse modes of chains of one architecture."""
 
     kind: str
-    """``linear`` or ``ring``."""
+    """Architecture, ``linear`` or ``ring``."""
     modes: np.ndarray
-    """p = 1, 2, ..., shape (modes,)."""
+    """Mode numbers p = 1, 2, ..., shape (modes,)."""
     amplitudes: Estimate
-    """⟨X_p²⟩ [length²], shape (modes,)."""
+    """Amplitudes ⟨X_p²⟩ [length²], shape (modes,)."""
     scaled_amplitudes: Estimate
-    """λ_p ⟨X_p²⟩ with λ_p = 4 sin²(pπ/2N), of a ring 4 sin²(pπ/N) [length²], shape (modes,): ⟨b²⟩ in an ideal linear
-    chain."""
+    """λ_p ⟨X_p²⟩ with λ_p = 4 sin²(pπ/2N), for a ring 4 sin²(pπ/N) [length²], shape (modes,); equal to ⟨b²⟩ for an
+    ideal linear chain."""
     relaxations: tuple[Relaxation, ...]
-    """That of each mode."""
+    """Relaxation of each mode."""
 
     @property
     def relaxation_times(self) -> Estimate:
-        """Those of all modes [time], shape (modes,)."""
+        """Relaxation times of all modes [time], shape (modes,)."""
         found = [one.time for one in self.relaxations]
         parts = found[0].parts
         return Estimate(np.array([t.value for t in found]), np.array([t.error for t in found]), parts)
 
 
 def rouse_vectors(beads: int, modes: int, kind: str) -> np.ndarray:
-    """What projects beads on modes p = 1, ..., shape (modes, vectors of each, beads).
+    """Vectors that project beads onto the modes p = 1, ..., shape (modes, vectors of each, beads).
 
-    Of a linear chain √(2/N) cos(pπ (i − ½)/N), i = 1, ..., N, one vector a mode (Kalathi, Kumar, Rubinstein and Grest,
-    Macromolecules 47, 6925, 2014; Kremer and Grest, J. Chem. Phys. 92, 5057, 1990, have them with 1/N for √(2/N)); of
-    a ring √(2/N) cos(2πp i/N) and √(2/N) sin(2πp i/N). They are orthonormal eigenvectors of the matrix of the chain's
-    springs with the eigenvalues :func:`eigenvalues`; the mode p = N/2 of a ring has but one vector of length √(1/N).
+    For a linear chain √(2/N) cos(pπ (i − ½)/N), i = 1, ..., N, one vector per mode (Kalathi, Kumar, Rubinstein and
+    Grest, Macromolecules 47, 6925, 2014; Kremer and Grest, J. Chem. Phys. 92, 5057, 1990, use 1/N instead of √(2/N));
+    for a ring √(2/N) cos(2πp i/N) and √(2/N) sin(2πp i/N). They are orthonormal eigenvectors of the spring matrix of
+    the chain with the eigenvalues :func:`eigenvalues`; the mode p = N/2 of a ring has only one vector, of length
+    √(1/N).
     """
     i, p = np.arange(beads), np.arange(1, modes + 1)[:, None]
     if kind == "linear":
@@ -69,14 +70,14 @@ def rouse_vectors(beads: int, modes: int, kind: str) -> np.ndarray:
     angle = 2.0 * np.pi * p * i / beads
     found = np.sqrt(2.0 / beads) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     if 2 * modes == beads:
-        # Its cosine is ±1 and its sine nothing: the mean over the two vectors is that of the one.
+        # Its cosine is ±1 and its sine is zero, so one vector is duplicated to keep the mean over two.
         found[-1] = found[-1, 0]
         found[-1] /= np.sqrt(2.0)
     return found
 
 
 def eigenvalues(beads: int, modes: int, kind: str) -> np.ndarray:
-    """λ_p of the matrix of the springs, in units of one spring: 4 sin²(pπ/2N), of a ring 4 sin²(pπ/N), shape
+    """Eigenvalues λ_p of the spring matrix, in units of one spring: 4 sin²(pπ/2N), for a ring 4 sin²(pπ/N), shape
     (modes,)."""
     p = np.arange(1, modes + 1)
     return np.asarray(4.0 * np.sin(np.pi * p / (beads if kind == "ring" else 2 * beads)) ** 2)
@@ -90,27 +91,27 @@ def rouse_modes(
     parts: tuple[Replicate, ...],
     most: int = MODES,
 ) -> RouseModes | None:
-    """Rouse modes p = 1, ... of chains of one kind, as many as the shortest of them has; None where it has none.
+    """Rouse modes p = 1, ... of chains of one kind, as many as the shortest chain has; None if it has none.
 
-    X_p = √(2/N) Σ_i r_i cos(pπ (i − ½)/N) of a linear chain. If its bonds know nothing of each other ⟨X_p²⟩ =
-    b²/4 sin²(pπ/2N) exactly, whatever the law of their lengths; a Rouse chain relaxes by exp(−t/τ_p) with
+    For a linear chain X_p = √(2/N) Σ_i r_i cos(pπ (i − ½)/N). If its bonds are uncorrelated, ⟨X_p²⟩ =
+    b²/4 sin²(pπ/2N) exactly for any distribution of bond lengths; a Rouse chain relaxes as exp(−t/τ_p) with
     τ_p = ζ b²/(12 kT sin²(pπ/2N)) (Verdier, J. Chem. Phys. 45, 2118, 1966). X_p² of a ring is the mean over its two
     vectors. Chains of different lengths share modes by p.
 
     Parameters
     ----------
     times
-        Equally far apart, at least four [time], shape (frames,).
+        Equally spaced times, at least four [time], shape (frames,).
     positions
-        Unwrapped [length], shape (frames, beads, 3).
+        Unwrapped positions [length], shape (frames, beads, 3).
     chains
         The chains.
     kind
-        ``linear`` or ``ring``.
+        Architecture, ``linear`` or ``ring``.
     parts
-        From which the errors of the amplitudes are.
+        Parts of the run that give the errors of the amplitudes.
     most
-        Modes that are looked at, at most.
+        Maximum number of modes.
     """
     own = np.flatnonzero(chains.kind == kind)
     if not own.size:
@@ -126,7 +127,7 @@ def rouse_modes(
     sums, scaled, counts = (np.zeros((len(parts), count)) for _ in range(3))
     relaxations = []
     for p in range(count):
-        # One mode after the other: all of them would take several times the memory of the positions.
+        # One mode at a time, because all of them would take several times the memory of the positions.
         amplitude = np.zeros((len(positions), len(chains), 2 if kind == "ring" else 1, 3))
         for alike, vectors in groups:
             for k, bead in zip(alike.chain.tolist(), alike.bead, strict=True):
@@ -143,7 +144,7 @@ def rouse_modes(
 
 
 def end_to_end_relaxation(times: np.ndarray, positions: np.ndarray, chains: Chains) -> Relaxation | None:
-    """Autocorrelation of the end-to-end vector of linear chains; None where there is none."""
+    """Autocorrelation of the end-to-end vector of linear chains; None if there are none."""
     own = np.flatnonzero((chains.kind == "linear") & (chains.length > 1))
     if not own.size:
         return None
@@ -153,9 +154,11 @@ def end_to_end_relaxation(times: np.ndarray, positions: np.ndarray, chains: Chai
 
 
 def relaxation(times: np.ndarray, vectors: np.ndarray, own: np.ndarray) -> Relaxation:
-    """The autocorrelation of vectors (frames, chains, ..., 3) of the chains ``own``, whose mean is zero by symmetry,
-    and its integral (Madras and Sokal, J. Stat. Phys. 50, 109, 1988, for where it ends). Errors are from groups of
-    chains; of fewer than four chains from blocks of frames, for lags within a block."""
+    """Autocorrelation of vectors (frames, chains, ..., 3) of the chains ``own``, with zero mean by symmetry, and its
+    integral (upper limit as in Madras and Sokal, J. Stat. Phys. 50, 109, 1988).
+
+    Errors come from groups of chains, or, for fewer than four chains, from blocks of frames for lags within a block.
+    """
     frames = len(times)
     lags = frames // 2 + 1
     interval = float(times[1] - times[0])
@@ -173,7 +176,7 @@ def relaxation(times: np.ndarray, vectors: np.ndarray, own: np.ndarray) -> Relax
 
 
 def integral_time(correlation: np.ndarray) -> float:
-    """∫ C dt in frames up to the first t ≥ 5 ∫ C dt, by trapezoids; not a number where there is no such t."""
+    """Integral ∫ C dt in frames up to the first t ≥ 5 ∫ C dt, by the trapezoidal rule; NaN if there is no such t."""
     steps = 0.5 * (correlation[1:] + correlation[:-1])
     integral = np.cumsum(steps[: _end_of_numbers(steps)])
     ended = np.flatnonzero(np.arange(1, integral.size + 1) >= WINDOW * integral)

@@ -1,4 +1,4 @@
-"""The chains of a model, and where their beads are in the frames of a run."""
+"""Chains of a model, and positions of their beads in the frames of a run."""
 
 from __future__ import annotations
 
@@ -11,41 +11,42 @@ from articulon.conformations.chosen_atoms import positions_of
 from articulon.model import Model
 
 NUMBERS = 60_000_000
-"""Coordinates of beads that are held at once, at most."""
+"""Maximum number of bead coordinates held in memory."""
 
 
 class ChainFrames(NamedTuple):
-    """What :func:`articulon.chains.chain_statistics.chain_statistics` takes, of a run."""
+    """Arguments of :func:`articulon.chains.chain_statistics.chain_statistics`, for a run."""
 
     times: np.ndarray
-    """[time], shape (frames,)."""
+    """Times of the frames [time], shape (frames,)."""
     positions: np.ndarray
-    """Unwrapped [length], shape (frames, beads, 3)."""
+    """Unwrapped positions [length], shape (frames, beads, 3)."""
     chains: Chains
-    """The chains; their beads are all the columns, in order."""
+    """Chains, whose beads are all the columns in order."""
     boxes: np.ndarray | None
-    """Edges as rows [length], shape (frames, 3, 3); None where the box is not periodic in all directions."""
+    """Edges as rows [length], shape (frames, 3, 3); None if the box is not periodic in all directions."""
     masses: np.ndarray
-    """Of the beads: those of one kind weigh the same, as much as most of their bodies do for each bead on them, shape
-    (beads,)."""
+    """Masses of the beads, shape (beads,): all beads of a kind have the most frequent mass of their bodies per bead."""
 
 
 def chain_frames(
     model: Model, times: np.ndarray, q: np.ndarray, volumes: np.ndarray | None = None
 ) -> ChainFrames | None:
-    """The beads of a model's chains in the frames of a run; every second, third, ... frame where memory would not hold
-    all of them. None for a model without chains.
+    """Beads of a model's chains in the frames of a run; None for a model without chains.
+
+    Only every second, third, ... frame is used if memory would not hold all of them.
 
     Parameters
     ----------
     model
         The model.
     times
-        Of the frames [time], shape (frames,).
+        Times of the frames [time], shape (frames,).
     q
         Coordinates of the frames, shape (frames, nq).
     volumes
-        Of the box in each frame, which keeps its shape [length³], shape (frames,); that of the model's box by default.
+        Volume of the box in each frame, with constant shape [length³], shape (frames,); by default that of the model's
+        box.
     """
     if model.chains is None:
         return None
@@ -64,7 +65,8 @@ def chain_frames(
 
 
 def _masses(model: Model, sites: np.ndarray) -> np.ndarray:
-    """Of beads by kind, shape (beads,): a ring's bead may be on two bodies that each have half of it."""
+    """Masses of beads by kind, shape (beads,); a ring's bead may be split over two bodies with half of the mass
+    each."""
     body, kind = model.sites.body[sites], model.sites.kind[sites]
     shares = np.asarray(model.masses)[body] / np.bincount(body, minlength=model.bodies)[body]
     found = np.empty(sites.size)

@@ -1,5 +1,5 @@
-"""How beads stand about each other, within a chain and between chains; neighbours are found by freud (Ramasubramani et
-al., Comput. Phys. Commun. 254, 107275, 2020)."""
+"""Pair distribution of beads within a chain and between chains; neighbours are found by freud (Ramasubramani et al.,
+Comput. Phys. Commun. 254, 107275, 2020)."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ from articulon.chains.replicates import Estimate, Replicate, jackknife
 from articulon.conformations.conformation_record import some_frames
 
 BINS, FRAMES, FEWEST = 200, 100, 8
-"""Bins, and frames that are looked at, at most and at least."""
+"""Number of bins, and largest and smallest number of frames."""
 PAIRS = 6_000_000
-"""Pairs of beads that are looked at, about at most: they take seconds."""
+"""Approximate maximum number of pairs processed, which takes seconds."""
 TOGETHER = 2_000_000
-"""Pairs that are held at once, at most."""
+"""Maximum number of pairs held in memory."""
 
 
 class PairDistribution(NamedTuple):
-    """g(r), split into beads of the same chain and of others: the two add up to that of all beads of chains."""
+    """Pair distribution g(r), split into beads of the same chain and of others; the sum is that of all beads of
+    chains."""
 
     edges: np.ndarray
     """Edges of the bins [length], shape (bins + 1,)."""
     within: Estimate
-    """Density of beads of the same chain about a bead over the mean density of all, shape (bins,)."""
+    """Density of beads of the same chain around a bead over the mean density of all, shape (bins,)."""
     between: Estimate
-    """That of beads of other chains, and of a chain's own periodic images, which goes to one far away, shape
-    (bins,)."""
+    """Density of beads of other chains, and of a chain's own periodic images, over the mean density of all, which tends
+    to one at large distances, shape (bins,)."""
     frames: int
-    """Frames that were looked at."""
+    """Number of frames used."""
 
     @property
     def middles(self) -> np.ndarray:
-        """Middles of the bins [length], shape (bins,)."""
+        """Centres of the bins [length], shape (bins,)."""
         return 0.5 * (self.edges[1:] + self.edges[:-1])
 
 
@@ -46,27 +47,28 @@ def pair_distribution(
     reach: float | None = None,
     bins: int = BINS,
 ) -> PairDistribution:
-    """g(r) within and between chains in a periodic box, by minimum images; branched molecules take part.
+    """Pair distribution g(r) within and between chains in a periodic box, by minimum images; includes branched
+    molecules.
 
     Parameters
     ----------
     positions
-        Unwrapped [length], shape (frames, beads, 3).
+        Unwrapped positions [length], shape (frames, beads, 3).
     chains
-        The chains; beads in none of them do not count.
+        Chains; beads outside chains are ignored.
     boxes
         Edges of the box in each frame as rows, a along x and b in the plane of x and y [length], shape (frames, 3, 3).
     parts
-        From which the errors are.
+        Parts of the run that give the errors.
     reach
-        Farthest distance [length]; half of the least distance between opposite faces by default, and at most.
+        Largest distance [length]; by default, and at most, half of the smallest distance between opposite faces.
     bins
         Number of bins.
 
     Raises
     ------
     ImportError
-        Where freud is missing.
+        If freud is missing.
     """
     import freud
 
@@ -75,7 +77,7 @@ def pair_distribution(
     count = chains.bead.size
     volumes = np.linalg.det(boxes)
     per_frame = count * count / float(volumes.min()) * 4.0 / 3.0 * np.pi * farthest**3 + 1.0
-    # Of a large system not all chains are looked at from in every frame, but all chains are looked at.
+    # In a large system only some chains are central in each frame; they take turns, so that all are used.
     stride = min(len(chains), max(1, round(FEWEST * per_frame / PAIRS)))
     most = int(np.clip(PAIRS * stride / per_frame, FEWEST, FRAMES))
     edges = np.linspace(0.0, farthest, bins + 1)
@@ -88,9 +90,9 @@ def pair_distribution(
     for turn, frame in enumerate(frames.tolist()):
         x, vectors = positions[frame, chains.bead], boxes[frame]
         (lx, ly, lz), (xy, xz, yz) = np.diag(vectors), (vectors[1, 0], vectors[2, 0], vectors[2, 1])
-        # HOOMD's tilts, which freud takes, are over the length that they tilt along.
+        # freud takes HOOMD's tilts, which are relative to the length along which they tilt.
         cell = freud.box.Box(lx, ly, lz, xy / ly, xz / lz, yz / lz)
-        # In single precision, as freud has them, positions far from the box would be rounded.
+        # freud uses single precision, in which positions far from the box would be rounded.
         fractions = x @ np.linalg.inv(vectors)
         wrapped = (fractions - np.floor(fractions) - 0.5) @ vectors
         query = freud.locality.AABBQuery(cell, wrapped)
@@ -104,7 +106,7 @@ def pair_distribution(
             i, j = some[near.query_point_indices], near.point_indices
             distinct = i != j
             i, j, distance = i[distinct], j[distinct], near.distances[distinct]
-            # A bead and an image of another of its own chain are as far apart as beads of different chains.
+            # A bead and an image of another bead of its own chain count as beads of different chains.
             same = chains.owner[i] == chains.owner[j]
             pairs = np.flatnonzero(same)
             straight = np.linalg.norm(x[i[pairs]] - x[j[pairs]], axis=1)
@@ -123,7 +125,7 @@ def faces_apart(boxes: np.ndarray) -> np.ndarray:
 
 
 def _part_of(parts: tuple[Replicate, ...], frames: int, chains: int) -> np.ndarray:
-    """The part to which each chain belongs in each frame, shape (frames, chains)."""
+    """Part that each chain belongs to in each frame, shape (frames, chains)."""
     found = np.zeros((frames, chains), dtype=np.int64)
     for k, part in enumerate(parts):
         found[part.frames, part.chains] = k

@@ -1,4 +1,4 @@
-"""How far along its backbone a chain remembers its direction."""
+"""Persistence lengths: the decay of the direction along a backbone."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from articulon.chains.replicates import Estimate, Replicate, jackknife
 from articulon.conformations.time_correlation import autocorrelation
 
 FITTED = float(np.exp(-2.0))
-"""The exponential is fitted down to the first correlation below this: beyond, chains in a melt decay by a power."""
+"""First correlation at which the exponential fit ends; beyond it, chains in a melt decay by a power law."""
 
 
 class PersistenceLength(NamedTuple):
     """Correlation of the directions of bonds along linear chains, and two persistence lengths."""
 
     bonds: np.ndarray
-    """n = 0, 1, ..., bonds from one to the other, shape (separations,)."""
+    """Separations n = 0, 1, ... in bonds, shape (separations,)."""
     correlation: Estimate
     """C(n) = ⟨t_i · t_{i+n}⟩ of unit vectors t along bonds, shape (separations,)."""
     exponential_fit: Estimate
-    """l of C(n) = exp(−n b/l), by least squares down to C = e⁻² [length]; zero where C(1) is not positive, and infinite
-    for straight chains."""
+    """Length l of the least-squares fit C(n) = exp(−n b/l) down to C = e⁻² [length]; zero if C(1) is not positive, and
+    infinite for straight chains."""
     projection: Estimate
-    """⟨t_1 · R⟩, the end-to-end vector's projection on the first bond and, from the other end, on the last one
+    """⟨t_1 · R⟩, the projection of the end-to-end vector onto the first bond and, from the other end, onto the last one
     [length]."""
 
 
@@ -37,13 +37,13 @@ def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Repli
     The exponential fit is that of the worm-like chain (Kratky and Porod, Rec. Trav. Chim. 68, 1106, 1949). The
     projection is Flory's (Statistical Mechanics of Chain Molecules, 1969, chapter IV), which needs no form of C(n). For
     a freely rotating chain of N bonds of length b with ⟨cos⟩ = c between neighbours they are −b/ln c and
-    b (1 − c^N)/(1 − c), which agree for stiff chains. Rings and branched molecules are left out: the bonds of a ring
-    add up to nothing, so that C(n) is negative far along it.
+    b (1 − c^N)/(1 − c), which agree for stiff chains. Rings and branched molecules are omitted: the bonds of a ring
+    sum to zero, so that C(n) is negative at large n.
     """
     bonds = int(chains.length[chains.kind == "linear"].max(initial=1)) - 1
     if bonds < 2:
         return None
-    # Behind C(n), the sums of the projections, and of the lengths of all bonds.
+    # After C(n) come the sums of the projections and of the lengths of all bonds.
     sums, counts = np.zeros((len(parts), bonds + 2)), np.zeros((len(parts), bonds + 2))
     for k, part in enumerate(parts):
         for alike in chains.alike(part.chains):
@@ -53,7 +53,7 @@ def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Repli
             for x in batches(positions, part.frames, alike.bead):
                 vectors = bond_vectors(x, alike.kind)
                 lengths = np.linalg.norm(vectors, axis=2)
-                # A bond of no length has no direction, and counts as one that is across all others.
+                # A bond of zero length has no direction and counts as perpendicular to all others.
                 with np.errstate(invalid="ignore"):
                     units = np.nan_to_num(vectors / lengths[:, :, None])
                 pairs = np.arange(own, 0, -1)
@@ -72,8 +72,8 @@ def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Repli
 
 
 def exponential_fit(correlation: np.ndarray, bond: float) -> float:
-    """The length l that fits exp(−n b/l) to C(n), n = 0, 1, ..., by least squares down to the first C(n) below e⁻²;
-    not a number where C is none."""
+    """Length l for which exp(−n b/l) fits C(n), n = 0, 1, ..., by least squares down to the first C(n) below e⁻²; NaN
+    if C is NaN."""
     below = np.flatnonzero(correlation < FITTED)
     end = min(int(below[0]) + 1 if below.size else correlation.size, correlation.size)
     n, values = np.arange(1, end), correlation[1:end]

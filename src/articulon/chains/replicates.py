@@ -1,4 +1,4 @@
-"""Parts of a run that tell nothing about each other, and the errors that their spread gives."""
+"""Independent parts of a run, and the errors from their scatter."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from articulon.chains.chain_table import Chains
 from articulon.conformations.time_correlation import inefficiency, normalised_autocorrelations
 
 FEWEST, MOST = 4, 32
-"""Parts: with fewer than four a spread is hardly known; with more than 32 it is not known better."""
+"""Smallest and largest number of parts: the scatter of fewer is uncertain, and more do not improve it."""
 MEMORIES = 5.0
-"""Independent samples that a block of frames should hold. For memory that decays exponentially, errors of blocks as
-long as this, 10 τ, are 5 % too small."""
+"""Number of independent samples per block of frames. For an exponential correlation, errors from blocks of this length,
+10 τ, are 5 % too small."""
 
 
 class Estimate(NamedTuple):
@@ -24,9 +24,9 @@ class Estimate(NamedTuple):
     value: np.ndarray
     """Its value; a curve has the shape (points,), a number the shape ()."""
     error: np.ndarray
-    """Its standard error by the spread over parts of the run, in the same shape; not a number where it is not known."""
+    """Standard error from the scatter over parts of the run, in the same shape; NaN if unknown."""
     parts: int
-    """Parts of the run from whose spread it is: Student's t of one fewer degrees of freedom bounds the truth."""
+    """Number of parts; the confidence interval follows from Student's t with one fewer degrees of freedom."""
 
 
 class Replicate(NamedTuple):
@@ -39,31 +39,31 @@ class Replicate(NamedTuple):
 
 
 class Replicates(NamedTuple):
-    """Parts of a run that together are all of it."""
+    """Parts that together make up a run."""
 
     parts: tuple[Replicate, ...]
     """The parts."""
     by: str
-    """``time`` where they are blocks of frames, one after the other, ``chains`` where they are groups of chains."""
+    """Kind of parts: ``time`` for successive blocks of frames, ``chains`` for groups of chains."""
     samples: float
-    """Independent values in time that the slowest of the quantities that were looked at has."""
+    """Number of independent samples in time of the slowest of the given quantities."""
 
 
 def replicates(chains: Chains, sizes: Sequence[np.ndarray]) -> Replicates:
-    """The parts from which errors of averages are taken.
+    """Parts of a run that are used for errors of averages.
 
-    They are blocks of frames, each as long as five independent samples of the slowest size, where the run has room for
-    four of them (Flyvbjerg and Petersen, J. Chem. Phys. 91, 461, 1989). In a shorter run the frames say nothing about
-    the error, but chains do, since each hardly knows of the others: then they are groups of chains, if there are four
-    chains or more. With chains of different lengths such an error is too large rather than too small, as it counts the
-    difference of their lengths as chance.
+    They are blocks of frames, each as long as five independent samples of the slowest size, if the run contains four of
+    them (Flyvbjerg and Petersen, J. Chem. Phys. 91, 461, 1989). In a shorter run the frames give no error, but chains
+    do, because they are nearly independent: the parts are then groups of chains, if there are at least four chains.
+    With chains of different lengths such an error is too large rather than too small, because it counts the difference
+    of their lengths as chance.
 
     Parameters
     ----------
     chains
         The chains.
     sizes
-        Means over the chains of what changes slowly, such as R² and Rg², shape (frames,) each.
+        Means over the chains of slowly varying quantities, such as R² and Rg², shape (frames,) each.
     """
     frames = len(sizes[0])
     memory = max(memory_of(values) for values in sizes)
@@ -77,20 +77,20 @@ def replicates(chains: Chains, sizes: Sequence[np.ndarray]) -> Replicates:
 
 
 def memory_of(values: np.ndarray) -> float:
-    """Frames that are worth one independent sample of values over the frames; one where nothing changes."""
+    """Number of frames per independent sample of values over the frames; one if nothing changes."""
     if values.size < 3 or not np.ptp(values) > 1e-12 * np.abs(values).max():
         return 1.0
     return inefficiency(normalised_autocorrelations(values[:, None])[:, 0])
 
 
 def blocks_of_frames(frames: int, count: int) -> list[slice]:
-    """Blocks of frames, as many as asked for where there are as many frames, and as equal as can be."""
+    """Divide frames into ``count`` blocks as equal as possible, or fewer if there are fewer frames."""
     edges = np.linspace(0, frames, min(count, frames) + 1).round().astype(int).tolist()
     return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def groups_of_chains(numbers: np.ndarray, frames: slice) -> tuple[Replicate, ...]:
-    """Groups of chains over all frames, at most :data:`MOST`, the chains dealt out in turn."""
+    """Groups of chains over all frames, at most :data:`MOST`, with the chains assigned in turn."""
     count = min(MOST, numbers.size)
     return tuple(Replicate(frames, numbers[k::count]) for k in range(count))
 
@@ -101,19 +101,19 @@ def jackknife(
     estimator: Callable[[np.ndarray], np.ndarray | float] | None = None,
     whole: np.ndarray | None = None,
 ) -> Estimate:
-    """A function of means over all parts, and its error by leaving out one part after the other.
+    """A function of the means over all parts, with its jackknife error.
 
-    For a plain mean the error is the spread of the parts' means over √parts; for ratios and fits it is free of their
-    bias of order 1/parts (Efron, The Jackknife, 1982).
+    For a plain mean the error is the scatter of the parts' means over √parts; for ratios and fits the bias of order
+    1/parts is removed (Efron, The Jackknife, 1982).
 
     Parameters
     ----------
     sums, weights
-        Sums of the parts and what they are to be divided by, shapes (parts, ...) that go together.
+        Sums of the parts and their divisors, with broadcastable shapes (parts, ...).
     estimator
-        What is computed from the means; the means themselves by default.
+        Function of the means; by default the means themselves.
     whole
-        The means over the whole run, where they are more than the sums of the parts.
+        Means over the whole run, if they are more than the sums of the parts.
     """
     of = (lambda means: means) if estimator is None else estimator
     weights = np.broadcast_to(weights, sums.shape) if np.ndim(weights) else np.full(sums.shape, weights)

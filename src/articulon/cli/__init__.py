@@ -1,4 +1,4 @@
-"""The command ``articulon``. What is heavy (kernels, plots, peers) is imported by the command that needs it."""
+"""The command ``articulon``. Heavy modules (kernels, plots, peers) are imported only by the commands that need them."""
 
 import gc
 
@@ -47,7 +47,7 @@ __all__ = [
 
 
 def main() -> None:
-    """The entry point of the command."""
-    # What is imported and loaded stays: to look through it for garbage again and again takes a tenth of a short run.
+    """Entry point of the command."""
+    # Imported objects stay in memory; scanning them repeatedly for garbage would take a tenth of a short run.
     gc.set_threshold(100_000, 20, 100)
     app(prog_name="articulon")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from articulon.advice import Advice
 
 WIDTH = 100
-"""Of what is printed where no terminal has one."""
+"""Width of the output if there is no terminal."""
 
 
 @app.command()
@@ -24,21 +24,21 @@ def advise(
     probe: Annotated[
         str | None,
         typer.Option(
-            "--probe", metavar="TIME", help="Length of the probe; by default some of its slowest relaxations."
+            "--probe", metavar="TIME", help="Length of the probe run; by default a few of its slowest relaxation times."
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option("--seconds", metavar="S", help="Wall time to spend, about, beside compiling.")
+        float, typer.Option("--seconds", metavar="S", help="Approximate wall time to spend, without compiling.")
     ] = 30.0,
     tolerance: Annotated[
         str | None,
-        typer.Option("--tolerance", metavar="PART", help="Error that is allowed: 0.02 or '2 %', which is the default."),
+        typer.Option("--tolerance", metavar="PART", help="Allowed error: 0.02 or '2 %' (the default)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     overrides: Overrides = [],  # noqa: B006
     allow_code: AllowCode = False,
 ) -> None:
-    """Say how to run a case, before a long run: by which rule, at which step, at what cost, and how far to trust it."""
+    """Advise on a case before a long run: which rule, which step, at what cost, and how far to trust it."""
     from articulon.advice import advise as advise_on
     from articulon.cases import load_case
 
@@ -51,7 +51,7 @@ def advise(
         if partial is None:
             raise
         _print(partial, as_json)
-        fail("stopped by Ctrl-C; the options that are marked so have not been measured", "interrupted")
+        fail("stopped by Ctrl-C; options marked accordingly have not been measured", "interrupted")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     finally:
         progress.close()

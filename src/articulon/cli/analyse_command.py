@@ -1,4 +1,4 @@
-"""The command ``analyse``, and how it tells what it has found."""
+"""The command ``analyse``, and the output of its results."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from articulon.analysis.relaxation import Relaxation
 
 MOST_BODIES = 12
-"""Bodies whose relaxation times are printed."""
+"""Largest number of bodies whose relaxation times are printed."""
 
 
 def part(text: str, option: str = "--tolerance") -> float:
-    """A part such as "0.02" or "2%"; raises ArticulonError for what is none between 0 and 1."""
+    """Return a fraction such as "0.02" or "2%" as a number; raises ArticulonError unless it is between 0 and 1."""
     from articulon.errors import ArticulonError
 
     digits = text.strip().removesuffix("%")
@@ -32,7 +32,7 @@ def part(text: str, option: str = "--tolerance") -> float:
     except ValueError:
         value = math.nan
     if not 0.0 < value < 1.0:
-        raise ArticulonError(f"{option}: expected a part between 0 and 1, such as 0.02 or 2%, got '{text}'")
+        raise ArticulonError(f"{option}: expected a fraction between 0 and 1, such as 0.02 or 2%, got '{text}'")
     return value
 
 
@@ -46,7 +46,7 @@ def analyse(
         typer.Option(
             "--time-scale",
             metavar="TIME",
-            help="At which the system is looked at: '1 ns'; by default the case's unit of time.",
+            help="Time scale of interest: '1 ns'; by default the case's unit of time.",
         ),
     ] = None,
     window: Annotated[
@@ -56,32 +56,33 @@ def analyse(
         ),
     ] = None,
     tolerance: Annotated[
-        str, typer.Option("--tolerance", metavar="PART", help="Lag of a scaled run that is allowed: 0.02 or 2%.")
+        str, typer.Option("--tolerance", metavar="PART", help="Allowed lag of a scaled run: 0.02 or 2%.")
     ] = "2%",
     mean_free_path: Annotated[
-        str, typer.Option("--mean-free-path", metavar="LENGTH", help="Of the medium, for Knudsen numbers.")
+        str,
+        typer.Option("--mean-free-path", metavar="LENGTH", help="Mean free path of the medium, for Knudsen numbers."),
     ] = "0.3 nm",
     speed: Annotated[
         str | None,
-        typer.Option("--speed", metavar="VELOCITY", help="At which grains meet; by default what the case lets expect."),
+        typer.Option("--speed", metavar="VELOCITY", help="Impact speed of grains; by default estimated from the case."),
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
             "--reference",
             metavar="FILE",
-            help="PDB or mmCIF file that a run of molecules is compared with; its first frame by default.",
+            help="PDB or mmCIF file to compare a run of molecules with; by default its first frame.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder where results of a run of molecules go, as CSV and JSON."),
+        typer.Option("--out", metavar="DIR", help="Folder for the results of a run of molecules, as CSV and JSON."),
     ] = None,
     overrides: Overrides = [],  # noqa: B006
     allow_code: AllowCode = False,
 ) -> None:
-    """Say which scaling a case allows: for thermostatted particles by short unscaled runs, else by its drag; and which
-    step, of a case with contacts. Of a run of molecules: how they are folded and how well it samples them."""
+    """Analyse which scaling a case allows: by short unscaled runs for thermostatted particles, otherwise by its drag.
+    For a case with contacts, find the step. For a run of molecules, analyse structure and sampling."""
     from articulon.errors import ArticulonError
 
     if Path(case).is_dir():
@@ -89,7 +90,7 @@ def analyse(
         return
     for option, given in (("--reference", reference), ("--out", out)):
         if given is not None:
-            raise ArticulonError(f"{option} is of a run of molecules, and '{case}' is no folder of a run; leave it out")
+            raise ArticulonError(f"{option} applies to a run of molecules, and '{case}' is no run folder; leave it out")
     from articulon.analysis import analyse_contacts, analyse_relaxation, analyse_thermostat, load_for_analysis
     from articulon.forces import Contact
     from articulon.forces.sites.site_positions import only_particles
@@ -127,7 +128,7 @@ def _print_molecules(found: MoleculeAnalysis) -> None:
     length, time = (found.run.model.units.label(what) for what in ("length", "time"))
     symbols = {"rmsd": length, "radius_of_gyration": length, "end_to_end_distance": length, "temperature": "K"}
     skipped, against = found.figures["skip"], found.figures["reference"]
-    echo(f"means leave out the first {skipped:.0%} of the frames; reference: {against}\n")
+    echo(f"means skip the first {skipped:.0%} of the frames; reference: {against}\n")
     rows = []
     for name, values in found.figures.items():
         if isinstance(values, dict) and "mean" in values:
@@ -142,13 +143,13 @@ def _print_molecules(found: MoleculeAnalysis) -> None:
         memory = f"correlation time {slowest['correlation_time']:.3g} {time}"
         echo(f"slowest torsion {slowest['name']}: {slowest['effective_samples']:.3g} independent samples, {memory}")
     for row in found.tables.get("clusters", [])[:5]:
-        echo(f"cluster {row['cluster']}: {row['population']:.1%} of the frames, its middle at {row['time']:.4g} {time}")
+        echo(f"cluster {row['cluster']}: {row['population']:.1%} of the frames, centre at {row['time']:.4g} {time}")
     for note in found.notes:
         echo(f"note    {note}")
 
 
 COLUMNS = ("mean", "error", "samples", "final")
-"""What is printed of a mean."""
+"""Printed columns of a mean."""
 
 
 def _short(value: Any) -> str:
@@ -156,7 +157,7 @@ def _short(value: Any) -> str:
 
 
 def _shown(bodies: Sequence[Relaxation]) -> list[Relaxation]:
-    """The fastest bodies, and the slowest."""
+    """Return the fastest bodies and the slowest one."""
     first, slowest = list(bodies[:MOST_BODIES]), max(bodies, key=lambda one: one.translation)
     return first if slowest in first else [*first[:-1], slowest]
 
@@ -194,7 +195,7 @@ def _print_contacts(found: ContactAnalysis) -> None:
         "" if reduced else f" ({units.label(what)})" for what in ("time", "length", "mass_density")
     )
     velocity = "" if reduced else f" {units.label('velocity')}"
-    echo(f"{found.case.title}\nspheres are taken to meet at {scales.speed:.4g}{velocity}\n")
+    echo(f"{found.case.title}\nassumed impact speed of spheres: {scales.speed:.4g}{velocity}\n")
     _table(
         ["material", f"R{length}", f"ρ{density}", f"Rayleigh time{time}"],
         [[one.kind, f"{one.radius:.4g}", f"{one.density:.4g}", _finite(one.time)] for one in scales.grains],
@@ -242,7 +243,7 @@ def _print_thermostat(found: ThermostatAnalysis) -> None:
             for one in found.stretches
         ],
     )
-    echo(f"ζ and kd ζ' are root mean squares once settled; the canonical σ of T is {found.canonical:.3g}\n")
+    echo(f"ζ and kd ζ' are root mean squares after equilibration; the canonical σ of T is {found.canonical:.3g}\n")
     rows = []
     for terms in sorted(found.scales, key=lambda one: one.rate):
         factors = {"I": "0", "II": "1", "III": "2"}[terms.case]

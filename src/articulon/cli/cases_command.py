@@ -1,4 +1,4 @@
-"""The commands that look at cases and at this machine."""
+"""Commands for cases and for this machine: list, compile, cite and measure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from articulon.errors import ArticulonError
 
 @app.command()
 def cases(
-    name: Annotated[str | None, typer.Argument(help="A built-in case, to print its file and notes.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A built-in case whose file and notes are printed.")] = None,
 ) -> None:
     """List the built-in cases, or print one."""
     from articulon.cases.case import text_of
@@ -34,7 +34,7 @@ def cases(
 def warm_up(
     names: Annotated[list[str] | None, typer.Argument(help="Cases; all built-in ones by default.")] = None,
 ) -> None:
-    """Compile what runs of cases need, so that their first steps come at once."""
+    """Compile the kernels that runs of cases need, so that their first steps start at once."""
     from articulon.announcements import announcing
     from articulon.cases import load_case
     from articulon.cases.library import built_in_cases
@@ -48,7 +48,7 @@ def warm_up(
 
 @app.command()
 def cite(case: CaseName) -> None:
-    """Print what to cite for a case, as BibTeX."""
+    """Print the references to cite for a case, as BibTeX."""
     from articulon.cases import load_case
     from articulon.cases.references import bibliography
 
@@ -60,7 +60,7 @@ def bench(
     name: Annotated[str | None, typer.Argument(help="A benchmark; all of them by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Measure speed and memory on this machine, beside other engines where they are installed; from a checkout."""
+    """Measure speed and memory on this machine, alongside other installed engines; needs a checkout."""
     checkout = Path(__file__).resolve().parents[3]
     if "benchmarks" not in sys.modules:
         if not (checkout / "benchmarks" / "__init__.py").is_file():

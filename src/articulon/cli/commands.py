@@ -1,4 +1,4 @@
-"""The command ``articulon``. What is heavy (kernels, plots, peers) is imported by the command that needs it."""
+"""The command group ``articulon``, its common options, and its error handling."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 EXIT_ERROR = 2
-"""The case, the model or the files are at fault; the message says which and what to do."""
+"""Exit code: the case, the model or the files are invalid; the message says what to do."""
 EXIT_CHECK = 3
-"""The results of a run, which are kept, do not pass a check of its case, or with ``--strict`` are not trusted."""
+"""Exit code: a check of the case failed, or ``--strict`` was given and the verdict is not trusted. Results are kept."""
 EXIT_INTERRUPTED = 130
-"""Stopped by Ctrl-C, as shells report it."""
+"""Exit code after Ctrl-C, as shells report it."""
 
 
 class Commands(TyperGroup):
-    """The commands, with every error that articulon raises on purpose as one message and an exit code."""
+    """The command group; it turns each error that articulon raises into one message and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+        """Run the requested command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interruption:
@@ -63,12 +63,14 @@ Out = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        help="Folder of the results; by default runs/<case>. It names what --set changes, too.",
+        help="Folder of the results; by default runs/<case>, with the changes by --set in its name.",
     ),
 ]
 AllowCode = Annotated[
     bool,
-    typer.Option("--allow-code", help="Let functions that the case names run: they are code, of whoever wrote it."),
+    typer.Option(
+        "--allow-code", help="Allow functions that the case names to run; they are code by the author of the case."
+    ),
 ]
 
 
@@ -94,7 +96,7 @@ def console() -> Console:
 
 
 def fail(message: str, heading: str = "error") -> None:
-    """Print a message to the standard error, its heading in red."""
+    """Print a message to standard error, with its heading in red."""
     from rich.text import Text
 
     console().print(Text.assemble((f"{heading}:", "bold red"), " ", printable(as_options(message))))
@@ -110,18 +112,18 @@ OPTIONS = {
     "allow_code=True": "--allow-code",
     "articulon.analysis.analyse_contacts": "articulon analyse",
 }
-"""What users of the command line have for what users of Python are told."""
+"""Command-line equivalents of the Python arguments named in messages."""
 
 
 def as_options(message: str) -> str:
-    """A message in the words of the command line."""
+    """Return a message with Python arguments replaced by command-line options."""
     for argument, option in OPTIONS.items():
         message = message.replace(argument, option)
     return message
 
 
 def assignments(texts: list[str]) -> dict[str, Any]:
-    """The overrides that ``--set`` gives, by dotted key."""
+    """Overrides given by ``--set``, by dotted key."""
     from articulon.cases.overrides import assignment
 
     found: dict[str, Any] = {}
@@ -132,23 +134,23 @@ def assignments(texts: list[str]) -> dict[str, Any]:
 
 
 def varied_values(command: str, description: Case, case: str, overrides: list[str], vary: list[str]) -> dict[str, Any]:
-    """The lists of values that ``--vary`` gives, by dotted key.
+    """Lists of values given by ``--vary``, by dotted key.
 
     Parameters
     ----------
     command
-        Which command it is given to.
+        Name of the command.
     description
-        The case that they are of.
+        The case.
     case, overrides
-        What it was read from, and what ``--set`` changed.
+        Name or file of the case, and the ``--set`` texts.
     vary
-        Texts such as ``"scaling.a2=0.1,0.2"``.
+        ``--vary`` texts such as ``"scaling.a2=0.1,0.2"``.
 
     Raises
     ------
     CaseError
-        For what is no list of values, and for a value that the case cannot have.
+        For anything that is not a list of values, and for a value that the case does not allow.
     """
     from articulon.cases.advice import foreign, how_to_vary
     from articulon.cases.overrides import parts, values_of

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from articulon.runs.exchange_results import ReplicaExchange
 
 NOTHING = "nothing"
-"""Locks no joint."""
+"""Word for a run without locked joints."""
 
 
 @app.command()
@@ -25,15 +25,17 @@ def exchange(
     every: Annotated[str, typer.Option("--every", metavar="TIME", help="Time between two exchanges: '2 ps'.")],
     temperatures: Annotated[
         str | None,
-        typer.Option("--temperatures", metavar="T1,T2", help="Of the runs, neighbours next to each other: 300K,330K."),
+        typer.Option(
+            "--temperatures", metavar="T1,T2", help="Temperatures of the runs in order of neighbours: 300K,330K."
+        ),
     ] = None,
     locked: Annotated[
         list[str],
         typer.Option(
             "--locked",
             metavar="WORDS",
-            help="The joints that are locked in a run, bodies or words such as side-chains, separated by semicolons; "
-            "'nothing' for none. Once for each run.",
+            help="Locked joints of a run: bodies or words such as side-chains, separated by semicolons; "
+            "'nothing' for none. Give it once for each run.",
         ),
     ] = [],  # noqa: B006
     overrides: Overrides = [],  # noqa: B006
@@ -44,8 +46,8 @@ def exchange(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with the exchange that the folder holds, or begin it where there is none yet. A longer "
-            "run.duration makes it longer.",
+            help="Continue the exchange in the folder, or start one if there is none. A longer "
+            "run.duration extends it.",
         ),
     ] = False,
     allow_code: AllowCode = False,
@@ -79,9 +81,9 @@ def exchange(
             allow_code=allow_code,
         )
     except KeyboardInterrupt:
-        if not (folder / NEWEST).is_file():  # while kernels are compiled there is nothing to save
+        if not (folder / NEWEST).is_file():  # interrupted during compilation: nothing to save yet
             raise
-        raise KeyboardInterrupt(f"the states are saved; go on by:\n  {join(again)}") from None
+        raise KeyboardInterrupt(f"the states are saved; continue with:\n  {join(again)}") from None
     finally:
         progress.close()
     _print(done, description.title, "" if description.units.time is None else " K")
@@ -89,7 +91,7 @@ def exchange(
 
 
 def _print(done: ReplicaExchange, title: str, kelvin: str) -> None:
-    """What has been exchanged, as a table."""
+    """Print the results of the exchange as a table."""
     from rich.table import Table
 
     from articulon.runs.exchange_page import round_trips

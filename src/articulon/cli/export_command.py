@@ -1,4 +1,4 @@
-"""The command that writes runs for other programs."""
+"""The command that exports runs for other programs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ DEFAULTS = {
     "gsd": "spheres.gsd",
     "video": "run.mp4",
 }
-"""What the file of each format is called by default, in the folder of the run."""
+"""Default file name of each format, in the folder of the run."""
 OF_ATOMS = ("xtc", "dcd", "pdb")
-"""Formats that hold atoms."""
+"""Formats that contain atoms."""
 
 
 @app.command()
@@ -30,55 +30,58 @@ def export(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="The file; by default atoms.xtc and so on in the folder.")
     ] = None,
-    xtc: Annotated[bool, typer.Option("--xtc", help="Atoms, as GROMACS keeps them.")] = False,
-    dcd: Annotated[bool, typer.Option("--dcd", help="Atoms, as CHARMM and NAMD keep them.")] = False,
-    pdb: Annotated[bool, typer.Option("--pdb", help="Atoms, a model for each frame.")] = False,
+    xtc: Annotated[bool, typer.Option("--xtc", help="Atoms, in the format of GROMACS.")] = False,
+    dcd: Annotated[bool, typer.Option("--dcd", help="Atoms, in the format of CHARMM and NAMD.")] = False,
+    pdb: Annotated[bool, typer.Option("--pdb", help="Atoms, one model per frame.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Joint coordinates, angles in degrees.")] = False,
-    gsd: Annotated[bool, typer.Option("--gsd", help="The contact spheres, for OVITO, freud and HOOMD-blue.")] = False,
-    video: Annotated[bool, typer.Option("--video", help="A film, MP4 or GIF by the ending of FILE.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The file, as FILE.")] = None,
+    gsd: Annotated[bool, typer.Option("--gsd", help="Contact spheres, for OVITO, freud and HOOMD-blue.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="Film, MP4 or GIF by the ending of FILE.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Output file, instead of FILE.")] = None,
     select: Annotated[
-        str | None, typer.Option("--select", metavar="WORDS", help="Which atoms, in MDAnalysis's language: 'name CA'.")
+        str | None,
+        typer.Option("--select", metavar="WORDS", help="Atoms to export, as an MDAnalysis selection: 'name CA'."),
     ] = None,
     frames: Annotated[
         str | None,
-        typer.Option("--frames", metavar="FIRST:END:INTERVAL", help="Which frames; all by default."),
+        typer.Option("--frames", metavar="FIRST:END:INTERVAL", help="Frames to export; by default all."),
     ] = None,
     align: Annotated[
         str | None,
         typer.Option(
             "--align",
             metavar="backbone|none",
-            help="Move each frame onto the first by its backbone (the default), which leaves out the box, or leave all "
-            "where it is.",
+            help="Align each frame to the first by its backbone (the default), which drops the box, or keep the "
+            "positions.",
         ),
     ] = None,
     wrapped: Annotated[
         bool,
         typer.Option(
             "--wrapped/--whole",
-            help="Move each molecule into the box, not aligned, or leave it where it has gone to (the default). "
-            "Molecules are whole in both.",
+            help="Move each molecule into the box (without alignment), or keep unwrapped positions (the default). "
+            "Molecules are whole either way.",
         ),
     ] = False,
     precision: Annotated[
         int | None,
-        typer.Option("--precision", metavar="DIGITS", help="Digits of nm that XTC keeps; 3 by default."),
+        typer.Option("--precision", metavar="DIGITS", help="Decimal digits of nm in XTC; by default 3."),
     ] = None,
     coordinates: Annotated[
         str | None,
-        typer.Option("--coordinates", metavar="A,B", help="For --csv: phi:A:TRP2,psi:* and so on; all by default."),
+        typer.Option(
+            "--coordinates", metavar="A,B", help="Coordinates for --csv: phi:A:TRP2,psi:* and so on; by default all."
+        ),
     ] = None,
 ) -> None:
-    """Write the results of a run in a format of other programs."""
+    """Export the results of a run in the format of another program."""
     from articulon.simulation.results import check_run
 
     check_run(folder)
     formats = [name for name, wanted in zip(DEFAULTS, (xtc, dcd, pdb, csv, gsd, video), strict=True) if wanted]
     if len(formats) != 1:
-        raise ArticulonError(f"say which format: one of {', '.join(f'--{name}' for name in DEFAULTS)}")
+        raise ArticulonError(f"give a format: one of {', '.join(f'--{name}' for name in DEFAULTS)}")
     if file is not None and out is not None:
-        raise ArticulonError("give the file once, as FILE or by --out FILE")
+        raise ArticulonError("give the file only once, as FILE or by --out FILE")
     chosen = formats[0]
     _check_options(chosen, select, align, wrapped, precision, coordinates, frames)
     target = file or out or folder / DEFAULTS[chosen]
@@ -97,7 +100,7 @@ def export(
 
     run = open_run(folder)
     if chosen in OF_ATOMS and align is None and not wrapped and run.boxes is not None:
-        echo("note    frames are aligned, and the box, which cannot turn with them, is left out; --align none keeps it")
+        echo("note    frames are aligned; the box cannot rotate with them and is left out; --align none keeps it")
     echo(
         run.export(
             target,
@@ -112,7 +115,7 @@ def export(
 
 
 def _write_film(folder: Path, target: Path, frames: str | None) -> Path:
-    """Write a film, with a bar where someone is looking."""
+    """Write a film, with a progress bar on a terminal."""
     from rich.progress import Progress
 
     from articulon.runs.entry import open_run
@@ -136,7 +139,7 @@ def _check_options(
     coordinates: str | None,
     frames: str | None,
 ) -> None:
-    """Raises ArticulonError for an option that does not go with the format."""
+    """Raises ArticulonError for an option that does not apply to the format."""
     given = {
         "--select": (select is not None, OF_ATOMS),
         "--align": (align is not None, OF_ATOMS),
@@ -147,6 +150,6 @@ def _check_options(
     }
     for option, (is_given, formats) in given.items():
         if is_given and chosen not in formats:
-            raise ArticulonError(f"{option} goes with {' and '.join(f'--{name}' for name in formats)}; leave it out")
+            raise ArticulonError(f"{option} applies to {' and '.join(f'--{name}' for name in formats)}; leave it out")
     if wrapped and align == "backbone":
-        raise ArticulonError("--wrapped moves molecules into the box, which cannot turn; leave out --align backbone")
+        raise ArticulonError("--wrapped moves molecules into the box, which cannot rotate; leave out --align backbone")

@@ -1,4 +1,4 @@
-"""How commands print: all that they say goes through here, so that nothing in it steers the terminal."""
+"""Output of the commands: all text goes through here, so that control characters in it cannot affect the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["echo", "printable", "table_console"]
 
 WIDTH = 120
-"""Of a table where no terminal has one."""
+"""Width of a table if there is no terminal."""
 
 
 def echo(text: object = "", *, nl: bool = True) -> None:
@@ -23,7 +23,7 @@ def echo(text: object = "", *, nl: bool = True) -> None:
 
 
 def table_console(width: int = WIDTH) -> Console:
-    """Where a table is printed: as wide as the terminal, or this many characters where there is none."""
+    """Console for tables: as wide as the terminal, or of the given width if there is none."""
     from rich.console import Console
 
     console = Console(highlight=False)

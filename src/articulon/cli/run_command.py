@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from articulon.cases import Case
 
 RUNS = Path("runs")
-"""Where results go by default, a folder for each case."""
+"""Default folder of results, with a folder for each case."""
 
 OF_ENERGY = ("energy_balance_error", "largest_work")
-"""Figures of a summary that are energies."""
+"""Summary figures that are energies."""
 REPORT = "report.html"
-"""What the report of a run is called in its folder."""
+"""File name of the report in the folder of a run."""
 WRITTEN_BY_A_RUN = ("case.toml", "trajectory.h5", "checkpoint.npz", "checkpoint_prev.npz", "summary.json")
-"""Files that show that a folder holds a run."""
+"""Files that identify a folder as that of a run."""
 
 
 @app.command()
@@ -47,8 +47,8 @@ def run(
         bool,
         typer.Option(
             "--resume",
-            help="Continue the run that the folder holds, or begin it where there is none yet. A longer run.duration "
-            "(by --set) extends one that has ended.",
+            help="Continue the run in the folder, or start one if there is none. A longer run.duration "
+            "(by --set) extends a finished run.",
         ),
     ] = False,
     allow_code: AllowCode = False,
@@ -56,8 +56,8 @@ def run(
         bool,
         typer.Option(
             "--strict",
-            help="Exit with 3 unless the verdict on a scaled run is 'trusted': suspect, violated and inconclusive are "
-            "not. The results are kept.",
+            help="Exit with code 3 unless the verdict on a scaled run is 'trusted' (not suspect, violated or "
+            "inconclusive). The results are kept.",
         ),
     ] = False,
     engine: Annotated[
@@ -112,7 +112,7 @@ def run(
     if failed:
         fail("; ".join(failed), "check failed")
     if doubted:
-        fail("--strict asks for a run that is trusted", "not trusted")
+        fail("--strict requires the verdict 'trusted'", "not trusted")
     print_verdict(done.summary)
     if failed or doubted:
         raise typer.Exit(EXIT_CHECK)
@@ -123,7 +123,7 @@ def compare(
     case: CaseName,
     against: Annotated[
         str | None,
-        typer.Option("--against", metavar="A,B", help="Variants to run; by default those that the case names."),
+        typer.Option("--against", metavar="A,B", help="Variants to run; by default those named by the case."),
     ] = None,
     vary: Annotated[
         list[str], typer.Option("--vary", metavar="KEY=V1,V2", help="Run once for each value of a key. Repeatable.")
@@ -153,7 +153,7 @@ def compare(
     finally:
         progress.close()
     if not (names or varied or description.variants):
-        echo("note    this case names no variants to compare; make some by --vary KEY=V1,V2, such as a step")
+        echo("note    this case has no variants to compare; create some by --vary KEY=V1,V2, for example of the step")
 
 
 @app.command()
@@ -164,11 +164,11 @@ def report(
         typer.Option(
             "--reference",
             metavar="FILE",
-            help="PDB or mmCIF file that molecules are compared with; the first frame by default.",
+            help="PDB or mmCIF file to compare molecules with; by default the first frame.",
         ),
     ] = None,
 ) -> None:
-    """Write the report of a run again."""
+    """Write the report of an existing run again."""
     from articulon.simulation.results import check_run
 
     check_run(folder)
@@ -179,7 +179,7 @@ def report(
 
 
 def check_folder(folder: Path, case: Case, resume: bool) -> None:
-    """Raises unless a folder is free for a run, or holds the one that is to be continued."""
+    """Raises an error unless a folder is free for a run, or holds the run to continue."""
     held = [name for name in WRITTEN_BY_A_RUN if os.path.lexists(folder / name)]
     if held and not resume:
         raise ArticulonError(
@@ -212,11 +212,11 @@ def _how_to_continue(case: str, folder: Path, overrides: list[str], allow_code: 
     checkpoint = folder / "checkpoint.npz"
     if checkpoint.exists():
         return f"the checkpoint is {checkpoint}; continue with\n  {command}"
-    return f"no checkpoint had been written to {folder} yet"
+    return f"no checkpoint was written to {folder} yet"
 
 
 def _print_summary(summary: Any) -> None:
-    """The figures of a summary that are single numbers or words, one a line, and what moved where that changed."""
+    """Print the scalar figures of a summary, one per line, and what moved if joints locked or released."""
     plain = {key: value for key, value in summary.items() if isinstance(value, str | int | float) and value != ""}
     if not summary.get("core_drag"):
         plain.pop("core_drag", None)
@@ -240,7 +240,7 @@ def _print_summary(summary: Any) -> None:
 
 
 def _print_checks(checks: list[Any]) -> list[str]:
-    """Each check with what it found, one a line; returns those that failed."""
+    """Print each check with its result, one per line, and return those that failed."""
     lines = {}
     for check in checks:
         value = "not a number" if check["value"] is None else f"{check['value']:.3g}"

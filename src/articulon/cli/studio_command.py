@@ -17,28 +17,30 @@ def studio(
         str,
         typer.Argument(
             metavar="[CASE|DIR|URDF|MJCF]",
-            help="A built-in case, a file of a case or a robot, the folder of a run, or a folder of cases; by default "
-            "this folder.",
+            help="A built-in case, a case or robot file, the folder of a run, or a folder of cases; by default "
+            "the current folder.",
         ),
     ] = ".",
     port: Annotated[
         int | None,
-        typer.Option("--port", metavar="N", min=1, max=65535, help="Where; 8080 by default, or the next that is free."),
+        typer.Option("--port", metavar="N", min=1, max=65535, help="Port; by default 8080, or the next free one."),
     ] = None,
-    opens: Annotated[bool, typer.Option("--open/--no-open", help="Whether a browser is opened on the page.")] = True,
+    opens: Annotated[bool, typer.Option("--open/--no-open", help="Whether to open the page in a browser.")] = True,
     host: Annotated[
         str,
-        typer.Option("--host", metavar="ADDRESS", help="Let other machines in, at this address of this one."),
+        typer.Option("--host", metavar="ADDRESS", help="Address of this machine at which other machines may connect."),
     ] = "127.0.0.1",
     token: Annotated[
         str | None,
         typer.Option(
-            "--token", metavar="TEXT", help="What each page must bring; with --host one is made where none is given."
+            "--token",
+            metavar="TEXT",
+            help="Token that each page must present; with --host one is generated if none is given.",
         ),
     ] = None,
     allow_code: AllowCode = False,
 ) -> None:
-    """Show a case in three dimensions and run it, in a browser on this machine. Ctrl-C ends it."""
+    """Show a case in three dimensions and run it, in a browser on this machine. Stop with Ctrl-C."""
     from articulon.studio.page_server import OURS, address, check_port, check_token, server_at
 
     check_token(token)
@@ -59,7 +61,7 @@ def studio(
             import webbrowser
 
             webbrowser.open(page)
-        # A request to terminate is one to stop the run in good order, too.
+        # A termination request also stops the run cleanly.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
@@ -69,4 +71,4 @@ def studio(
         finally:
             how = workspace.close()
         if how is not None:
-            echo(f"the run was stopped, and its state is saved; go on with\n  {how}")
+            echo(f"the run was stopped, and its state is saved; continue with\n  {how}")

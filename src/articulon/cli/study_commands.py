@@ -11,14 +11,14 @@ from articulon.cli.commands import EXIT_CHECK, AllowCode, CaseName, Overrides, a
 from articulon.cli.output import echo, printable, table_console
 
 ROWS = 40
-"""Parameters that are printed; the page has all of them."""
+"""Number of parameters printed; the page has all of them."""
 Folder = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Folder of the results; by default a new one, studies/<case>-..."),
+    typer.Option("--out", metavar="DIR", help="Folder of the results; by default a new folder studies/<case>-..."),
 ]
 Parameters = Annotated[
     list[str],
-    typer.Option("--parameter", metavar="KEY", help="A key, in place of those that the case names. Repeatable."),
+    typer.Option("--parameter", metavar="KEY", help="A key, instead of those named by the case. Repeatable."),
 ]
 
 
@@ -27,7 +27,9 @@ def sensitivities(
     case: CaseName,
     objective: Annotated[
         str | None,
-        typer.Option("--objective", metavar="NAME", help="An observable at the end; by default when a run stops."),
+        typer.Option(
+            "--objective", metavar="NAME", help="An observable at the end; by default the stop time of the run."
+        ),
     ] = None,
     parameters: Parameters = [],  # noqa: B006
     method: Annotated[
@@ -37,7 +39,7 @@ def sensitivities(
     out: Folder = None,
     allow_code: AllowCode = False,
 ) -> None:
-    """Rank the parameters of a case by what one percent of each changes of what its run ends with."""
+    """Rank the parameters of a case by the effect of a change of one percent on the end of its run."""
     from articulon.cases import load_case
     from articulon.parameter_studies.ranking import rank_parameters
     from articulon.parameter_studies.ranking_page import PAGE, value_text
@@ -64,7 +66,7 @@ def sensitivities(
     if len(found.influences) > ROWS:
         echo(f"and {len(found.influences) - ROWS} more, on the page")
     if found.left_out:
-        echo(f"left out: {len(found.left_out)} keys; the page says why")
+        echo(f"left out: {len(found.left_out)} keys; see the page for the reasons")
     echo(f"results {folder}\npage    {folder / PAGE}")
 
 
@@ -73,15 +75,15 @@ def fit(
     case: CaseName,
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="FILE", help="CSV: a column time and one for each observable."),
+        typer.Option("--data", metavar="FILE", help="CSV file with a column time and one for each observable."),
     ] = None,
     parameters: Parameters = [],  # noqa: B006
     overrides: Overrides = [],  # noqa: B006
     out: Folder = None,
     allow_code: AllowCode = False,
 ) -> None:
-    """Find parameters of a case from measurements, with their confidence intervals; without measurements, show
-    whether those of its own run can be found again."""
+    """Fit parameters of a case to measurements, with confidence intervals. Without measurements, test whether its own
+    parameters can be recovered from its run."""
     from articulon.cases import load_case
     from articulon.parameter_studies.fit_page import PAGE
     from articulon.parameter_studies.fitting import fit as fit_case
@@ -108,7 +110,7 @@ def fit(
         echo(f"χ² {number(found.residual_error**2)} for each of {found.degrees_of_freedom} degrees of freedom")
     echo(f"results {folder}\npage    {folder / PAGE}")
     if found.recovered is False:
-        fail("the numbers of the case were not found again: they lie outside of the region of 99.9 %", "failed")
+        fail("the parameters of the case were not recovered: they are outside the 99.9 % region", "failed")
         raise typer.Exit(EXIT_CHECK)
 
 
@@ -120,7 +122,7 @@ def optimise(
     out: Folder = None,
     allow_code: AllowCode = False,
 ) -> None:
-    """Find parameters of a case with which its run ends as the case's [optimise] says."""
+    """Find parameters of a case for which its run meets the targets of the case's [optimise]."""
     from articulon.cases import load_case
     from articulon.parameter_studies.optimising import optimise as optimise_case
     from articulon.parameter_studies.optimum_page import OPTIMAL_CASE, PAGE
@@ -135,12 +137,12 @@ def optimise(
         for one, end in zip(found.targets, found.ends.tolist(), strict=True)
     ]
     print_table(description.title, ["observable", "target", "end"], ends)
-    echo(f"{found.runs} runs; run it by: articulon run {folder / OPTIMAL_CASE}")
+    echo(f"{found.runs} runs; run the result with: articulon run {folder / OPTIMAL_CASE}")
     echo(f"results {folder}\npage    {folder / PAGE}")
 
 
 def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
-    """Prints a table, whose first column holds words."""
+    """Print a table whose first column contains words."""
     from rich.table import Table
 
     table = Table(title=printable(title), title_justify="left")

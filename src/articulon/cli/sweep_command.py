@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def sweep(
     case: CaseName,
     seeds: Annotated[
-        str, typer.Option("--seeds", metavar="N", help="How many seeds: 1, 2 ... N; or a list of them, 3,5,8.")
+        str, typer.Option("--seeds", metavar="N", help="Number of seeds: 1, 2 ... N; or a list, 3,5,8.")
     ] = "50",
     vary: Annotated[
         list[str],
@@ -39,14 +39,14 @@ def sweep(
     ] = [],  # noqa: B006
     workers: Annotated[
         int | None,
-        typer.Option("--workers", metavar="N", help="Processes on this machine; by default one for each core."),
+        typer.Option("--workers", metavar="N", help="Processes on this machine; by default one per core."),
     ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(
             "--scheduler",
             metavar="ADDRESS",
-            help="Run on the workers of a Dask scheduler instead: tcp://10.0.0.1:8786. They must see the folder.",
+            help="Run on the workers of a Dask scheduler instead: tcp://10.0.0.1:8786. They need access to the folder.",
         ),
     ] = None,
     overrides: Overrides = [],  # noqa: B006
@@ -57,29 +57,29 @@ def sweep(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with the sweep that the folder holds, or begin it where there is none yet. More --seeds than "
+            help="Continue the sweep in the folder, or start one if there is none. More --seeds than "
             "before add members.",
         ),
     ] = False,
     skip: Annotated[
-        str, typer.Option("--skip", metavar="PART", help="Frames at the start that time averages leave out: 20%.")
+        str, typer.Option("--skip", metavar="PART", help="Initial fraction of frames to skip in time averages: 20%.")
     ] = "0",
     slurm: Annotated[
         bool,
-        typer.Option("--slurm", help="Run nothing: write the script of a Slurm job array and the list of its members."),
+        typer.Option("--slurm", help="Run nothing; write the script of a Slurm job array and the list of its members."),
     ] = False,
     allow_code: AllowCode = False,
 ) -> None:
-    """Run a case for many seeds, and for values of its keys, and average what the runs find."""
+    """Run a case for many seeds, and for values of its keys, and average the results of the runs."""
     from articulon.cases import load_case
 
     description = load_case(case, assignments(overrides), allow_code=allow_code)
     description.check_code()
     varied = varied_values("sweep", description, case, overrides, vary)
     if workers is not None and scheduler is not None:
-        raise CaseError("--workers are processes on this machine, and --scheduler has workers of its own; give one")
+        raise CaseError("--workers are processes on this machine, but --scheduler has its own workers; give only one")
     if slurm and (workers is not None or scheduler is not None):
-        raise CaseError("--slurm runs nothing; leave out --workers and --scheduler")
+        raise CaseError("--slurm does not run anything; leave out --workers and --scheduler")
 
     from articulon.sweeps.ensemble_entry import PAGE, default_folder, ensemble, plan_of
 
@@ -122,7 +122,7 @@ def sweep(
 
 
 def _print(done: Sweep) -> None:
-    """What each group has found, as a table, and the members that have failed."""
+    """Print the results of each group as a table, and the members that failed."""
     from rich.table import Table
 
     from articulon.sweeps.sweep_words import group_label, passage_heads, passage_words, scale_of
@@ -145,13 +145,13 @@ def _print(done: Sweep) -> None:
 
 
 def _seeds(text: str) -> int | list[int]:
-    """How many seeds, or which."""
+    """Number of seeds, or a list of seeds."""
     try:
         found = [int(part) for part in text.split(",") if part.strip()]
     except ValueError:
         found = []
     if not found:
-        raise CaseError(f"cannot read --seeds {text!r}; write a number of seeds, or a list of them: 3,5,8")
+        raise CaseError(f"cannot read --seeds {text!r}; write a number of seeds, or a list such as 3,5,8")
     return found if "," in text else found[0]
 
 

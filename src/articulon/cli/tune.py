@@ -19,7 +19,7 @@ from articulon.runs.progress import RunProgress
 def tune(
     case: CaseName,
     tolerance: Annotated[
-        str, typer.Option("--tolerance", metavar="PART", help="Lag of a scaled run that is allowed: 0.01 or 1%.")
+        str, typer.Option("--tolerance", metavar="PART", help="Allowed lag of a scaled run: 0.01 or 1%.")
     ] = "1%",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The tuned case; by default <case>-tuned.toml.")
@@ -27,7 +27,7 @@ def tune(
     overrides: Overrides = [],  # noqa: B006
     allow_code: AllowCode = False,
 ) -> None:
-    """Find a2 (with a thermostat Q and kd) by short paired runs, and write the tuned case."""
+    """Find a2 (for a thermostat Q and kd) by short paired runs, and write the tuned case."""
     from articulon.analysis.tuned_constants import tune as find
     from articulon.cases import load_case
     from articulon.storage.atomic_writing import write_text
@@ -37,7 +37,7 @@ def tune(
     description.check_code()
     file = Path(f"{description.folder_name}-tuned.toml") if out is None else out
     if os.path.lexists(file):
-        raise ArticulonError(f"{file} exists already; choose another file by --out")
+        raise ArticulonError(f"{file} exists already; choose another file with --out")
     progress = RunProgress()
     try:
         found = find(description, allowed, progress)

@@ -1,4 +1,4 @@
-"""The verdict on a scaled run, as the last line that is printed."""
+"""The verdict on a scaled run, printed as the last line of output."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 COLOURS = {"trusted": "bold green", "suspect": "bold yellow", "inconclusive": "bold yellow", "violated": "bold red"}
-"""How a verdict is printed on a terminal."""
+"""Terminal style of each verdict."""
 
 
 def is_trusted(summary: Mapping[str, Any]) -> bool:
-    """Whether nothing is scaled in a run, or its verdict is ``trusted``."""
+    """Whether a run is unscaled, or its verdict is ``trusted``."""
     found = summary.get("fidelity")
     return not found or found["verdict"] == "trusted"
 
 
 def verdict_text(summary: Mapping[str, Any]) -> Text | None:
-    """The verdict on a run in one line: what is worst, since when and by which premise; None for an unscaled run.
+    """Verdict on a run in one line: the worst motion, since when and by which premise; None for an unscaled run.
 
     Parameters
     ----------
     summary
-        The figures of the run.
+        Summary of the run.
     """
     from articulon.report.verdict_words import verdict_words
 
@@ -38,14 +38,14 @@ def verdict_text(summary: Mapping[str, Any]) -> Text | None:
 
 
 def print_verdict(summary: Mapping[str, Any], console: Console | None = None) -> None:
-    """Print the verdict on a scaled run, in colour on a terminal and plainly elsewhere; nothing for an unscaled run.
+    """Print the verdict on a scaled run, in colour on a terminal and plain elsewhere; nothing for an unscaled run.
 
     Parameters
     ----------
     summary
-        The figures of the run.
+        Summary of the run.
     console
-        Where to; the standard output by default.
+        Output console; by default standard output.
     """
     text = verdict_text(summary)
     if text is None:

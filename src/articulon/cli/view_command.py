@@ -15,19 +15,21 @@ from articulon.errors import ArticulonError
 
 @app.command()
 def view(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run, which may still be going.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run, which may still be in progress.")],
     port: Annotated[
         int | None,
-        typer.Option("--port", metavar="N", min=1, max=65535, help="Where; 8080 by default, or the next that is free."),
+        typer.Option("--port", metavar="N", min=1, max=65535, help="Port; by default 8080, or the next free one."),
     ] = None,
     save: Annotated[
         Path | None,
-        typer.Option("--save", metavar="FILE", help="Write a page that plays it without a server, as .html, and stop."),
+        typer.Option(
+            "--save", metavar="FILE", help="Write an .html page that plays the run without a server, and exit."
+        ),
     ] = None,
     allow_code: AllowCode = False,
-    opens: Annotated[bool, typer.Option("--open/--no-open", help="Whether a browser is opened on the page.")] = True,
+    opens: Annotated[bool, typer.Option("--open/--no-open", help="Whether to open the page in a browser.")] = True,
 ) -> None:
-    """Play a run in three dimensions, in a browser on this machine. Ctrl-C ends it."""
+    """Play a run in three dimensions, in a browser on this machine. Stop with Ctrl-C."""
     from articulon.simulation.results import check_run
     from articulon.studio.page_server import address, check_port, server_at
 
@@ -41,7 +43,7 @@ def view(
     from articulon.studio.run_frames import RunFrames
     from articulon.studio.viewer import Viewer
 
-    # A model may take long to build: nothing is served before there is something to see.
+    # A model may take long to build, so the server starts only when there is something to show.
     opened = partial(open_run, folder, allow_code=allow_code)
     frames = RunFrames(opened(), opened)
     if save is not None:

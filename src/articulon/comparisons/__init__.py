@@ -1,1 +1,1 @@
-"""Variants of a case run side by side: what each costs, and how far it strays from the unscaled motion."""
+"""Comparisons of variants of a case: their costs, and their deviations from the unscaled motion."""

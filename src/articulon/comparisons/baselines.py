@@ -1,8 +1,8 @@
-"""The fair rivals of scaling: friction taken implicitly, and no inertia at all, both without any scaling.
+"""Fair baselines for scaling: implicit friction, and no inertia at all, both without scaling.
 
-Against an explicit rule almost anything saves. What scaling is for, longer steps than the fastest relaxation times
-allow, an unscaled friction-implicit rule does too, and overdamped Brownian dynamics of the bodies does where inertia
-does not matter; both are free of the errors of scaling.
+Compared with an explicit rule almost any method saves time. The purpose of scaling is steps longer than the fastest
+relaxation times; an unscaled friction-implicit rule achieves this too, and so does overdamped Brownian dynamics if
+inertia does not matter. Both are free of the errors of scaling.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from articulon.simulation.run_request import Progress
 from articulon.simulation.step_search import longest_step
 
 RULES = {"friction-implicit": "the unscaled friction-implicit rule", "overdamped": "unscaled overdamped dynamics"}
-"""Rules that scaling is held against, and what they are called."""
+"""Rules that scaling is compared with, and their descriptions."""
 
 
 TIE = 1.05
-"""Paces that differ by less are the same: wall times of one run differ as much from time to time."""
+"""Ratio of paces that counts as equal, because wall times of the same run vary as much."""
 
 
 def with_baselines(case: Case, chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
-    """The entries, and behind them an unscaled run by each of the rules that none of them has yet, where anything is
-    scaled and there is drag. Those that would take long are estimated and not run."""
+    """Entries followed by an unscaled run of each baseline rule that is missing, if anything is scaled and there is
+    drag. Runs that would take long are estimated and not made."""
     scaled = any(not entry.unscaled for entry in chosen)
     if not scaled or not any(isinstance(force, StokesDrag) for force in case.forces):
         return list(chosen)
@@ -46,7 +46,7 @@ def with_baselines(case: Case, chosen: Sequence[Entry], progress: Progress) -> l
 
 
 def _variant(case: Case, rule: str) -> Entry | None:
-    """The first unscaled variant of the case by a rule."""
+    """First unscaled variant of the case with a rule."""
     for name in case.variants:
         variant = case.variant(name)
         if not variant.scaling.scales and variant.integrator.rule == rule:
@@ -55,7 +55,7 @@ def _variant(case: Case, rule: str) -> Entry | None:
 
 
 def _made(case: Case, rule: str, progress: Progress) -> Entry | None:
-    """The case itself by a rule, with the longest step that begins it accurately; None where it cannot be."""
+    """The case with a rule, with the longest step that is accurate at the start; None if that is impossible."""
     declared = declaration_of(rule)
     if declared is None:
         return None
@@ -71,12 +71,12 @@ def _made(case: Case, rule: str, progress: Progress) -> Entry | None:
 
 
 def declaration_of(rule: str) -> type | None:
-    """The declaration of the rule with a name; None where there is none."""
+    """Declaration of a rule by name; None if there is none."""
     return INTEGRATORS.members.get(rule)
 
 
 def sentences(done: Compared) -> list[str]:
-    """What each scaled run is worth beside the fair rivals, in words."""
+    """Comparison of each scaled run with the baselines, in words."""
     found = []
     for row in done.rows:
         if row["scaling"]["policy"] == "none" or row["steps"] is None:
@@ -91,16 +91,17 @@ def sentences(done: Compared) -> list[str]:
 
 
 def _own_error(other: Mapping[str, Any]) -> str:
-    """What overdamped dynamics are wrong by themselves."""
+    """Own error of overdamped dynamics."""
     if other["rule"] != "overdamped":
         return ""
     late = other.get("lateness_relative")
-    by = "" if late is None else f", by which it is {percent(abs(late), 2)} {'late' if late > 0.0 else 'early'}"
-    return f" It leaves out inertia{by}."
+    by = "" if late is None else f", which makes it {percent(abs(late), 2)} {'late' if late > 0.0 else 'early'}"
+    return f" It omits inertia{by}."
 
 
 def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """A scaled run beside an unscaled one, for equal physical times; empty where a run took no measurable time."""
+    """Comparison of a scaled run with an unscaled one for equal physical times; empty if a run took no measurable
+    time."""
     own, theirs = (float(one["wall_seconds"]) for one in (row, other))
     if own <= 0.0 or theirs <= 0.0 or not row["physical_time"] or not other["physical_time"]:
         return ""
@@ -109,7 +110,7 @@ def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     what, walls = RULES[other["rule"]], f"{about}{wall_time(theirs)} against {wall_time(own)}{_clock(row)}"
     if ratio * TIE < 1.0:
         return (
-            f"Scaling is beaten: {what} ('{other['name']}') covers the same time {number(1.0 / ratio, 2)} times as "
+            f"Scaling gains nothing: {what} ('{other['name']}') covers the same time {number(1.0 / ratio, 2)} times as "
             f"fast as '{row['name']}' ({walls}), without the errors of scaling.{_own_error(other)}"
         )
     pace = "as fast as" if ratio < TIE else f"{number(ratio, 2)} times as fast as"
@@ -119,7 +120,7 @@ def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 
 
 def _clock(row: Mapping[str, Any]) -> str:
-    """That less physical time passes in a run than it simulates, where that is so."""
+    """Note that a run covers less physical time than simulated time, if so."""
     simulated = row.get("simulated_time")
     if not simulated or abs(float(row["physical_time"]) / float(simulated) - 1.0) < 1e-9:
         return ""

@@ -1,4 +1,4 @@
-"""What a comparison has found, as its tables, figures and sentences read it."""
+"""Results of a comparison, as input of its tables, figures and sentences."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,25 +12,25 @@ from articulon.report.view import View
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Runs that were made side by side, in order; the reference of each group comes first."""
+    """Compared runs, in order; the reference of each group comes first."""
 
     case: Case
-    """What was compared."""
+    """Case that was compared."""
     rows: list[dict[str, Any]]
     """Figures of each run, as in ``comparison.json``."""
     folder: Path
     """Folder of the results."""
     views: dict[str, View] = field(repr=False)
-    """What each run did, by name; without the runs that were not made."""
+    """Observations of each run, by name; without runs that were not made."""
     deviations: dict[str, Deviation] = field(repr=False)
-    """Distance from the reference over time, by name."""
+    """Distance of each run from its reference over time, by name."""
     varied: tuple[str, ...] = ()
-    """Keys of which several values were run."""
+    """Keys whose values were varied."""
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """Runs that nobody asked for and that failed, and why."""
+    """Unrequested runs that failed, and the reasons."""
 
     def row(self, name: str) -> dict[str, Any]:
-        """Figures of the run with this name; KeyError where there is none."""
+        """Figures of the run with this name; raises KeyError if there is none."""
         found = {row["name"]: row for row in self.rows}
         if name not in found:
             raise KeyError(f"no run of the comparison is called '{name}'; there are {', '.join(found)}")

@@ -1,10 +1,11 @@
-"""Runs variants of a case side by side and says what each costs and how far it strays from the unscaled motion."""
+"""Run variants of a case and compare their costs, and their deviations from the unscaled motion."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from articulon.comparisons.reference_run import reference_sentences, with_refere
 from articulon.comparisons.resolution_comparison import add_resolution, resolution_sentences, with_all_active
 from articulon.comparisons.run_rows import CACHED, DIVERGED, MEASURED, diverged_row, estimated_row, run_row, why
 from articulon.comparisons.timed_runs import PATIENCE, Stopwatch, estimated, run_short
+from articulon.comparisons.trusted_runs import which_to_trust
 from articulon.comparisons.variant_runs import Entry, entries, on_one_noise_path, unscaled_rival
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.inputs import path_of
@@ -30,24 +32,25 @@ from articulon.inputs import shown as shown_value
 from articulon.report.readable_numbers import wall_time
 from articulon.report.view import View
 from articulon.simulation.case_run import RUNS, run
+from articulon.simulation.results import Run
 from articulon.simulation.run_request import Progress, Silent
 from articulon.storage.atomic_writing import write_text
-from articulon.studio.run_report import write_report
+from articulon.studio.run_report import replay_part, write_report
 
 __all__ = ["Comparison", "compare"]
 
 
 class Comparison(Compared):
-    """Runs side by side, in order; the reference of each group comes first."""
+    """Compared runs, in order; the reference of each group comes first."""
 
     def tables(self) -> Group:
-        """What each run costs and how true it is, as tables for a terminal."""
+        """Cost and accuracy of each run, as tables for a terminal."""
         return terminal_tables(self, self.sentences, self.notes)
 
     @property
     def sentences(self) -> list[str]:
-        """In words: whether a reference is scaled, what the scaled runs are worth beside their fair rivals, what a
-        changing resolution saves and errs, and at which steps a given spread of the energy is reached."""
+        """Summary in words: whether a reference is scaled, the scaled runs compared with their baselines, saving and
+        error of adaptive resolution, and the steps at which a given energy spread is reached."""
         return [
             *reference_sentences(self),
             *sentences(self),
@@ -57,18 +60,18 @@ class Comparison(Compared):
 
     @property
     def notes(self) -> list[str]:
-        """What is to be known of each run, its name in front."""
+        """Notes on each run, prefixed by its name."""
         out = [f"{name}: left out: {why}" for name, why in self.left_out.items()]
         return [*(f"{row['name']}: {note}" for row in self.rows for note in row["notes"]), *out]
 
     @property
     def differences(self) -> list[dict[str, Any]]:
-        """How far joints, places and energies of each run are from the reference's."""
+        """Differences of joints, positions and energies of each run from the reference."""
         return [one._asdict() for one in differences(self)]
 
     @property
     def data(self) -> dict[str, Any]:
-        """All figures, as ``comparison.json`` has them."""
+        """All figures, as in ``comparison.json``."""
         units = self.case.units
         return {
             "case": self.case.name,
@@ -78,6 +81,7 @@ class Comparison(Compared):
             "length_unit": units.label("length"),
             "definitions": DEFINITIONS,
             "variants": self.rows,
+            "trust": which_to_trust(self),
             "baselines": self.sentences,
             "differences": self.differences,
             "left_out": dict(self.left_out),
@@ -89,20 +93,22 @@ DEFINITIONS = {
     "largest_deviation": "largest distance of the core's centre of mass from the reference's at equal times [length]",
     "standard_deviation": "square root of the mean square of that distance [length]",
     "lateness": "stop time minus the reference's [time]; lateness_relative divides it by the reference's",
-    "predicted_delay": "how late the run's fidelity section finds its worst motion [time]",
-    "adaptive": "of a run whose resolution changes: the part of its degrees of freedom that moved, how many times less "
-    "work that makes its steps and how many times less wall time it took than the run with everything active, and the "
-    "errors against that",
-    "energy": "of a run at constant energy: its mean step, the standard deviation of the total energy over the "
-    "frames, that over the mean kinetic energy and over the magnitude of the mean total energy, the largest departure "
-    "from the first frame, and the simulated time in a second of wall time; series is the "
+    "trust": "the cheapest, per simulated time, of the runs that are unscaled or trusted",
+    "predicted_delay": "delay of the worst motion in the fidelity section of the run [time]",
+    "adaptive": "for a run with adaptive resolution: the fraction of its degrees of freedom that moved, the factors by "
+    "which work per step and wall time are smaller than in the run with everything active, and the errors relative to "
+    "that run",
+    "energy": "for a run at constant energy: its mean step, the standard deviation of the total energy over the "
+    "frames, the same relative to the mean kinetic energy and to the magnitude of the mean total energy, the largest "
+    "departure from the first frame, and the simulated time per second of wall time; series is the "
     "name of runs that differ only in their step",
-    "differences": "magnitudes of the differences from the reference at equal times: the largest, the root of the mean "
-    "square, and the standard deviation, which Guy (2018, 2.6) states",
+    "differences": "magnitudes of the differences from the reference at equal times: the largest, the root mean "
+    "square, and the standard deviation as in Guy (2018, 2.6)",
     "saving": "1 - wall time / wall time of the other run; ratio is its inverse form, other / own",
-    "ratio_per_physical_time": "that ratio for equal physical times: scaled runs without drag have a slower clock",
+    "ratio_per_physical_time": "the ratio for equal physical times, because scaled runs without drag have a slower "
+    "clock",
 }
-"""What the figures mean."""
+"""Definitions of the figures."""
 
 
 def compare(
@@ -112,56 +118,56 @@ def compare(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run variants of a case from one initial state, on one noise path, and print how they differ.
+    """Run variants of a case from one initial state with one noise path, and print their differences.
 
-    The runs are made one after the other, each after a short one that warms up its code, so that their wall times can
-    be held against each other. Unscaled runs are kept for later comparisons; one that is found there is not made
-    again, and the table says so. An unscaled run that is not asked for by name and would take longer than a minute is
-    left out, and its cost estimated from a short one.
+    The runs are made one after the other, each after a short run that loads its code, so that wall times are
+    comparable. Unscaled runs are cached for later comparisons; a cached run is not repeated, and the table says so. An
+    unscaled run that is not requested by name and would take longer than a minute is left out, and its cost is
+    estimated from a short run.
 
-    Runs are measured from an unscaled run of the same physics. Where the case has none it is made, and where it cannot
-    be made the comparison says that there is none. Where no variants and no values are asked for, something is
-    scaled and there is drag, the unscaled friction-implicit rule and overdamped dynamics are among the runs: the fair
-    rivals of scaling. Where joints or modes lock and release, the run with everything active is among them, and the
-    error that the changing resolution makes is stated against it.
+    Runs are measured relative to an unscaled run of the same physics. If the case has none, one is made; if that is
+    impossible, the comparison says so. If neither variants nor values are requested, something is scaled and there is
+    drag, the baselines for scaling are included: the unscaled friction-implicit rule and overdamped dynamics. If joints
+    or modes lock and release, the run with everything active is included as the reference for the error of the
+    resolution.
 
-    Of runs at constant energy the spread of the energy is stated. A run that diverges is among the results, with what
-    is known of it, unless others are measured from it.
+    For runs at constant energy the spread of the energy is reported. A run that diverges is reported with the available
+    data, unless other runs are measured relative to it.
 
     Parameters
     ----------
     case
         The case.
     against
-        Names of the variants; by default those that the case names, or all of them.
+        Names of the variants; by default those named by the case, or all of them.
     vary
         Values by dotted key: the case is run with each combination.
     out
-        Folder of the results, ``runs/<case>-compare`` by default, in which what overrides change is named too: a
-        folder of a run for each variant, ``comparison.json`` and ``comparison.html``.
+        Folder of the results, by default ``runs/<case>-compare`` with the changes by overrides in its name. It gets a
+        run folder for each variant, ``comparison.json`` and ``comparison.html``.
     progress
-        Shows how each run goes.
+        Shows the progress of each run.
 
     Returns
     -------
     Comparison
-        The figures, and what each run did.
+        The figures, and the observations of each run.
 
     Raises
     ------
     CaseError
         For a variant or value that does not exist or cannot be run.
     DivergenceError
-        Where a run diverges that others are measured from.
+        If a run diverges that others are measured relative to.
     ArticulonError
-        For a folder that holds other runs. Complete ones of the same cases are reused, and others of them go on.
+        For a folder with other runs. Complete runs of the same cases are reused, and incomplete ones continue.
     KeyboardInterrupt
-        After Ctrl-C, saying which runs are complete and how to go on.
+        After Ctrl-C; the message says which runs are complete and how to continue.
     """
     from rich.console import Console
 
     if not isinstance(case, Case):
-        raise CaseError(f"compare: expected a case, as load_case gives it, got {shown_value(case)}")
+        raise CaseError(f"compare: expected a case from load_case, got {shown_value(case)}")
     folder = RUNS / f"{case.folder_name}-compare" if out is None else path_of(out, "compare, out", CaseError)
     shown = Silent() if progress is None else progress
     chosen = entries(case, against, vary)
@@ -185,7 +191,7 @@ def compare(
                     rows[entry.name] = diverged_row(entry, error)
                     shown.message(f"{entry.name}: {why(error)}")
                     continue
-                # A run that nobody asked for must not end the comparison.
+                # A failing run that was not requested must not end the comparison.
                 if not entry.optional:
                     raise
                 left_out[entry.name] = why(error)
@@ -201,7 +207,7 @@ def compare(
     except KeyboardInterrupt:
         raise KeyboardInterrupt(reused_runs.how_to_continue(folder, chosen)) from None
     console = Console()
-    # A file or a pipe has no width that a table would have to fit.
+    # A file or a pipe has no width limit for a table.
     (console if console.is_terminal else Console(width=160)).print(done.tables())
     return done
 
@@ -210,11 +216,19 @@ def _write(done: Comparison) -> None:
     done.folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(done.data, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(done.folder / "comparison.json", text + "\n")
-    write_text(done.folder / "comparison.html", page_of(done, done.sentences, done.notes))
+    write_text(done.folder / "comparison.html", page_of(done, done.sentences, done.notes, _replay(done)))
+
+
+def _replay(done: Comparison) -> str:
+    """The first run that has come to its end, in three dimensions."""
+    for name, view in done.views.items():
+        found = replay_part(Run(done.folder / name, view.case), view)
+        return found and f"<p>{escape(name)}</p>\n{found}"
+    return ""
 
 
 def _may_diverge(entry: Entry) -> bool:
-    """Whether it is a result that a run diverges: it is one of those that are compared, and nothing is measured from
+    """Whether a divergence of the run counts as a result: the run is compared, and nothing is measured relative to
     it."""
     return not entry.is_reference and (bool(entry.variant) or not entry.optional)
 
@@ -226,7 +240,7 @@ def _reference_of(entry: Entry, chosen: Sequence[Entry]) -> Entry:
 def _made(
     entry: Entry, reference: Mapping[str, Any] | None, folder: Path, progress: Progress
 ) -> tuple[dict[str, Any], View | None]:
-    """One run made, taken from the cache, or left out: its figures, and what it did."""
+    """Make one run, take it from the cache, or omit it; return its figures and observations."""
     complete = reused_runs.complete_wall_seconds(entry.case, folder)
     kept = reference_cache.kept_wall_seconds(entry.case) if entry.unscaled else None
     begun, resumed_after = reused_runs.is_begun(folder), 0.0
@@ -243,8 +257,8 @@ def _made(
             if estimate > PATIENCE:
                 time_unit = entry.case.units.label("time")
                 note = (
-                    f"not run: it would take about {wall_time(estimate)}, estimated from {sample:.3g} {time_unit}; ask "
-                    f"for it by name: against {entry.variant}"
+                    f"not run: it would take about {wall_time(estimate)}, estimated from {sample:.3g} {time_unit}; "
+                    f"request it by name: against {entry.variant}"
                 ).replace("\u00a0", " ")
                 progress.message(f"{entry.name}: {note}")
                 return estimated_row(entry, estimate, sample, float(reference["simulated_time"]), note), None
@@ -254,7 +268,7 @@ def _made(
         watch = Stopwatch(progress)
         resumed_after = reused_runs.earlier_wall_seconds(folder) if begun else 0.0
         run(entry.case, out=folder, resume=begun, progress=watch)
-        # One that had already ended when it was broken off takes no more steps.
+        # A run that had ended when the comparison was interrupted takes no further steps.
         wall, source = resumed_after + (watch.seconds if math.isfinite(watch.seconds) else 0.0), MEASURED
         reused_runs.note_measured(folder, wall)
         if entry.unscaled:
@@ -264,7 +278,7 @@ def _made(
     row = run_row(entry, view, wall, source)
     if resumed_after > 0.0:
         row["notes"].insert(
-            0, "was broken off and went on; its wall time is that of its parts, the first by its summary"
+            0, "was interrupted and continued; its wall time is the sum of both parts, the first from its summary"
         )
     return row, view
 
@@ -272,9 +286,9 @@ def _made(
 def _compared(
     chosen: Sequence[Entry], rows: Mapping[str, dict[str, Any]], views: Mapping[str, View]
 ) -> dict[str, Deviation]:
-    """Adds to each row what needs another run; returns the distances from the references."""
+    """Add figures that need another run to each row; return the distances from the references."""
     deviations = {}
-    # Nothing is saved of what did not come to its end.
+    # Incomplete runs have no savings.
     ended = [entry for entry in chosen if rows[entry.name]["status"] != DIVERGED]
     for entry in chosen:
         row, reference = rows[entry.name], _reference_of(entry, chosen)
@@ -284,7 +298,7 @@ def _compared(
         row["reference"] = None if entry.is_reference else reference.name
         motions, stops = other_physics(entry.case, reference.case)
         row["other_physics"] = motions
-        # Under a thermostat single paths say nothing in any case.
+        # Under a thermostat single paths are not comparable.
         if (motions or stops) and entry.case.thermostat is None and row["status"] != DIVERGED:
             row["notes"].append(_otherwise(motions, stops, reference.name))
         if entry.name in views and not entry.is_reference and not motions:
@@ -303,7 +317,7 @@ def _compared(
             ("saving_overdamped", "overdamped"),
         ):
             other = unscaled_rival(ended, entry.group, words)
-            reason = f"no unscaled {words} run is in the comparison"
+            reason = f"the comparison has no unscaled {words} run"
             if row["steps"] is None:
                 row[key] = saving(0.0, 0.0, None, "this run was not made, or diverged")
             elif other is not None and other.name == entry.name:
@@ -317,10 +331,10 @@ def _compared(
 
 
 def _otherwise(motions: Sequence[str], stops: Sequence[str], reference: str) -> str:
-    """What keeps a run from being measured from the reference."""
+    """Reason why a run cannot be measured relative to the reference."""
     keys = [*motions, *stops]
     named = ", ".join(keys[:4]) + (f" and {len(keys) - 4} more" if len(keys) > 4 else "")
-    said = "no deviation from it and no lateness are stated" if motions else "it is not said how late it stops"
+    said = "no deviation from it and no delay are given" if motions else "the delay of its stop is not given"
     return f"has another {named} than '{reference}': {said}"
 
 

@@ -1,4 +1,4 @@
-"""A comparison as a table for the terminal, and as a page with its figures."""
+"""A comparison as a table for the terminal, and as an HTML page with figures."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from articulon.comparisons.overlays import difference_rows, figures_over_each_ot
 from articulon.comparisons.path_measures import SAME_STEPS
 from articulon.comparisons.resolution_comparison import resolution_figure, resolution_tables
 from articulon.comparisons.thermal_comparison import TEMPERATURE, temperature_rows, thermal_figures
+from articulon.comparisons.trusted_runs import run_verdicts, which_to_trust
 from articulon.report import page, style
 from articulon.report.figures import draw_forces, factor_groups, mark_stop, normalised
 from articulon.report.readable_numbers import number, percent, suited, wall_time
@@ -25,10 +26,10 @@ from articulon.report.view import View
 from articulon.terminal import printable
 
 FORCE_PANELS = 6
-"""Runs whose forces are drawn, each in its own panel."""
+"""Maximum number of runs whose forces are drawn, each in its own panel."""
 
 EARLY = 0.03
-"""A run that ends before this part of the longest would be a line at the edge of a linear axis of time."""
+"""Fraction of the longest run below which a run would be invisible on a linear time axis."""
 
 COST = (
     "steps",
@@ -39,17 +40,17 @@ COST = (
     "saved of\nimplicit",
     "saved of\noverdamped",
 )
-"""Headings of what a run costs."""
+"""Headings of the costs of a run."""
 FIDELITY = ("largest\ndeviation", "standard\ndeviation", "{stop} at", "late by", "predicted\ndelay", "verdict")
-"""Headings of how true a run is; ``{stop}`` is what the case calls its stop."""
+"""Headings of the accuracy of a run; ``{stop}`` is the case's label of its stop condition."""
 DIFFERENCES = "Differences from the reference"
-"""The table of joints, places and energies."""
+"""Title of the table of joints, positions and energies."""
 
 
 def tables(done: Compared) -> dict[str, tuple[list[str], list[list[str]]]]:
-    """Headings and rows of the tables by what they are about, the name of the run in the first column.
+    """Headings and rows of the tables by topic, with the name of the run in the first column.
 
-    The paths of thermostatted particles are chaotic, so that their deviations say nothing: there are temperatures
+    The paths of thermostatted particles are chaotic, so that their deviations are meaningless; temperatures are listed
     instead.
     """
     stop = done.case.run.stop
@@ -74,14 +75,14 @@ def tables(done: Compared) -> dict[str, tuple[list[str], list[list[str]]]]:
 
 
 def _label(row: Mapping[str, Any]) -> str:
-    """What a run is called in a table."""
+    """Name of a run in a table."""
     if not row["is_reference"]:
         return str(row["name"])
     return f"{row['name']} (reference{'' if row['scaling']['policy'] == 'none' else ', scaled'})"
 
 
 def _cost_heads(done: Compared) -> tuple[str, ...]:
-    """Headings of what a run costs; overdamped dynamics have a column where they were run."""
+    """Headings of the costs; overdamped dynamics have a column if they were run."""
     return COST if any(row["rule"] == "overdamped" for row in done.rows) else COST[:-1]
 
 
@@ -133,7 +134,7 @@ def terminal_tables(done: Compared, sentences: Sequence[str], notes: Sequence[st
     """The tables and notes for a terminal."""
     parts: list[Any] = [Text(printable(done.case.title), style="bold")]
     for name, (heads, rows) in tables(done).items():
-        # One row a joint and run is too long for a terminal; the page has it.
+        # One row per joint and run is too long for a terminal; the page has this table.
         if name == DIFFERENCES:
             continue
         table = Table()
@@ -142,29 +143,30 @@ def terminal_tables(done: Compared, sentences: Sequence[str], notes: Sequence[st
         for texts in rows:
             table.add_row(*(printable(text).replace("\u00a0", " ").replace("\u202f", ",") for text in texts))
         parts.append(table)
-    return Group(*parts, *(Text(printable(text)) for text in (*sentences, _caption(done, notes))))
+    trust = [text for text in [which_to_trust(done)] if text]
+    return Group(*parts, *(Text(printable(text)) for text in (*sentences, *trust, _caption(done, notes))))
 
 
 def _caption(done: Compared, notes: Sequence[str]) -> str:
     return "\n".join([f"Report: {done.folder / 'comparison.html'}", *notes])
 
 
-def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str]) -> str:
-    """The page of a comparison."""
+def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str], replay: str = "") -> str:
+    """HTML page of a comparison; ``replay`` is HTML that shows one of its runs in three dimensions."""
     marked = [k for k, row in enumerate(done.rows) if row["is_reference"]]
     links = [f"{row['name']}/report.html" if row["name"] in done.views else None for row in done.rows]
     found = tables(done)
     drawn = figures(done)
     explained = {
         "Cost": [
-            "Wall times count from the first step to the last frame. What is saved is 1 − wall time/wall time of the "
-            "unscaled explicit, friction-implicit or overdamped run; in brackets, how many times faster. A run that "
-            "takes the same steps by the same rule saves nothing, unless less moves in it."
+            "Wall times are from the first step to the last frame. Savings are 1 − wall time/wall time of the "
+            "unscaled explicit, friction-implicit or overdamped run; in brackets, the factor. A run that takes "
+            "the same steps by the same rule saves nothing, unless fewer parts move in it."
         ],
         "Fidelity": [
-            "Deviations are distances of the centre of mass of the core from the reference's at equal times, until the "
-            "earlier of the two ends; the standard one is the root of their mean square. The predicted delay is that "
-            "of the worst motion in each run's fidelity section."
+            "Deviations are distances of the core's centre of mass from that of the reference at equal times, until "
+            "the earlier of the two ends; the standard deviation is the root of their mean square. The predicted "
+            "delay is that of the worst motion in each run's fidelity section."
         ],
         DIFFERENCES: [overlays.EXPLAINED],
         "Energy": [energy_comparison.EXPLAINED],
@@ -176,6 +178,12 @@ def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str]) -> s
         f"Compared: {done.case.title}",
         f"{done.case.name}: {len(done.views)} runs side by side",
         [
+            page.section(
+                "Which to trust",
+                page.paragraphs([which_to_trust(done)]),
+                *(page.callout(one.verdict, one.words) for one in run_verdicts(done)),
+            ),
+            page.section("Motion", replay),
             page.section(
                 "Cost",
                 page.table(*found["Cost"], marked, links),
@@ -194,7 +202,7 @@ def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str]) -> s
 
 
 def figures(done: Compared) -> dict[str, Figure]:
-    """The figures of a comparison by name, those for which the runs have data."""
+    """Figures of a comparison by name, as far as the runs have data."""
     with style.applied():
         drawn = {
             "position": _position(done),
@@ -213,13 +221,13 @@ def figures(done: Compared) -> dict[str, Figure]:
 
 CAPTIONS = {
     "position": "Displacement of the core in each run, and its distance from the core of the reference at equal times.",
-    "kinetic_energy": "Kinetic energy in the runs that have one. Scaling lowers it by the factor of the damping.",
+    "kinetic_energy": "Kinetic energy of runs with inertia. Scaling lowers it by the factor of the damping.",
     "works_normalised": "Work of friction and of Brownian forces in each run, divided by its largest magnitude there.",
     "forces": (
-        "Magnitudes of the forces by kind, summed over the bodies, before scaling. Dashed vertical lines mark where a "
-        "factor switches."
+        "Magnitudes of the forces by kind, summed over the bodies, before scaling. Dashed vertical lines mark "
+        "switches of a scaling factor."
     ),
-    "factors": "Scaling factors of the runs in which anything is scaled.",
+    "factors": "Scaling factors of the scaled runs.",
     "step_size": "Length of the integration steps.",
     **overlays.CAPTIONS,
     **thermal_comparison.CAPTIONS,
@@ -229,7 +237,7 @@ CAPTIONS = {
 
 
 def looks(done: Compared) -> dict[str, dict[str, Any]]:
-    """How the line of each run is drawn."""
+    """Line style of each run."""
     found: dict[str, dict[str, Any]] = {}
     count = 0
     for row in done.rows:
@@ -252,8 +260,7 @@ def _lines(done: Compared, series: Mapping[str, np.ndarray], axes: Any) -> None:
 
 
 def _axis_of_time(done: Compared, axes: Any) -> None:
-    """Name the axis of time; it is logarithmic where some runs end so much earlier than others that a linear one would
-    not show them."""
+    """Label the time axis; it is logarithmic if some runs end so early that a linear axis would not show them."""
     time = _scale(done)
     ends = [time.factor * float(view.times[-1]) for view in done.views.values()]
     axes.set_xlabel(time.axis("time"))
@@ -347,7 +354,7 @@ def _factors(done: Compared) -> Figure | None:
         if not groups and view.case.scaling.varies:
             groups = [("", values) for values in list(view.series("factor").values())[:1]]
         for channels, values in groups:
-            # Where there are several, the legend says which is which, and the one that changes stands out.
+            # If there are several, the legend distinguishes them, and the changing one is highlighted.
             several = len(groups) > 1
             line = {**look[name], **({"linewidth": 0.9} if several and np.ptp(values) == 0.0 else {})}
             words = f"{name}:\n{channels}" if several else name

@@ -1,7 +1,7 @@
-"""How well runs at constant energy keep it, and how long a step may be for a given spread of it.
+"""Energy conservation of runs at constant energy, and the longest step for a given energy spread.
 
-What changes the energy of such a run is the error of its steps alone. Runs that differ only in their step are a series:
-along it the spread grows, as the square of the step for rules of second order, until the motion is no longer followed.
+The energy of such a run changes only by the error of its steps. Runs that differ only in their step form a series:
+along it the spread grows, with the square of the step for second-order rules, until the motion is no longer resolved.
 """
 
 from __future__ import annotations
@@ -35,43 +35,43 @@ ENERGY = (
     "largest\ndeparture",
     "time per\nwall second",
 )
-"""Headings of how well a run at constant energy keeps it."""
+"""Headings of the energy conservation of a run at constant energy."""
 
 EXPLAINED = (
-    "Of runs at constant energy: without thermostat, barostat, drag, noise, scaling and other forces that have no "
+    "For runs at constant energy: without thermostat, barostat, drag, noise, scaling and other forces without an "
     "energy. σ is the standard deviation of the total energy, kinetic and potential, over the frames. The mean total "
-    "energy depends on where the potential energy is zero, and is another one for other bonds: with other bonds hold "
-    "σ against the mean kinetic energy. The largest departure is that from the first frame, and the last column the "
-    "simulated time in a second of wall time."
+    "energy depends on the zero of the potential energy, which differs between kinds of bonds: to compare them use "
+    "σ over the mean kinetic energy. The largest departure is relative to the first frame, and the last column is the "
+    "simulated time per second of wall time."
 )
 
 CAPTION = (
-    "Standard deviation of the total energy over the mean kinetic energy, by the step. A line joins runs that differ "
-    "only in their step."
+    "Standard deviation of the total energy over the mean kinetic energy as a function of the step. A line joins runs "
+    "that differ only in their step."
 )
 
 
 class Crossing(NamedTuple):
-    """Where the spread of a series passes a given one."""
+    """Step at which the spread of a series reaches a given value."""
 
     step: float | None
-    """The step there [time]; None where the runs do not reach it from below and above."""
+    """Step at this spread [time]; None if the runs do not bracket it."""
     below: float | None
-    """The longest step of those whose spread is less, before the first whose spread is more [time]."""
+    """Longest step with a smaller spread, before the first with a larger one [time]."""
     above: float | None
-    """The step after it, whose spread is more [time]."""
+    """Next step, with a larger spread [time]."""
 
 
 def may_keep_energy(case: Case) -> bool:
-    """Whether nothing that a case declares takes energy out or puts it in."""
+    """Whether nothing that a case declares adds or removes energy."""
     open_ends = case.thermostat is not None or case.barostat is not None or adapts(case)
     exchanging = any(isinstance(force, (StokesDrag, Brownian)) for force in case.forces)
     return not (open_ends or exchanging or case.scaling.scales)
 
 
 def total_energy(view: View) -> np.ndarray | None:
-    """Kinetic and potential energy of a run at constant energy [energy], shape (frames,); None for another run, and
-    for dynamics without inertia."""
+    """Kinetic and potential energy of a run at constant energy [energy], shape (frames,); None for other runs, and for
+    dynamics without inertia."""
     seen = view.observables
     if not may_keep_energy(view.case) or "kinetic_energy" not in seen or without_energy(view.model):
         return None
@@ -82,8 +82,8 @@ def total_energy(view: View) -> np.ndarray | None:
 
 
 def add_energies(chosen: Sequence[Entry], rows: Mapping[str, dict[str, Any]], views: Mapping[str, View]) -> None:
-    """Adds to the row of each run at constant energy how well it keeps it, under ``energy``, and to those that differ
-    from others only in their step what they are called together, under ``series``; to all other rows None."""
+    """Add the energy conservation of each run at constant energy to its row, under ``energy``, and the common name of
+    runs that differ only in their step, under ``series``; None for all other rows."""
     for entry in chosen:
         row = rows[entry.name]
         row["energy"] = _figures(row, views[entry.name]) if entry.name in views else None
@@ -124,19 +124,19 @@ def _figures(row: Mapping[str, Any], view: View) -> dict[str, float | None] | No
 
 
 def _shown(row: Mapping[str, Any], case: Case) -> bool:
-    """Whether a run is one of a fixed step at constant energy, or would have been had it not diverged."""
+    """Whether a run has a fixed step and constant energy, or would have if it had not diverged."""
     diverged = row["status"] == DIVERGED and may_keep_energy(case)
     return _step(case) is not None and (diverged or row["energy"] is not None)
 
 
 def _step(case: Case) -> float | None:
-    """The step of a fixed rule [time]; None for one that chooses its steps."""
+    """Step of a fixed-step rule [time]; None for a rule that chooses its steps."""
     step = getattr(case.integrator, "step", None)
     return None if step is None else float(step)
 
 
 def _series(entries: Any) -> list[list[Entry]]:
-    """Runs that differ only in their step, two or more together."""
+    """Groups of at least two runs that differ only in their step."""
     found: list[list[Entry]] = []
     for entry in entries:
         for group in found:
@@ -149,14 +149,14 @@ def _series(entries: Any) -> list[list[Entry]]:
 
 
 def _name(names: Sequence[str]) -> str:
-    """What runs are called together: what their names have in common in front of the step."""
+    """Common name of runs: the part of their names before the step."""
     own = [name for name in names if name != ITSELF] or list(names)
     alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*own, strict=False))
     return "".join(letters[0] for letters in alike).rstrip("-=._0123456789") or own[0]
 
 
 def energy_rows(done: Compared) -> list[list[str]]:
-    """For each run at constant energy its name and, by :data:`ENERGY`, how well it keeps it."""
+    """Name and, in the columns :data:`ENERGY`, energy conservation of each run at constant energy."""
     return [[str(row["name"]), *_texts(done, row)] for row in done.rows if row.get("energy")]
 
 
@@ -178,7 +178,7 @@ def _texts(done: Compared, row: Mapping[str, Any]) -> list[str]:
 
 
 def series_of(done: Compared) -> dict[str, list[dict[str, Any]]]:
-    """The rows of each series by its name, from the shortest step to the longest."""
+    """Rows of each series by name, from the shortest step to the longest."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in done.rows:
         if row.get("series") is not None:
@@ -187,16 +187,16 @@ def series_of(done: Compared) -> dict[str, list[dict[str, Any]]]:
 
 
 def crossing(steps: Sequence[float], spreads: Sequence[float], wanted: float) -> Crossing:
-    """The step at which a spread is reached first, by a power law between the steps beside it.
+    """Step at which a spread is first reached, by a power law between the adjacent steps.
 
     Parameters
     ----------
     steps
-        In ascending order [time].
+        Steps in ascending order [time].
     spreads
-        Over the mean kinetic energy, at each; infinite where the run diverged.
+        Spread over the mean kinetic energy at each step; infinite if the run diverged.
     wanted
-        The spread that is looked for.
+        Spread to reach.
     """
     over = next((k for k, spread in enumerate(spreads) if spread > wanted), len(steps))
     below = steps[over - 1] if over > 0 else None
@@ -208,7 +208,7 @@ def crossing(steps: Sequence[float], spreads: Sequence[float], wanted: float) ->
 
 
 def energy_sentences(done: Compared) -> list[str]:
-    """Where the case asks for it, the steps at which the series have a given spread of the energy, and their ratio."""
+    """Steps at which the series have the energy spread requested by the case, and their ratio."""
     wanted = done.case.comparison.energy_spread
     if wanted is None:
         return []
@@ -234,14 +234,14 @@ def _reached(done: Compared, one: Crossing) -> str:
     if one.step is not None and one.below is not None and one.above is not None:
         return f"at a step of {text(one.step)}, between {text(one.below)} and {text(one.above)}"
     if one.below is None:
-        return "below all steps that were run"
+        return "below all steps of the runs"
     if one.above is None:
-        return f"beyond {text(one.below)}, the longest step that was run"
+        return f"beyond {text(one.below)}, the longest step of the runs"
     return f"between {text(one.below)} and {text(one.above)}, where it diverged"
 
 
 def energy_figure(done: Compared) -> Figure | None:
-    """The spread of the energy by the step, a line for each series; None without any."""
+    """Energy spread as a function of the step, a line for each series; None without any."""
     found = {
         name: [row["energy"] for row in rows if row["energy"]["over_kinetic_energy"]]
         for name, rows in series_of(done).items()

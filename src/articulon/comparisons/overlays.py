@@ -1,6 +1,6 @@
-"""Runs of a comparison in one figure each: joints, paths and potential energies, and the differences between the runs.
+"""Overlay figures of the runs of a comparison: joints, paths and potential energies, and differences between the runs.
 
-The content is that of Guy (2018), figures 2.5 to 2.9 and 3.11.
+The content follows Guy (2018), figures 2.5 to 2.9 and 3.11.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from articulon.report.thermal_figures import draw_energies
 from articulon.report.view import View
 
 Looks = Mapping[str, dict[str, Any]]
-"""How the line of each run is drawn, by its name."""
+"""Line style of each run, by name."""
 
 MOST_JOINTS = 8
-"""Joints that are laid over each other at most: of more, those nearest to the ground, as far as they are few."""
+"""Maximum number of joints in an overlay; if there are more, those nearest to the ground are used."""
 MOST_ENERGIES = 6
-"""Runs whose energies are drawn, each in its own panel."""
+"""Maximum number of runs whose energies are drawn, each in its own panel."""
 LEAST = 1e-3
-"""A component of a path that is smaller than this part of the largest one is left out."""
+"""Fraction of the largest component of a path below which a component is left out."""
 
 
 class Series(NamedTuple):
     """One quantity in all runs that have it, in the units of the case."""
 
     name: str
-    """What it is called, such as ``"L57-CB"`` or ``"x of drug"``."""
+    """Name, such as ``"L57-CB"`` or ``"x of drug"``."""
     dimension: str
-    """Its dimension."""
+    """Dimension of the quantity."""
     values: dict[str, np.ndarray]
-    """By run, each of shape (frames,)."""
+    """Values by run, each of shape (frames,)."""
 
 
 def joint_series(done: Compared) -> list[Series]:
-    """Angles of the joints nearest to the ground, in the runs that have the joints of the first."""
+    """Angles of the joints nearest to the ground, for runs with the same joints as the first run."""
     found = {name: angles(view, MOST_JOINTS) for name, view in done.views.items()}
     first = next(iter(found.values()), {})
     return [
@@ -53,7 +53,7 @@ def joint_series(done: Compared) -> list[Series]:
 
 
 def path_series(done: Compared) -> list[Series]:
-    """Components of the place of the core's centre of mass, those along which it moves."""
+    """Components of the position of the core's centre of mass along which it moves."""
     first = next(iter(done.views.values()), None)
     if first is None:
         return []
@@ -66,20 +66,20 @@ def path_series(done: Compared) -> list[Series]:
 
 
 def potential_series(done: Compared) -> list[Series]:
-    """The potential energy, before scaling."""
+    """Potential energy before scaling."""
     found = {name: energy for name, view in done.views.items() if (energy := potential_energy(view)) is not None}
     return [Series("potential energy", "energy", found)] if any(np.ptp(v) > 0.0 for v in found.values()) else []
 
 
 def potential_energy(view: View) -> np.ndarray | None:
-    """Energy of all forces that have one, before scaling [energy], shape (frames,); None where there are none."""
+    """Energy of all forces that have one, before scaling [energy], shape (frames,); None without such forces."""
     names = ("energy_potential", "energy_conformational", "energy_external")
     parts = [view.observables[name] for name in names if name in view.observables]
     return np.asarray(sum(parts)) if parts else None
 
 
 def figures_over_each_other(done: Compared, looks: Looks) -> dict[str, Figure | None]:
-    """The figures by name; None for those without data. Under a thermostat paths are chaotic and are not compared."""
+    """Figures by name; None for those without data. Under a thermostat paths are chaotic and are not compared."""
     single = not all(thermal.thermostat_of(view) is not None for view in done.views.values())
     stops = done.case.run.stop is not None
     return {
@@ -93,19 +93,19 @@ def figures_over_each_other(done: Compared, looks: Looks) -> dict[str, Figure | 
 
 CAPTIONS = {
     "joints": "Angles of the joints nearest to the ground, in all runs.",
-    "path": "Place of the core's centre of mass in all runs.",
+    "path": "Position of the core's centre of mass in all runs.",
     "final_positions": particle_drawing.CAPTION,
     "energies": (
-        "Kinetic energy T, potential energy Φ as scaled, work W of all that has no energy, such as friction, and T + Φ "
-        "− W, which only the error of the integration changes. Runs whose factors change have no such sum; with noise "
-        "and friction it is lost in the error of their works."
+        "Kinetic energy T, scaled potential energy Φ, work W of all forces without an energy, such as friction, and T "
+        "+ Φ − W, which changes only by the error of the integration. Runs with changing factors have no such sum; "
+        "with noise and friction it is hidden by the error of their works."
     ),
     "potential_energy": "Potential energy in all runs, before scaling.",
 }
 
 
 def _laid(done: Compared, looks: Looks, series: list[Series]) -> Figure | None:
-    """A panel for each quantity, with a line for each run."""
+    """Panels with one quantity each, with a line for each run."""
     if not series:
         return None
     units, end = done.case.units, max(float(view.times[-1]) for view in done.views.values())
@@ -123,7 +123,7 @@ def _laid(done: Compared, looks: Looks, series: list[Series]) -> Figure | None:
 
 
 def _axis(done: Compared, one: Series) -> tuple[float, str]:
-    """What multiplies a quantity on its axis, and the axis' label."""
+    """Scale factor of a quantity on its axis, and the label of the axis."""
     if one.dimension == "length":
         scale = suited(done.case.units, "length", max(float(np.abs(v).max()) for v in one.values.values()))
         return scale.factor, scale.axis(one.name[0])
@@ -149,35 +149,35 @@ def _energies(done: Compared) -> Figure | None:
 
 
 HEADS = ("largest", "root mean\nsquare", "σ of the\nmagnitude")
-"""Headings of how far a quantity is from the reference's."""
+"""Headings of the differences from the reference."""
 EXPLAINED = (
     "Differences from the reference at equal times, until the earlier of the two ends: the largest magnitude, the root "
-    "of the mean square, and the standard deviation of the magnitude, which Guy (2018, 2.6) states of his figures 2.5, "
-    "2.6 and 2.9."
+    "mean square, and the standard deviation of the magnitude, as given by Guy (2018, 2.6) for figures 2.5, 2.6 and "
+    "2.9."
 )
 
 
 class Difference(NamedTuple):
-    """How far a quantity of a run is from the reference's, in the units of the case."""
+    """Difference of a quantity of a run from the reference, in the units of the case."""
 
     quantity: str
-    """What it is called."""
+    """Name of the quantity."""
     dimension: str
-    """Its dimension."""
+    """Dimension of the quantity."""
     run: str
-    """The run."""
+    """Name of the run."""
     reference: str
-    """The run that it is measured from."""
+    """Name of the reference run."""
     largest: float
-    """The largest magnitude."""
+    """Largest magnitude."""
     rms: float
-    """The root of the mean square."""
+    """Root mean square."""
     sigma: float
-    """The standard deviation of the magnitude."""
+    """Standard deviation of the magnitude."""
 
 
 def differences(done: Compared) -> list[Difference]:
-    """The differences of each quantity between each run and its reference; none under a thermostat, where paths are
+    """Differences of each quantity between each run and its reference; none under a thermostat, where paths are
     chaotic."""
     if all(thermal.thermostat_of(view) is not None for view in done.views.values()):
         return []
@@ -195,7 +195,7 @@ def differences(done: Compared) -> list[Difference]:
 
 
 def difference_rows(done: Compared) -> list[list[str]]:
-    """The :func:`differences` as texts: quantity, run and, by :data:`HEADS`, how far they are apart."""
+    """The :func:`differences` as texts: quantity, run and the columns :data:`HEADS`."""
     return [
         [one.quantity, one.run, *(_text(done, one.dimension, value) for value in (one.largest, one.rms, one.sigma))]
         for one in differences(done)

@@ -1,4 +1,4 @@
-"""The figures of a comparison: how far a path is from the reference's, how late it is, and what was saved."""
+"""Measures of a comparison: distance and delay relative to the reference path, and savings."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from articulon.cases.case import Case
 from articulon.cases.overrides import parts
 from articulon.forces.stokes_drag import StokesDrag
 
-SAME_STEPS = "it takes the same steps by the same rule: wall times differ only by what else the machine did"
-"""Why there is no saving where two runs do the same work."""
+SAME_STEPS = "it takes the same steps by the same rule: wall times differ only by other load on the machine"
+"""Reason for no saving if two runs do the same work."""
 
 
 class Deviation(NamedTuple):
-    """How far a path is from another."""
+    """Distance between two paths over time."""
 
     times: np.ndarray
-    """Where they are compared [time], shape (n,)."""
+    """Times of the comparison [time], shape (n,)."""
     distances: np.ndarray
-    """Distances between them there [length], shape (n,)."""
+    """Distances at these times [length], shape (n,)."""
 
     @property
     def largest(self) -> float:
@@ -31,7 +31,7 @@ class Deviation(NamedTuple):
 
     @property
     def standard(self) -> float:
-        """The square root of the mean square of the distances: the standard deviation about the other path [length]."""
+        """Root mean square distance: the standard deviation about the other path [length]."""
         return float(np.sqrt(np.mean(self.distances**2)))
 
 
@@ -47,7 +47,7 @@ def deviation(
     times, reference_times
         Times of the frames [time], shapes (n,) and (m,).
     path, reference_path
-        Positions there [length], shapes (n, 3) and (m, 3).
+        Positions at the frames [length], shapes (n, 3) and (m, 3).
     """
     end = min(float(times[-1]), float(reference_times[-1]))
     common = reference_times[reference_times <= end]
@@ -61,15 +61,15 @@ def deviation(
 
 
 HOW_IT_IS_MADE = ("scaling", "integrator", "adaptive", "dynamics")
-"""Sections whose values say how a run is made, and not what it shows."""
+"""Sections that determine how a run is made, but not what it shows."""
 HOW_IT_IS_SEEN = {"frames", "frame_interval", "duration", "stop"}
-"""Keys of ``[run]`` that say how long and how often one looks."""
+"""Keys of ``[run]`` that determine the length and the times of observation."""
 HOW_NOISE_IS_HELD = {"window", "average"}
-"""Keys of a force that say how long its noise is held."""
+"""Keys of a force that determine how long its noise is held constant."""
 
 
 def other_physics(case: Case, other: Case) -> tuple[list[str], list[str]]:
-    """Dotted keys by which two runs show different motions, and keys by which they stop at different places."""
+    """Dotted keys by which the physics of two runs differs, and keys by which their stop conditions differ."""
     keys = [key for key in case.differences(other) if parts(key)[0] not in HOW_IT_IS_MADE]
     motions, stops = [], []
     for key in keys:
@@ -82,7 +82,7 @@ def other_physics(case: Case, other: Case) -> tuple[list[str], list[str]]:
 
 
 def clock(case: Case) -> float:
-    """Physical time that passes in one unit of simulated time.
+    """Physical time per unit of simulated time.
 
     Without drag, uniform scaling only slows the clock: the motion is the unscaled one in √a2 t. With drag, the
     two-factor form slows relaxation by b2. Otherwise the clock is right.
@@ -100,27 +100,27 @@ def saving(
     reason: str | None,
     work: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What a run saves of the wall time of another.
+    """Saving of wall time of a run compared with another.
 
     Parameters
     ----------
     wall_seconds
-        Of the run [s].
+        Wall time of the run [s].
     physical_time
-        That it covered [time].
+        Physical time that it covered [time].
     other
-        The figures of the other run; None where there is none.
+        Figures of the other run; None if there is none.
     reason
-        Why there is none.
+        Reason why there is none.
     work
-        The figures of the run, whose rule, steps, evaluations and active part are held against the other's; not
+        Figures of the run, whose rule, steps, evaluations and active fraction are compared with those of the other; not
         compared if None.
 
     Returns
     -------
     dict
         ``saving`` (1 − wall/wall of the other), ``ratio`` (wall of the other/wall) and ``ratio_per_physical_time``,
-        the same for equal physical times; with ``reason`` instead where there is nothing to compare with.
+        which is for equal physical times; with a ``reason`` instead if there is nothing to compare with.
     """
     nothing = {"saving": None, "ratio": None, "ratio_per_physical_time": None, "against": None, "is": None}
     if other is None:

@@ -1,8 +1,8 @@
-"""The unscaled reference run of a comparison, made where the case has none.
+"""The unscaled reference run of a comparison, made if the case has none.
 
-A scaled run is no reference: a run that is equally late looks right beside it. If no run of a group is unscaled, one is
-made: by friction-implicit steps if there is drag, otherwise by the rule of the case. If neither is possible, or would
-take long, the comparison says that its reference is scaled.
+A scaled run is not a valid reference: a run with the same delay would look right. If no run of a group is unscaled, one
+is made: with friction-implicit steps if there is drag, otherwise with the rule of the case. If neither is possible, or
+would take long, the comparison says that its reference is scaled.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ __all__ = ["reference_sentences", "with_reference"]
 
 
 def with_reference(chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
-    """The entries, with an unscaled reference in front of each group whose reference is scaled. A reference that the
-    case names is kept. If no unscaled run can be made, the reference entry says why."""
+    """Entries with an unscaled reference in front of each group whose reference is scaled.
+
+    A reference named by the case is kept. If no unscaled run can be made, the reference entry gives the reason.
+    """
     found: list[Entry] = []
     steps: dict[str, float | None] = {}
     for group in dict.fromkeys(entry.group for entry in chosen):
@@ -37,7 +39,7 @@ def with_reference(chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
             continue
         made = _made(reference, steps)
         if isinstance(made, str):
-            progress.message(f"no unscaled run to measure from: {made}")
+            progress.message(f"no unscaled reference run: {made}")
             found += [replace(entry, without=made) if entry is reference else entry for entry in mine]
             continue
         while made.name in {entry.name for entry in mine}:
@@ -47,7 +49,7 @@ def with_reference(chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
 
 
 def _made(reference: Entry, steps: dict[str, float | None]) -> Entry | str:
-    """The case of an entry, unscaled; or why there is none."""
+    """Case of an entry, unscaled; or the reason why that is impossible."""
     case, unscaled = reference.case, {"scaling": {"policy": "none"}}
     try:
         step = _implicit_step(case, steps)
@@ -65,8 +67,7 @@ def _made(reference: Entry, steps: dict[str, float | None]) -> Entry | str:
 
 
 def _implicit_step(case: Case, steps: dict[str, float | None]) -> float | None:
-    """The longest accurate friction-implicit step of the unscaled case [time]; None where that rule does not serve
-    it."""
+    """Longest accurate friction-implicit step of the unscaled case [time]; None if the rule is not suitable."""
     if not any(isinstance(force, StokesDrag) for force in case.forces):
         return None
     plain = case.with_overrides({"scaling": {"policy": "none"}, "run.seed": 1}).digest()
@@ -76,7 +77,7 @@ def _implicit_step(case: Case, steps: dict[str, float | None]) -> float | None:
 
 
 def reference_sentences(done: Compared) -> list[str]:
-    """For each scaled reference a sentence that says so, with its own verdict."""
+    """A sentence for each scaled reference that says so, with its own verdict."""
     found = []
     for row in done.rows:
         if not row["is_reference"] or row["scaling"]["policy"] == "none":
@@ -86,7 +87,7 @@ def reference_sentences(done: Compared) -> list[str]:
         unscaled = any(o["group"] == row["group"] and o["scaling"]["policy"] == "none" for o in done.rows)
         start = "" if unscaled else f"No run here is unscaled{why}. "
         found.append(
-            f"{start}'{row['name']}', from which others are measured, is scaled, and {verdict}: deviations and "
-            "lateness say how far runs are from it, not how true they are."
+            f"{start}'{row['name']}', the reference of the others, is scaled, and {verdict}: deviations and "
+            "lateness are relative to it and do not show the true errors."
         )
     return found

@@ -1,5 +1,4 @@
-"""Runs whose resolution changes beside the same run with everything active: what was active, what that saved, and the
-error that it made."""
+"""Comparison of adaptive runs with the same run with everything active: active fraction, saving and error."""
 
 from __future__ import annotations
 
@@ -25,30 +24,30 @@ from articulon.report.thermal import SETTLED
 from articulon.report.view import View
 
 ALL_ACTIVE = "all-active"
-"""What the run with everything active is called where the case has no name for it."""
+"""Default name of the run with everything active."""
 FEW = 20.0
-"""Independent samples below which a mean has no interval that one could trust."""
+"""Number of independent samples below which a mean has no reliable interval."""
 TWO_SIDED = 1.96
-"""Standard errors on either side of a mean that hold 95 % of a normal distribution."""
+"""Standard errors on either side of a mean for a 95 % interval of the normal distribution."""
 WORDS = {
     "temperature_kinetic": "kinetic temperature",
     "energy_potential": "potential energy",
     "energy_conformational": "energy of joints and bonds",
     "energy_external": "energy in outer fields",
 }
-"""Observables that do not depend on how many degrees of freedom move, and what they are called."""
+"""Observables that do not depend on the number of moving degrees of freedom, and their descriptions."""
 
 
 def with_all_active(chosen: Sequence[Entry]) -> list[Entry]:
-    """The entries, and in each group that has runs whose resolution changes and none with everything active such a one,
-    from which the others are measured."""
+    """Entries with a reference run with everything active added to each group that has adaptive runs and no such
+    run."""
     found: list[Entry] = []
     for group in dict.fromkeys(entry.group for entry in chosen):
         mine = [entry for entry in chosen if entry.group == group]
         adaptive = [entry for entry in mine if entry.adaptive]
         if adaptive and len(adaptive) == len(mine):
             case = adaptive[0].case.with_overrides({"adaptive.on": False})
-            # What sets a group of varied values apart is in the names of its runs.
+            # The names of the runs contain the values that distinguish the group.
             suffix = "" if adaptive[0].name == ITSELF else f"-{adaptive[0].name}"
             twin = Entry(ALL_ACTIVE + suffix, case, group, is_reference=True)
             mine = [twin, *(replace(entry, is_reference=False) for entry in mine)]
@@ -57,8 +56,8 @@ def with_all_active(chosen: Sequence[Entry]) -> list[Entry]:
 
 
 def add_resolution(chosen: Sequence[Entry], rows: Mapping[str, dict[str, Any]], views: Mapping[str, View]) -> None:
-    """Adds to the row of each adaptive run what was active in it, what that saved and the error that it made, under
-    ``adaptive``; to the others None."""
+    """Add active fraction, saving and error to the row of each adaptive run, under ``adaptive``; None for the
+    others."""
     for entry in chosen:
         row = rows[entry.name]
         row["adaptive"] = None
@@ -78,20 +77,19 @@ def add_resolution(chosen: Sequence[Entry], rows: Mapping[str, dict[str, Any]], 
 
 
 def _twin(entry: Entry, chosen: Sequence[Entry], views: Mapping[str, View]) -> Entry | None:
-    """The run with everything active that an adaptive one is held against: by the same rule and scaling if there is
-    one."""
+    """Run with everything active that an adaptive run is compared with, by the same rule and scaling if available."""
     others = [e for e in chosen if e.group == entry.group and not e.adaptive and e.name in views]
     same = [e for e in others if e.rule == entry.rule and e.case.scaling == entry.case.scaling]
     return next(iter([*same, *others]), None)
 
 
 def errors(ours: View, theirs: View) -> list[dict[str, Any]]:
-    """How far the observables of an adaptive run are from those with everything active.
+    """Differences of the observables of an adaptive run from those with everything active.
 
-    With a thermostat or Brownian forces paths part for any difference: means over the last four fifths of the runs are
-    compared, ``difference`` with the half width ``interval`` of its 95 % interval, which counts how long the
-    observable remembers, and ``independent`` samples in the shorter-lived of the two. Without, values at equal times
-    are: the ``largest`` and the ``rms`` difference.
+    With a thermostat or Brownian forces paths diverge for any difference, and means over the last four fifths of the
+    runs are compared: ``difference``, the half width ``interval`` of its 95 % interval, which includes the correlation
+    time, and the number of ``independent`` samples in the run with fewer. Otherwise values at equal times are compared:
+    the ``largest`` and the ``rms`` difference.
     """
     a, b = series(ours), series(theirs)
     names = [name for name in a if name in b]
@@ -104,13 +102,13 @@ def errors(ours: View, theirs: View) -> list[dict[str, Any]]:
 
 
 def is_stochastic(view: View) -> bool:
-    """Whether single paths of a run say nothing: a thermostat or Brownian forces act."""
+    """Whether single paths of a run are not comparable, because a thermostat or Brownian forces act."""
     return view.case.thermostat is not None or brownian_of(view.model) is not None
 
 
 def series(view: View) -> dict[str, tuple[np.ndarray, str]]:
-    """What is compared, each with its dimension: what the frames have of temperatures and energies, and how large the
-    model is."""
+    """Compared quantities, each with its dimension: temperatures and energies of the frames, and the size of the
+    model."""
     found = {
         WORDS[name]: (np.asarray(view.observables[name], dtype=float), "energy" if name[0] == "e" else "temperature")
         for name in WORDS
@@ -119,7 +117,7 @@ def series(view: View) -> dict[str, tuple[np.ndarray, str]]:
     if WORDS["energy_conformational"] in found and any(
         getattr(force, "of_determinant", False) for force in view.model.forces
     ):
-        # Along the run it is that of the joints that move, another function for every set of them.
+        # The observable of the run is that of the moving joints, a different function for every set of them.
         whole = Evaluator(view.model)
         energies = np.array([whole.energies(np.array(q))[CONFORMATIONAL] for q in view.q])
         found[WORDS["energy_conformational"]] = energies, "energy"
@@ -143,7 +141,7 @@ def series(view: View) -> dict[str, tuple[np.ndarray, str]]:
 
 
 def watched(view: View) -> list[tuple[str, str, str | None]]:
-    """Distances that decide about the resolution: what they are called, the body, and the other where there is one."""
+    """Distances that control the resolution: description, body, and second body if there is one."""
     groups = () if view.case.adaptive is None else view.case.adaptive.groups
     conditions = [c for group in groups for c in (group.lock, group.release) if isinstance(c, Distance)]
     found = [(f"distance of {c.body} and {c.to or f'the point {_text(c.point)}'}", c.body, c.to) for c in conditions]
@@ -196,25 +194,25 @@ def _paths(
 
 
 ACTIVE = ("active on\naverage", "least and\nmost", "locked and\nreleased", "work of steps\nsaved", "wall time\nsaved")
-"""Headings of what was active and what that saved."""
+"""Headings of the active fraction and the saving."""
 MEANS = ("observable", "everything\nactive", "this run", "difference, 95 %", "independent\nsamples")
-"""Headings of the error where means are compared."""
+"""Headings of the error if means are compared."""
 PATHS = ("observable", "largest\nvalue", "largest\ndifference", "root mean\nsquare")
-"""Headings of the error where paths are compared."""
+"""Headings of the error if paths are compared."""
 EXPLAINED = (
-    "Active is the part of the degrees of freedom that moved, on average over the steps. A step costs what is active, "
-    "so that the work of a step is as many times less; that fewer steps were needed, and what decisions, locks and "
-    "releases cost on top, is in the wall time."
+    "Active is the fraction of degrees of freedom that moved, averaged over the steps. The work of a step is "
+    "proportional to it. The wall time also includes the effect of fewer steps, and the cost of decisions, locks and "
+    "releases."
 )
 EXPLAINED_ERROR = (
-    "Held against the run with everything active. Where noise acts, paths part for any difference, so that means over "
-    "the last four fifths of the frames are compared, with an interval that counts how long an observable remembers; "
-    f"with fewer than {FEW:.0f} independent samples there is none. One interval in twenty misses by chance."
+    "Comparison with the run with everything active. With noise, paths diverge for any difference; then means over "
+    "the last four fifths of the frames are compared, with an interval that includes the correlation time of the "
+    f"observable; with fewer than {FEW:.0f} independent samples there is none. One interval in twenty misses by chance."
 )
 
 
 def resolution_tables(done: Compared) -> dict[str, tuple[list[str], list[list[str]]]]:
-    """Headings and rows by what they are about; none where no run of the comparison changes its resolution."""
+    """Headings and rows by topic; none if no run of the comparison has adaptive resolution."""
     rows = [row for row in done.rows if row.get("adaptive")]
     if not rows:
         return {}
@@ -247,7 +245,7 @@ def _active(figures: Mapping[str, Any]) -> list[str]:
 
 
 def _quantity(done: Compared, dimension: str, value: float | None, digits: int = 4) -> str:
-    # In reduced units a number says all that there is to say.
+    # In reduced units a number needs no unit.
     symbol = "" if done.case.units.mass is None else unit_text(done.case.units, dimension)
     return with_unit(value, symbol, digits)
 
@@ -255,7 +253,7 @@ def _quantity(done: Compared, dimension: str, value: float | None, digits: int =
 def _means_text(done: Compared, error: Mapping[str, Any]) -> list[str]:
     few = error["independent"] < FEW or error["interval"] is None
     dimension = error["dimension"]
-    wide = "too short a run to tell" if few else f"± {_quantity(done, dimension, error['interval'], 2)}"
+    wide = "the run is too short" if few else f"± {_quantity(done, dimension, error['interval'], 2)}"
     return [
         error["observable"],
         _quantity(done, dimension, error["reference_mean"]),
@@ -271,7 +269,7 @@ def _paths_text(done: Compared, error: Mapping[str, Any]) -> list[str]:
 
 
 def resolution_sentences(done: Compared) -> list[str]:
-    """What was active in each adaptive run, what it saved and the error that it made, in words."""
+    """Active fraction, saving and error of each adaptive run, in words."""
     found = []
     for row in done.rows:
         figures = row.get("adaptive")
@@ -309,12 +307,12 @@ def _error_sentence(done: Compared, found: Sequence[Mapping[str, Any]]) -> str:
 
 
 PANELS = 3
-"""Observables that are drawn."""
-CAPTION = "Degrees of freedom that move in each run, and what the runs show with and without what is locked."
+"""Maximum number of observables that are drawn."""
+CAPTION = "Moving degrees of freedom in each run, and observables with and without locking."
 
 
 def resolution_figure(done: Compared, looks: Mapping[str, dict[str, Any]]) -> Figure | None:
-    """Degrees of freedom that move, and observables of the adaptive runs beside those with everything active."""
+    """Moving degrees of freedom, and observables of the adaptive runs compared with those with everything active."""
     names = [row["name"] for row in done.rows if row.get("adaptive") and row["adaptive"]["against"]]
     if not names:
         return None
@@ -322,7 +320,7 @@ def resolution_figure(done: Compared, looks: Mapping[str, dict[str, Any]]) -> Fi
     shown = {name: done.views[name] for name in dict.fromkeys([*twins, *names])}
     every = {name: series(view) for name, view in shown.items()}
     order = [e["observable"] for e in done.row(names[0])["adaptive"]["errors"] if e["observable"] in every[names[0]]]
-    # Shapes are what a user looks for; energies and temperatures have figures of their own.
+    # Shapes are shown first; energies and temperatures have their own figures.
     shapes = [name for name in order if every[names[0]][name][1] == "length"]
     drawn = (shapes or order)[:PANELS]
     figure, all_axes = style.panels(1 + len(drawn), height=2.1)

@@ -1,4 +1,4 @@
-"""Runs of a comparison that was broken off: complete ones are taken as they are, the others go on."""
+"""Runs of an interrupted comparison: complete ones are reused, and the others continue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from articulon.storage.atomic_writing import write_text
 
 
 def check_folders(folder: Path, chosen: Sequence[Entry]) -> None:
-    """Raises ArticulonError for a folder that holds another run than its entry's, or one of another engine."""
+    """Raises ArticulonError for a folder that contains another run than that of its entry, or one by another engine."""
     for entry in chosen:
         place = folder / entry.name
         held = [name for name in HELD if (place / name).exists()]
@@ -27,19 +27,19 @@ def check_folders(folder: Path, chosen: Sequence[Entry]) -> None:
         if _digest(place) != entry.case.digest():
             reason = f"holds another run ({held[0]})"
         elif measured is not None and measured.get("engine") != reference_cache.engine():
-            reason = "holds this run as another version of articulon made it"
+            reason = "holds this run as made by another version of articulon"
         else:
             continue
         raise ArticulonError(f"{place} {reason}; choose another folder (out=...), or remove it")
 
 
 def is_begun(place: Path) -> bool:
-    """Whether a folder holds a run, complete or not."""
+    """Whether a folder contains a run, complete or not."""
     return (place / CASE).exists()
 
 
 def complete_wall_seconds(case: Case, place: Path) -> float | None:
-    """Wall time of the complete run that a folder holds [s]; None where it holds none."""
+    """Wall time of the complete run in a folder [s]; None if there is none."""
     if not is_begun(place) or not all((place / name).is_file() for name in reference_cache.KEPT):
         return None
     ended = ("complete", *([] if case.run.stop is None else [case.run.stop.label]))
@@ -53,7 +53,7 @@ def complete_wall_seconds(case: Case, place: Path) -> float | None:
 
 
 def earlier_wall_seconds(place: Path) -> float:
-    """Wall time of a run until it was broken off, by its summary [s]; 0 where it has none."""
+    """Wall time of a run up to its interruption, from its summary [s]; 0 without a summary."""
     try:
         return float(read_summary(place)["wall_seconds"])
     except (ArticulonError, OSError, ValueError, KeyError, TypeError):
@@ -61,18 +61,18 @@ def earlier_wall_seconds(place: Path) -> float:
 
 
 def note_measured(place: Path, wall_seconds: float) -> None:
-    """Write down what was measured of a run that is complete, and by which engine it was made."""
+    """Record the wall time of a complete run, and the engine that made it."""
     text = json.dumps({"wall_seconds": wall_seconds, "engine": reference_cache.engine()})
     write_text(place / reference_cache.MEASURED, text + "\n")
 
 
 def how_to_continue(folder: Path, chosen: Sequence[Entry]) -> str:
-    """What to say when a comparison is broken off."""
+    """Message for an interrupted comparison."""
     complete = [entry.name for entry in chosen if complete_wall_seconds(entry.case, folder / entry.name) is not None]
     runs = ", ".join(complete) if complete else "none yet"
     return (
         f"the comparison was stopped; complete runs in {folder}: {runs}.\n"
-        "Run the same command again: complete runs are reused, and one that was broken off goes on from its last "
+        "Run the same command again: complete runs are reused, and an interrupted one continues from its last "
         "checkpoint"
     )
 

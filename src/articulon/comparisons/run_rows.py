@@ -1,5 +1,4 @@
-"""What a comparison says of each run by itself: a row of figures for one that ended, one that diverged, or one that was
-not made."""
+"""Figures of single runs in a comparison: one row for a run that ended, that diverged, or that was not made."""
 
 from __future__ import annotations
 
@@ -12,10 +11,10 @@ from articulon.report.html import fidelity_verdict
 from articulon.report.view import View, stop_time
 
 MEASURED, CACHED, ESTIMATED = "measured", "cached", "estimated"
-"""Where a wall time comes from: this comparison, an earlier one on this machine, or a short run."""
+"""Sources of a wall time: this comparison, an earlier one on this machine, or a short run."""
 
 DIVERGED, NOT_RUN = "diverged", "not run"
-"""Status of a run whose numbers did not stay finite, and of one that was not made. Both have no figures."""
+"""Status of a run whose values became infinite or undefined, and of a run that was not made. Both have no figures."""
 
 _NOTHING = dict.fromkeys(
     (
@@ -26,10 +25,10 @@ _NOTHING = dict.fromkeys(
 
 
 def run_row(entry: Entry, view: View, wall: float, source: str) -> dict[str, Any]:
-    """Of a run that has ended, which took a wall time [s] that is measured or cached."""
+    """Row of a finished run with a measured or cached wall time [s]."""
     summary, simulated = view.summary, float(view.summary["simulated_time"])
     worst = (summary.get("fidelity") or {}).get("worst") or {}
-    notes = ["made by an earlier comparison, in which its wall time was measured"] if source == CACHED else []
+    notes = ["made by an earlier comparison, which measured its wall time"] if source == CACHED else []
     return {
         **_description(entry),
         "status": summary["status"],
@@ -51,20 +50,20 @@ def run_row(entry: Entry, view: View, wall: float, source: str) -> dict[str, Any
 
 
 def diverged_row(entry: Entry, error: DivergenceError) -> dict[str, Any]:
-    """Of a run that diverged: how far it came."""
+    """Row of a run that diverged, with the time reached."""
     reached = {"simulated_time": error.time, "physical_time": clock(entry.case) * error.time}
     return {**_description(entry), **_NOTHING, "status": DIVERGED, **reached, "notes": [why(error)]}
 
 
 def estimated_row(entry: Entry, wall: float, sample: float, simulated: float, note: str) -> dict[str, Any]:
-    """Of a run that was not made: the wall time [s] that it would take for a simulated time, by a sample [time]."""
+    """Row of a run that was not made, with its wall time [s] for a simulated time, estimated from a sample [time]."""
     cost = {"wall_seconds": wall, "wall_seconds_are": ESTIMATED, "estimated_from": sample}
     times = {"simulated_time": simulated, "physical_time": simulated}
     return {**_description(entry), **_NOTHING, "status": NOT_RUN, **cost, **times, "notes": [note]}
 
 
 def why(error: ArticulonError) -> str:
-    """An error in a phrase: that of a run says where in it, but not where its scratch files are."""
+    """An error as a phrase; for an error of a run it gives the place in the run, but not its scratch files."""
     if isinstance(error, DivergenceError):
         where = f" at body '{error.body}'" if error.advice is None else ""
         moment = f"t = {error.time:.6g} {error.time_unit}".rstrip()

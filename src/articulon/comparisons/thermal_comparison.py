@@ -1,4 +1,4 @@
-"""The figures of a comparison of thermostatted runs, with the content of Guy (2018), 3.5 to 3.11 and 4.3 to 4.8."""
+"""Figures of a comparison of thermostatted runs, following Guy (2018), figures 3.5 to 3.11 and 4.3 to 4.8."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from articulon.report.thermal_figures import TARGET, draw_phase, draw_temperatur
 from articulon.report.view import View
 
 PANELS = 9
-"""Runs whose temperatures are drawn, each in a panel of its own."""
+"""Maximum number of runs whose temperatures are drawn, each in its own panel."""
 
 SWEPT = {"thermostat.mass", "thermostat.derivative_gain"}
-"""Keys that make a comparison a sweep over the constants of a thermostat."""
+"""Keys whose variation makes a comparison a sweep over the constants of a thermostat."""
 
 PHASES = 4
-"""Runs whose phases are drawn together."""
+"""Maximum number of runs whose phase portraits are drawn together."""
 
 TEMPERATURE = ("mean T", "σ of T", "canonical σ", "configurational T", "T + Φ − W")
-"""Headings of what a thermostat has done."""
+"""Headings of the results of a thermostat."""
 
 
 def thermal_figures(done: Compared, looks: Mapping[str, dict[str, Any]]) -> dict[str, Figure | None]:
-    """The figures by name; None for those without data. ``looks`` are the lines of the runs."""
+    """Figures by name; None for those without data. ``looks`` are the line styles of the runs."""
     kept = {name: view for name, view in done.views.items() if thermal.thermostat_of(view) is not None}
     if not kept:
         return {}
     gains = _gains(done, kept)
-    # Without inertia there are no speeds that would have a temperature.
+    # Without inertia there is no kinetic temperature.
     warm = {name: view for name, view in kept.items() if "temperature_kinetic" in view.observables}
     return {
         "temperature": None if gains or not warm else _temperature(warm),
@@ -47,10 +47,10 @@ def thermal_figures(done: Compared, looks: Mapping[str, dict[str, Any]]) -> dict
 
 
 CAPTIONS = {
-    "temperature": "Kinetic temperature in each run, its target, and how far it spreads in the canonical ensemble.",
+    "temperature": "Kinetic temperature in each run, its target, and its canonical standard deviation.",
     "total_energy": "Kinetic and potential energy together, before scaling.",
     "thermostat_phase": (
-        "The thermostat's variable ζ and its rate in each run, and the runs near the origin once more, enlarged."
+        "The thermostat's variable ζ and its rate in each run, and an enlarged view of the runs near the origin."
     ),
     "response_to_gains": "Kinetic temperature by the thermostat's mass Q and its derivative gain kd.",
     "cost_of_gains": "Wall time and steps of these runs.",
@@ -58,7 +58,7 @@ CAPTIONS = {
 
 
 def temperature_rows(done: Compared) -> list[list[str]]:
-    """For each thermostatted run its name and, by :data:`TEMPERATURE`, what it has done."""
+    """Name and, in the columns :data:`TEMPERATURE`, results of each thermostatted run."""
     return [[name, *_figures_of(view)] for name, view in done.views.items() if thermal.thermostat_of(view) is not None]
 
 
@@ -72,7 +72,7 @@ def _figures_of(view: View) -> list[str]:
 
     canonical = None
     if aim is not None and not np.ptp(aim):
-        # Where joints lock and release, of a mixture.
+        # If joints lock and release, the frames are a mixture.
         spreads = np.broadcast_to(thermal.canonical_spread(view, aim[:1]), view.times.shape)[settled]
         canonical = float(np.sqrt(np.mean(spreads**2)))
     squares, laplacians = view.observables.get("gradient_squared"), view.observables.get("laplacian")
@@ -113,7 +113,7 @@ def _total_energy(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]
         parts = [seen[key] for key in ("energy_potential", "energy_conformational", "energy_external") if key in seen]
         if not parts:
             return None
-        # As scaling lowers the kinetic energy, it is shown without.
+        # Scaling lowers the kinetic energy, so the unscaled value is shown.
         energy = seen["kinetic_energy"] / view.case.scaling.target_factor() + sum(parts)
         axes.plot(view.time_scale.factor * view.times, energy, label=name, **looks[name])
     first = next(iter(views.values()))
@@ -124,7 +124,7 @@ def _total_energy(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]
 
 
 def _phase(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]) -> Figure | None:
-    # A target that changes draws a path of its own for each value, and noise fills the plane.
+    # A changing target has a separate curve for each value, and noise fills the plane.
     aims = {name: thermal.target(view) for name, view in views.items()}
     steady = {name: views[name] for name, aim in aims.items() if aim is not None and np.ptp(aim) == 0.0}
     phases = {name: found for name, view in steady.items() if (found := thermal.phase(view)) is not None}
@@ -157,18 +157,18 @@ def _phase(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]) -> Fi
 
 
 class Gain(NamedTuple):
-    """A run of a sweep over the constants of the modified thermostat."""
+    """A run in a sweep over the constants of the modified thermostat."""
 
     name: str
     view: View
     mass: float
-    """Q."""
+    """Thermostat mass Q."""
     gain: float
-    """kd; 0 is the standard thermostat."""
+    """Derivative gain kd; 0 for the standard thermostat."""
 
 
 def _gains(done: Compared, views: Mapping[str, View]) -> list[Gain]:
-    """The runs by Q and kd, where they differ in these alone and there are more than two; else none."""
+    """Runs by Q and kd, if they differ only in these and there are more than two; otherwise none."""
     found = []
     for name, view in views.items():
         table = thermal.thermostat_of(view).table(view.model, 0)

@@ -1,4 +1,4 @@
-"""Runs that are timed: whole ones from their first step to their end, and short ones from which a cost is estimated."""
+"""Timing of runs: whole runs from their first step to their end, and short runs for estimates of a cost."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from articulon.simulation.run_request import Progress, Silent
 from articulon.simulation.summary import read_summary
 
 PATIENCE = 60.0
-"""Wall time that an unscaled explicit run may be expected to take to be made unasked [s]."""
+"""Maximum expected wall time of an unscaled explicit run that is made without request [s]."""
 SAMPLE = 4e4
-"""Length of the run from which a cost is estimated, in steps of a fixed rule or in the fastest relaxation times."""
+"""Length of the run for an estimate, in steps of a fixed-step rule or in fastest relaxation times."""
 PART = 0.1
-"""Part of a run that is no longer than this, from which its cost is estimated."""
+"""Fraction of a run that is shorter than this, used for the estimate."""
 
 
 class Stopwatch:
-    """Passes on what a run shows and measures it from its first step to its end."""
+    """Forwards the progress of a run, and measures it from its first step to its end."""
 
     def __init__(self, inner: Progress) -> None:
         self._inner = inner
@@ -32,7 +32,7 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Wall time [s]."""
+        """Measured wall time [s]."""
         return self._ended - self._began
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
@@ -55,7 +55,7 @@ class Stopwatch:
 
 
 def _unit(entry: Entry) -> float:
-    """The step of a fixed rule [time], or the fastest relaxation time of the scaled system; infinite where there is
+    """Step of a fixed-step rule [time], or the fastest relaxation time of the scaled system; infinite if there is
     neither."""
     case = entry.case
     step = getattr(case.integrator, "step", None)
@@ -63,16 +63,16 @@ def _unit(entry: Entry) -> float:
 
 
 def run_short(entry: Entry, steps: float) -> tuple[dict[str, Any], float]:
-    """A short run of an entry, which loads and warms up its code: its summary, and the wall time of its steps [s].
+    """Make a short run of an entry to load its code; return its summary, and the wall time of its steps [s].
 
-    ``steps`` is its length in steps of a fixed rule, or in the fastest relaxation times of the scaled system.
+    ``steps`` is its length in steps of a fixed-step rule, or in fastest relaxation times of the scaled system.
     """
     case, unit = entry.case, _unit(entry)
     duration = float(case.run.duration)
-    # Without drag nothing says how long a step is: a hundredth of the run then is a short one.
+    # Without drag the length of a step is unknown; a hundredth of the run is used instead.
     length = steps * unit if math.isfinite(unit) else duration / 100.0
     if isinstance(case.integrator, FrictionImplicit) or length < duration:
-        # It ends where the whole run does: beyond that a case may have no physics, and no steps that stay finite.
+        # It ends with the whole run: beyond that the model may be invalid, and steps may diverge.
         case = case.with_overrides({"run.duration": length, "run.frames": 1})
     watch = Stopwatch(Silent())
     with tempfile.TemporaryDirectory() as scratch:
@@ -81,12 +81,12 @@ def run_short(entry: Entry, steps: float) -> tuple[dict[str, Any], float]:
 
 
 def estimated(entry: Entry, simulated_time: float) -> tuple[float, float]:
-    """What a run would take for a simulated time [s], and the simulated time of the run that this is taken from.
+    """Wall time of a run for a simulated time [s], and the simulated time of the run that the estimate is based on.
 
-    From the difference between two runs, so that what every run takes once is not counted for all of them.
+    It is computed from the difference of two runs, so that one-time costs are not extrapolated.
     """
     run_short(entry, 8.0)
-    # Of a run that is shorter than the sample a part is enough.
+    # For a run that is shorter than the sample, a fraction is enough.
     whole = simulated_time / _unit(entry)
     sample = SAMPLE if whole > SAMPLE or whole == 0.0 else PART * whole
     (first, first_wall), (second, second_wall) = (run_short(entry, sample * part) for part in (0.2, 1.0))

@@ -1,4 +1,4 @@
-"""Which runs a comparison consists of, and the one noise path that they all follow."""
+"""The runs of a comparison, and their common noise path."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from articulon.integrate import FrictionImplicit
 from articulon.time_scales.noise_windows import frame_interval
 
 ITSELF = "case"
-"""Name of the case as it is given, among its variants."""
+"""Name of the given case among its variants."""
 WITHOUT_PHYSICS = ("scaling", "integrator", "adaptive")
-"""Sections whose values change how a run is made and not what it should show: their runs have one reference."""
+"""Sections that change how a run is made, but not what it should show; their runs share one reference."""
 HOLDING = ("friction-implicit", "overdamped")
 """Rules that hold the noise for a step, and do not resolve the fastest relaxation."""
 FINER = 16
-"""An unscaled explicit run that is not asked for joins the noise path only where it makes its windows no finer than by
-this factor: every other run draws all windows."""
+"""Largest factor by which an unrequested unscaled explicit run may refine the noise windows; otherwise it does not
+share the noise path, because every other run must draw all windows."""
 
 
 @dataclass(frozen=True)
@@ -34,25 +34,25 @@ class Entry:
     """One run of a comparison."""
 
     name: str
-    """What it is called, and its folder."""
+    """Name of the run and of its folder."""
     case: Case
-    """What is run."""
+    """Case that is run."""
     group: int
-    """Entries of one group have the same physics and one reference."""
+    """Number of the group; entries of one group have the same physics and one reference."""
     is_reference: bool = False
-    """Whether the others of its group are measured from it."""
+    """Whether the others of its group are measured relative to it."""
     optional: bool = False
-    """Whether it is left out where it would take long: nobody has asked for it."""
+    """Whether it is left out if it would take long, because it was not requested."""
     variant: str = ""
-    """What the case calls it, where it is a variant."""
+    """Name of the variant in the case, if it is one."""
     suffix: str = ""
-    """Of a reference: the part of its name that distinguishes its group, such as ``"-seed=2"``."""
+    """For a reference, the part of its name that distinguishes its group, such as ``"-seed=2"``."""
     named: bool = False
     """Whether the case names it as its reference."""
     stands_in: bool = False
-    """Whether it is scaled and only serves as the reference: nobody asked for it."""
+    """Whether it is a scaled, unrequested run that only serves as the reference."""
     without: str = ""
-    """Of a scaled reference: why no unscaled run takes its place."""
+    """For a scaled reference, the reason why no unscaled run replaces it."""
 
     @property
     def unscaled(self) -> bool:
@@ -61,7 +61,7 @@ class Entry:
 
     @property
     def adaptive(self) -> bool:
-        """Whether joints or modes lock and release, so that it is to be measured from a run with everything active."""
+        """Whether joints or modes lock and release, so that it is measured relative to a run with everything active."""
         return adapts(self.case)
 
     @property
@@ -76,29 +76,29 @@ class Entry:
 
     @property
     def implicit(self) -> bool:
-        """Whether the rule takes the friction implicitly."""
+        """Whether the rule treats the friction implicitly."""
         return isinstance(self.case.integrator, FrictionImplicit)
 
 
 def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequence[Any]] | None) -> list[Entry]:
-    """The runs of a comparison, in each group the reference first.
+    """Runs of a comparison, in each group the reference first.
 
-    Without ``vary`` they are the case itself and its variants, those of ``against`` or else those that the case names
-    for comparison. With it they are the case with every combination of the values, and the variants of ``against``.
-    Where no variants are asked for, an unscaled explicit one is offered, to say what the others save, unless values of
-    a case that is one are asked for.
-    The reference is the one that the case names, unless others are asked for; else the case itself where it is
-    unscaled, or the first unscaled one of the runs, friction-implicit ones first, or of the case's other variants that
-    take long steps. Where there is none the case itself stands in its place, until :func:`with_reference` finds one.
+    Without ``vary`` they are the case itself and its variants: those of ``against``, otherwise those that the case
+    names for comparison. With ``vary`` they are the case with every combination of the values, and the variants of
+    ``against``. If no variants are requested, an unscaled explicit one is added to show the savings of the others,
+    unless values of a case that is itself unscaled and explicit are requested. The reference is the one named by the
+    case, unless others are requested. Otherwise it is the case itself if it is unscaled, or the first unscaled run,
+    friction-implicit ones first, or an unscaled variant of the case with long steps. If there is none, the case itself
+    serves as the reference until :func:`with_reference` finds one.
 
     Raises
     ------
     CaseError
-        For a variant or key that does not exist, or a value that cannot be.
+        For a variant or key that does not exist, or an invalid value.
     """
     varied = combinations(checked_values({} if vary is None else vary))
     names = list(words(against, "against", CaseError)) if against is not None else [] if vary else _compared(case)
-    # A case that is unscaled and explicit itself shows what others would be held against.
+    # A case that is itself unscaled and explicit needs no other run for comparison.
     itself = not case.scaling.scales and not isinstance(case.integrator, FrictionImplicit)
     rivals = [] if against is not None or (vary and itself) else _unscaled_explicit(case, names)
     groups: dict[tuple[tuple[str, str], ...], int] = {}
@@ -118,18 +118,18 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
 
 
 def combinations(vary: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Every combination of the values of keys; one without any where nothing varies."""
+    """Every combination of the values of keys; a single empty one if nothing varies."""
     return [dict(zip(vary, values, strict=True)) for values in product(*vary.values())]
 
 
 def label(values: Mapping[str, Any]) -> str:
-    """A name for a combination of values, fit for a folder: ``"a2=0.1"``."""
+    """Name of a combination of values, valid for a folder: ``"a2=0.1"``."""
     words = [f"{parts(key)[-1]}={value}" for key, value in values.items()]
     return re.sub(r"[^A-Za-z0-9._=+-]+", "_", "-".join(words)).strip("_")
 
 
 def _compared(case: Case) -> list[str]:
-    """The variants that a case names for comparison, and its reference."""
+    """Variants that a case names for comparison, and its reference."""
     named = list(case.comparison.variants or case.variants)
     reference = case.comparison.reference
     if reference is not None and reference not in named:
@@ -138,7 +138,7 @@ def _compared(case: Case) -> list[str]:
 
 
 def _unscaled_explicit(case: Case, names: Sequence[str]) -> list[str]:
-    """The first unscaled explicit variant of the case's physics beside those with the given names, if there is any."""
+    """First unscaled explicit variant with the case's physics, besides those with the given names, if there is any."""
     others = {name: case.variant(name) for name in case.variants if name not in names}
     return [
         name
@@ -150,13 +150,13 @@ def _unscaled_explicit(case: Case, names: Sequence[str]) -> list[str]:
 def _first(
     case: Case, group: int, suffix: str, names: Sequence[str], asked: bool, rivals: Sequence[str]
 ) -> list[Entry]:
-    """The variants of a group, with its reference at the front and the rivals that nobody asks for at the end."""
+    """Variants of a group, with its reference first and unrequested baselines last."""
     variants, offered = ({name: case.variant(name) for name in some} for some in (names, rivals))
-    # What is asked for is measured from; otherwise the case stands for itself.
+    # A requested run serves as the reference; otherwise the case itself does.
     itself = [ITSELF] if not case.scaling.scales and not adapts(case) else []
     reference, named = case.comparison.reference, True
     if reference is None or (asked and reference not in names):
-        # A run that may take long is not made to be measured from without being asked for.
+        # A run that may take long is not made as a reference without request.
         among = _unscaled(variants)
         kept = {} if reference is None else {reference: case.variant(reference)}
         alike = {n: v for n in case.variants if not other_physics(v := case.variant(n), case)[0]}
@@ -174,12 +174,12 @@ def _first(
 
 
 def _unscaled(variants: Mapping[str, Case], long_steps: bool = False) -> list[str]:
-    """Names of the unscaled variants in which all is active, friction-implicit ones first and overdamped ones last;
+    """Names of the unscaled variants with everything active, friction-implicit ones first and overdamped ones last;
     with ``long_steps`` only those that do not resolve the fastest relaxation."""
     found = [name for name, v in variants.items() if not v.scaling.scales and not adapts(v)]
     if long_steps:
         found = [name for name in found if variants[name].integrator.rule in HOLDING]
-    # Dynamics without inertia are an approximation themselves.
+    # Dynamics without inertia are themselves an approximation.
     order = {"friction-implicit": 0, "overdamped": 2}
     return sorted(found, key=lambda name: order.get(variants[name].integrator.rule, 1))
 
@@ -190,7 +190,7 @@ def adapts(case: Case) -> bool:
 
 
 def _distinct(found: Iterable[Entry]) -> list[Entry]:
-    """The entries without those that would be the same run again, and only unscaled explicit ones optional."""
+    """Entries without duplicate runs, where only unscaled explicit ones are optional."""
     seen: dict[str, Entry] = {}
     names: dict[str, int] = {}
     for entry in found:
@@ -200,7 +200,7 @@ def _distinct(found: Iterable[Entry]) -> list[Entry]:
         if before is None:
             seen[digest] = replace(entry, optional=optional)
             continue
-        # The case itself is called by its values where they are among those that are asked for.
+        # The case itself is named by its values if they are among those requested.
         named = replace(before, name=entry.name, stands_in=False) if before.stands_in else before
         seen[digest] = replace(named, optional=before.optional and optional)
     result = []
@@ -211,8 +211,8 @@ def _distinct(found: Iterable[Entry]) -> list[Entry]:
 
 
 def unscaled_rival(chosen: Sequence[Entry], group: int, kind: str) -> Entry | None:
-    """The unscaled run of a group by an explicit rule, or by the rule that is named; one with everything active and the
-    reference before others."""
+    """Unscaled run of a group by an explicit rule, or by the named rule; runs with everything active and the reference
+    come first."""
     found = [
         e for e in chosen if e.group == group and e.unscaled and (e.explicit if kind == "explicit" else e.rule == kind)
     ]
@@ -221,16 +221,17 @@ def unscaled_rival(chosen: Sequence[Entry], group: int, kind: str) -> Entry | No
 
 
 def on_one_noise_path(found: Sequence[Entry]) -> list[Entry]:
-    """The entries with windows of noise such that those of each group follow one noise path.
+    """Entries with noise windows such that those of each group follow one noise path.
 
-    For each the number K of held windows in the time between frames is the least power of two that makes them no
-    longer than it would hold them by itself. The fine windows of the group are those of the largest K, and the others
-    hold the mean of several. A friction-implicit step is one held window. Groups without noise stay as they are.
+    For each entry, the number K of held windows in the time between frames is the smallest power of two for which the
+    windows are no longer than the case would hold the noise. The fine windows of the group are those of the largest K,
+    and the others hold the mean of several. A friction-implicit step is one held window. Groups without noise are
+    unchanged.
 
     Raises
     ------
     CaseError
-        Where the frames of a group are not equally far apart.
+        If the frames of a group are not equally spaced.
     """
     result = []
     for group in dict.fromkeys(entry.group for entry in found):
@@ -247,7 +248,7 @@ def _shared(group: Sequence[Entry]) -> list[Entry]:
         if abs(frame_interval(entry.case) - interval) > 1e-9 * interval:
             raise CaseError(
                 f"{entry.case.source}: '{noisy[0].name}' and '{entry.name}' have different times between frames, "
-                "and so no noise path in common; give them one run.frame_interval"
+                "and so no common noise path; give them the same run.frame_interval"
             )
     counts = {entry.name: held_windows(entry.case, interval) for entry in noisy}
     needed = [counts[entry.name] for entry in noisy if not entry.optional] or list(counts.values())
@@ -260,7 +261,7 @@ def _shared(group: Sequence[Entry]) -> list[Entry]:
 
 
 def held_windows(case: Case, interval: float) -> int:
-    """The least power of two of held windows in an interval that are no longer than the case would hold the noise."""
+    """Smallest power of two of held windows in an interval that are no longer than the case would hold the noise."""
     model = case.build_model()
     force = brownian_of(model)
     integrator: Any = case.integrator

@@ -1,4 +1,4 @@
-"""φ and ψ of peptides, the classes of residues with Ramachandran plots of their own, and any torsion of a model."""
+"""φ and ψ of peptides, classes of residues with separate Ramachandran plots, and all torsions of a model."""
 
 from typing import NamedTuple
 
@@ -9,10 +9,10 @@ from articulon.model import Model
 from articulon.model.atoms import Atoms
 
 CLASSES = ("general", "glycine", "proline", "pre-proline")
-"""Classes of residues by what φ and ψ they may have (Lovell et al., Proteins 50, 437, 2003); what comes before a
-proline is pre-proline unless it is glycine or proline itself."""
+"""Classes of residues by their allowed φ and ψ (Lovell et al., Proteins 50, 437, 2003); a residue before a proline is
+pre-proline unless it is glycine or proline itself."""
 TWOFOLD = {("PHE", "chi2"), ("TYR", "chi2"), ("ASP", "chi2"), ("GLU", "chi3")}
-"""Residues and their torsions that look the same after half a turn."""
+"""Residues and torsions with twofold symmetry."""
 
 
 class BackboneTorsions(NamedTuple):
@@ -25,11 +25,11 @@ class BackboneTorsions(NamedTuple):
     classes: tuple[str, ...]
     """Class of each residue, one of :data:`CLASSES`."""
     times: np.ndarray
-    """[time], shape (frames,)."""
+    """Times of the frames [time], shape (frames,)."""
     phi: np.ndarray
-    """C–N–CA–C [rad], from −π to π and not a number at the first residue of a chain, shape (frames, residues)."""
+    """Dihedral C–N–CA–C [rad] from −π to π, NaN at the first residue of a chain, shape (frames, residues)."""
     psi: np.ndarray
-    """N–CA–C–N [rad], likewise, not a number at the last."""
+    """Dihedral N–CA–C–N [rad] from −π to π, NaN at the last residue of a chain, shape (frames, residues)."""
 
 
 def backbone_torsions(atoms: Atoms, backbone: Backbone, times: np.ndarray, positions: np.ndarray) -> BackboneTorsions:
@@ -43,7 +43,7 @@ def backbone_torsions(atoms: Atoms, backbone: Backbone, times: np.ndarray, posit
 
 
 def class_of(atoms: Atoms, backbone: Backbone, entry: int) -> str:
-    """The class of a residue, by its name and that of the one after it."""
+    """Class of a residue, from its name and that of the next one."""
     name = atoms.residue_names[int(backbone.residue[entry])]
     if name in ("GLY", "PRO"):
         return "glycine" if name == "GLY" else "proline"
@@ -56,8 +56,8 @@ def _is_proline(atoms: Atoms, residue: int) -> bool:
 
 
 def dihedrals(positions: np.ndarray, fours: np.ndarray) -> np.ndarray:
-    """Dihedral angles of IUPAC's sign [rad] of the atoms ``fours`` (n, 4) at positions (frames, atoms, 3), shape
-    (frames, n); not a number where an atom is :data:`NONE`."""
+    """Dihedral angles, IUPAC sign [rad], of the atoms ``fours`` (n, 4) at positions (frames, atoms, 3), shape (frames,
+    n); NaN if an atom is :data:`NONE`."""
     known = (fours != NONE).all(axis=1)
     i, j, k, m = (positions[:, column] for column in np.where(known[:, None], fours, 0).T)
     along = k - j
@@ -72,12 +72,12 @@ class JointTorsions(NamedTuple):
     """Torsions that are coordinates of a model, in the order of the residues."""
 
     names: tuple[str, ...]
-    """Such as ``phi:A:TRP2`` or ``CB-OG:A:SER1``."""
+    """Names, such as ``phi:A:TRP2`` or ``CB-OG:A:SER1``."""
     angles: np.ndarray
-    """The coordinates themselves, which are not wrapped [rad], shape (frames, torsions)."""
+    """Values of the coordinates, not wrapped [rad], shape (frames, torsions)."""
     folds: np.ndarray
-    """How often each comes to where it looks the same in a full turn: 3 for methyl and ammonium groups, 2 for
-    carboxylates and the rings of Phe and Tyr, else 1, shape (torsions,)."""
+    """Symmetry number of each torsion: 3 for methyl and ammonium groups, 2 for carboxylates and the rings of Phe and
+    Tyr, otherwise 1, shape (torsions,)."""
 
 
 def joint_torsions(model: Model, q: np.ndarray) -> JointTorsions:

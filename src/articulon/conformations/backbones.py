@@ -1,4 +1,4 @@
-"""Which atoms are a backbone, and which residues follow each other, by bonds."""
+"""Backbone atoms and successive residues, determined from bonds."""
 
 from typing import NamedTuple
 
@@ -7,37 +7,36 @@ import numpy as np
 from articulon.model.atoms import Atoms
 
 PEPTIDE = ("N", "CA", "C", "O")
-"""Atoms of a peptide's backbone that superpositions take."""
+"""Atoms of a peptide's backbone used for superposition."""
 NUCLEOTIDE = ("P", "O5'", "C5'", "C4'", "C3'", "O3'")
 """Atoms of a nucleic acid's backbone."""
 TRACES = {"amino-acid": "CA", "nucleotide": "C4'"}
-"""The atom that stands for a residue, by what the residue is."""
+"""Atom that represents a residue, by the kind of residue."""
 NONE = -1
-"""In place of an atom that is not there."""
+"""Index of a missing atom."""
 
 
 class Backbone(NamedTuple):
-    """The peptide backbones of some atoms, an entry for each residue that has N, CA and C; :data:`NONE` for atoms that
-    are not there."""
+    """Peptide backbones of some atoms, an entry for each residue with N, CA and C; :data:`NONE` for missing atoms."""
 
     residue: np.ndarray
-    """Its number among the residues, shape (n,)."""
+    """Number of the residue, shape (n,)."""
     n: np.ndarray
     ca: np.ndarray
     c: np.ndarray
     o: np.ndarray
     h: np.ndarray
-    """The amide hydrogen, where N has exactly one hydrogen and the residue is not the first of its chain."""
+    """Amide hydrogen, if N has exactly one hydrogen and the residue is not the first of its chain."""
     before: np.ndarray
-    """The carbon that N is bonded to in the residue before, or in a cap."""
+    """Carbon that N is bonded to, in the previous residue or in a cap."""
     after: np.ndarray
-    """The nitrogen that C is bonded to in the residue after, or in a cap."""
+    """Nitrogen that C is bonded to, in the next residue or in a cap."""
     following: np.ndarray
-    """Entry of the residue after, where that has a backbone too."""
+    """Entry of the next residue, if it has a backbone too."""
 
 
 def backbone_of(atoms: Atoms) -> Backbone:
-    """The peptide backbones of atoms, by their names and bonds."""
+    """Peptide backbones of atoms, from their names and bonds."""
     partners: list[list[int]] = [[] for _ in atoms.names]
     for a, b in atoms.bonds.tolist():
         partners[a].append(b)
@@ -66,8 +65,8 @@ def backbone_of(atoms: Atoms) -> Backbone:
 
 
 def alignment_atoms(atoms: Atoms) -> np.ndarray:
-    """Atoms that are laid upon each other: N, CA, C and O of peptides and their caps and the chain from P to O3' of
-    nucleotides; heavy atoms of everything where there is neither. Shape (chosen,)."""
+    """Atoms for superposition: N, CA, C and O of peptides and their caps, and the chain from P to O3' of nucleotides;
+    all heavy atoms if there is neither. Shape (chosen,)."""
     kinds = [atoms.residue_kinds[r] for r in atoms.residue.tolist()]
     found = [
         a
@@ -78,13 +77,13 @@ def alignment_atoms(atoms: Atoms) -> np.ndarray:
 
 
 def heavy_atoms(atoms: Atoms) -> np.ndarray:
-    """All atoms but hydrogens, shape (chosen,)."""
+    """All atoms except hydrogens, shape (chosen,)."""
     return np.flatnonzero(np.array(atoms.elements) != "H")
 
 
 def residue_atoms(atoms: Atoms) -> list[np.ndarray]:
-    """The atoms whose fluctuation is that of their residue: CA of amino acids, C4' of nucleotides, and the heavy atoms
-    of all others; all atoms of one that has none of these. An array for each residue."""
+    """Atoms whose fluctuation represents that of their residue, an array for each residue: CA of amino acids, C4' of
+    nucleotides, and the heavy atoms of all others; all atoms of a residue without any of these."""
     found = []
     for r, kind in enumerate(atoms.residue_kinds):
         own = np.arange(int(atoms.first[r]), int(atoms.first[r + 1]))
@@ -95,8 +94,8 @@ def residue_atoms(atoms: Atoms) -> list[np.ndarray]:
 
 
 def traces(atoms: Atoms) -> list[np.ndarray]:
-    """The atoms that stand for the residues of each chain without a gap, in order: CA or C4'. Chains are those of
-    bonds between residues. Only those of two residues and more."""
+    """Atoms CA or C4' of each continuous chain of at least two residues, in order; chains follow from bonds between
+    residues."""
     joined: dict[int, int] = {}
     for a, b in atoms.bonds.tolist():
         one, other = int(atoms.residue[a]), int(atoms.residue[b])
@@ -118,7 +117,7 @@ def traces(atoms: Atoms) -> list[np.ndarray]:
 
 
 def ends(atoms: Atoms) -> tuple[int, int] | None:
-    """First and last atom of the longest chain: CA or C4' of its first and its last residue; None without one."""
+    """CA or C4' of the first and the last residue of the longest chain; None without such a chain."""
     chains = traces(atoms)
     if not chains:
         return None

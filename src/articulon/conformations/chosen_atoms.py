@@ -1,4 +1,4 @@
-"""Some of a model's atoms, as atoms of their own, and where they are in the frames of a run."""
+"""Subsets of a model's atoms, and their positions in the frames of a run."""
 
 import numpy as np
 
@@ -9,18 +9,18 @@ from articulon.model.array_rotations import matrices
 from articulon.model.atoms import Atoms
 
 SOLVENT = ("water", "ion")
-"""Kinds of residues that are around a molecule and no part of it."""
+"""Kinds of residues that surround a molecule and are not part of it."""
 
 
 def solute(atoms: Atoms) -> np.ndarray:
-    """Atoms of everything but water and ions, shape (chosen,)."""
+    """All atoms except water and ions, shape (chosen,)."""
     inside = np.array([kind not in SOLVENT for kind in atoms.residue_kinds], dtype=bool)
     return np.flatnonzero(inside[atoms.residue])
 
 
 def chosen_atoms(atoms: Atoms, chosen: np.ndarray) -> Atoms:
-    """Those of these numbers, in ascending order, with the bonds and torsions between them; residues of which none is
-    chosen are left out."""
+    """Atoms with the given numbers, in ascending order, with the bonds and torsions between them; residues without any
+    chosen atom are omitted."""
     new = np.full(len(atoms), -1)
     new[chosen] = np.arange(chosen.size)
     residues, residue = np.unique(atoms.residue[chosen], return_inverse=True)
@@ -57,7 +57,7 @@ def positions_of(model: Model, q: np.ndarray, sites: np.ndarray) -> np.ndarray:
     plain = not model.sites_on_nodes[sites].any() and bool((body >= 0).all())
     for k, row in enumerate(q):
         if plain:
-            # One state at a time, by the kernel that runs themselves have compiled.
+            # One state at a time, by the kernel that runs have compiled already.
             origins, quaternions = body_poses(model, row)
             found[k] = origins[body] + np.einsum("kij,kj->ki", matrices(quaternions)[body], local)
         else:

@@ -1,4 +1,4 @@
-"""Clusters of conformations, by the distances between frames."""
+"""Clusters of conformations from the distances between frames."""
 
 from typing import Literal, NamedTuple
 
@@ -6,27 +6,27 @@ import numpy as np
 
 Measure = Literal["rmsd", "torsions"]
 CUTOFFS = {"rmsd": 0.15, "torsions": np.radians(40.0)}
-"""Mean distance of two clusters that stay apart, by what is measured [nm] and [rad]."""
+"""Default cutoff of the mean distance of clusters, by measure [nm] and [rad]."""
 
 
 class Clusters(NamedTuple):
-    """Frames that are alike, the largest cluster first."""
+    """Clusters of similar frames, the largest cluster first."""
 
     frames: np.ndarray
-    """Numbers of the run's frames that were looked at, shape (frames,)."""
+    """Numbers of the frames used, shape (frames,)."""
     times: np.ndarray
-    """[time], shape (frames,)."""
+    """Times of the frames [time], shape (frames,)."""
     labels: np.ndarray
-    """Cluster of each, counted from 0, shape (frames,)."""
+    """Cluster of each frame, counted from 0, shape (frames,)."""
     populations: np.ndarray
-    """Part of these frames in each cluster, shape (clusters,)."""
+    """Fraction of these frames in each cluster, shape (clusters,)."""
     representatives: np.ndarray
-    """The run's frame in the middle of each: that with the least mean distance from the others, shape (clusters,)."""
+    """Central frame of each cluster: the one with the smallest mean distance from the others, shape (clusters,)."""
     cutoff: float
-    """Clusters nearer than that on average were joined [nm], or [rad] by torsions; not a number where their number was
+    """Mean distance below which clusters were merged [nm], or [rad] for torsions; NaN if the number of clusters was
     given."""
     by: str
-    """``rmsd`` or ``torsions``."""
+    """Measure of distance, ``rmsd`` or ``torsions``."""
 
 
 def clusters_of(
@@ -38,9 +38,9 @@ def clusters_of(
     cutoff: float | None = None,
     number: int | None = None,
 ) -> Clusters:
-    """Clusters by average linkage (SciPy's) of frames with distances (frames, frames).
+    """Clusters of frames by average linkage (SciPy's), from distances (frames, frames).
 
-    Clusters nearer than ``cutoff`` on average become one; where a ``number`` is given, so many are left at most.
+    Clusters with a mean distance below ``cutoff`` are merged; a given ``number`` is the maximum number of clusters.
     """
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
@@ -70,8 +70,8 @@ def clusters_of(
 
 
 def torsion_distances(angles: np.ndarray) -> np.ndarray:
-    """√⟨2 (1 − cos Δφ)⟩ over torsions (frames, torsions) between every two frames [rad], shape (frames, frames): for
-    small differences their root mean square."""
+    """Distances √⟨2 (1 − cos Δφ)⟩ over torsions (frames, torsions) between all pairs of frames [rad], shape (frames,
+    frames); for small differences their root mean square."""
     angles = angles[:, np.isfinite(angles).all(axis=0)]
     c, s = np.cos(angles), np.sin(angles)
     alike = (c @ c.T + s @ s.T) / max(angles.shape[1], 1)

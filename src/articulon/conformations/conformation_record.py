@@ -1,4 +1,4 @@
-"""What the molecules of a run do, each thing computed when it is first asked for."""
+"""Conformations of the molecules of a run; each quantity is computed on first use."""
 
 from functools import cached_property
 
@@ -22,33 +22,33 @@ from articulon.model import Model
 from articulon.model.atoms import Atoms
 
 FRAMES = 500
-"""Frames that a summary and a report look at, at most: more than these differ little from each other."""
+"""Maximum number of frames used by a summary and a report; more frames would differ little from each other."""
 NUMBERS = 60_000_000
-"""Coordinates of atoms that are held at once, at most."""
+"""Maximum number of atom coordinates held in memory."""
 PAIRED = 250
-"""Frames of which every two are laid upon each other, at most."""
+"""Maximum number of frames for pairwise superposition."""
 
 
 class Conformations:
-    """The molecules of a run in some of its frames: everything but water and ions.
+    """The molecules of a run in some of its frames, without water and ions.
 
     Parameters
     ----------
     model
-        Its model, which has atoms.
+        Model of the run, which must have atoms.
     times
-        Of all frames [ps], shape (frames,).
+        Times of all frames [ps], shape (frames,).
     q
         Coordinates of all frames, shape (frames, nq).
     reference
-        Places of the solute's atoms that they are compared with [nm], shape (atoms, 3), not a number where they are not
-        known; those of the first frame by default.
+        Reference positions of the solute's atoms [nm], shape (atoms, 3), NaN if unknown; by default those of the first
+        frame.
     first
-        The first frame that is looked at.
+        First frame to use.
     most
-        How many are looked at at most, evenly from the first to the last; None for all that memory has room for.
+        Maximum number of frames to use, evenly from the first to the last; None for all that fit into memory.
     volumes
-        Of the box in all frames, which keeps its shape [nm³]; that of the model's box by default.
+        Volume of the box in all frames, with constant shape [nm³]; by default that of the model's box.
     """
 
     def __init__(
@@ -66,22 +66,22 @@ class Conformations:
         self.model = model
         chosen = solute(model.atoms)
         self.atoms: Atoms = chosen_atoms(model.atoms, chosen)
-        """The atoms that are looked at, with residues and bonds of their own numbers."""
+        """Atoms of the molecules, with separate numbers of residues and bonds."""
         fitting = max(2, NUMBERS // max(1, 3 * len(self.atoms)))
         self.frames = some_frames(len(times), first, min(fitting, most or fitting))
-        """Numbers of the frames, shape (looked at,)."""
+        """Numbers of the frames used, shape (frames used,)."""
         self.times = np.asarray(times, dtype=float)[self.frames]
         self.all_times, self.all_q = times, q
         self._given, self.volumes = reference, volumes
 
     @cached_property
     def positions(self) -> np.ndarray:
-        """[nm], shape (looked at, atoms, 3)."""
+        """Positions [nm], shape (frames used, atoms, 3)."""
         return positions_of(self.model, np.asarray(self.all_q)[self.frames], self.atoms.site)
 
     @cached_property
     def reference(self) -> np.ndarray:
-        """What structures are compared with [nm], shape (atoms, 3)."""
+        """Reference positions [nm], shape (atoms, 3)."""
         if self._given is not None:
             return self._given
         return positions_of(self.model, np.asarray(self.all_q)[:1], self.atoms.site)[0]
@@ -93,13 +93,13 @@ class Conformations:
 
     @cached_property
     def aligned(self) -> np.ndarray:
-        """Atoms that are laid upon each other, where their places in the reference are known, shape (chosen,)."""
+        """Atoms for superposition with known reference positions, shape (chosen,)."""
         chosen = alignment_atoms(self.atoms)
         return chosen[np.isfinite(self.reference[chosen]).all(axis=1)]
 
     @cached_property
     def rmsd(self) -> np.ndarray | None:
-        """Deviation of the backbone from the reference after superposition [nm], shape (looked at,); None for fewer
+        """Deviation of the backbone from the reference after superposition [nm], shape (frames used,); None for fewer
         than three atoms."""
         if self.aligned.size < 3:
             return None
@@ -107,29 +107,29 @@ class Conformations:
 
     @cached_property
     def laid(self) -> np.ndarray:
-        """Positions with the backbone laid upon its mean [nm], shape (looked at, atoms, 3)."""
+        """Positions with the backbone superposed on its mean [nm], shape (frames used, atoms, 3)."""
         return about_mean(self.positions, alignment_atoms(self.atoms))
 
     @cached_property
     def atom_rmsf(self) -> np.ndarray:
-        """Fluctuation of each atom about its mean place after superposition [nm], shape (atoms,)."""
+        """Fluctuation of each atom about its mean position after superposition [nm], shape (atoms,)."""
         return fluctuations(self.laid)
 
     @cached_property
     def rmsf(self) -> np.ndarray:
-        """Fluctuation of each residue, that of CA or C4' or the root mean square over heavy atoms [nm], shape
+        """Fluctuation of each residue: that of CA or C4', or the root mean square over heavy atoms [nm], shape
         (residues,)."""
         squares = self.atom_rmsf**2
         return np.array([np.sqrt(squares[own].mean()) for own in residue_atoms(self.atoms)])
 
     @cached_property
     def radius_of_gyration(self) -> np.ndarray:
-        """[nm], shape (looked at,)."""
+        """Radius of gyration [nm], shape (frames used,)."""
         return radii_of_gyration(self.positions, self.atoms.masses)
 
     @cached_property
     def end_to_end(self) -> np.ndarray | None:
-        """Distance between the ends of the longest chain [nm], shape (looked at,); None without a chain."""
+        """Distance between the ends of the longest chain [nm], shape (frames used,); None without a chain."""
         found = ends(self.atoms)
         if found is None:
             return None
@@ -144,41 +144,41 @@ class Conformations:
 
     @cached_property
     def joint_torsions(self) -> torsions.JointTorsions:
-        """The torsions that are coordinates."""
+        """Torsions that are coordinates."""
         return torsions.joint_torsions(self.model, np.asarray(self.all_q)[self.frames])
 
     @cached_property
     def native_contacts(self) -> NativeContacts | None:
-        """Contacts of the reference that are kept; None where it has none."""
+        """Contacts of the reference that are formed; None without any."""
         return native_contacts(self.atoms, self.reference, self.times, self.positions)
 
     @cached_property
     def secondary_structure(self) -> SecondaryStructure | None:
-        """By DSSP; None without a peptide. Raises ImportError where MDAnalysis is missing."""
+        """Secondary structure by DSSP; None without a peptide. Raises ImportError if MDAnalysis is missing."""
         return secondary_structure(self.atoms, self.backbone, self.times, self.positions)
 
     @cached_property
     def hydrogen_bonds(self) -> HydrogenBonds:
-        """Raises ImportError where MDAnalysis is missing."""
+        """Hydrogen bonds. Raises ImportError if MDAnalysis is missing."""
         return hydrogen_bonds(self.atoms, self.times, self.positions, self.model.box, self.scales)
 
     @cached_property
     def scales(self) -> np.ndarray | None:
-        """How many times as long as the model's the edges of the box are, shape (looked at,); None where they stay."""
+        """Scale of the box edges relative to those of the model, shape (frames used,); None if constant."""
         if self.volumes is None or self.model.box is None:
             return None
         return np.cbrt(np.asarray(self.volumes)[self.frames] / self.model.box.volume)
 
     def deviations(self, some: np.ndarray) -> np.ndarray:
-        """Least deviation of the backbone between every two of some of the frames looked at [nm]."""
+        """Minimum deviation of the backbone between all pairs of some of the frames used [nm]."""
         return pairwise_deviations(self.positions[some][:, alignment_atoms(self.atoms)])
 
     def upon(self, target: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Positions (frames, atoms, 3) laid upon a structure (atoms, 3) by the backbone."""
+        """Positions (frames, atoms, 3) superposed on a structure (atoms, 3) by the backbone."""
         return superposed(positions, target, alignment_atoms(self.atoms))
 
 
 def some_frames(frames: int, first: int, most: int) -> np.ndarray:
-    """Numbers of at most so many frames, evenly from the first to the last."""
+    """Numbers of at most ``most`` frames, evenly from the first to the last."""
     there = max(0, frames - first)
     return first + np.unique(np.linspace(0, max(0, there - 1), min(most, there)).round().astype(np.int64))

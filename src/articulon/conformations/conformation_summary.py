@@ -1,4 +1,4 @@
-"""The figures of a molecular run that its summary has."""
+"""Figures of a molecular run for its summary."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -13,18 +13,19 @@ from articulon.conformations.torsion_memory import torsion_memory
 from articulon.model import Model
 
 SETTLED = 0.25
-"""Part of the frames after which means are taken."""
+"""Fraction of the frames that counts as equilibration."""
 SAMPLED = 100
-"""Frames in which secondary structure and hydrogen bonds are looked for, at most: each takes milliseconds."""
+"""Maximum number of frames analysed for secondary structure and hydrogen bonds, which take milliseconds each."""
 INSTALL = "needs MDAnalysis: pip install 'articulon[analysis]'"
 
 
 def molecular_figures(
     model: Model, q: np.ndarray, observables: Mapping[str, np.ndarray], degrees_of_freedom: int
 ) -> dict[str, Any] | None:
-    """What a run did to its molecules; None for a model without atoms.
+    """Figures of the molecules of a run; None for a model without atoms.
 
-    Means are over the last three quarters of the frames, with standard errors by how long each quantity remembers.
+    Means are over the last three quarters of the frames, with standard errors from the correlation time of each
+    quantity.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def molecular_figures(
     q
         Coordinates of the frames, shape (frames, nq).
     observables
-        Arrays over the frames by name, "time" among them.
+        Arrays over the frames by name, including "time".
     degrees_of_freedom
         Degrees of freedom that share the kinetic energy.
     """
@@ -72,7 +73,7 @@ def molecular_figures(
 
 
 def mean_and_last(values: np.ndarray | None) -> dict[str, Any] | None:
-    """Mean over the settled frames, its standard error, and the value in the last; None for None."""
+    """Mean over the equilibrated frames, its standard error, and the last value; None for None."""
     if values is None:
         return None
     settled = np.asarray(values, dtype=float)[int(SETTLED * len(values)) :]
@@ -80,7 +81,7 @@ def mean_and_last(values: np.ndarray | None) -> dict[str, Any] | None:
 
 
 def mean_with_error(values: np.ndarray) -> dict[str, Any]:
-    """Mean, standard error and independent samples of values equally far apart in time."""
+    """Mean, standard error and number of independent samples of values equally spaced in time."""
     samples = values.size / inefficiency(normalised_autocorrelations(values[:, None])[:, 0])
     if values.size < 2 or not np.ptp(values) > 0.0:
         samples = 1.0 if values.size else 0.0
@@ -89,7 +90,7 @@ def mean_with_error(values: np.ndarray) -> dict[str, Any]:
 
 
 def _temperature(observables: Mapping[str, np.ndarray], degrees_of_freedom: int) -> dict[str, Any] | None:
-    """Mean kinetic temperature with its error, beside its target; None where there is none."""
+    """Mean kinetic temperature with its error, and its target; None if there is none."""
     values = observables.get("temperature_kinetic")
     settled = slice(int(SETTLED * len(observables["time"])), None)
     if values is None or not np.isfinite(values[settled]).all() or not len(values):
@@ -108,7 +109,7 @@ def _contacts(seen: Conformations) -> dict[str, Any] | None:
 
 
 def _slowest(times: np.ndarray, torsions: JointTorsions) -> dict[str, Any] | None:
-    """The torsion with the fewest effective samples; None where none moves."""
+    """Torsion with the fewest effective samples; None if none moves."""
     memory = torsion_memory(times, torsions)
     if memory is None:
         return None
@@ -122,7 +123,7 @@ def _slowest(times: np.ndarray, torsions: JointTorsions) -> dict[str, Any] | Non
 
 
 def _fractions(seen: Conformations) -> dict[str, Any] | None:
-    """Mean parts of the residues in helices, strands and loops, over the settled frames."""
+    """Mean fractions of the residues in helices, strands and loops, over the equilibrated frames."""
     structure = seen.secondary_structure
     if structure is None:
         return None

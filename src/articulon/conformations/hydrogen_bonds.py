@@ -1,4 +1,4 @@
-"""Hydrogen bonds within and between molecules, as MDAnalysis finds them."""
+"""Hydrogen bonds within and between molecules, found by MDAnalysis."""
 
 import warnings
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from articulon.model.atoms import Atoms
 from articulon.model.box import Box
 
 DISTANCE, ANGLE = 0.35, 150.0
-"""Farthest acceptor from donor [nm], and least angle donor–hydrogen–acceptor [°]."""
+"""Largest distance of donor and acceptor [nm], and smallest angle donor–hydrogen–acceptor [°]."""
 GIVING, TAKING = ("N", "O"), ("N", "O")
 """Elements of donors, which carry a hydrogen, and of acceptors."""
 
@@ -19,31 +19,30 @@ class HydrogenBonds(NamedTuple):
     """Hydrogen bonds over time."""
 
     times: np.ndarray
-    """[time], shape (frames,)."""
+    """Times of the frames [time], shape (frames,)."""
     counts: np.ndarray
-    """How many there are in each frame, shape (frames,)."""
+    """Number of hydrogen bonds in each frame, shape (frames,)."""
     atoms: np.ndarray
-    """Donor, hydrogen and acceptor of every bond that was found, shape (bonds, 3)."""
+    """Donor, hydrogen and acceptor of every bond found, shape (bonds, 3)."""
     labels: tuple[str, ...]
-    """Donor and acceptor of each: ``A:GLY7:N–A:GLU5:O``."""
+    """Donor and acceptor of each bond: ``A:GLY7:N–A:GLU5:O``."""
     occupancy: np.ndarray
-    """Part of the frames in which each is there, the most lasting first, shape (bonds,)."""
+    """Fraction of the frames in which each bond exists, in descending order, shape (bonds,)."""
 
 
 def hydrogen_bonds(
     atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: Box | None = None, scales: np.ndarray | None = None
 ) -> HydrogenBonds:
-    """Hydrogen bonds at positions (frames, atoms, 3) [nm], in a box whose edges are ``scales`` (frames,) times as
-    long.
+    """Hydrogen bonds at positions (frames, atoms, 3) [nm], in a box whose edges are scaled by ``scales`` (frames,).
 
-    A bond is there where the acceptor is within 0.35 nm of the donor and the angle at the hydrogen is 150° or more;
-    donors are nitrogen and oxygen with a hydrogen, acceptors oxygen, and nitrogen bonded to two atoms at most.
-    ``MDAnalysis.analysis.hydrogenbonds`` finds them, in a periodic box by the nearest images.
+    A bond exists if the acceptor is within 0.35 nm of the donor and the angle at the hydrogen is at least 150°. Donors
+    are nitrogen and oxygen with a hydrogen; acceptors are oxygen, and nitrogen with at most two bonds.
+    ``MDAnalysis.analysis.hydrogenbonds`` finds them, in a periodic box by nearest images.
 
     Raises
     ------
     ImportError
-        Where MDAnalysis is missing.
+        If MDAnalysis is missing.
     """
     from MDAnalysis.analysis.hydrogenbonds.hbond_analysis import HydrogenBondAnalysis
 
@@ -66,7 +65,7 @@ def hydrogen_bonds(
         update_selections=False,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # it says so where there are none
+        warnings.simplefilter("ignore", UserWarning)  # MDAnalysis warns if there are none
         found.run()
     rows = np.asarray(found.results.hbonds).reshape(-1, 6)
     if not rows.size:
@@ -84,7 +83,7 @@ def _numbers(atoms: list[int]) -> str:
 
 
 def _can_take(atoms: Atoms, atom: int, partners: list[int]) -> bool:
-    """Whether an atom has a pair of electrons to share: any oxygen, and nitrogen with two partners, or one."""
+    """Whether an atom can accept a hydrogen bond: any oxygen, and nitrogen with at most two bonds."""
     return atoms.elements[atom] == "O" or len(partners) <= 2
 
 

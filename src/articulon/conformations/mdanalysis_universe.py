@@ -1,4 +1,4 @@
-"""Atoms and their frames as a Universe of MDAnalysis, in memory."""
+"""Atoms and their frames as an in-memory MDAnalysis Universe."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from articulon.model.atoms import Atoms
 from articulon.model.box import Box
 
 ANGSTROMS = 10.0
-"""In a nanometre."""
+"""Ångströms per nanometre."""
 
 
 def angstroms(length: float) -> float:
@@ -20,13 +20,13 @@ def memory_universe(
     atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: Box | None = None, scales: np.ndarray | None = None
 ) -> Any:
     """A ``MDAnalysis.Universe`` of atoms at positions (frames, atoms, 3) [nm], with names, elements, masses, residues,
-    chains as segments, and bonds; its lengths are in ångströms and its times in ps, as always there. ``scales`` say how
-    many times as long as the box's its edges are in each frame, shape (frames,); once by default.
+    chains as segments, and bonds; its lengths are in ångströms and its times in ps, as usual in MDAnalysis. ``scales``
+    (frames,) are factors on the box edges in each frame, by default one.
 
     Raises
     ------
     ImportError
-        Where MDAnalysis is missing.
+        If MDAnalysis is missing.
     """
     import MDAnalysis
     from MDAnalysis.coordinates.memory import MemoryReader
@@ -66,7 +66,7 @@ def memory_universe(
 
 
 def dimensions_of(box: Box, frames: int, scales: np.ndarray | None = None) -> np.ndarray:
-    """Lengths of a box's edges [Å] and the angles between them [°] in each frame, as MDAnalysis has them, shape
+    """Lengths of a box's edges [Å] and the angles between them [°] in each frame, in MDAnalysis's form, shape
     (frames, 6)."""
     from MDAnalysis.lib.mdamath import triclinic_box
 

@@ -1,4 +1,4 @@
-"""Contacts of a given structure, and how many of them a run keeps."""
+"""Native contacts: contacts of a reference structure, and the fraction formed in a run."""
 
 from typing import NamedTuple
 
@@ -8,30 +8,30 @@ from articulon.conformations.backbones import heavy_atoms
 from articulon.model.atoms import Atoms
 
 CUTOFF = 0.45
-"""Heavy atoms of a contact are nearer than that in the given structure [nm]."""
+"""Largest distance of heavy atoms in contact in the reference structure [nm]."""
 APART = 3
-"""Residues of a contact within one chain are more than so many places apart."""
+"""Residues of a contact within one chain must be more than this many positions apart."""
 STEEPNESS, SLACK = 50.0, 1.8
-"""β [1/nm] and λ of Best, Hummer and Eaton (2013)."""
+"""Parameters β [1/nm] and λ of Best, Hummer and Eaton (2013)."""
 
 
 class NativeContacts(NamedTuple):
-    """The part of the contacts of a structure that a run keeps."""
+    """Fraction of the contacts of a reference structure that are formed."""
 
     pairs: np.ndarray
     """Atoms of each contact, shape (contacts, 2)."""
     distances: np.ndarray
-    """Their distances r₀ in the given structure [nm], shape (contacts,)."""
+    """Distances r₀ of the contacts in the reference structure [nm], shape (contacts,)."""
     times: np.ndarray
-    """[time], shape (frames,)."""
+    """Times of the frames [time], shape (frames,)."""
     values: np.ndarray
-    """Q = ⟨1/(1 + exp(β (r − λ r₀)))⟩ over the contacts, with β = 50/nm and λ = 1.8 (Best, Hummer and Eaton, Proc.
-    Natl. Acad. Sci. USA 110, 17874, 2013), shape (frames,)."""
+    """Fraction Q = ⟨1/(1 + exp(β (r − λ r₀)))⟩ over the contacts, with β = 50/nm and λ = 1.8 (Best, Hummer and Eaton,
+    Proc. Natl. Acad. Sci. USA 110, 17874, 2013), shape (frames,)."""
 
 
 def native_pairs(atoms: Atoms, reference: np.ndarray) -> np.ndarray:
-    """Pairs of heavy atoms within :data:`CUTOFF` of each other in a structure (atoms, 3), of different chains or of
-    residues more than :data:`APART` places apart, shape (contacts, 2)."""
+    """Pairs of heavy atoms within :data:`CUTOFF` in a structure (atoms, 3), from different chains or from residues more
+    than :data:`APART` positions apart, shape (contacts, 2)."""
     from scipy.spatial import cKDTree
 
     heavy = heavy_atoms(atoms)
@@ -50,8 +50,8 @@ def native_pairs(atoms: Atoms, reference: np.ndarray) -> np.ndarray:
 def native_contacts(
     atoms: Atoms, reference: np.ndarray, times: np.ndarray, positions: np.ndarray
 ) -> NativeContacts | None:
-    """Q over time against a structure (atoms, 3), whose unknown places are not a number; None for one without
-    contacts."""
+    """Fraction Q over time for a reference structure (atoms, 3), in which unknown positions are NaN; None for a
+    structure without contacts."""
     pairs = native_pairs(atoms, reference)
     if not len(pairs):
         return None
@@ -64,7 +64,7 @@ def native_contacts(
 
 
 def molecules_of(atoms: Atoms) -> np.ndarray:
-    """The molecule of each atom, by bonds, shape (atoms,)."""
+    """Molecule of each atom, from bonds, shape (atoms,)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -1,4 +1,4 @@
-"""Secondary structure by DSSP, as MDAnalysis computes it."""
+"""Secondary structure by DSSP, computed by MDAnalysis."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,13 @@ from articulon.conformations.backbones import NONE, Backbone
 from articulon.model.atoms import Atoms
 
 LETTERS = "-HE"
-"""Loop, helix and strand, in the order of MDAnalysis."""
+"""Letters for loop, helix and strand, in the order of MDAnalysis."""
 SPACER = 6
-"""Places between chains: more than the widest turn of DSSP, so that no helix or ladder goes across."""
+"""Number of dummy residues between chains: more than the widest turn of DSSP, so that no helix or ladder spans it."""
 FAR = 50.0
-"""How far these places are from all atoms [Å]: no hydrogen bond reaches there. They have no hydrogens to give."""
+"""Distance of the dummy residues from all atoms [Å], beyond any hydrogen bond. They have no hydrogens to donate."""
 MOST = 3000
-"""Residues up to which it is computed: the memory of MDAnalysis's DSSP grows with their square."""
+"""Maximum number of residues: the memory of MDAnalysis's DSSP grows with their square."""
 
 
 class SecondaryStructure(NamedTuple):
@@ -25,19 +25,19 @@ class SecondaryStructure(NamedTuple):
     labels: tuple[str, ...]
     """Chain, name and number of each residue."""
     times: np.ndarray
-    """[time], shape (frames,)."""
+    """Times of the frames [time], shape (frames,)."""
     codes: np.ndarray
-    """0 for loops, 1 for helices (α, 3₁₀ and π), 2 for strands, shape (frames, residues); ``letters`` has them as
+    """Codes 0 for loops, 1 for helices (α, 3₁₀ and π), 2 for strands, shape (frames, residues); ``letters`` has them as
     text."""
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """A line of ``-``, ``H`` and ``E`` for each frame."""
+        """A string of ``-``, ``H`` and ``E`` for each frame."""
         return tuple("".join(LETTERS[c] for c in row) for row in self.codes.tolist())
 
     @property
     def fractions(self) -> np.ndarray:
-        """Parts of the residues in loops, helices and strands, shape (frames, 3)."""
+        """Fractions of the residues in loops, helices and strands, shape (frames, 3)."""
         return np.stack([(self.codes == k).mean(axis=1) for k in range(3)], axis=1)
 
 
@@ -45,15 +45,16 @@ def secondary_structure(
     atoms: Atoms, backbone: Backbone, times: np.ndarray, positions: np.ndarray
 ) -> SecondaryStructure | None:
     """Secondary structure at positions (frames, atoms, 3) [nm]; None without a residue that has N, CA, C and O, and for
-    more than :data:`MOST` of them.
+    more than :data:`MOST` residues.
 
     Hydrogen bonds between backbones and the patterns they make are those of Kabsch and Sander (Biopolymers 22, 2577,
-    1983) in three classes, by ``MDAnalysis.analysis.dssp``; amide hydrogens are the model's own. Chains are kept apart.
+    1983) in three classes, by ``MDAnalysis.analysis.dssp``; amide hydrogens are those of the model. Chains are
+    separated.
 
     Raises
     ------
     ImportError
-        Where MDAnalysis is missing.
+        If MDAnalysis is missing.
     """
     from MDAnalysis.analysis.dssp.pydssp_numpy import assign
 
@@ -75,7 +76,7 @@ def secondary_structure(
 
 
 def _places(backbone: Backbone, whole: np.ndarray) -> np.ndarray:
-    """Where residues stand in the list for DSSP: after a few that are nowhere at each end and between two that are not
+    """Positions of residues in the list for DSSP, with dummy residues at each end and between residues that are not
     bonded."""
     jumps = [SPACER]
     for one, other in zip(whole[:-1].tolist(), whole[1:].tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Structures laid upon each other, and what is left between them."""
+"""Superposition of structures, and the remaining deviation."""
 
 import numpy as np
 
@@ -6,21 +6,21 @@ import numpy as np
 def superposed(
     moving: np.ndarray, target: np.ndarray, chosen: np.ndarray, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Structures moved as rigid bodies so that some of their atoms lie as near as can be to those of a target.
+    """Structures moved as rigid bodies so that some of their atoms are as close as possible to those of a target.
 
-    The rotation is that of the singular value decomposition of the correlation of both (Kabsch, Acta Cryst. A 34, 827,
-    1978), never a reflection.
+    The rotation comes from the singular value decomposition of their correlation matrix (Kabsch, Acta Cryst. A 34, 827,
+    1978); it is never a reflection.
 
     Parameters
     ----------
     moving
         Positions [length], shape (frames, atoms, 3).
     target
-        Positions of the same atoms in the structure that they are laid upon [length], shape (atoms, 3).
+        Positions of the same atoms in the target structure [length], shape (atoms, 3).
     chosen
-        The atoms that count.
+        Atoms used for the superposition.
     weights
-        Of these, equal by default.
+        Weights of these atoms, by default equal.
     """
     w = np.ones(chosen.size) if weights is None else weights
     w = w / w.sum()
@@ -35,9 +35,9 @@ def superposed(
 def root_mean_square_deviation(
     moving: np.ndarray, target: np.ndarray, chosen: np.ndarray, measured: np.ndarray | None = None
 ) -> np.ndarray:
-    """√⟨|x − x₀|²⟩ of some atoms after superposition [length], shape (frames,).
+    """Root mean square deviation √⟨|x − x₀|²⟩ of some atoms after superposition [length], shape (frames,).
 
-    ``chosen`` atoms are laid upon each other; those ``measured`` are the same by default.
+    ``chosen`` atoms are superposed; the ``measured`` ones are by default the same.
     """
     atoms = chosen if measured is None else measured
     away = superposed(moving, target, chosen)[:, atoms] - target[atoms]
@@ -45,9 +45,9 @@ def root_mean_square_deviation(
 
 
 def pairwise_deviations(positions: np.ndarray) -> np.ndarray:
-    """Least root mean square deviation of every two frames [length], shape (frames, frames), from positions
-    (frames, atoms, 3): n d² = Σ|x|² + Σ|y|² − 2 Σσ about the centres, with σ the singular values of Σ x yᵀ, the last
-    of which has the sign of its determinant."""
+    """Minimum root mean square deviation of all pairs of frames [length], shape (frames, frames), from positions
+    (frames, atoms, 3): n d² = Σ|x|² + Σ|y|² − 2 Σσ about the centres, with σ the singular values of Σ x yᵀ, the last of
+    which has the sign of the determinant."""
     x = positions - positions.mean(axis=1, keepdims=True)
     count = x.shape[1]
     squares = (x**2).sum(axis=(1, 2))
@@ -62,8 +62,7 @@ def pairwise_deviations(positions: np.ndarray) -> np.ndarray:
 
 
 def about_mean(positions: np.ndarray, chosen: np.ndarray, rounds: int = 20, close: float = 1e-10) -> np.ndarray:
-    """Frames (frames, atoms, 3) laid upon their own mean structure, which is found by turns: the mean is taken anew
-    until it moves no more."""
+    """Frames (frames, atoms, 3) superposed on their own mean structure, which is iterated until it converges."""
     laid = superposed(positions, positions[0], chosen)
     mean = laid.mean(axis=0)
     for _ in range(rounds):
@@ -77,12 +76,12 @@ def about_mean(positions: np.ndarray, chosen: np.ndarray, rounds: int = 20, clos
 
 
 def fluctuations(laid: np.ndarray) -> np.ndarray:
-    """√⟨|x − ⟨x⟩|²⟩ of each atom over frames that lie upon each other [length], shape (atoms,)."""
+    """Fluctuation √⟨|x − ⟨x⟩|²⟩ of each atom over superposed frames [length], shape (atoms,)."""
     return np.asarray(np.sqrt(((laid - laid.mean(axis=0)) ** 2).sum(axis=2).mean(axis=0)))
 
 
 def radii_of_gyration(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:
-    """√(Σ m |x − x_c|²/Σ m) about the centre of mass [length], shape (frames,)."""
+    """Radii of gyration √(Σ m |x − x_c|²/Σ m) about the centre of mass [length], shape (frames,)."""
     w = masses / masses.sum()
     away = positions - np.einsum("a,fac->fc", w, positions)[:, None]
     return np.sqrt(np.einsum("a,fac->f", w, away**2))

@@ -1,10 +1,11 @@
-"""How long values that follow each other in time remember each other, and how many independent ones they are worth."""
+"""Correlation of values over time, and the number of independent samples they are worth."""
 
 import numpy as np
 
 
 def autocorrelation(values: np.ndarray) -> np.ndarray:
-    """⟨Σ_k x_k(s) x_k(s + t)⟩ over all origins s, for every lag t; values (frames, n), result (frames,)."""
+    """Autocorrelation ⟨Σ_k x_k(s) x_k(s + t)⟩ over all origins s, for every lag t; values (frames, n), result
+    (frames,)."""
     count = len(values)
     size = 1 << (2 * count - 1).bit_length()
     spectrum = np.fft.rfft(values, size, axis=0)
@@ -13,10 +14,10 @@ def autocorrelation(values: np.ndarray) -> np.ndarray:
 
 
 def square_displacement(values: np.ndarray) -> np.ndarray:
-    """⟨Σ_k |x_k(s + t) − x_k(s)|²⟩ over all origins s, for every lag t; values (frames, n), result (frames,). Values
-    near zero lose the least to rounding."""
+    """Mean square displacement ⟨Σ_k |x_k(s + t) − x_k(s)|²⟩ over all origins s, for every lag t; values (frames, n),
+    result (frames,). Values near zero suffer least from rounding."""
     count = len(values)
-    # |x(s+t) − x(s)|² = |x(s+t)|² + |x(s)|² − 2 x(s+t)·x(s): sums over s by differences of one running sum.
+    # |x(s+t) − x(s)|² = |x(s+t)|² + |x(s)|² − 2 x(s+t)·x(s): sums over s are differences of one cumulative sum.
     squares = (values**2).sum(axis=1)
     running = np.concatenate([[0.0], np.cumsum(squares)])
     lags = np.arange(count)
@@ -27,8 +28,8 @@ def square_displacement(values: np.ndarray) -> np.ndarray:
 
 
 def normalised_autocorrelations(values: np.ndarray) -> np.ndarray:
-    """Re⟨δx*(s) δx(s + t)⟩/⟨|δx|²⟩ over all origins s of deviations from the mean, for every lag t and each column of
-    real or complex values (frames, n); 1 at every lag where nothing changes."""
+    """Normalised autocorrelations Re⟨δx*(s) δx(s + t)⟩/⟨|δx|²⟩ over all origins s of deviations from the mean, for
+    every lag t and each column of real or complex values (frames, n); 1 at every lag for constant values."""
     values = values - values.mean(axis=0)
     count = len(values)
     spectrum = np.fft.fft(values, 1 << (2 * count - 1).bit_length(), axis=0)
@@ -38,8 +39,8 @@ def normalised_autocorrelations(values: np.ndarray) -> np.ndarray:
 
 
 def inefficiency(normalised: np.ndarray) -> float:
-    """g = 1 + 2 Σ (1 − t/n) C(t) of n values with the normalised autocorrelation C (n,): they are worth n/g
-    independent ones.
+    """Statistical inefficiency g = 1 + 2 Σ (1 − t/n) C(t) of n values with the normalised autocorrelation C (n,): they
+    are worth n/g independent samples.
 
     The sum ends where C first falls below zero (Chodera et al., J. Chem. Theory Comput. 3, 26, 2007).
     """

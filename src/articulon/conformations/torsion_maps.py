@@ -1,4 +1,4 @@
-"""Free energy over pairs of torsions, with the error that correlated frames leave."""
+"""Free energy of pairs of torsions, with errors that take the correlation of frames into account."""
 
 from typing import NamedTuple
 
@@ -8,28 +8,28 @@ BINS, BLOCKS = 36, 5
 
 
 class TorsionMap(NamedTuple):
-    """−kT ln p of two torsions."""
+    """Free energy −kT ln p of two torsions."""
 
     edges: np.ndarray
     """Edges of the bins of both [rad], from −π to π, shape (bins + 1,)."""
     probability: np.ndarray
-    """Part of the frames in each bin, rows by the first torsion, shape (bins, bins)."""
+    """Fraction of the frames in each bin, rows by the first torsion, shape (bins, bins)."""
     free_energy: np.ndarray
-    """−kT ln(p/p_max) [energy], not a number where no frame is, shape (bins, bins)."""
+    """Free energy −kT ln(p/p_max) [energy], NaN for bins without frames, shape (bins, bins)."""
     error: np.ndarray
-    """Its standard error kT σ(p)/p, with σ(p) that of the mean over blocks of the run [energy]; not a number where
-    fewer than two blocks have frames."""
+    """Standard error kT σ(p)/p, with σ(p) that of the mean over blocks of the run [energy]; NaN if fewer than two
+    blocks have frames."""
     samples: int
-    """Pairs of angles that were counted."""
+    """Number of angle pairs counted."""
 
 
 def torsion_map(
     phi: np.ndarray, psi: np.ndarray, thermal_energy: float, bins: int = BINS, blocks: int = BLOCKS
 ) -> TorsionMap | None:
-    """The free energy of pairs of angles (frames, residues) [rad] of all residues together; None without a pair.
+    """Free energy of pairs of angles (frames, residues) [rad] of all residues together; None without a pair.
 
-    The frames are cut into equal blocks one after the other; where these are longer than the angles remember, the
-    spread of their means is the error.
+    The frames are divided into equal successive blocks; if these are longer than the correlation time, the scatter of
+    their means gives the error.
     """
     edges = np.linspace(-np.pi, np.pi, bins + 1)
     known = np.isfinite(phi) & np.isfinite(psi)
@@ -60,5 +60,5 @@ def _counts(phi: np.ndarray, psi: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def wrap(angles: np.ndarray) -> np.ndarray:
-    """Angles from −π to π [rad]."""
+    """Angles wrapped to −π to π [rad]."""
     return np.asarray(np.arctan2(np.sin(angles), np.cos(angles)))

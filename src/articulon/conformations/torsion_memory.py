@@ -1,4 +1,4 @@
-"""How long torsions remember where they were, and how many independent samples of each a run has."""
+"""Correlation times of torsions, and the number of independent samples of each in a run."""
 
 from typing import NamedTuple
 
@@ -8,35 +8,35 @@ from articulon.conformations.backbone_torsions import JointTorsions
 from articulon.conformations.time_correlation import inefficiency, normalised_autocorrelations
 
 MOVES = 1e-3
-"""Least spread √(1 − |⟨e^{inφ}⟩|²) of a torsion that moves."""
+"""Minimum spread √(1 − |⟨e^{inφ}⟩|²) of a torsion that counts as moving."""
 
 
 class TorsionMemory(NamedTuple):
-    """Autocorrelation of the e^{inφ} of torsions, with n how often each looks the same in a full turn."""
+    """Autocorrelation of e^{inφ} of torsions, with n their symmetry number."""
 
     names: tuple[str, ...]
-    """Of the torsions, such as ``phi:A:TRP2``."""
+    """Names of the torsions, such as ``phi:A:TRP2``."""
     times: np.ndarray
-    """Lags, up to half of what was looked at [time], shape (lags,)."""
+    """Lags, up to half of the analysed part [time], shape (lags,)."""
     values: np.ndarray
     """C(t) = Re⟨δz*(s) δz(s + t)⟩/⟨|δz|²⟩ of z = e^{inφ}, shape (torsions, lags)."""
     correlation_times: np.ndarray
     """Integrated correlation times τ = Δt (½ + Σ (1 − t/n) C) up to where C first falls below zero [time], shape
     (torsions,)."""
     effective_samples: np.ndarray
-    """Independent samples n Δt/2τ, shape (torsions,). One that never came back to its mean has about one or two."""
+    """Independent samples n Δt/2τ, shape (torsions,). A torsion that never returned to its mean has about one or
+    two."""
 
     @property
     def slowest(self) -> int:
-        """The torsion with the fewest effective samples."""
+        """Index of the torsion with the fewest effective samples."""
         return int(np.argmin(self.effective_samples))
 
 
 def torsion_memory(times: np.ndarray, torsions: JointTorsions) -> TorsionMemory | None:
-    """The memory of torsions in frames equally far apart in time.
+    """Correlations of torsions in frames equally spaced in time.
 
-    A torsion that stays where it is has none, and is left out; None where there are fewer than three frames, or none
-    moves.
+    Torsions that do not move are omitted. None for fewer than three frames, or if no torsion moves.
     """
     if len(times) < 3 or not torsions.angles.size:
         return None

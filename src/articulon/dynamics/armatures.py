@@ -21,9 +21,9 @@ from articulon.dynamics.damped_articulated import (
     multiply_damped_rows,
 )
 from articulon.dynamics.loops.conditions import mark_live_rows, row_wrenches
-from articulon.dynamics.loops.loop_passes import OpenForest
+from articulon.dynamics.loops.loop_passes import BARE, OpenForest
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite
-from articulon.dynamics.motion_passes import scaled, solve
+from articulon.dynamics.motion_passes import scaled, solve, solve_and_keep
 from articulon.errors import ModelError
 from articulon.lanes import LaneArray
 from articulon.model import Model
@@ -62,13 +62,26 @@ def armature_arrays(armature: np.ndarray, like: Any) -> JointDampings:
     return joint_dampings(nu)._replace(diagonal=armature.copy())
 
 
-def with_armatures(arrays: JointDampings) -> OpenForest:
-    """How a forest with armatures is solved before its loops are."""
-    return OpenForest(solve_with_armatures, factor_rows_with_armatures, (arrays,))
+def adding_armatures(model: Model, like: Any) -> OpenForest:
+    """How the forest of a model is solved before its loops are, with its armatures; ``like`` are forces of its joints,
+    as arrays or as lanes."""
+    if model.armature is None:
+        return BARE
+    return OpenForest(solve_with_armatures, factor_rows_with_armatures, (armature_arrays(model.armature, like),))
+
+
+def kept_solution(
+    model: Model, forest: Any, loads: tuple[Any, ...], ws: Any, udot: Any, articulated: np.ndarray
+) -> Bound:
+    """As :func:`open_solution`, with the articulated inertias (links, 21) kept."""
+    if model.armature is None:
+        return solve_and_keep.bind(forest, *loads, ws, udot, articulated)
+    return solve_with_armatures.bind(forest, *loads, ws, armature_arrays(model.armature, loads[0]), udot, articulated)
 
 
 def open_solution(model: Model, forest: Any, loads: tuple[Any, ...], ws: Any, udot: Any) -> Bound:
-    """The pass that finds u' of links that have been placed and moved, of trees without loops, with their armatures.
+    """The pass that finds u' of links that have been placed and moved, of trees without loops, by the inertias of
+    ``forest`` and with the model's armatures.
 
     ``loads`` are τ, wrenches, gravity and the factor of that, as arrays or as lanes.
     """

@@ -157,6 +157,13 @@ def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
     """The symmetric positive-definite mass matrix M(q), (nu, nu) (Featherstone 2008, table 6.2).
 
     Coordinates (states, nq) give matrices (states, nu, nu).
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,), or (states, nq) of many states.
     """
     quick = at_once(MASS_MATRIX, model, q)
     if quick is not None:
@@ -184,6 +191,15 @@ def kinetic_energy(model: Model, q: np.ndarray, u: np.ndarray) -> Any:
     """Kinetic energy T = ½ uᵀ M u [energy], summed body by body.
 
     Coordinates (states, nq) or speeds (states, nu) give energies (states,).
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,), or (states, nq) of many states.
+    u
+        Speeds (nu,), or (states, nu).
     """
     quick = at_once(KINETIC_ENERGY, model, q, u)
     if quick is not None:
@@ -201,6 +217,13 @@ def kinetic_energy(model: Model, q: np.ndarray, u: np.ndarray) -> Any:
 
 def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where the bodies are.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,), or (states, nq) of many states.
 
     Returns
     -------

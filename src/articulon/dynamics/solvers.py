@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.dynamics import kane, motion_passes
-from articulon.dynamics.armatures import armature_arrays, open_solution, refuse_armature, with_armatures
+from articulon.dynamics.armatures import adding_armatures, open_solution, refuse_armature
 from articulon.dynamics.dca import constrained_assembly
 from articulon.dynamics.embedding import embedding_scratch
 from articulon.dynamics.loops.conditions import MOTION, LoopScratch, loop_scratch
 from articulon.dynamics.loops.given_motions import check_time, motion_functions
-from articulon.dynamics.loops.loop_passes import BARE, solving_with_loops
+from articulon.dynamics.loops.loop_passes import solving_with_loops
 from articulon.errors import ModelError
 from articulon.inputs import shown
 from articulon.kernels import one_blas_thread
@@ -112,7 +112,7 @@ def solving(
         return
     yield motion_passes.find_motions.bind(c.motions, c.functions, c.time, scratch.loops.motion)
     if solver == "articulated":
-        adding = BARE if model.armature is None else with_armatures(armature_arrays(model.armature, loads.tau))
+        adding = adding_armatures(model, loads.tau)
         yield from solving_with_loops(
             forest, c.loops, (loads.tau, loads.wrench, loads.gravity, loads.factor), ws, scratch.loops, udot, adding
         )

@@ -20,7 +20,8 @@ from articulon.dynamics.newton_euler import find_joint_forces
 from articulon.dynamics.poses import find_poses
 from articulon.dynamics.state_batches import Batch
 from articulon.kernels import jit, kernel, prepare, preparing_together
-from articulon.lanes import LaneArray
+from articulon.lane_registers import in_all, load_run, store_run, total
+from articulon.lanes import WIDTH, LaneArray, fused
 from articulon.model import Forest, Model, Workspace, kernel_tables, workspace
 from articulon.passes import Bound, Pass, Program, run
 
@@ -117,18 +118,19 @@ def run_state(code, sizes, kept, q, u, x, gravity, found, result):
     if wrong + take_numbers(gravity, kept, end) != 0.0:
         return False
     run(code)
-    # Eight sums, each of which need not wait for the others.
-    a, b, c, d, e, f, g, h = wrong, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    whole = result.size - result.size % 8
-    for k in range(0, whole, 8):
-        for m in range(8):
-            result[k + m] = found[k + m]
-        a, b, c, d = a + 0.0 * found[k], b + 0.0 * found[k + 1], c + 0.0 * found[k + 2], d + 0.0 * found[k + 3]
-        e, f, g, h = e + 0.0 * found[k + 4], f + 0.0 * found[k + 5], g + 0.0 * found[k + 6], h + 0.0 * found[k + 7]
+    nothing = in_all(0.0, WIDTH)
+    # Two sums, each of which need not wait for the other.
+    a, b = nothing, nothing
+    whole = result.size - result.size % (2 * WIDTH)
+    for k in range(0, whole, 2 * WIDTH):
+        x, y = load_run(nothing, found, k), load_run(nothing, found, k + WIDTH)
+        store_run(result, k, x)
+        store_run(result, k + WIDTH, y)
+        a, b = fused(nothing, x, a), fused(nothing, y, b)
     for k in range(whole, result.size):
         result[k] = found[k]
-        a += 0.0 * found[k]
-    return ((a + b) + (c + d)) + ((e + f) + (g + h)) == 0.0
+        wrong += 0.0 * found[k]
+    return wrong + total(a + b) == 0.0
 
 
 def _coordinates(model: Model) -> list[Shape]:

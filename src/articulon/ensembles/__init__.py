@@ -1,4 +1,4 @@
-"""Many states of one model that move together."""
+"""Ensembles: many states of one model that advance together."""
 
 from articulon.ensembles.state_ensemble import Ensemble
 

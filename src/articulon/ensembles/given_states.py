@@ -1,4 +1,4 @@
-"""What an ensemble is given: states, seeds, and what scales its forces."""
+"""Validation of the input of an ensemble: states, seeds and scaling."""
 
 from typing import Any
 
@@ -19,21 +19,21 @@ from articulon.thermostats.base import BaseThermostat
 from articulon.thermostats.langevin import Langevin
 
 COPIES = 8
-"""How often the numbers of a state lie in memory at least."""
+"""Minimum number of copies of a state in memory."""
 
 
 def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (N, nq) and speeds (N, nu) of many states; None is zero.
+    """Coordinates (N, nq) and speeds (N, nu) of many states; None means zero.
 
     Raises
     ------
     ModelError
-        Naming the row, for numbers that are not finite and for Euler parameters that are no rotation: all zero, or,
-        where ``unit`` asks for it, not of the norm 1.
+        For non-finite values and for Euler parameters that are not a rotation: all zero or, if ``unit`` requires it,
+        not of norm 1; the message names the row.
     """
     found = rows_of(("Q", Q, (model.nq,)), ("U", U, (model.nu,)))
     if not found.states:
-        raise ModelError("Q: there is no state among these rows; give one at least")
+        raise ModelError("Q: there are no states; give at least one")
     check_size(found.states, COPIES * 8 * (model.nq + model.nu), "states", "Q", error=ModelError)
     q, u = (np.array(np.broadcast_to(one, (found.states, one.shape[1]))) for one in found.rows)
     for start, link in zip(*model.euler_parameters, strict=True):
@@ -43,20 +43,20 @@ def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarr
             s, body = int(np.argmax(bad)), model.names[int(model.head[link])]
             raise ModelError(
                 f"Q: row {s}: the Euler parameters of body '{body}' have the norm {norm[s]:.6g}, not 1"
-                + ("; divide them by it" if norm[s] else ", and are no rotation")
+                + ("; divide them by it" if norm[s] else ", and are not a rotation")
             )
     return q, u
 
 
 def standing_factors(scaling: Any, where: str) -> np.ndarray:
-    """Factors of the channels (8,) of a policy whose factors stand; raises ModelError for any other."""
+    """Channel factors (8,) of a policy with constant factors; raises ModelError for any other policy."""
     policy = NoScaling() if scaling is None else scaling
     if not isinstance(policy, ScalingPolicy):
         raise ModelError(f"{where}: scaling: expected a policy of articulon.scaling, got {type(scaling).__name__}")
     if policy.varies or policy.follows or policy.thermostatted:
         raise ModelError(
-            f"{where}: scaling: the factors of {policy.policy} change along a run, and differ from state to state; use "
-            "a policy whose factors stand, such as Constant or TwoFactor, or one run for each state"
+            f"{where}: scaling: the factors of {policy.policy} change during a run, and differ between states; use "
+            "a policy with constant factors, such as Constant or TwoFactor, or one run for each state"
         )
     factor = np.ones(len(CHANNELS))
     policy.law(policy.parameters(0.0), np.zeros(INPUTS), factor)
@@ -64,8 +64,9 @@ def standing_factors(scaling: Any, where: str) -> np.ndarray:
 
 
 def held_window(model: Model, scaling: ScalingPolicy | None, held: float | None, where: str) -> float:
-    """How long noise is held [time]: as given, else ``window`` times ``average`` of the Brownian forces, else a quarter
-    of the fastest relaxation time, divided by the policy's factor of the drag. 1 without Brownian forces."""
+    """Time for which noise is held: the given time, otherwise ``window`` times ``average`` of the Brownian forces,
+    otherwise a quarter of the fastest relaxation time, divided by the policy's drag factor [time]. 1 without Brownian
+    forces."""
     force = brownian_of(model)
     if held is not None:
         length = number(held, f"{where}: held")
@@ -80,13 +81,14 @@ def held_window(model: Model, scaling: ScalingPolicy | None, held: float | None,
 
 
 def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
-    """A seed for each state (states,), zeros where none is needed; raises ModelError naming the state of a bad one."""
+    """Seed of each state (states,), zeros if none is needed; raises ModelError, naming the state, for an invalid
+    one."""
     if not needed:
         return np.zeros(states, dtype=np.int64)
     if seeds is None:
         raise ModelError(
-            f"{where}: seeds: there is noise, and without a seed for each state all would get the same; give seeds, "
-            "such as range(N)"
+            f"{where}: seeds: there is noise, and without a seed for each state all states would get the same noise; "
+            "give seeds, such as range(N)"
         )
     if not isinstance(seeds, list | tuple | range | np.ndarray) or np.ndim(seeds) != 1:
         raise ModelError(f"{where}: seeds: expected a whole number for each of the {states} states, got {shown(seeds)}")
@@ -98,15 +100,22 @@ def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
 
 
 def check_thermostat(model: Model, thermostat: Any, where: str) -> None:
-    """Raises ModelError for a thermostat that does not advance several states side by side."""
+    """Raises ModelError for a thermostat that cannot advance several states in parallel."""
     if thermostat is None:
         return
     if not isinstance(thermostat, Langevin):
         expected = f"{where}: thermostat: expected articulon.thermostats.Langevin"
         if isinstance(thermostat, BaseThermostat):
             kind = getattr(thermostat, "kind", type(thermostat).__name__)
-            raise ModelError(f"{expected}, got {kind}, which follows the kinetic energy of a run; simulate one by one")
+            raise ModelError(
+                f"{expected}, got {kind}, which depends on the kinetic energy of a run; simulate the states one by one"
+            )
         raise ModelError(f"{expected}, got {shown(thermostat)}")
+    if model.armature is not None:
+        raise ModelError(
+            f"{where}: thermostat: Langevin's noise of armatures is not drawn for several states side by side; "
+            "simulate one by one, or leave the armatures out"
+        )
     try:
         thermostat.check(model, f"{where}: thermostat")
     except CaseError as failure:
@@ -114,7 +123,7 @@ def check_thermostat(model: Model, thermostat: Any, where: str) -> None:
 
 
 def check_combination(model: Model, integrator: Any, policy: ScalingPolicy | None, thermostat: Any, where: str) -> None:
-    """Raises ModelError for what does not go together in a run (``integrate/compatibility.py``)."""
+    """Raises ModelError for an incompatible combination (``integrate/compatibility.py``)."""
     chosen = Combination(model, integrator, policy or NoScaling(), thermostat, resists=resists(model))
     try:
         check(chosen)
@@ -123,8 +132,8 @@ def check_combination(model: Model, integrator: Any, policy: ScalingPolicy | Non
 
 
 def check_windows(model: Model, step: float, held: bool, where: str) -> None:
-    """Raises ModelError where noise is to be held for another time than the step [time] of a rule that holds it for
-    one; ``held`` is whether a time was given beside the model's."""
+    """Raises ModelError if noise should be held for another time than the step [time] of a rule that holds it for one
+    step; ``held`` tells whether a time was given in addition to the model's."""
     force = brownian_of(model)
     if force is None:
         return

@@ -1,4 +1,4 @@
-"""An ensemble: many states of one model that a fixed-step rule advances together."""
+"""Ensembles: many states of one model that advance together by a fixed-step rule."""
 
 from time import perf_counter
 from typing import Any, ClassVar, Protocol, get_args
@@ -33,21 +33,21 @@ from articulon.thermostats.base import BaseThermostat
 
 IMPLICIT = "friction-implicit"
 DRIFTS = get_args(FrictionImplicit.model_fields["drift"].annotation)
-"""How bodies move between kicks; the first by default."""
+"""Kinds of motion of the bodies between kicks, the first by default."""
 PLAN = 4096
-"""Steps that are taken at once at most."""
+"""Maximum number of steps taken at once."""
 PATIENCE = 0.3
-"""Time after which they should end, so that they can be interrupted [s]."""
+"""Target wall time of the steps taken at once, so that they can be interrupted [s]."""
 _SAME = 1e-9
-"""Relative difference of times that are the same but for rounding."""
+"""Relative difference of times that counts as rounding."""
 
 
 class Engine(Protocol):
-    """What takes the steps of an ensemble."""
+    """Backend that takes the steps of an ensemble."""
 
     @property
     def name(self) -> str:
-        """Where it does so, for people."""
+        """Name of the backend, for display."""
 
     @property
     def y(self) -> np.ndarray:
@@ -55,7 +55,7 @@ class Engine(Protocol):
 
     @property
     def failed(self) -> np.ndarray:
-        """The step after which each state was no longer finite, 0 where it is, shape (N,)."""
+        """Step after which each state was no longer finite, 0 if it is finite, shape (N,)."""
 
     @property
     def lost(self) -> np.ndarray:
@@ -63,44 +63,45 @@ class Engine(Protocol):
 
     @property
     def taken(self) -> int:
-        """Steps that have been taken."""
+        """Number of steps taken."""
 
     def take(self, rule: Tableau | str, steps: Steps) -> None:
-        """Takes steps of an explicit rule, or friction-implicit ones with a drift of this name."""
+        """Take steps of an explicit rule, or friction-implicit steps with the named drift."""
 
 
 class Ensemble:
-    """Many states of one model under its own forces, which advance together by a rule of fixed steps.
+    """Many states of one model under its own forces, which advance together by a fixed-step rule.
 
-    Every state has the same time and takes the same steps; each has its own noise. What becomes of a state depends
-    neither on the number of states, nor on those beside it, nor on the number of threads. A state goes the way of a run
-    with the same seed, steps and windows of noise, but for rounding.
+    All states have the same time and take the same steps; each has its own noise. The evolution of a state depends
+    neither on the number of states, nor on the other states, nor on the number of threads. Up to rounding, a state
+    evolves like a run with the same seed, steps and windows of noise.
 
     Parameters
     ----------
     model
-        The model: rigid bodies on joints of any kind, without loops and driven joints. Its forces may be gravity,
+        The model: rigid bodies on joints of any kind, without loops and driven joints. Supported forces are gravity,
         Stokes drag, Brownian forces, springs, position restraints, damping, friction and tables of forces on joints,
-        Fixman's potential, and all forces between sites but those of Python functions and other libraries.
+        Fixman's potential, and all forces between sites except Python functions and other libraries.
     Q, U
-        Coordinates (N, nq) and speeds (N, nu) at time zero; what has no leading axis is the same for all states.
+        Coordinates (N, nq) and speeds (N, nu) at time zero; arrays without a leading axis are the same for all states.
     seeds
-        Seed of each state's noise, (N,); needed where the model has Brownian forces, or there is a thermostat.
+        Seed of each state's noise, (N,); required for Brownian forces and for a thermostat.
     held
-        How long explicit steps hold Brownian forces [time]; friction-implicit ones hold them for one step, and refuse
-        another time. By default ``window`` times ``average`` of the Brownian forces, or else a quarter of the fastest
-        relaxation time, divided by the policy's factor of the drag. Steps end on the boundaries of these windows.
+        Time for which explicit steps hold Brownian forces constant [time]; friction-implicit steps hold them for one
+        step, and reject other times. By default ``window`` times ``average`` of the Brownian forces, otherwise a
+        quarter of the fastest relaxation time, divided by the policy's drag factor. Steps end on the boundaries of
+        these windows.
     scaling
-        A policy whose factors stand, such as ``ar.scaling.Constant(0.01)``; none by default.
+        Policy with constant factors, such as ``ar.scaling.Constant(0.01)``; none by default.
     thermostat
-        Langevin's, ``ar.thermostats.Langevin(temperature, friction=...)``, for friction-implicit steps; none by
-        default.
+        Langevin thermostat, ``ar.thermostats.Langevin(temperature, friction=...)``, for friction-implicit steps; none
+        by default.
 
     Raises
     ------
     ModelError
-        Naming the state for a row that is no state, the force for one that does not go side by side, and with the
-        reason for a model that does not.
+        For an invalid state (the message names the row), an unsupported force (the message names it), or an unsupported
+        model (the message gives the reason).
 
     Examples
     --------
@@ -118,7 +119,7 @@ class Ensemble:
     """
 
     implicit: ClassVar[bool] = True
-    """Whether friction-implicit steps advance it."""
+    """Whether friction-implicit steps are supported."""
 
     def __init__(
         self,
@@ -145,15 +146,15 @@ class Ensemble:
         given = seeds_of(seeds, len(q), "Ensemble", noisy or thermostat is not None)
         self.model = model
         self.time = 0.0
-        """[time]."""
+        """Simulated time [time]."""
         self.steps = 0
-        """Steps taken."""
+        """Number of steps taken."""
         self._window, self._held, self._noise_of, self._pace = 0, window if noisy else 0.0, "", np.inf
         self._agreed: set[tuple[str, str]] = set()
         self._engine: Any = self._made(q, u, factor, window, given)
 
     def _made(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray, window: float, seeds: np.ndarray) -> Engine:
-        """What takes the steps, with noise that is held for windows [time]."""
+        """Create the backend that takes the steps, with noise held for windows [time]."""
         check_side_by_side(self.model, "Ensemble")
         force = brownian_of(self.model)
         average = 1 if force is None else force.average
@@ -176,11 +177,11 @@ class Ensemble:
 
     @property
     def diverged(self) -> np.ndarray:
-        """The step after which each state was no longer finite, 0 where it is, (N,)."""
+        """Step after which each state was no longer finite, 0 if it is finite, (N,)."""
         return self._engine.failed
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the bodies are: origins [length], (N, bodies, 3), and Euler parameters scalar first, body to world,
+        """Poses of the bodies: origins [length], (N, bodies, 3), and Euler parameters scalar first, body to world,
         (N, bodies, 4); world frame."""
         return body_poses(self.model, self.Q)
 
@@ -192,35 +193,35 @@ class Ensemble:
     def advance(
         self, steps: int, step_size: float, rule: str = "kutta-merson", drift: str = "steady"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Takes a number of steps, all of one length but for explicit ones that a boundary of windows of noise cuts
-        short.
+        """Take a number of steps, all of the same length except explicit ones cut short at the boundary of a noise
+        window.
 
         Parameters
         ----------
         steps
-            How many.
+            Number of steps.
         step_size
-            Their length h [time].
+            Length h of the steps [time].
         rule
-            Name of an explicit Runge–Kutta rule: ``"kutta-merson"``, ``"rk4"``, ``"euler"``, and those that are in
+            Name of an explicit Runge–Kutta rule: ``"kutta-merson"``, ``"rk4"``, ``"euler"``, and others in
             ``integrate/rules/``; or ``"friction-implicit"``, whose steps may be far longer than the fastest relaxation
             time m/β, and hold Brownian forces for one step each.
         drift
-            How bodies move between the kicks of friction-implicit steps, ``"steady"`` or ``"geodesic"``.
+            Motion of the bodies between the kicks of friction-implicit steps, ``"steady"`` or ``"geodesic"``.
 
         Returns
         -------
         Q, U
-            Coordinates (N, nq) and speeds (N, nu) after them.
+            Coordinates (N, nq) and speeds (N, nu) after the steps.
 
         Raises
         ------
         ModelError
-            For a rule that does not advance ensembles, naming those that do, and for one that does not go with the
-            thermostat, the forces, or the noise of the steps before.
+            For a rule that does not support ensembles (the message names those that do), and for one that is
+            incompatible with the thermostat, the forces, or the noise of the previous steps.
         DivergenceError
-            Naming the first state that is not finite any more. All others have taken all steps: ``Q``, ``U`` and
-            ``diverged`` tell where they are.
+            If a state is no longer finite; the message names the first. All others have taken all steps: see ``Q``,
+            ``U`` and ``diverged``.
         """
         count = whole(steps, "advance: steps", least=0)
         length = number(step_size, "advance: step_size")
@@ -236,7 +237,7 @@ class Ensemble:
             began = perf_counter()
             try:
                 self._engine.take(taken, plan)
-            finally:  # an interruption may come when all has been done
+            finally:  # an interruption may come after the last step
                 if self._engine.taken == plan.first + plan.lengths.size:
                     self.steps = self._engine.taken
                     self.time, self._window = float(plan.ends[-1]), self._next_window(plan, isinstance(taken, str))
@@ -246,7 +247,7 @@ class Ensemble:
         return self.Q, self.U
 
     def _rule(self, rule: Any, drift: Any, length: float) -> Tableau | str:
-        """The formula of an explicit rule, or the drift of friction-implicit steps of a length [time]."""
+        """Tableau of an explicit rule, or drift of friction-implicit steps of a given length [time]."""
         implicit = isinstance(rule, str) and self.implicit and rule == IMPLICIT
         if not implicit and (not isinstance(rule, str) or rule not in EXPLICIT):
             others = f", or '{IMPLICIT}'" if self.implicit else ""
@@ -260,12 +261,12 @@ class Ensemble:
             raise ModelError(f"advance: drift: expected {expected} with the rule '{rule}', got {shown(drift)}")
         if self.thermostat is not None and not implicit:
             raise ModelError(
-                f"advance: rule: the thermostat's friction and noise are a part of '{IMPLICIT}' steps, got '{rule}'"
+                f"advance: rule: the thermostat's friction and noise need '{IMPLICIT}' steps, got '{rule}'"
             )
         if brownian_of(self.model) is not None and self._noise_of not in ("", IMPLICIT if implicit else "explicit"):
             raise ModelError(
-                f"advance: rule: the steps before were {self._noise_of} ones, whose windows of noise are others "
-                f"than those of '{rule}'; go on as before, or begin another ensemble at Q and U with other seeds"
+                f"advance: rule: the previous steps were {self._noise_of} ones, whose noise windows differ from "
+                f"those of '{rule}'; continue with that rule, or create another ensemble at Q and U with other seeds"
             )
         if (rule, drift) not in self._agreed:
             declared = FrictionImplicit(step=length, drift=drift) if implicit else Explicit(rule=rule, step=length)
@@ -278,10 +279,11 @@ class Ensemble:
         return str(drift) if implicit else EXPLICIT[rule]
 
     def _plan(self, count: int, length: float, implicit: bool) -> Steps:
-        """The next steps.
+        """Plan of the next steps.
 
-        An explicit step ends on every boundary of a window, exactly, as in ``integrate/explicit_runge_kutta.py``; a
-        friction-implicit one is a window."""
+        An explicit step ends exactly on every boundary of a window, as in ``integrate/explicit_runge_kutta.py``; a
+        friction-implicit step is one window.
+        """
         lengths, windows, times = np.full(count, length), np.empty(count, dtype=np.int64), np.empty(count + 1)
         times[0], window, held = self.time, self._window, self._held
         for k in range(count):
@@ -295,16 +297,16 @@ class Ensemble:
         return Steps(lengths, times[:-1].copy(), times[1:].copy(), windows, self.steps)
 
     def _next_window(self, plan: Steps, implicit: bool) -> int:
-        """The window of noise after some steps."""
+        """Noise window after some steps."""
         last = int(plan.windows[-1])
         if implicit:
             return last + 1
         return last + bool(self._held and plan.ends[-1] >= (last + 1) * self._held - _SAME * self._held)
 
     def _check(self, before: np.ndarray, first: int, ends: list[np.ndarray], length: float) -> None:
-        """Raises DivergenceError for states that have become no numbers since ``before``, when ``first`` steps had been
-        taken, or that go through half of a periodic box in a step of a length [time]; ``ends`` are the times at which
-        the steps since then ended."""
+        """Raises DivergenceError for states that became non-finite since ``before``, when ``first`` steps had been
+        taken, or that move through half of a periodic box in a step of the given length [time]; ``ends`` are the end
+        times of the steps since then."""
         failed = self.diverged
         new = np.flatnonzero((failed > 0) & (before == 0))
         if not new.size:
@@ -317,26 +319,26 @@ class Ensemble:
         start = forest.q_start if row < nq else forest.u_start
         link = int(np.searchsorted(start, row if row < nq else row - nq, side="right")) - 1
         which = f"state {s} is" if new.size == 1 else f"state {s} and {new.size - 1} more of {failed.size} are"
-        advice = "Take shorter steps, or look at where this state began: sites that overlap there, or a force law with "
+        advice = "Take shorter steps, or check the start of this state for overlapping sites or a force law with "
         advice += "the wrong sign or unit."
         if self._engine.lost[s]:
             which, advice = f"the free flight of the bodies is not found: {which}", "Take shorter steps."
-        raise self._divergence(f"{which} not finite any more", int(failed[s]), first, ends, link, advice)
+        raise self._divergence(f"{which} no longer finite", int(failed[s]), first, ends, link, advice)
 
     def _check_leaps(self, length: float, failed: np.ndarray) -> None:
-        """Raises DivergenceError for a state whose bodies go through half of a periodic box in a step."""
+        """Raises DivergenceError for a state whose bodies move through half of a periodic box in a step."""
         if not np.isfinite(widths(self.model)).any():
             return
         for s, u in enumerate(self.U):
             found = None if failed[s] else leap(self.model, u, length)
             if found is not None:
-                reason, advice = f"state {s}: {found[0]}", "Take shorter steps, or look at where this state began."
+                reason, advice = f"state {s}: {found[0]}", "Take shorter steps, or check the start of this state."
                 raise self._divergence(reason, self.steps, self.steps - 1, [np.array([self.time])], found[1], advice)
 
     def _divergence(
         self, reason: str, step: int, first: int, ends: list[np.ndarray], link: int, advice: str
     ) -> DivergenceError:
-        """What is raised about a link of a state after a step, where ``first`` had been taken before ``ends``."""
+        """Error for a link of a state after a step; ``first`` steps had been taken before ``ends``."""
         body = int(self.model.head[max(link, 0)])
         others = " All other states have taken all steps." if len(self.diverged) > 1 else ""
         return DivergenceError(

@@ -1,1 +1,1 @@
-"""Whether a scaled run can be trusted: how wrong it is, by what the run shows and by unscaled runs beside it."""
+"""Whether a scaled run can be trusted: its error, estimated from the run itself and from unscaled reference runs."""

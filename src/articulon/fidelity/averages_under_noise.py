@@ -1,9 +1,9 @@
-"""The premise that averages are right where paths cannot be told: under noise, beside an unscaled run.
+"""The averages premise: if paths under noise diverge, compare averages with those of an unscaled run.
 
-Two unscaled runs whose steps differ may part under noise, where what a body does next hangs on a hair. How late a
-scaled run is on its path then means nothing, and its averages are compared instead: of every motion the mean place and
-the spread about it, and the mean way in a time, which tells rates. The interval of a difference is that of ten parts of
-the run, each beside the same part of the unscaled one.
+Under noise two unscaled runs with different steps may diverge, because small differences decide what a body does next.
+The delay of a scaled run along its path is then meaningless, and its averages are compared instead: for every motion
+the mean position, the spread about it, and the mean squared displacement in a time, which reflects rates. The interval
+of a difference follows from ten parts of the run, each compared with the same part of the unscaled run.
 """
 
 import math
@@ -17,25 +17,25 @@ from articulon.fidelity.paths import Path, scales
 from articulon.fidelity.verdict import HEAT
 
 PARTS = 10
-"""Parts of a run."""
+"""Number of parts of a run."""
 CONFIDENCE = 0.95
 
 
 def averages(motion: Motion, truth: Path) -> dict[str, Any]:
-    """The premise.
+    """Evaluate the averages premise.
 
     Parameters
     ----------
     motion
-        How the run has moved.
+        Motion of the run.
     truth
-        The path of an unscaled run on the same noise, at the moments of the run.
+        Path of an unscaled run with the same noise, at the times of the run.
 
     Returns
     -------
     dict
-        ``relative_error`` of the average that is worst, of the range for a mean and of itself for a spread or a way;
-        the ``half_width`` of its interval, ``what`` it is, and a verdict.
+        ``relative_error`` of the worst average, relative to the range for a mean and to itself for a spread or a
+        squared displacement; the ``half_width`` of its interval; ``what`` it is; and a verdict.
     """
     found: dict[str, Any] = {"verdict": "inconclusive", "reason": None, "since": None, "relative_error": None}
     found |= {"half_width": None, "what": None}
@@ -61,7 +61,11 @@ def averages(motion: Motion, truth: Path) -> dict[str, Any]:
     if worst is None:
         return found | {"verdict": "trusted", "relative_error": 0.0, "half_width": 0.0, "reason": "nothing moves"}
     verdict = HEAT.verdict_of_interval(worst[0], worst[1])
-    reason = "paths part for any reason" if verdict != "inconclusive" else "paths part, and averages need a longer run"
+    reason = (
+        "paths diverge under any perturbation"
+        if verdict != "inconclusive"
+        else "paths diverge, and averages need a longer run"
+    )
     return found | {
         "verdict": verdict,
         "reason": reason,
@@ -83,7 +87,7 @@ def _ways(place: np.ndarray, step: int) -> np.ndarray:
 
 
 def _difference(mine: np.ndarray, true: np.ndarray, size: float | None, wide: float) -> tuple[float, float]:
-    """The relative difference of two means and the half width of its interval; of squares, the halves of both."""
+    """Relative difference of two means and half width of its interval; for squares, half of both."""
     parts = [
         (a.mean(axis=0), b.mean(axis=0))
         for a, b in zip(np.array_split(mine, PARTS), np.array_split(true, PARTS), strict=True)

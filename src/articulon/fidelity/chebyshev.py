@@ -1,8 +1,8 @@
-"""Stiff equations y' = f(t, y) with real decay rates, by an explicit rule: Runge, Kutta and Chebyshev of order 2.
+"""Integrate stiff equations y' = f(t, y) with real decay rates by an explicit Runge-Kutta-Chebyshev rule of order 2.
 
-A step of s stages is stable up to 2/3 s² times that of Euler's rule (Sommeijer, Shampine and Verwer, J. Comput. Appl.
-Math. 88, 315, 1997), so that a stiff problem costs the root of its stiffness, and no matrix is ever formed. Motion
-under friction without inertia is such a problem: its rates are those of forces over drag.
+A step of s stages is stable up to 2/3 s² times the step of Euler's rule (Sommeijer, Shampine and Verwer, J. Comput.
+Appl. Math. 88, 315, 1997). The cost of a stiff problem therefore grows with the square root of its stiffness, and no
+matrix is formed. Motion under friction without inertia is such a problem: its rates are forces over drag.
 """
 
 import math
@@ -13,23 +13,23 @@ import numpy as np
 Rates = Callable[[float, np.ndarray], np.ndarray]
 
 DAMPING = 2.0 / 13.0
-"""ε, by which the stability polynomial stays inside the unit disc."""
+"""Damping ε, which keeps the stability polynomial inside the unit disc."""
 REACH = 2.0 / 3.0 * (1.0 - 2.0 / 15.0 * DAMPING)
-"""Length of the stable interval over s² − 1."""
+"""Length of the stability interval over s² − 1."""
 MOST_STAGES = 200
 REFRESH = 25
-"""Steps after which the largest rate is looked at anew."""
+"""Number of steps after which the largest rate is estimated again."""
 
 
 class NotFinishedError(Exception):
-    """The steps became too short, or a number is no longer finite."""
+    """The steps became too short, or a value is not finite."""
 
 
 def largest_rate(
     f: Rates, t: float, y: np.ndarray, fy: np.ndarray, v: np.ndarray, scale: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Size of the largest eigenvalue of ∂f/∂y by power iteration from the direction v, with some margin, and its
-    direction."""
+    """Magnitude of the largest eigenvalue of ∂f/∂y with a safety margin, and its direction, by power iteration from the
+    direction v."""
     size = 1e-7 * max(1e-3, float(np.linalg.norm(y / scale)))
     found = 0.0
     for k in range(40):
@@ -45,7 +45,7 @@ def largest_rate(
 
 
 def coefficients(s: int) -> tuple[np.ndarray, ...]:
-    """(μ, ν, μ̃, γ̃, c) of a step of s stages, each by stage from 0 on."""
+    """Coefficients (μ, ν, μ̃, γ̃, c) of a step of s stages, each indexed by stage from 0."""
     w0 = 1.0 + DAMPING / s**2
     T, dT, ddT = np.zeros(s + 1), np.zeros(s + 1), np.zeros(s + 1)
     T[0], T[1], dT[1] = 1.0, w0, 1.0
@@ -79,31 +79,31 @@ def chebyshev_steps(
     longest: float = math.inf,
     rate: float | None = None,
 ) -> Iterator[tuple[float, np.ndarray, np.ndarray]]:
-    """Accepted steps (t, y, f(t, y)) up to ``until``, the initial one first.
+    """Yield accepted steps (t, y, f(t, y)) up to ``until``, starting with the initial state.
 
     Parameters
     ----------
     f
-        The rates.
+        Right-hand side.
     t, y
         Initial time and variables (n,).
     until
-        Where to end.
+        End time.
     scale
-        The error that a step may have, by variable (n,), for the rates at its start.
-    settle
-        Puts variables back where they must be after a step (Euler parameters of unit length).
+        Allowed error of a step, per variable (n,), as a function of the rates at its start.
+    project
+        Restores the constraints of the variables after a step (unit length of Euler parameters).
     first
-        The first step.
+        Length of the first step.
     longest
-        The longest step.
+        Length of the longest step.
     rate
-        The largest rate at the start; found by power iteration where None.
+        Largest rate at the start; None to estimate it by power iteration.
 
     Raises
     ------
     NotFinishedError
-        Where steps become too short.
+        If steps become too short.
     """
     table: dict[int, tuple[np.ndarray, ...]] = {}
     fy = f(t, y)

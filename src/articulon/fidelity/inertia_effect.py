@@ -1,4 +1,4 @@
-"""What inertia does to the true path of a scaled run, by what it does to the run: the part a2 of it."""
+"""Effect of inertia on the true path of a scaled run, derived from its effect on the run: the fraction a2 of it."""
 
 from typing import NamedTuple
 
@@ -9,38 +9,39 @@ from articulon.fidelity.record import Record
 from articulon.integrate.drift_velocity import DriftVelocity
 
 OTHERWISE = 2.0
-"""How many times as much as by the speeds of the run inertia may do to a true path with other speeds."""
+"""Allowance for other speeds: the effect of inertia on the true path may be this many times that at the run's
+speeds."""
 STEADY = 1e-6
-"""Relative difference of factors that are the same."""
+"""Relative difference below which factors count as equal."""
 
 
 class Inertia(NamedTuple):
-    """What inertia does to the true path, by what it does to the run."""
+    """Effect of inertia on the true path, relative to its effect on the run."""
 
     share: np.ndarray
-    """The one over the other, at the frames, shape (frames, groups)."""
+    """Ratio of the two effects at the frames, shape (frames, groups)."""
     besides: float
-    """What it does at most where the run does not say, relative to the range of a motion."""
+    """Upper bound of the effect that the run does not show, relative to the range of a motion."""
     scaled: float
-    """The largest part of the way that it takes at a moment of the run; 1 where its factor changes."""
+    """Largest fraction of the displacement taken by inertia at any time of the run; 1 if its factor changes."""
     unscaled: float
-    """The part of its whole way that it takes of the true path."""
+    """Fraction of the whole displacement of the true path taken by inertia."""
 
     def unknown(self, own: float) -> float:
-        """How far an error may be wrong from which ``own`` was taken as the true path's: that is of first order."""
+        """First-order uncertainty of an error from which ``own`` was subtracted as the true path's effect."""
         return self.scaled * own + self.besides
 
     def second(self, own: float) -> float:
-        """The same beside a path with inertia to first order."""
+        """Second-order uncertainty, if the reference path includes inertia to first order."""
         return self.unscaled * (own + self.besides)
 
 
 def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
-    """What inertia does to the true path, by the frames of a run.
+    """Estimate the effect of inertia on the true path from the frames of a run.
 
-    In a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu, and ζ⁻¹ M Δu/a2 in the
-    run. Where drag and what drives have different factors the run says nothing of the true path's share, which is
-    left out: it is about what inertia costs along the whole path, whose speeds are not the run's.
+    Over a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu, and ζ⁻¹ M Δu/a2 in the
+    run. If drag and driving forces have different factors, the run does not tell the true path's share, which is then
+    replaced by a bound: the cost of inertia along the whole path, whose speeds differ from those of the run.
     """
     frames, groups = record.times.size, motion.groups
     a2 = record.observables["factor_damping"]
@@ -63,6 +64,6 @@ def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
     if not record.uniform:
         whole = OTHERWISE * sums[0][-1][moved] / motion.reach[moved]
         return Inertia(np.zeros_like(share), float(whole.max(initial=0.0)), most, mean)
-    # What has been forgotten since is in the share of a factor that was another one then.
+    # If the factor changed, the share includes contributions of earlier factors that have decayed since.
     steady = np.ptp(a2[1:]) <= STEADY * float(a2[1:].max(initial=0.0))
     return Inertia(share, 0.0, most if steady else 1.0, mean)

@@ -1,16 +1,16 @@
-"""The premise that bodies follow the forces: how late inertia makes a scaled run, by its own frames alone.
+"""The lag premise: how late inertia makes a scaled run, estimated from its own frames alone.
 
-In a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu of the drift velocities, with the
-mass matrix M and the drag ζ of the articulated bodies, and ζ⁻¹ M Δu/a2 in the run: momentum is force times time. What
-the run has lost more than the unscaled one is (1/a2 − 1) ζ⁻¹ M Δu, with the sign of Δu: what is lost while a force
-grows is won back while it falls.
+Over a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu relative to the drift velocities,
+with the mass matrix M and the drag ζ of the articulated bodies; in the run it costs ζ⁻¹ M Δu/a2, because momentum is
+force times time. The excess loss of the run over the unscaled one is (1/a2 − 1) ζ⁻¹ M Δu, with the sign of Δu: a loss
+while a force grows is recovered while it falls.
 
-How late that makes a motion depends on what forces depend on. Where they depend on place alone, a body that is late
-stays late by the same time, and what adds up is the time lost, D = Σ (1/a2 − 1) ζ⁻¹ M Δu·u/|u|². Where they depend on
-time alone, it stays behind by the same way, and what adds up are the displacements. The estimate is the larger of the
-two errors, known to half of it at best and no better than the two agree; where a motion is short of all of its way for
-a moment, it may be anything up to twice of it, and so it may under noise. It costs no evaluation of forces; an unscaled
-run beside it is far more certain.
+The resulting delay depends on what the forces depend on. If they depend on position alone, a late body stays late by
+the same time, and lost times accumulate: D = Σ (1/a2 − 1) ζ⁻¹ M Δu·u/|u|². If they depend on time alone, a body stays
+behind by the same distance, and displacements accumulate. The estimate is the larger of the two errors. Its uncertainty
+is at least half of it and at least the difference of the two. If inertia takes a motion's whole displacement at some
+time, or under noise, the true error may be anything up to twice the estimate. The estimate costs no force evaluation;
+an unscaled reference run is far more accurate.
 """
 
 from typing import Any, NamedTuple
@@ -26,45 +26,45 @@ from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.model.array_rotations import matrices
 
 LEAST = 10
-"""Frames after the first from which changes of speeds are seen."""
-UNRESOLVED = "nothing moves by more than the steps resolve; lower the tolerances of the integrator, atol first"
+"""Least number of frames after the first that resolve changes of speeds."""
+UNRESOLVED = "no motion exceeds the resolution of the steps; lower the tolerances of the integrator, atol first"
 UNCERTAIN = 0.5
-"""What the estimate is known to at best, as a part of it."""
+"""Minimum relative uncertainty of the estimate."""
 
 
 class Lost(NamedTuple):
-    """What inertia costs along a run, in the columns of the groups, by frame."""
+    """Displacement that inertia costs along a run, in the columns of the groups, by frame."""
 
     unscaled: np.ndarray
-    """ζ⁻¹ M Δu since the frame before [length or rad], shape (frames, nu)."""
+    """Loss ζ⁻¹ M Δu of an unscaled run since the previous frame [length or rad], shape (frames, nu)."""
     scaled: np.ndarray
-    """The same over a2, shape (frames, nu)."""
+    """Loss ζ⁻¹ M Δu/a2 of the scaled run since the previous frame [length or rad], shape (frames, nu)."""
 
 
 class LagAlong(NamedTuple):
-    """The estimate along a run, of the motion that is worst."""
+    """Lag estimate along a run, for the worst motion."""
 
     what: str
-    """Body and motion."""
+    """Name of the body and motion."""
     times: np.ndarray
-    """Of the frames [time], shape (frames,)."""
+    """Times of the frames [time], shape (frames,)."""
     rate: np.ndarray
-    """Part of its way by which it is short between the frames, shape (frames − 1,)."""
+    """Fraction of the displacement that is lost between frames, shape (frames − 1,)."""
     delay: np.ndarray
-    """How late it is at the frames [time], shape (frames,)."""
+    """Delay at the frames [time], shape (frames,)."""
     error: float
-    """The relative error in time that follows."""
+    """Resulting relative error in time."""
     half_width: float
-    """What that is known to."""
+    """Uncertainty of the relative error."""
 
 
 def lost_by_inertia(record: Record) -> Lost | str:
-    """What inertia costs along a run, or why that is not known."""
+    """Compute the displacement that inertia costs along a run, or the reason why it is unknown."""
     idle = ~np.any(record.u, axis=0)
     drift = DriftVelocity(Evaluator(record.model, record.seed, record.window), idle)
     reason = drift.why_not()
     if reason is None and not record.uniform:
-        reason = "drag and what drives have different factors, which make another drift"
+        reason = "drag and driving forces have different factors, which change the drift"
     if reason is not None:
         return reason
     unscaled = np.zeros_like(record.u)
@@ -75,13 +75,13 @@ def lost_by_inertia(record: Record) -> Lost | str:
             part, e = slice(group.start, group.end), record.q[:, group.coordinate : group.coordinate + 4]
             unscaled[:, part] = np.einsum("nij,nj->ni", matrices(e), unscaled[:, part])
     a2 = record.observables["factor_damping"].copy()
-    a2[0] = a2[min(1, a2.size - 1)]  # no step has led to the first frame, which may hold no factor yet
+    a2[0] = a2[min(1, a2.size - 1)]  # no step ends at the first frame, which may have no factor yet
     mean = np.append(a2[:1], 0.5 * (a2[1:] + a2[:-1]))
     return Lost(unscaled, unscaled / mean[:, None])
 
 
 def lag_along(record: Record, lost: Lost) -> LagAlong | None:
-    """The estimate along a run; None where nothing moves."""
+    """Lag estimate along a run; None if nothing moves."""
     T, times, groups = record.duration, record.times, groups_of(record.model)
     path = path_of(groups, times, record.q, record.u)
     more, interval = lost.scaled - lost.unscaled, np.diff(record.times)[:, None]
@@ -99,7 +99,7 @@ def lag_along(record: Record, lost: Lost) -> LagAlong | None:
         delay = np.append(0.0, np.cumsum((more[1:, part] * middle).sum(axis=1) / pace))
         behind = np.linalg.norm(np.cumsum(more[:, part], axis=0), axis=1)
         speed = np.linalg.norm(velocity, axis=1)
-        if record.noise is not None:  # speeds are thermal
+        if record.noise is not None:  # the speeds are thermal
             behind_error = float(np.abs(behind).max() / reach)
             time_error = behind_error
         else:
@@ -108,7 +108,7 @@ def lag_along(record: Record, lost: Lost) -> LagAlong | None:
         error = max(time_error, behind_error)
         if found is None or error > found.error:
             rate = np.linalg.norm(more[1:, part] / interval, axis=1) / np.sqrt(pace)
-            # The estimate is of first order in the part of its way by which a motion is short.
+            # The estimate is of first order in the lost fraction of the displacement.
             least = 1.0 if record.noise is not None else max(UNCERTAIN, min(1.0, float(rate.max())))
             half = max(least * error, abs(time_error - behind_error))
             found = LagAlong(group.name, times, rate, delay, error, half)
@@ -116,29 +116,29 @@ def lag_along(record: Record, lost: Lost) -> LagAlong | None:
 
 
 def lag(record: Record, lost: Lost | str, along: LagAlong | None, bounds: Bounds) -> dict[str, Any]:
-    """The lag premise.
+    """Evaluate the lag premise.
 
     Returns
     -------
     dict
-        ``predicted_delay`` [time] and ``predicted_relative_error`` of the motion that is worst, ``what``, the
-        ``half_width`` of the error, the largest and the mean part of its way by which it is short, and a verdict.
+        ``predicted_delay`` [time] and ``predicted_relative_error`` of the worst motion, ``what`` it is, the
+        ``half_width`` of the error, the largest and the mean lost fraction of its displacement, and a verdict.
     """
     found: dict[str, Any] = {"max": None, "mean": None, "predicted_delay": None, "predicted_relative_error": None}
     found |= {"relative_error": None, "half_width": None, "what": None, "since": None, "verdict": "inconclusive"}
     if isinstance(lost, str):
         return found | {"reason": lost}
     if record.times.size <= LEAST:
-        return found | {"reason": f"fewer than {LEAST} frames do not show how speeds change; keep more (frames)"}
+        return found | {"reason": f"fewer than {LEAST} frames cannot show how speeds change; keep more (frames)"}
     if along is None and unresolved(motion_of(record)):
         return found | {"reason": UNRESOLVED}
     if along is None:
         return found | {"verdict": "trusted", "relative_error": 0.0, "half_width": 0.0, "reason": "nothing moves"}
     interval, half, verdict = np.diff(along.times), None, "inconclusive"
-    reason: str | None = "it tells how late motions are, and not how far off"
+    reason: str | None = "it estimates delays, not position errors"
     if record.settings.error == "time":
         half, verdict = along.half_width, bounds.verdict_of_interval(along.error, along.half_width)
-        reason = "the estimate is too uncertain to tell" if verdict == "inconclusive" else None
+        reason = "the estimate is too uncertain" if verdict == "inconclusive" else None
     return found | {
         "max": float(along.rate.max()),
         "mean": float((along.rate * interval).sum() / interval.sum()),

@@ -1,9 +1,9 @@
-"""How wrong each motion of a run is, beside a true path.
+"""Error of each motion of a run compared with a true path.
 
-The error of a group in time is E of :mod:`articulon.fidelity.paths`, averaged over a twentieth of the run, so that what
-lasts for a moment does not count as if it lasted, or what it is late by at the end, where that is more; the largest
-such mean counts. Its error in position is the largest distance at one moment, over its range. With noise the two paths
-are themselves averaged over a twentieth of the run, and both errors are means over it: single moments are chance.
+The error of a group in time is E of :mod:`articulon.fidelity.paths`, averaged over a twentieth of the run so that brief
+deviations count less, or the delay at the end if it is larger; the largest average counts. The error in position is the
+largest distance at the same time, relative to the range. With noise the two paths are themselves averaged over a
+twentieth of the run, and both errors are means over it, because single times are random.
 """
 
 from typing import NamedTuple
@@ -31,77 +31,77 @@ from articulon.integrate.variables import POSITION, ROTATION
 from articulon.model.array_rotations import matrices
 
 PART = 0.05
-"""Part of a run that is averaged over."""
+"""Fraction of a run over which errors are averaged."""
 LEAST_FRAMES = 20
-"""Frames from which paths under noise can be averaged."""
+"""Minimum number of frames for averaging paths under noise."""
 ROUNDING = 1e-10
-"""Error of equal steps that no tolerance bounds, over the largest coordinate."""
+"""Rounding error of equal steps, which no tolerance bounds, relative to the largest coordinate."""
 ARRIVAL = "arrival of "
-"""How the name of what ends a run begins."""
+"""Prefix of the name of the event that ends a run."""
 SEEN = 1e-3
-"""Part of what is resolved below which a motion is rounding."""
+"""Fraction of the resolution below which a motion is rounding."""
 SLACK = 3.0
-"""Errors of places over the tolerance of a step: damped motion forgets most of what steps have added."""
+"""Ratio of position errors to the tolerance of a step; damped motion forgets most of the errors of earlier steps."""
 
 
 class Motion(NamedTuple):
-    """How a run has moved."""
+    """Motion of a run."""
 
     groups: list[Group]
-    """What moves together."""
+    """Groups of speeds that belong together."""
     path: Path
-    """Its path; averaged where there is noise."""
+    """Path of the run; averaged if there is noise."""
     reach: np.ndarray
     """Range of each group [length or rad], shape (groups,)."""
     error: np.ndarray
-    """What its places are known to, by the tolerances of the integrator [length or rad], shape (groups,)."""
+    """Uncertainty of positions due to the tolerances of the integrator [length or rad], shape (groups,)."""
     width: int
-    """Frames that are averaged over."""
+    """Number of frames that are averaged over."""
     noisy: bool
     """Whether Brownian forces act."""
 
 
 class Wrong(NamedTuple):
-    """How wrong the motion of a group is."""
+    """Errors of the motion of a group."""
 
     what: str
-    """Body and motion."""
+    """Name of the body and motion."""
     time: float
     """Relative error in time."""
     position: float
     """Relative error in position."""
     late: float
-    """How late it is where the error in time is largest [time]."""
+    """Delay where the error in time is largest [time]."""
     at: float
-    """When that is [time]."""
+    """Time of the largest error in time [time]."""
     errors: np.ndarray
-    """The error in time at the frames, shape (frames,)."""
+    """Error in time at the frames, shape (frames,)."""
     off: np.ndarray
-    """The error in position, shape (frames,)."""
+    """Error in position at the frames, shape (frames,)."""
     own: tuple[float, float] = (0.0, 0.0)
-    """What was taken out of the errors in time and in position, because inertia does as much to the true path."""
+    """Parts subtracted from the errors in time and position because inertia affects the true path equally."""
 
     @property
     def arrives(self) -> bool:
-        """Whether this is the arrival that ends a run."""
+        """Whether this motion is the arrival that ends a run."""
         return self.what.startswith(ARRIVAL)
 
     def of(self, kind: str) -> float:
-        """The error in "time" or in "position"."""
+        """Error in "time" or in "position"."""
         return self.time if kind == "time" else self.position
 
     def taken(self, kind: str) -> float:
-        """What was taken out of the error in "time" or in "position"."""
+        """Part subtracted from the error in "time" or in "position"."""
         return self.own[0 if kind == "time" else 1]
 
     def since(self, kind: str, times: np.ndarray, bounds: Bounds, verdict: str) -> float | None:
-        """When it first was what its verdict says [time]."""
+        """Time from which the verdict holds [time]."""
         errors = self.errors if kind == "time" else self.off
         return bounds.broken_at(verdict, times, np.maximum.accumulate(errors), 1.0)
 
 
 def motion_of(record: Record) -> Motion:
-    """How a run has moved."""
+    """Motion of a run."""
     groups, frames = groups_of(record.model), record.times.size
     width, error = max(1, round(PART * (frames - 1))), resolution(record, groups)
     if record.noise is not None:
@@ -113,7 +113,7 @@ def motion_of(record: Record) -> Motion:
 
 
 def resolution(record: Record, groups: list[Group]) -> np.ndarray:
-    """What places are known to, by the tolerances that steps were chosen by."""
+    """Uncertainty of positions due to the tolerances that chose the steps [length or rad], shape (groups,)."""
     integrator, found = record.integrator, np.empty(len(groups))
     controlled = isinstance(integrator, Controlled) and getattr(integrator, "step", None) is None
     tolerances = [(float(r), float(a)) for _, r, a in integrator.tolerances()] if controlled else []
@@ -126,25 +126,26 @@ def resolution(record: Record, groups: list[Group]) -> np.ndarray:
 
 
 def unresolved(motion: Motion) -> list[str]:
-    """The motions that are seen, but smaller than the steps resolve."""
+    """Names of motions that are visible but smaller than the steps resolve."""
     seen = (motion.reach > SEEN * motion.error) & (motion.reach <= motion.error)
     return [group.name for group, here in zip(motion.groups, seen.tolist(), strict=True) if here]
 
 
 def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | None = None) -> list[Wrong]:
-    """How wrong each group that moves is, the worst first.
+    """Errors of each moving group, the worst first.
 
     Parameters
     ----------
     record
         The run.
     motion
-        How it has moved.
+        Motion of the run.
     truth
-        The path of the unscaled run, at any moments.
+        Path of the unscaled run, at any times.
     inertia
-        What inertia does to the true path over what it does to that of the run, at the frames, where ``truth`` leaves
-        inertia out, shape (frames, groups): so much of an error is the true path's own. None where it does not.
+        Effect of inertia on the true path over its effect on the run, at the frames, shape (frames, groups), if
+        ``truth`` omits inertia; this fraction of an error is subtracted as the true path's own. None if ``truth``
+        includes it.
     """
     path, groups, T = motion.path, motion.groups, record.duration
     reach = np.maximum(motion.reach, ranges(groups, truth.place))
@@ -157,7 +158,7 @@ def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | N
             continue
         size, known = float(scale[k]), float(motion.error[k] / scale[k])
         one = apart(path, truth, offset, group, size, T)
-        # Where the true path goes and the run does not counts as well, but for what comes after the run.
+        # Excursions of the true path that the run misses count as well, except those after the end of the run.
         missed = apart(path, path, -offset, group, size, T).error - between_frames[:, k] / size
         missed[path.times > path.times[-1] - max(float(one.late[-1]), 0.0)] = 0.0
         whole, off = np.maximum(np.maximum(one.error, missed) - known, 0.0), np.maximum(one.off - known, 0.0)
@@ -192,7 +193,7 @@ def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | N
 
 
 def unseen(groups: list[Group], times: np.ndarray, truth: Path) -> np.ndarray:
-    """How far a path lies from the cubic through its states at the frames, about each of them [length or rad], shape
+    """Distance of a path from the cubic through its states at the frames, around each frame [length or rad], shape
     (frames, groups)."""
     clipped = np.clip(times, truth.times[0], truth.times[-1])
     frames = Path(clipped, *between(truth, clipped), truth.q)
@@ -210,17 +211,17 @@ def unseen(groups: list[Group], times: np.ndarray, truth: Path) -> np.ndarray:
 
 
 def _running(errors: np.ndarray, width: int) -> np.ndarray:
-    """Means over the latest ``width`` moments, at their last one; at the start, over the first ones."""
+    """Mean of errors over the last ``width`` times at each time; at the start, over the first ones."""
     sums = np.concatenate([[0.0], np.cumsum(errors)])
     end = np.maximum(np.arange(errors.size) + 1, width)
     return (sums[end] - sums[end - width]) / width
 
 
 def arrival(record: Record, groups: list[Group], truth: Path, inertia: np.ndarray | None = None) -> Wrong | None:
-    """How late what ends the run is beside the true path; None where neither came so far. Parameters are as for
-    :func:`compare`; what inertia does is that of the body's tree.
+    """Delay of the event that ends the run, compared with the true path; None if neither reached it.
 
-    Where only one of them did, it is late or early by what is left of the run at least.
+    Parameters are those of :func:`compare`; the effect of inertia is that of the body's tree. If only one of the two
+    paths reached the event, the delay is at least the rest of the run.
     """
     if record.stop is None:
         return None

@@ -1,8 +1,8 @@
-"""The true path of a run under Brownian forces: the same model from the same start on the same noise, unscaled.
+"""The true path of a run under Brownian forces: the same model, start and noise, unscaled.
 
-The noise is that of the run's own numbered windows, of which a step takes several. Where drag holds back every joint,
-the path is that of Brownian dynamics, the rule ``overdamped``; elsewhere that of the rule ``friction-implicit``. Where
-single windows are too long for a step, the motion without inertia is integrated within each of them.
+The noise comes from the run's own numbered windows, several of which make a step. If drag acts on every joint, the path
+is that of Brownian dynamics, by the rule ``overdamped``; otherwise that of the rule ``friction-implicit``. If single
+windows are too long for a step, the motion without inertia is integrated within each of them.
 """
 
 from typing import Any, NamedTuple
@@ -25,25 +25,25 @@ from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 
 OVERDAMPED, FRICTION_IMPLICIT = "overdamped", "friction-implicit"
 RULES = {OVERDAMPED: BrownianDynamics, FRICTION_IMPLICIT: FrictionImplicit}
-"""Rules for paths under noise, in the order in which they are tried."""
+"""Rules for paths under noise, in the order of trial."""
 EVALUATIONS_OF_A_STEP = {OVERDAMPED: 2, FRICTION_IMPLICIT: 1}
 
 
 CHUNK = 4096
-"""Steps after which it is looked at what a path has cost."""
+"""Number of steps between checks of the cost of a path."""
 
 
 class Steps(NamedTuple):
-    """Equal steps that are whole windows of noise and fill the time between frames."""
+    """Equal steps that are whole windows of noise and divide the time between frames."""
 
     length: float
-    """[time]."""
+    """Length of a step [time]."""
     windows: int
-    """Fine windows in each."""
+    """Number of fine windows in each step."""
 
 
 def steps_within(record: Record, longest: float) -> Steps:
-    """The longest steps of at most ``longest`` [time], or single windows where even these are longer."""
+    """Longest steps of at most ``longest`` [time], or single windows if even these are longer."""
     interval = float(record.times[1] - record.times[0])
     whole = max(1, round(interval / record.window))
     most = max(1, int(longest / record.window * (1.0 + 1e-9)))
@@ -52,25 +52,25 @@ def steps_within(record: Record, longest: float) -> Steps:
 
 
 def on_the_same_noise(record: Record, motion: Motion, rule: str, steps: Steps) -> tuple[Path, int]:
-    """The path at the frames of the run, averaged as its own is, and the evaluations that it took.
+    """Path at the frames of the run, averaged like that of the run, and the number of evaluations used.
 
     Raises
     ------
     NoPathError
-        Where the rule does not take the model, or its steps are too long.
+        If the rule does not support the model, or its steps are too long.
     """
     return _path(record, motion, RULES[rule](rule=rule, step=steps.length), steps, 2**62)
 
 
 def by_its_own_rule(record: Record, motion: Motion, budget: int) -> tuple[Path, int]:
-    """The same by the rule of the run, whose error chooses its steps.
+    """Path on the same noise by the rule of the run, whose error estimate chooses its steps.
 
     Raises
     ------
     TooExpensiveError
-        Where the budget ends first.
+        If the budget is exhausted.
     NoPathError
-        Where steps become too short.
+        If steps become too short.
     """
     return _path(record, motion, record.integrator, Steps(record.window, 1), budget)
 
@@ -91,7 +91,7 @@ def _path(record: Record, motion: Motion, integrator: Any, steps: Steps, budget:
     last = times.size
     for k in range(1, times.size):
         if round(times[k] / steps.length) * steps.length - times[k] > 1e-6 * steps.length:
-            last = k  # a run that was stopped ends between two frames
+            last = k  # a stopped run ends between two frames
             break
         while times[k] - float(state.time[0]) > 1e-9 * (times[k] - times[k - 1]):
             if advance.advance(state, float(times[k]), CHUNK) == DIVERGED:
@@ -105,27 +105,27 @@ def _path(record: Record, motion: Motion, integrator: Any, steps: Steps, budget:
 def within_windows(
     record: Record, motion: Motion, drift: DriftVelocity, rate: float, tolerance: float, budget: int
 ) -> Path:
-    """The path without inertia at the frames of the run, averaged as its own is, with several steps in each window.
+    """Path without inertia at the frames of the run, averaged like that of the run, with several steps per window.
 
     Parameters
     ----------
     record, motion
-        The run and how it has moved.
+        The run and its motion.
     drift
-        Speeds without inertia, with noise.
+        Drift velocities without inertia, with noise.
     rate
-        The largest rate of the motion [1/time].
+        Largest rate of the motion [1/time].
     tolerance
         Error of a step, relative to the range of each motion.
     budget
-        Evaluations that it may take.
+        Maximum number of evaluations.
 
     Raises
     ------
     TooExpensiveError
-        Where the budget ends first.
+        If the budget is exhausted.
     NoPathError
-        Where no step is short enough.
+        If no step is short enough.
     """
     times, held, most = record.times, record.window, drift.evaluations + budget
     size = tolerance * coordinate_scales(motion.groups, scales(motion.groups, motion.reach), drift.model.nq)
@@ -141,7 +141,7 @@ def within_windows(
     for k in range(1, times.size):
         first, end = round(float(times[k - 1]) / held), round(float(times[k]) / held)
         if abs(end * held - times[k]) > 1e-6 * held:
-            last = k  # a run that was stopped ends between two frames
+            last = k  # a stopped run ends between two frames
             break
         for window in range(first, end):
             drift.window, t = window, window * held
@@ -149,7 +149,7 @@ def within_windows(
                 for at, found, _ in chebyshev_steps(
                     rates, t, now, (window + 1) * held, lambda _: size, drift.project, step, held, rate
                 ):
-                    # The last step is cut short, and says nothing of the next.
+                    # The last step is truncated and does not predict the next one.
                     step = at - t if at < (window + 1) * held * (1.0 - 1e-9) else max(step, at - t)
                     t, now = at, found
             except NotFinishedError:

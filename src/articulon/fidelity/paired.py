@@ -1,4 +1,4 @@
-"""The premise that a scaled run moves as the unscaled one does: an unscaled run is made beside it, and compared."""
+"""The paired premise: a scaled run moves like the unscaled one; an unscaled reference run is made and compared."""
 
 import time
 from typing import Any
@@ -14,23 +14,23 @@ from articulon.fidelity.verdict import Bounds
 
 
 def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
-    """The premise.
+    """Evaluate the paired premise.
 
     Parameters
     ----------
     record
-        The run, which has ended.
+        The finished run.
     motion
-        How it has moved.
+        Motion of the run.
     bounds
-        Relative errors that are trusted, and suspect.
+        Relative errors that count as trusted, and as suspect.
 
     Returns
     -------
     dict
-        ``relative_error`` of the worst motion and the ``half_width`` of what it is known to; ``worst``, every motion
-        with its errors, the worst first; ``averages``, where paths cannot be told; ``method``; ``evaluations``,
-        ``wall_seconds`` and ``budget`` in evaluations; a verdict, None where no path was found, and the reason.
+        ``relative_error`` of the worst motion and the ``half_width`` of its uncertainty; ``worst``, every motion with
+        its errors, the worst first; ``averages``, if paths diverge; ``method``; ``evaluations``, ``wall_seconds`` and
+        ``budget`` in evaluations; a verdict, None if no path was found, and the reason.
     """
     began = time.perf_counter()
     found: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "relative_error": None}
@@ -68,7 +68,7 @@ def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
         except (NoPathError, ArticulonError) as error:
             reason = f"not made: {error}"
         if found["verdict"] == "inconclusive" and not reason:
-            reason = "the error is too near to what is tolerated for the interval that it is known to"
+            reason = "the error is too close to the tolerance for its uncertainty"
         if found["verdict"] == "inconclusive" and maker.latest is not None and not maker.inertial:
             found["averages"] = averages(motion, maker.latest)
     return {

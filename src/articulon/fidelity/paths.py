@@ -1,15 +1,16 @@
-"""Paths of everything that moves, and how far two of them are apart.
+"""Paths of all motions, and the distance between two paths.
 
-A path is that of one *group* of speeds which belong together: the translation of a free body, the rotation of a body or
-of a spherical joint, the angle of a hinge, a slide, the modes of a flexible body. Two paths of a group are compared as
-graphs, time against place, each in its own unit: a run of the duration T whose group moves over a range R. At a moment
-t the error of the path x beside the true one y is
+A path belongs to one *group* of speeds: the translation of a free body, the rotation of a body or of a spherical joint,
+the angle of a hinge, a slide, the modes of a flexible body. Two paths of a group are compared as graphs of position
+over time, each axis in its own unit, for a run of duration T whose group moves over a range R. At a time t the error of
+the path x compared with the true path y is
 
     E(t) = min over t' of |t − t'|/T + |x(t) − y(t')|/R,
 
-what has to be moved in time and in place to lie on the true graph. On a steady way both are the same. Where a body is
-fast, what is late by little is far off in place, and E is the delay; where it is slow or at rest, a long delay means
-nothing, and E is the distance. No speed is divided by, so that rest and turning points need no case of their own.
+the smallest shift in time and position that puts the point on the true graph. In steady motion a shift in time and one
+in position are equivalent. If a body is fast, a small delay is a large distance, and E is the delay. If it is slow or
+at rest, a long delay is meaningless, and E is the distance. There is no division by a speed, so rest and turning points
+need no special case.
 """
 
 from typing import NamedTuple
@@ -22,9 +23,9 @@ from articulon.model.array_rotations import matrices, quaternion_product, rotati
 from articulon.model.joints import BY_KIND, PRISMATIC, REVOLUTE
 
 BETWEEN = 8
-"""Pieces that the way between two moments of the true path is cut into."""
+"""Number of pieces into which the true path between two times is divided."""
 BEYOND = 0.2
-"""How far a true path is continued at its last speed, as a part of the run: what is early is found there."""
+"""Extrapolation of the true path at its last speed, as a fraction of the run, to detect a run that is early."""
 
 
 class Group(NamedTuple):
@@ -33,15 +34,15 @@ class Group(NamedTuple):
     name: str
     """Body and motion in words, such as "arm: rotation about its hinge"."""
     start: int
-    """First speed."""
+    """Index of the first speed."""
     end: int
-    """One past the last."""
+    """One past the index of the last speed."""
     coordinate: int
-    """First coordinate; the first of four Euler parameters where ``turns`` is set."""
+    """Index of the first coordinate; the first of four Euler parameters if ``turns`` is set."""
     turns: bool
     """Whether the coordinates are Euler parameters."""
     angular: bool
-    """Whether the displacement is an angle [rad] and not a length."""
+    """Whether the displacement is an angle [rad] rather than a length."""
 
 
 def groups_of(model: Model) -> list[Group]:
@@ -68,28 +69,28 @@ def groups_of(model: Model) -> list[Group]:
 
 
 class Path(NamedTuple):
-    """Where everything is over time, in the columns of the groups."""
+    """Displacement of all motions over time, in the columns of the groups."""
 
     times: np.ndarray
-    """[time], shape (n,)."""
+    """Times [time], shape (n,)."""
     place: np.ndarray
-    """Displacement since the first moment, of rotations as the sum of the rotation vectors in the joint frame [length
-    or rad], shape (n, columns)."""
+    """Displacement since the first time; for rotations the sum of the rotation vectors in the joint frame [length or
+    rad], shape (n, columns)."""
     velocity: np.ndarray
-    """Its rate, shape (n, columns)."""
+    """Rate of the displacement, shape (n, columns)."""
     q: np.ndarray
     """Coordinates, shape (n, nq)."""
 
 
 def path_of(groups: list[Group], times: np.ndarray, q: np.ndarray, u: np.ndarray) -> Path:
-    """The path of a run through states at some moments, with a column for each speed.
+    """Path of a run through states at given times, with a column for each speed.
 
     Parameters
     ----------
     groups
         The groups of the model.
     times
-        The moments [time], shape (n,).
+        Times of the states [time], shape (n,).
     q, u
         Coordinates (n, nq) and speeds (n, nu).
     """
@@ -107,8 +108,8 @@ def path_of(groups: list[Group], times: np.ndarray, q: np.ndarray, u: np.ndarray
 
 
 def rough_groups(groups: list[Group]) -> list[Group]:
-    """The groups of paths under noise, numbered by columns: those of a rotation are the nine components of the body's
-    axes. Sums of rotation vectors depend on their order, and many small turns back and forth would add up."""
+    """Groups of paths under noise, numbered by columns: a rotation has the nine components of the body's axes. Sums of
+    rotation vectors depend on their order, and many small rotations back and forth would accumulate."""
     found, column = [], 0
     for group in groups:
         wide = 9 if group.turns else group.end - group.start
@@ -118,12 +119,12 @@ def rough_groups(groups: list[Group]) -> list[Group]:
 
 
 def rough_path(groups: list[Group], times: np.ndarray, q: np.ndarray, width: int) -> Path:
-    """The path of a run under noise, averaged over ``width`` moments, at the middles of what is averaged; its groups
-    are those of :func:`rough_groups`."""
+    """Path of a run under noise, averaged over ``width`` times, at the centres of the averages; its groups are those of
+    :func:`rough_groups`."""
     place = np.empty((times.size, groups[-1].end))
     for group in groups:
         a, b, k = group.start, group.end, group.coordinate
-        # Axes that turn by a small angle move by √2 of it in all.
+        # A rotation of the axes by a small angle changes their components by √2 times the angle in total.
         place[:, a:b] = matrices(q[:, k : k + 4]).reshape(-1, 9) / np.sqrt(2.0) if group.turns else q[:, k : k + b - a]
     place, times = _running_mean(place - place[0], width), _running_mean(times, width)
     return Path(times, place, np.asarray(np.gradient(place, times, axis=0)), q[:0])
@@ -135,7 +136,7 @@ def _running_mean(values: np.ndarray, width: int) -> np.ndarray:
 
 
 def unwrapped(vectors: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Rotation vectors (n, 3), each with as many whole turns about its axis as bring it next to ``expected``."""
+    """Rotation vectors (n, 3) plus the whole turns about their axes that bring them closest to ``expected``."""
     size = np.linalg.norm(vectors, axis=-1, keepdims=True)
     far = np.linalg.norm(expected, axis=-1, keepdims=True)
     axis = np.where(size > 1e-12, vectors / np.where(size > 1e-12, size, 1.0), expected / np.where(far > 0.0, far, 1.0))
@@ -144,18 +145,18 @@ def unwrapped(vectors: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def ranges(groups: list[Group], place: np.ndarray) -> np.ndarray:
-    """How far each group gets from where it began [length or rad], shape (groups,)."""
+    """Largest distance of each group from its start [length or rad], shape (groups,)."""
     return np.array([np.sqrt((place[:, g.start : g.end] ** 2).sum(axis=1)).max() for g in groups])
 
 
 def scales(groups: list[Group], reach: np.ndarray) -> np.ndarray:
-    """What errors of groups with these ranges are relative to [length or rad], shape (groups,)."""
+    """Reference scales for errors of groups with these ranges [length or rad], shape (groups,)."""
     return np.where([group.angular for group in groups], np.maximum(reach, LEAST_ANGLE), reach)
 
 
 def coordinate_scales(groups: list[Group], scale: np.ndarray, nq: int) -> np.ndarray:
-    """What errors of coordinates are relative to, by those of the groups: Euler parameters turn by half of the angle,
-    shape (nq,)."""
+    """Reference scales for errors of coordinates, from those of the groups, shape (nq,); Euler parameters change by
+    half of the angle."""
     found = np.ones(nq)
     for group, size in zip(groups, scale, strict=True):
         width = 4 if group.turns else group.end - group.start
@@ -164,7 +165,8 @@ def coordinate_scales(groups: list[Group], scale: np.ndarray, nq: int) -> np.nda
 
 
 def between(path: Path, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Place and velocity (m, nu) at moments (m,) by cubics between those of a path, straight on before and behind."""
+    """Position and velocity (m, nu) at times (m,) by cubic interpolation of a path, and linear extrapolation
+    outside."""
     t, x, v = path.times, path.place, path.velocity
     k = np.clip(np.searchsorted(t, times, side="right") - 1, 0, t.size - 2)
     h = (t[k + 1] - t[k])[:, None]
@@ -177,20 +179,20 @@ def between(path: Path, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Apart(NamedTuple):
-    """How far two paths of one group are apart, at the moments of the first."""
+    """Distance between two paths of one group, at the times of the first path."""
 
     error: np.ndarray
-    """E, shape (n,)."""
+    """Error E, shape (n,)."""
     late: np.ndarray
-    """How late the first one is [time], shape (n,)."""
+    """Delay of the first path [time], shape (n,)."""
     off: np.ndarray
-    """Distance in place at one moment over the range, shape (n,)."""
+    """Distance in position at the same time, over the range, shape (n,)."""
 
 
 def offsets(groups: list[Group], path: Path, truth: Path) -> np.ndarray:
-    """Place of a path less that of the true one at the path's moments, shape (n, nu). For rotations it is the rotation
-    vector between the two, with the whole turns that the places differ by. A true path that ends earlier stays where
-    it ended."""
+    """Position of a path minus that of the true path at the path's times, shape (n, nu). For rotations it is the
+    rotation vector between the two, plus the whole turns by which the positions differ. A true path that ends earlier
+    stays at its end point."""
     times = np.clip(path.times, truth.times[0], truth.times[-1])
     there, _ = between(truth, times)
     found = path.place - there
@@ -205,14 +207,14 @@ def offsets(groups: list[Group], path: Path, truth: Path) -> np.ndarray:
 
 
 def turned(e: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-    """Euler parameters (n, 4) after rotation vectors (n, 3) in the frame that they lead to."""
+    """Euler parameters (n, 4) after rotation by vectors (n, 3) given in the rotated frame."""
     angle = np.linalg.norm(rotation, axis=-1, keepdims=True)
     half = 0.5 * np.sinc(0.5 * angle / np.pi) * rotation
     return quaternion_product(np.concatenate([np.cos(0.5 * angle), half], axis=-1), e)
 
 
 def apart(path: Path, truth: Path, offset: np.ndarray, group: Group, reach: float, duration: float) -> Apart:
-    """How far a group's path and the true one are apart.
+    """Distance between a group's path and the true one.
 
     Parameters
     ----------
@@ -223,9 +225,9 @@ def apart(path: Path, truth: Path, offset: np.ndarray, group: Group, reach: floa
     group
         The group.
     reach
-        Its range R [length or rad].
+        Range R of the group [length or rad].
     duration
-        That of the run, T [time].
+        Duration T of the run [time].
     """
     a, b, t, end = group.start, group.end, path.times, truth.times[-1]
     off = np.sqrt((offset[:, a:b] ** 2).sum(axis=1)) / reach
@@ -236,7 +238,7 @@ def apart(path: Path, truth: Path, offset: np.ndarray, group: Group, reach: floa
     lengths = (ways**2).sum(axis=1)
     error, late = np.where(t > end, np.inf, off), np.zeros_like(off)
     for n in np.flatnonzero(error > 0.0):
-        # Nothing farther away in time can be nearer than the place at the same moment is.
+        # Points farther away in time than this cannot be closer than the position at the same time.
         low = max(int(np.searchsorted(fine, t[n] - error[n] * duration)) - 1, 0)
         high = min(int(np.searchsorted(fine, t[n] + error[n] * duration)) + 1, steps.size)
         piece = slice(low, max(high, low + 1))

@@ -1,5 +1,5 @@
-"""The fidelity section of a scaled run's summary: every premise of the scaling, judged by the run and what is made
-beside it."""
+"""The fidelity section of a scaled run's summary: every premise of the scaling, judged from the run and from unscaled
+reference runs."""
 
 import math
 import time
@@ -23,11 +23,11 @@ from articulon.integrate.lag_groups import followed_groups
 
 WITHOUT_INERTIA = "without inertia nothing is late"
 DRAWN = 200
-"""Points of each line that is kept for figures, at most."""
+"""Maximum number of points of each line stored for figures."""
 TOLD = 12
-"""Motions that the summary tells of besides what ends the run, the worst first."""
+"""Number of worst motions that the summary describes, besides the event that ends the run."""
 LARGE = 2**27
-"""Numbers of all frames beyond which motions are not judged: they would not fit into memory."""
+"""Total size of all frames beyond which motions are not judged, because they would not fit into memory."""
 
 
 @np.errstate(over="ignore", invalid="ignore")  # runs that diverge are judged too
@@ -39,7 +39,7 @@ def fidelity_of(
     wall_seconds: float,
     with_pairs: bool,
 ) -> dict[str, Any]:
-    """The verdict on a scaled run and what it rests on.
+    """Verdict on a scaled run, and its basis.
 
     Parameters
     ----------
@@ -48,20 +48,20 @@ def fidelity_of(
     found
         Its :func:`articulon.fidelity.run_temperatures.temperatures`.
     relaxation
-        τ of the slowest tree as a whole, unscaled; infinity without drag [time].
+        Relaxation time τ of the slowest tree as a whole, unscaled; infinity without drag [time].
     looked_seconds
-        What looking at the residual of the forces has taken along the run [s].
+        Wall time spent on the residual of the forces along the run [s].
     wall_seconds
-        What the run took [s], of which the estimators take a part.
+        Wall time of the run [s], including the estimators.
     with_pairs
-        Whether unscaled runs are made beside it, where its settings have a budget for them.
+        Whether unscaled reference runs are made, if the settings have a budget for them.
 
     Returns
     -------
     dict
-        As of :func:`articulon.fidelity.verdict.verdict_of`, with ``covers``, what the verdict covers in one sentence;
-        the ``worst`` motion; the ``tolerance`` and the ``error`` that it is judged by; the ``cost`` of all this, and
-        what is seen ``along`` the run.
+        The result of :func:`articulon.fidelity.verdict.verdict_of` with ``covers``, one sentence on what the verdict
+        covers; the ``worst`` motion; the ``tolerance`` and kind of ``error``; the ``cost`` of the judgement; and lines
+        ``along`` the run for figures.
     """
     began = time.perf_counter()
     observables, evaluator, settings = record.observables, record.evaluator, record.settings
@@ -88,14 +88,14 @@ def fidelity_of(
         expected = _expected_heat(record)
         premises["kinetic"] = kinetic(observables, target, _thermal(record), expected or 1.0, memory)
         if expected is not None and premises["kinetic"]["verdict"] == "suspect":
-            why = f"masses change faster than heat follows: the slowest motion has {expected:.2g} of it by the factors"
+            why = f"masses change faster than the heat follows; the slowest motion has {expected:.2g} of it"
             premises["kinetic"] |= {"verdict": None, "reason": why}
     else:
         premises["kinetic"] = kinetic(observables, target)
     expected = heat if evaluator.thermostat is not None else premises["clock"]["over_bath"]
     premises["configuration"] = configuration(found, expected, observables)
     if evaluator.thermostat is None and premises["configuration"]["measured_over_target"] is None:
-        # What follows from the factors alone is judged with the clock.
+        # Consequences of the factors alone are judged by the clock premise.
         premises["configuration"] |= {"verdict": None, "since": None}
     spent = time.perf_counter() - began + looked_seconds
     wrong: Sequence[Wrong] = ()
@@ -125,7 +125,7 @@ def fidelity_of(
 
 
 def _lag(record: Record, motion: Motion | None, bounds: Bounds) -> tuple[dict[str, Any], Any]:
-    """The lag premise, and the estimate along the run."""
+    """Evaluate the lag premise, and return the estimate along the run too."""
     if motion is None:
         return lag(record, "there are too few frames, or too many numbers in them", None, bounds), None
     lost = lost_by_inertia(record)
@@ -144,8 +144,8 @@ def _thermal(record: Record) -> np.ndarray | None:
 
 
 def _expected_heat(record: Record) -> float | None:
-    """Kinetic temperature of the slowest motion over that of the medium where it follows a mass that changes late, and
-    keeps its momentum; None for other policies."""
+    """Kinetic temperature of the slowest motion over that of the medium, if it lags behind a changing mass and keeps
+    its momentum; None for other policies."""
     if not record.policy.follows or record.times.size < 2:
         return None
     followed = followed_groups(record.evaluator, record.integrator, record.policy.aim())
@@ -153,28 +153,27 @@ def _expected_heat(record: Record) -> float | None:
 
 
 def covers(record: Record, premises: Mapping[str, Any], without: Sequence[str] = ()) -> str:
-    """What the verdict covers, in one sentence; ``without`` are motions that the steps do not resolve."""
+    """One sentence on what the verdict covers; ``without`` names motions that the steps do not resolve."""
     motions = "lag" in premises
     heat = "the temperatures of speeds and positions" if record.noise is not None or not motions else ""
     if not motions:
-        return f"It covers {heat}, and no paths, which are chaotic here."
+        return f"It covers {heat}, but no paths, which are chaotic here."
     paths = (
         "on average over the run and on the noise of this seed, " if record.noise is not None else "at every frame, "
     )
-    kind = "when each place on their paths is reached" if record.settings.error == "time" else "where they are"
+    kind = "the times at which positions are reached" if record.settings.error == "time" else "the positions"
     beside = f", and {heat}" if heat else ""
     few = ", ".join(without[:3]) + (f" and {len(without) - 3} more" if len(without) > 3 else "")
-    but = f" but for what moves less than the steps resolve ({few})" if without else ""
+    but = f" except for motions smaller than the steps resolve ({few})" if without else ""
     return (
-        f"It covers every body and joint{but} from the first frame to the last, {paths}{kind}{beside}; what lasts for "
-        "less than a twentieth of the run counts by that part of it."
+        f"It covers every body and joint{but} from the first frame to the last, {paths}{kind}{beside}; deviations "
+        "shorter than a twentieth of the run count in proportion to their duration."
     )
 
 
 def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]) -> dict[str, Any] | None:
-    """The motion that is worst: ``what`` it is, its errors in time and in position, how ``late`` it is [time],
-    ``since`` when its error is beyond the tolerance [time], and all this in ``words``. None where no motion is
-    known."""
+    """The worst motion: ``what`` it is, its errors in time and position, how ``late`` it is [time], ``since`` when its
+    error exceeds the tolerance [time], and the same in ``words``. None if no motion is known."""
     unit = "" if record.model.units.time is None else f" {record.model.units.symbols[2]}"
     if wrong:
         one, kind, since = wrong[0], record.settings.error, premises["paired"]["since"]
@@ -205,7 +204,7 @@ def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]
 
 
 def _amount(one: Wrong, kind: str, duration: float) -> str:
-    """How wrong a motion is, in words."""
+    """Error of a motion in words."""
     if kind == "position":
         return f"{_percent(one.position)} of its range off"
     if abs(one.late) >= 0.5 * one.time * duration:

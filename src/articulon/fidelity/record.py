@@ -1,4 +1,4 @@
-"""What a verdict is made from: the frames of a run, and what the run was."""
+"""Input of a verdict: the frames and settings of a run."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,49 +11,49 @@ from articulon.model import CHANNELS, Model
 
 
 class Settings(NamedTuple):
-    """What a run is judged by."""
+    """Criteria by which a run is judged."""
 
     tolerance: float
-    """Relative error that is trusted."""
+    """Relative error that counts as trusted."""
     error: str
-    """``"time"`` or ``"position"``."""
+    """Kind of error that is judged, ``"time"`` or ``"position"``."""
     budget: float
-    """What unscaled runs beside it may cost, as a part of its evaluations."""
+    """Allowed cost of unscaled reference runs, as a fraction of the evaluations of the run."""
 
 
 class Record(NamedTuple):
-    """A scaled run that has ended."""
+    """A finished scaled run."""
 
     model: Model
-    """What was simulated."""
+    """Simulated model."""
     evaluator: Evaluator
-    """Its forces."""
+    """Evaluator of its forces."""
     integrator: Any
-    """The declared integrator, its step found."""
+    """Declared integrator, with its step determined."""
     policy: Any
-    """The scaling policy."""
+    """Scaling policy."""
     q: np.ndarray
     """Coordinates at the frames, shape (frames, nq)."""
     u: np.ndarray
-    """Speeds there, shape (frames, nu)."""
+    """Speeds at the frames, shape (frames, nu)."""
     observables: Mapping[str, np.ndarray]
-    """Arrays over the frames by name: "time", the factors and what else was seen."""
+    """Arrays over the frames, by name: "time", the factors and other observables."""
     evaluations: int
-    """Evaluations of forces that the run took."""
+    """Number of force evaluations of the run."""
     seed: int
-    """Of its noise."""
+    """Seed of its noise."""
     window: float
     """Length of a fine window of noise [time]."""
     stop: tuple[int, np.ndarray, float] | None
-    """Body, direction and advance [length] that ended it, or would have; None without such a condition."""
+    """Body, direction and advance [length] of the stop condition; None without one."""
     adaptive: bool
-    """Whether joints were locked and released along the run."""
+    """Whether joints were locked and released during the run."""
     settings: Settings
-    """What it is judged by."""
+    """Criteria by which the run is judged."""
 
     @property
     def times(self) -> np.ndarray:
-        """Of the frames [time], shape (frames,)."""
+        """Times of the frames [time], shape (frames,)."""
         return self.observables["time"]
 
     @property
@@ -63,12 +63,12 @@ class Record(NamedTuple):
 
     @property
     def noise(self) -> Brownian | None:
-        """Its Brownian forces."""
+        """Brownian forces of the run."""
         return brownian_of(self.model)
 
     @property
     def uniform(self) -> bool:
-        """Whether all forces have had one factor all along."""
+        """Whether all forces had the same factor during the whole run."""
         a2 = self.observables["factor_damping"]
         factors = [self.observables[f"factor_{c}"] for c in CHANNELS if f"factor_{c}" in self.observables]
         return all(np.array_equal(one, a2) for one in factors)

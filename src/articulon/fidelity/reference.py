@@ -1,10 +1,10 @@
-"""The true path of a run without noise: the same model from the same start, unscaled, by what costs least.
+"""The true path of a run without noise: the same model and start, unscaled, by the cheapest method.
 
-``without_inertia`` is for bodies whose inertia matters little between two of the moments that are looked at, which is
-what makes scaling possible at all: drag balances all other forces, and a stabilised explicit rule follows at the pace
-of the slow motion. Its speeds may hold inertia to first order. ``complete`` integrates the whole equations of motion by
-an implicit rule (Hairer and Wanner's Radau IIA of order 5, by SciPy) whose Jacobian is differenced: for small models,
-and for those that nothing damps.
+``without_inertia`` is for bodies whose inertia matters little between two observed times, which is the condition for
+scaling. Drag then balances all other forces, and a stabilised explicit rule follows the slow motion. Its speeds may
+include inertia to first order. ``complete`` integrates the complete equations of motion by an implicit rule (Hairer and
+Wanner's Radau IIA of order 5, from SciPy) with a Jacobian by finite differences: for small models, and for models
+without damping.
 """
 
 from typing import NamedTuple
@@ -21,72 +21,72 @@ from articulon.model import Model
 from articulon.model.array_rotations import matrices
 
 LONGEST = 0.5
-"""Length of a step, as a part of the run, over the cube root of its tolerance: between steps a path is a cubic."""
+"""Longest step, as a fraction of the run, over the cube root of its tolerance; between steps a path is a cubic."""
 FIRST = 1e-3
-"""The first step, likewise."""
+"""First step, as a fraction of the run, over the cube root of its tolerance."""
 RELAXED = 1e-9
-"""Time in which a motion with inertia to first order has relaxed, as a part of the run."""
+"""Relaxation time for a motion with inertia to first order, as a fraction of the run."""
 LEAST = 0.01
-"""Errors of what hardly moves are relative to this part of its range."""
+"""Minimum reference scale for errors, as a fraction of the range, for coordinates that hardly move."""
 PAST = 0.05
-"""How long a path goes on behind the place that ends the run, as a part of the run: what overtakes it is there."""
+"""Continuation of a path beyond the stop event, as a fraction of the run, to detect a run that is ahead of it."""
 
 
 LEFT = 200
-"""Evaluations that going on so long may take at least; at most it takes half of what the path took until there."""
+"""Minimum number of evaluations allowed for this continuation; the maximum is half of the path's cost so far."""
 
 
 class TooExpensiveError(Exception):
-    """The budget has ended before the path has."""
+    """The budget is exhausted before the end of the path."""
 
 
 class NoPathError(Exception):
-    """There is no path of this kind; says why."""
+    """There is no path of this kind; the message gives the reason."""
 
 
 class Course(NamedTuple):
-    """What a reference path is asked for."""
+    """Specification of a reference path."""
 
     groups: list[Group]
-    """The groups of the model."""
+    """Groups of the model."""
     q: np.ndarray
     """Initial coordinates, shape (nq,)."""
     u: np.ndarray
     """Initial speeds, shape (nu,)."""
     start: float
-    """When the run begins [time]."""
+    """Start time of the run [time]."""
     duration: float
-    """How long it goes on [time]."""
+    """Duration of the run [time]."""
     scale: np.ndarray
-    """What errors of each group are relative to [length or rad], shape (groups,)."""
+    """Reference scale for errors of each group [length or rad], shape (groups,)."""
     speed: np.ndarray
-    """The same of their speeds, shape (groups,)."""
+    """Reference scale for errors of the groups' speeds, shape (groups,)."""
     idle: np.ndarray
-    """Whether a speed is zero all along, shape (nu,)."""
+    """Whether a speed is zero during the whole run, shape (nu,)."""
     stop: tuple[int, np.ndarray, float] | None
-    """Body, direction and advance [length] that end the run, or None."""
+    """Body, direction and advance [length] of the stop condition, or None."""
 
 
 def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budget: int) -> Path:
-    """The path without inertia, or with inertia to first order.
+    """Path without inertia, or with inertia to first order.
 
     Parameters
     ----------
     drift
-        Its speeds.
+        Drift velocities.
     course
-        What is asked for.
+        Specification of the path.
     tolerance
         Error of a step, relative to the scales.
     budget
-        Evaluations that it may take.
+        Maximum number of evaluations.
 
     Raises
     ------
     TooExpensiveError
-        Where the budget ends first.
+        If the budget is exhausted.
     NoPathError
-        Where the path comes to a place where no step is short enough.
+        If the path reaches a point where no step is short enough.
     """
     begun, most = drift.evaluations, drift.evaluations + budget
 
@@ -104,7 +104,7 @@ def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budg
     ]
 
     def scale(rate: np.ndarray) -> np.ndarray:
-        # What is slow is late by much for a small error in place.
+        # For slow motions a small error in position is a long delay.
         for part in parts:
             reach = whole[part]
             size[part] = tolerance * np.minimum(reach, np.maximum(LEAST * reach, T * np.linalg.norm(rate[part])))
@@ -129,7 +129,7 @@ def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budg
             first = tell.reached is None
             if tell.over(t, q):
                 break
-            if first and tell.reached is not None:  # what comes then may be a collision that never ends
+            if first and tell.reached is not None:  # an endless collision may follow
                 most = min(most, drift.evaluations + max(LEFT, (drift.evaluations - begun) // 2))
     except (NotFinishedError, TooExpensiveError) as error:
         if tell.reached is None:
@@ -137,14 +137,14 @@ def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budg
                 raise
             raise NoPathError(f"steps without inertia become too short at t = {times[-1]:.6g}") from None
     if not np.array_equal(begins, course.q):
-        # What it takes to relax is a part of the path, which begins where the run does.
+        # The relaxation is part of the path, which begins at the start of the run.
         times[0] += RELAXED * T
         times, places, speeds = [course.start, *times], [course.q, *places], [speeds[0], *speeds]
     return path_of(course.groups, np.array(times), np.array(places), np.array(speeds))
 
 
 def complete(evaluator: Evaluator, course: Course, tolerance: float, budget: int) -> tuple[Path, int]:
-    """The path by the whole equations of motion, and the evaluations that it took; parameters and errors are those of
+    """Path by the complete equations of motion, and the number of evaluations used; parameters and errors are those of
     :func:`without_inertia`."""
     model, spent = evaluator.model, 0
     nq, nu = model.nq, model.nu
@@ -173,7 +173,7 @@ def complete(evaluator: Evaluator, course: Course, tolerance: float, budget: int
 
     tell, T = _Ending(model, course), course.duration
     times, states = [course.start], [np.concatenate([course.q, course.u])]
-    # Trial states of the Newton iterations may overflow; they are rejected.
+    # Trial states of the Newton iteration may overflow; they are rejected.
     with np.errstate(all="ignore"):
         try:
             solver = scipy.integrate.Radau(
@@ -209,17 +209,17 @@ def complete(evaluator: Evaluator, course: Course, tolerance: float, budget: int
 
 
 def _longest(duration: float, tolerance: float) -> float:
-    """The longest step of a path with a tolerance [time]."""
+    """Longest step of a path for a tolerance [time]."""
     return LONGEST * float(np.cbrt(tolerance)) * duration
 
 
 class _Ending:
-    """Tells when a path has come to where its run ends."""
+    """Detects when a path has reached the stop event of its run."""
 
     def __init__(self, model: Model, course: Course) -> None:
         self.model, self.stop, self.past = model, course.stop, PAST * course.duration
         self.reached: float | None = None
-        """When it got to the place that ends the run [time], or None."""
+        """Time at which the stop event was reached [time], or None."""
         self.start = 0.0 if course.stop is None else self._advance(course.q)
 
     def _advance(self, q: np.ndarray) -> float:
@@ -229,7 +229,7 @@ class _Ending:
         return float(direction @ (positions[body] + matrices(rotations[body]) @ self.model.centres[body]))
 
     def over(self, t: float, q: np.ndarray) -> bool:
-        """Whether the path has gone on for long enough behind its end."""
+        """Whether the path has continued long enough beyond its end."""
         if self.stop is None:
             return False
         if self.reached is None and self._advance(q) - self.start >= self.stop[2]:

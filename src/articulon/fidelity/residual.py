@@ -1,13 +1,14 @@
-"""How far the scaled forces cancel, the premise of the multiscale method (Guy 2018, the ε⁰ term of 2.10).
+"""The cancellation premise: how far the scaled forces cancel, as the multiscale method assumes (Guy 2018, eq. 2.10,
+ε⁰).
 
-At every frame of a scaled run the generalised forces G_c of its channels are summed, unscaled: the residual is
-|Σ G_c|/Σ|G_c|, 0 where they cancel and 1 where they do not at all. It is taken joint by joint, translations and
+At every frame of a scaled run the unscaled generalised forces G_c of its channels are summed. The residual is
+|Σ G_c|/Σ|G_c|: 0 if they cancel, 1 if they do not cancel at all. It is computed joint by joint, with translations and
 rotations apart, so that forces are never added to torques.
 
-On the slowest tree it says how wrong the translation is. With the sum D of all that drives it and the drag G_d, the
-tree moves at −G_d·D/|D|² of the speed of its steady drift: by 1 + G_d·D/|D|² too slowly. The unscaled tree needs the
-same, less by its own factor, so that 1 − a2 of it is the error of the scaling. It informs, and decides nothing: at rest
-both forces are what the integrator leaves of them, and their quotient is noise.
+For the slowest tree it shows the error of the translation. With the sum D of all driving forces and the drag G_d, the
+tree moves at −G_d·D/|D|² of its steady drift speed, which is too slow by 1 + G_d·D/|D|². For the unscaled tree this
+deficit is smaller by its own factor, so that 1 − a2 of it is the error of the scaling. The figure informs and decides
+nothing: at rest both forces are residuals of the integrator, and their quotient is noise.
 """
 
 from collections.abc import Mapping
@@ -20,22 +21,22 @@ from articulon.model import CHANNELS
 
 
 def cancellation(observables: Mapping[str, np.ndarray], relaxation: float, closed: bool) -> dict[str, Any]:
-    """The premise that the scaled forces cancel.
+    """Evaluate the premise that the scaled forces cancel.
 
     Parameters
     ----------
     observables
-        Arrays over the frames by name.
+        Arrays over the frames, by name.
     relaxation
-        τ of the slowest tree, unscaled [time].
+        Relaxation time τ of the slowest tree, unscaled [time].
     closed
-        Whether loops act, whose forces are in no channel.
+        Whether loop constraints act, whose forces are in no channel.
     """
     found: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "residual": None, "by_channel": None}
     found["relative_error"] = None
     residual, times = observables.get(RESIDUAL), observables["time"]
     if residual is None:
-        return {**found, "reason": "forces were not looked at along the run, or there is no drag to balance them"}
+        return {**found, "reason": "forces were not observed along the run, or there is no drag to balance them"}
     finite = np.isfinite(residual)
     if not finite.any():
         return {**found, "reason": "no force acts on the slowest body"}
@@ -53,7 +54,7 @@ def cancellation(observables: Mapping[str, np.ndarray], relaxation: float, close
         return {**found, "reason": "Brownian forces cancel over time and not at a moment"}
     too_slow = observables[TOO_SLOW]
     if not np.isfinite(too_slow).all() or times.size < 3:
-        return {**found, "reason": "nothing drives the slowest body at times"}
+        return {**found, "reason": "at times nothing drives the slowest body"}
     a2 = observables["factor_damping"]
     lost = too_slow * np.maximum(1.0 - a2, 0.0)
     whole = float(times[-1] - times[0])
@@ -62,9 +63,12 @@ def cancellation(observables: Mapping[str, np.ndarray], relaxation: float, close
 
 
 def accumulate(times: np.ndarray, lost: np.ndarray, relaxation: float) -> np.ndarray:
-    """∫ lost dt up to each moment [time], with ``lost`` exponential between two frames where it has one sign at both,
-    as it is where a force grows exponentially, and linear elsewhere; what is lost at the first moment, when a run
-    begins from rest, is lost for no longer than the scaled relaxation time."""
+    """Integral ∫ lost dt up to each time [time].
+
+    ``lost`` is taken as exponential between two frames if it has the same sign at both, as for a force that grows
+    exponentially, and as linear otherwise. The loss at the first time, when a run starts from rest, counts for at most
+    the scaled relaxation time.
+    """
     interval = np.diff(times)
     a, b = lost[:-1], lost[1:]
     mean = 0.5 * (a + b)

@@ -1,4 +1,4 @@
-"""What is looked at of the cancellation of forces, at every frame of a scaled run: see :mod:`residual`."""
+"""Observables of the cancellation of forces at every frame of a scaled run; see :mod:`residual`."""
 
 import math
 import time
@@ -14,16 +14,16 @@ from articulon.model import CHANNELS
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 
 RESIDUAL, OVER_JOINTS, TOO_SLOW = "residual", "residual_over_joints", "too_slow"
-"""Names of the observables: |Σ G_c|/Σ|G_c| of the slowest tree's translation, the mean of that over all joints, and the
-part by which the slowest tree moves too slowly for the forces on it."""
+"""Names of the observables: |Σ G_c|/Σ|G_c| of the slowest tree's translation, its mean over all joints, and the
+fraction by which the slowest tree is too slow for the forces on it."""
 
 
 @kernel
 def cancel(
     forest, gravity, wrench_channels, joint_channels, found, joint, ws, starts, slow, wrench, tau, forces, result
 ):
-    """Residual of the slow block, mean residual of the blocks, how much too slow it is, and |G_c| of the slow block, at
-    links that have been placed and whose channels have been filled."""
+    """Residual of the slow block, mean residual of the blocks, speed deficit, and |G_c| of the slow block, for links
+    with positions and channels already filled."""
     links, nu = forest.mass.size, tau.size
     for c in range(8):
         for k in range(nu):
@@ -80,16 +80,16 @@ def cancel(
 
 
 class ResidualObserver:
-    """Takes the cancellation's part of the frames of a run; nothing without drag, or with a thermostat.
+    """Computes the observables of the cancellation at the frames of a run; none without drag or with a thermostat.
 
     Parameters
     ----------
     evaluator
-        The forces, evaluated at the state that is looked at.
+        Forces, evaluated at the observed state.
     present
-        Numbers of the channels that forces act in.
+        Indices of the channels that contain forces.
     root
-        The first link of the slowest tree.
+        First link of the slowest tree.
     scaled
         Whether the run scales anything.
     """
@@ -102,7 +102,7 @@ class ResidualObserver:
         self.starts = group_starts(model)
         self.slow = int(np.searchsorted(self.starts, model.forest.u_start[root])) if self.looks else 0
         self.seconds = 0.0
-        """Wall time that looking has taken [s]."""
+        """Wall time spent on the observables [s]."""
         links = model.forest.mass.size
         self._scratch = np.zeros((links, 6)), np.zeros(model.nu), np.zeros((8, model.nu)), np.zeros(11)
 
@@ -115,12 +115,12 @@ class ResidualObserver:
         return names | {f"net_{CHANNELS[c]}": "dimensionless" for c in self.channels}
 
     def warm_up(self) -> None:
-        """Compiles what looking takes, which is no part of its time."""
+        """Compile the kernels of the observables, so that the compilation does not count as their time."""
         self.look()
         self.seconds = 0.0
 
     def look(self) -> dict[str, float]:
-        """The observables: the three, and each channel's part of the forces on the slowest tree."""
+        """Observables: the three, and the share of each channel in the forces on the slowest tree."""
         if not self.looks:
             return {}
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Temperatures of a run: of its speeds and of its positions, how far they spread, and what scaling has done to them."""
+"""Temperatures of a run, of its speeds and of its positions: their fluctuations, and the effects of scaling."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -13,13 +13,13 @@ from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy
 
 SETTLED = 0.25
-"""Part of the frames after which a run is taken to have settled."""
+"""Fraction of the frames that counts as equilibration."""
 ENOUGH = 20
-"""Frames from which something can be said of a mean."""
+"""Minimum number of frames for a mean."""
 DRIVEN = 400
-"""Frames at which the drift by the forces is evaluated."""
+"""Number of frames at which the drift due to the forces is evaluated."""
 PARTS = 10
-"""Parts of a run whose means say how well the mean of all is known."""
+"""Number of parts of a run whose means give the uncertainty of the total mean."""
 
 
 def temperatures(
@@ -29,26 +29,26 @@ def temperatures(
     not_defined: str | None,
     bath: float | None = None,
 ) -> dict[str, Any] | None:
-    """Means over the last three quarters of the frames; None for a run without a temperature.
+    """Mean temperatures over the last three quarters of the frames; None for a run without a temperature.
 
     Parameters
     ----------
     observables
-        Arrays over the frames by name.
+        Arrays over the frames, by name.
     degrees_of_freedom
         Degrees of freedom N that share the kinetic energy.
     boltzmann
         Boltzmann constant [energy/temperature].
     not_defined
-        Why the configurational temperature is not defined, where it is not.
+        Reason why the configurational temperature is undefined, if it is.
     bath
-        Temperature of the medium [temperature], which is the target where no thermostat has one.
+        Temperature of the medium [temperature]; the target if there is no thermostat.
 
     Returns
     -------
     dict
-        Mean and standard deviation of the kinetic temperature, the canonical one √(2/N) T, the mean target, and the
-        configurational temperature ⟨|∇Φ|²⟩/k⟨∇²Φ⟩ or why it is ``not_defined``; the mean ``pressure``.
+        Mean and standard deviation of the kinetic temperature, its canonical standard deviation √(2/N) T, the mean
+        target, the configurational temperature ⟨|∇Φ|²⟩/k⟨∇²Φ⟩ or why it is ``not_defined``, and the mean ``pressure``.
     """
     settled = slice(int(SETTLED * len(observables["time"])), None)
     values = observables["temperature_kinetic"][settled]
@@ -73,8 +73,8 @@ def temperatures(
 
 
 def heating(observables: Mapping[str, np.ndarray], degrees_of_freedom: int, boltzmann: float) -> float | None:
-    """Temperature at which positions are sampled in the end, over the target, by the equations: the kinetic temperature
-    over the factor of the potential, once settled. None without a target, or without a potential."""
+    """Temperature at which positions are finally sampled, over the target, by the equations of motion: the kinetic
+    temperature over the factor of the potential, after equilibration. None without a target or without a potential."""
     aim, factor = observables.get("temperature_target"), observables.get("factor_potential")
     if aim is None or factor is None or not degrees_of_freedom:
         return None
@@ -86,16 +86,16 @@ def heating(observables: Mapping[str, np.ndarray], degrees_of_freedom: int, bolt
 def configuration(
     found: Mapping[str, Any] | None, expected: float | None, observables: Mapping[str, np.ndarray]
 ) -> dict[str, Any]:
-    """The premise that the positions are sampled at the target temperature.
+    """Evaluate the premise that positions are sampled at the target temperature.
 
     Parameters
     ----------
     found
         The :func:`temperatures` of the run.
     expected
-        What follows from the run's equations for the temperature of the positions, over the target.
+        Temperature of the positions over the target, by the equations of motion of the run.
     observables
-        Arrays over the frames by name.
+        Arrays over the frames, by name.
     """
     premise: dict[str, Any] = {"expected_over_target": expected, "measured_over_target": None, "since": None}
     times, reasons, verdicts = observables["time"], [], []
@@ -124,33 +124,33 @@ def kinetic(
     expected: float = 1.0,
     memory: float = 0.0,
 ) -> dict[str, Any]:
-    """The premise that the speeds have the target temperature, once divided by the factor that scaling lowers it by.
+    """Evaluate the premise that speeds have the target temperature, after division by the factor of the scaling.
 
-    A wrong one makes a run suspect and no more: positions can be right where speeds are not. The interval is that of
-    the means of ten parts of the settled run, wider where the parts remember each other.
+    A wrong temperature makes a run at most suspect, because positions can be right if speeds are not. The interval
+    follows from the means of ten parts of the equilibrated run, and is wider if the parts are correlated.
 
     Parameters
     ----------
     observables
-        Arrays over the frames by name.
+        Arrays over the frames, by name.
     target
-        Temperature of the medium or of the thermostat [temperature]; None where there is neither.
+        Temperature of the medium or of the thermostat [temperature]; None if there is neither.
     thermal
-        Kinetic temperature of the settled frames without the mean drift of each part, in ``PARTS`` equal parts one
-        after the other. A mean over few relaxation times takes heat with it, so that the speeds have between this and
-        the kinetic temperature of the frames. None where nothing drifts.
+        Kinetic temperature of the equilibrated frames without the mean drift of each part, in ``PARTS`` equal parts one
+        after the other. A mean over few relaxation times removes heat too, so that the true temperature of the speeds
+        is between this and the kinetic temperature of the frames. None if nothing drifts.
     expected
-        What the slowest motion has over the target where masses change faster than it thermalises; of the others that
-        is between this and 1.
+        Temperature of the slowest motion over the target if masses change faster than it thermalises; that of the other
+        motions is between this and 1.
     memory
-        How long the slowest motion remembers its kinetic energy [time].
+        Correlation time of the kinetic energy of the slowest motion [time].
     """
     premise: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "over_target": None, "half_width": None}
     times = observables["time"]
     settled = slice(int(SETTLED * len(times)), None)
     values = [observables["temperature_kinetic"][settled], *([] if thermal is None else [thermal])]
     if not target or not all(np.isfinite(one).all() for one in values):
-        return {**premise, "reason": "nothing keeps a temperature"}
+        return {**premise, "reason": "nothing controls the temperature"}
     if values[0].size < 2 * PARTS:
         return {**premise, "reason": "there are too few frames for a mean"}
     means = [np.array([part.mean() for part in np.array_split(one, PARTS)]) / target for one in values]
@@ -159,23 +159,23 @@ def kinetic(
     half = wider * max(
         float(scipy.special.stdtrit(PARTS - 1, 0.975) * one.std(ddof=1) / math.sqrt(PARTS)) for one in means
     )
-    # How far the temperatures that the speeds may have lie from those that they should.
+    # Distance between the possible temperatures of the speeds and the expected ones.
     wrong = max(min(ratios) - max(1.0, expected), min(1.0, expected) - max(ratios), 0.0)
     verdict = HEAT.verdict_of_interval(wrong, half)
     premise |= {"over_target": ratios[-1], "with_drift": ratios[0], "half_width": half}
     if verdict == "inconclusive":
-        return {**premise, "reason": "the interval is too wide to tell"}
+        return {**premise, "reason": "the interval is too wide"}
     return {**premise, "verdict": "suspect" if verdict == "violated" else verdict}
 
 
 def _remembering(duration: float, memory: float) -> float:
-    """How many times as wide the interval of a mean over a duration is as ``PARTS`` parts without memory of each other
-    would make it, for what is forgotten exponentially."""
+    """Factor by which the interval of a mean exceeds that of ``PARTS`` uncorrelated parts, for an exponentially
+    decaying correlation."""
     if not memory > 0.0:
         return 1.0
 
     def spread(length: float) -> float:
-        """Variance of a mean over a length, relative to that of one value."""
+        """Variance of a mean over a length, relative to that of a single value."""
         x = length / memory
         return 2.0 * (x + math.expm1(-x)) / x**2
 
@@ -183,8 +183,8 @@ def _remembering(duration: float, memory: float) -> float:
 
 
 def behind_its_mass(times: np.ndarray, factor: np.ndarray, relaxation: float) -> float:
-    """Mean kinetic temperature over the target, once settled, of a body whose mass m/a2 changes while it keeps its
-    thermal momentum p.
+    """Mean kinetic temperature over the target, after equilibration, of a body whose mass m/a2 changes while it keeps
+    its thermal momentum p.
 
     ⟨p²⟩' = −2 (a2/τ) ⟨p²⟩ + 2 β kT, so that c = ⟨p²⟩ a2/(m kT) obeys c' = (2 a2/τ)(1 − c) + c (ln a2)', which is
     solved between frames with ln a2 linear in time and the mean of a2.
@@ -192,11 +192,11 @@ def behind_its_mass(times: np.ndarray, factor: np.ndarray, relaxation: float) ->
     Parameters
     ----------
     times
-        Of the frames [time], shape (frames,).
+        Times of the frames [time], shape (frames,).
     factor
-        a2 there, shape (frames,).
+        Factor a2 at the frames, shape (frames,).
     relaxation
-        τ = m/β [time].
+        Relaxation time τ = m/β [time].
     """
     found = np.ones(times.size)
     for k in range(1, times.size):
@@ -216,12 +216,11 @@ def thermal_temperatures(
     temperatures: np.ndarray,
     drift: Callable[[float, np.ndarray], np.ndarray] | None = None,
 ) -> np.ndarray | None:
-    """Kinetic temperature of the settled frames without the drift of each speed; None where there are too few frames
-    for a mean drift.
+    """Kinetic temperature of the equilibrated frames without the drift of each speed; None for too few frames.
 
-    ½ ūᵀ M ū of the mean speeds ū of each of ``PARTS`` parts of the settled frames is motion and no heat. A mean of n
-    frames takes 1/n of the heat with it, which is given back. Where forces change within a part, the drift by the
-    forces at the frames takes more: the smaller temperature is given. These forces are evaluated at ``DRIVEN`` of the
+    The energy ½ ūᵀ M ū of the mean speeds ū of each of ``PARTS`` parts is motion, not heat. A mean of n frames removes
+    1/n of the heat too, which is added back. If forces change within a part, subtracting the drift due to the forces at
+    the frames removes more; the smaller temperature is returned. These forces are evaluated at ``DRIVEN`` of the
     frames.
 
     Parameters
@@ -229,13 +228,13 @@ def thermal_temperatures(
     model
         The model.
     times
-        Of the frames [time], shape (frames,).
+        Times of the frames [time], shape (frames,).
     q, u
         Coordinates (frames, nq) and speeds (frames, nu).
     kinetic_energies, temperatures
         Kinetic energy [energy] and kinetic temperature [temperature] of the frames, shape (frames,).
     drift
-        Speeds at which drag balances the forces at a time and coordinates, shape (nu,); None where they are not known.
+        Drift velocities, at which drag balances the forces, for a time and coordinates, shape (nu,); None if unknown.
     """
     first = int(SETTLED * temperatures.size)
     settled = np.arange(first, temperatures.size)
@@ -257,19 +256,19 @@ def thermal_temperatures(
 
 
 def scaling_notes(policy: ScalingPolicy, target: float) -> list[str]:
-    """What a policy of thermostats does, for the notes of a run at a target temperature."""
+    """Notes on the effect of a scaling policy with a thermostat, for a run at a target temperature."""
     if not policy.thermostatted:
         return []
     a2, factor = policy.target_factor(), policy.configurational_factor()
     if a2 != 1.0:
         return [
-            f"scaling: no gain: with its target at a2 Td the motion is the unscaled one in a clock slower by √a2 = "
+            f"scaling: no gain: with its target at a2 Td the motion is the unscaled one with a clock slower by √a2 = "
             f"{math.sqrt(a2):.4g}, so that steps and physics slow down alike; temperatures are shown divided by a2"
         ]
     if factor is None:
         return [
             "scaling: the thermostat keeps the kinetic temperature while the forces are weaker by a2, so that "
-            "positions are sampled at Td over a mean a2"
+            "positions are sampled at Td over the mean a2"
         ]
     return [
         f"scaling: the thermostat keeps the kinetic temperature at {target:g} while the forces are weaker, so that "

@@ -1,12 +1,11 @@
-"""Unscaled paths beside a scaled run, each better known than the one before, and how wrong the run is beside each.
+"""Unscaled reference paths for a scaled run, of increasing accuracy, and the errors of the run relative to each.
 
-They begin where the run began, on the same noise where there is any, and go on as long. What makes that affordable is
-that they need not be the run that the user did not want to pay for: between two moments that one looks at, inertia
-hardly matters, or scaling could not be thought of, and without inertia nothing is fast. So what is found first is the
-motion without inertia, twice, the second time more accurately: how far the two answers differ is the error of the
-second. What inertia does to the true path is then the part a2 of what it does to the run's. Where that is too uncertain
-to tell, the motion is found with inertia to first order, and then by the complete equations, integrated by a stiff
-rule.
+The paths have the start, the noise (if any) and the duration of the run. They are affordable because they need not be
+the run that the user wanted to avoid: between two observed times inertia hardly matters, otherwise scaling would be
+impossible, and without inertia nothing is fast. The motion without inertia is therefore computed first, twice, the
+second time more accurately; the difference is the error of the second. The effect of inertia on the true path is the
+fraction a2 of its effect on the run. If this is too uncertain, the motion is computed with inertia to first order, and
+then by the complete equations with a stiff rule.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,44 +34,44 @@ from articulon.integrate.drift_velocity import DriftVelocity, SlowMotion
 from articulon.integrate.integrators import Controlled
 
 TOLERANCES = (1e-3, 2e-4, 4e-5)
-"""Errors of steps of the paths, relative to the range of each motion."""
+"""Step errors of the paths, relative to the range of each motion."""
 WITHIN = (1e-3, 1e-4, 1e-5)
-"""The same within windows of noise, where errors of many windows add up."""
+"""Step errors within windows of noise, where errors of many windows accumulate."""
 LEAST_IN_WINDOW = 3
-"""Evaluations that steps within a window take at least."""
+"""Minimum number of evaluations for steps within a window."""
 COMPLETE = 400
-"""Variables up to which the complete equations are integrated by an implicit rule, whose Jacobian is dense."""
+"""Maximum number of variables for the complete equations, because the Jacobian of the implicit rule is dense."""
 LEAST_EVALUATIONS, LEAST_WORK = 8_000, 400_000
 """Evaluations, and evaluations times bodies and sites, that a verdict may always cost: about a second."""
 MOVED = 1e-6
-"""Displacement over which speeds are differenced, over the range of the motion."""
+"""Displacement for finite differences of speeds, relative to the range of the motion."""
 FIRST_ORDER = 0.5
-"""Part of the way that inertia takes at a moment from which its first order says nothing."""
+"""Fraction of the displacement taken by inertia at a time beyond which the first order is useless."""
 LEAST_KNOWN = 0.02
-"""What is known at best of an error beside a path without all of its inertia, as a part of it."""
+"""Minimum relative uncertainty of an error relative to a path without full inertia."""
 TAKEN = 0.5
-"""What is known of what inertia does to the true path under noise, as a part of it."""
+"""Relative uncertainty of the effect of inertia on the true path under noise."""
 COMPILED = 4
-"""Times as much may be paths under noise, whose steps are compiled."""
+"""Factor by which the budget is larger for paths under noise, whose steps are compiled."""
 LEAST_MOMENTS = 6
-"""Frames from which a path is known between them."""
+"""Minimum number of frames for interpolating a path."""
 FRAMES = 5
-"""Frames at which the stiffness of the motion without inertia is looked at."""
+"""Number of frames at which the stiffness of the motion without inertia is evaluated."""
 
 
 class Outcome(NamedTuple):
-    """What a path says."""
+    """Result of the comparison with one path."""
 
     how: str
-    """What path it was."""
+    """Method of the path."""
     wrong: list[Wrong]
-    """How wrong each motion is, the worst first."""
+    """Errors of each motion, the worst first."""
     half_width: float
-    """What the error of the worst is known to."""
+    """Uncertainty of the largest error."""
 
 
 def _known(wrong: list[Wrong], kind: str, unsure: Callable[[Wrong], float]) -> float:
-    """What the error of the worst motion is known to, by what each is: another may be worse than it seems."""
+    """Uncertainty of the largest error, given that of each motion: another motion may be worse than it appears."""
     if not wrong:
         return 0.0
     most = max(one.of(kind) + unsure(one) for one in wrong) - wrong[0].of(kind)
@@ -80,7 +79,7 @@ def _known(wrong: list[Wrong], kind: str, unsure: Callable[[Wrong], float]) -> f
 
 
 def budget_of(record: Record) -> int:
-    """Evaluations that unscaled runs may take: a part of the run's, and for a small model always some."""
+    """Number of evaluations for unscaled runs: a fraction of those of the run, with a minimum for small models."""
     part = record.settings.budget
     if part <= 0.0:
         return 0
@@ -90,51 +89,53 @@ def budget_of(record: Record) -> int:
 
 
 class UnscaledPaths:
-    """Makes the paths beside a run."""
+    """Computes the unscaled paths for a run."""
 
     def __init__(self, record: Record, motion: Motion, budget: int) -> None:
         self.record, self.motion, self.budget, self.evaluations = record, motion, budget, 0
         self.kind = record.settings.error
         self.wanted = 0
-        """Evaluations that would decide, where that is known."""
+        """Number of evaluations that would decide, if known."""
         self.latest: Path | None = None
-        """The latest path on the noise of the run."""
+        """Latest path with the noise of the run."""
         self.inertial = False
-        """Whether what inertia does to it is what is known least."""
+        """Whether the effect of inertia on it is the largest uncertainty."""
         self.rate = 0.0
-        """The largest rate of the motion without inertia that was seen, where noise acts [1/time]."""
+        """Largest observed rate of the motion without inertia, if noise acts [1/time]."""
 
     def why_not(self) -> str | None:
         record = self.record
         if self.budget <= 0:
             return "not made: fidelity.budget is 0; set it to 0.05"
         if record.evaluator.thermostat is not None:
-            return "not made: the paths of thermostatted particles are chaotic, and part for any reason"
+            return "not made: the paths of thermostatted particles are chaotic and diverge under any perturbation"
         if record.adaptive:
-            return "not made: joints were locked and released along the run; compare it with an unscaled run that does"
+            return (
+                "not made: joints were locked and released during the run; compare it with an unscaled run that does so"
+            )
         if record.evaluator.contacts is not None:
-            return "not made: the paths of grains in contact are chaotic, and part for any reason"
+            return "not made: the paths of grains in contact are chaotic and diverge under any perturbation"
         if not record.evaluator.system.forces.drag.mass.any():
             return "not made: there is no drag, and without it scaling only slows the clock"
         least = LEAST_FRAMES if self.motion.noisy else LEAST_MOMENTS
         if record.times.size < least:
             return f"not made: there are fewer than {least - 1} intervals between frames; keep more (frames)"
         if not np.isfinite(record.q).all():
-            return "not made: there are frames that are not finite"
+            return "not made: some frames are not finite"
         return None
 
     def what_it_takes(self) -> str:
-        """What would decide, and what it would cost."""
+        """What would decide, and its cost, as a message."""
         part = self.record.settings.budget
         needed = max(self.wanted, 2 * self.budget) / max(self.record.evaluations, 1)
         more = "about" if self.wanted else "more than"
         return (
-            f"fidelity.budget = {part:g} allows {self.budget:,} evaluations of the forces, which do not last for an "
-            f"unscaled run beside this one; set it to {more} {needed:.2g}"
+            f"fidelity.budget = {part:g} allows {self.budget:,} force evaluations, too few for an "
+            f"unscaled reference run; set it to {more} {needed:.2g}"
         )
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Answers, each better than the one before."""
+        """Yield results of increasing accuracy."""
         if self.motion.noisy:
             yield from self._noisy()
             return
@@ -151,7 +152,7 @@ class UnscaledPaths:
         if small:
             yield from self._complete(evaluator, course)
         elif reason is not None:
-            raise NoPathError(f"{reason}, and the complete equations are those of more than {COMPLETE} variables")
+            raise NoPathError(f"{reason}, and the complete equations have more than {COMPLETE} variables")
 
     def _damped_otherwise(self, drift: DriftVelocity) -> bool:
         times, middle = self.record.times, self.record.times.size // 2
@@ -178,7 +179,7 @@ class UnscaledPaths:
         )
 
     def _scales(self) -> np.ndarray:
-        """What errors of the groups are relative to [length or rad], shape (groups,)."""
+        """Reference scales for errors of the groups [length or rad], shape (groups,)."""
         motion = self.motion
         return np.maximum(scales(motion.groups, motion.reach), 100.0 * motion.error)
 
@@ -200,7 +201,7 @@ class UnscaledPaths:
                 break
         if inertia.unscaled >= FIRST_ORDER:
             return
-        # That inertia is known too little needs another motion, and not one that is known better.
+        # If the effect of inertia is the main uncertainty, a more accurate path without inertia does not help.
         cost = self.evaluations - before
         size = MOVED * np.array([course.scale[k] for k, g in enumerate(course.groups) for _ in range(g.start, g.end)])
         moving, last = SlowMotion(drift.evaluator, course.idle, size), list[float]()
@@ -209,7 +210,7 @@ class UnscaledPaths:
             wrong = self._along(moving, course, tolerance, None)
             last.append(self._error(wrong))
             if abs(last[-1] - errors[-1]) > abs(errors[-1] - errors[-2]) + unknown:
-                return  # somewhere on its way inertia is no correction, and the first order of it says nothing
+                return  # somewhere inertia is not a small correction, and its first order is useless
             apart = abs(last[-1] - last[-2]) if len(last) > 1 else abs(errors[-1] - errors[-2])
             half = apart + inertia.second(own) + LEAST_KNOWN * last[-1]
             yield Outcome("with inertia to first order", wrong, half)
@@ -253,7 +254,7 @@ class UnscaledPaths:
             yield from self._on_the_same_noise(rule, longest)
         record, motion = self.record, self.motion
         if isinstance(record.integrator, Controlled) and getattr(record.integrator, "step", None) is None:
-            # Where scaling gains little, an unscaled run costs no more than the run has.
+            # If scaling gains little, an unscaled run costs no more than the run itself.
             self._afford(record.evaluations)
             truth, spent = by_its_own_rule(record, motion, self._left())
             self.evaluations, self.latest, self.inertial = self.evaluations + spent, truth, False
@@ -266,7 +267,7 @@ class UnscaledPaths:
         steps = steps_within(record, longest)
         while True:
             cost = EVALUATIONS_OF_A_STEP[rule] * round(record.duration / steps.length)
-            # The first answer is worth nothing without a second one.
+            # The first result is worthless without a second one.
             self._afford(cost * (1 if before is not None else 3))
             try:
                 truth, spent = on_the_same_noise(record, self.motion, rule, steps)
@@ -303,7 +304,7 @@ class UnscaledPaths:
             before = truth
 
     def _afford(self, cost: int) -> None:
-        """Raises TooExpensiveError where the budget does not last."""
+        """Raises TooExpensiveError if the budget is exhausted."""
         self.wanted = self.evaluations + cost
         if self.wanted > self.budget:
             raise TooExpensiveError
@@ -312,8 +313,8 @@ class UnscaledPaths:
         return Evaluator(self.record.model, self.record.seed, self.record.window)
 
     def _beside_noise(self, how: str, truth: Path, before: Path | None) -> Outcome:
-        """The run beside a path on its noise, which is known as well as it agrees with a rougher one; without one, as
-        well as it agrees with the run."""
+        """Compare the run with a path on its noise. The uncertainty is the difference from a rougher path, or, without
+        one, from the run."""
         self.latest, overdamped = truth, not how.startswith(FRICTION_IMPLICIT)
         wrong, kind = self._apart(self.motion, truth, overdamped), self.kind
         changes = np.ptp(self.record.observables["factor_damping"][1:]) > 0.0
@@ -325,21 +326,21 @@ class UnscaledPaths:
         return Outcome(how, wrong, known + taken)
 
     def _apart(self, motion: Motion, truth: Path, overdamped: bool) -> list[Wrong]:
-        """How far a path and a true one are apart at its frames; either may end before the other."""
+        """Distance between a path and a true one at its frames; either may end before the other."""
         count = min(truth.times.size, motion.path.times.size)
         mine, other = (Path(*(values[:count] for values in path)) for path in (motion.path, truth))
         share = np.repeat(self._share()[:count, None], len(motion.groups), axis=1) if overdamped else None
         return compare(self.record, motion._replace(path=mine), other, share)
 
     def _share(self) -> np.ndarray:
-        """What inertia does to the true path over what it does to the run's, by the factors."""
+        """Effect of inertia on the true path over its effect on the run, by the factors."""
         a2 = self.record.observables["factor_damping"]
         share = np.cumsum(np.ones_like(a2)) / np.cumsum(1.0 / a2)
         return share if self.record.uniform else np.zeros_like(share)
 
     def _longest(self) -> float:
-        """The longest step that Brownian dynamics can be tried with [time]: the shortest time in which the motion
-        without inertia changes, at some frames."""
+        """Longest step to try for Brownian dynamics [time]: the shortest time in which the motion without inertia
+        changes, at some frames."""
         record, interval = self.record, float(self.record.times[1] - self.record.times[0])
         drift = DriftVelocity(self._with_noise(), ~np.any(record.u, axis=0))
         if drift.why_not() is not None:

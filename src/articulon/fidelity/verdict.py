@@ -1,4 +1,4 @@
-"""Verdicts on a scaled run: what error makes a premise trusted, suspect or violated, and what follows for the run."""
+"""Verdicts on a scaled run: errors that make a premise trusted, suspect or violated, and the verdict on the run."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 TOLERANCE = 0.02
-"""Relative error that is trusted where nobody says another."""
+"""Relative error that is trusted by default."""
 SUSPECT = 5.0
-"""Errors of up to this many tolerances are suspect, and larger ones violations."""
+"""Number of tolerances up to which errors are suspect; larger ones are violations."""
 ORDER = ("violated", "inconclusive", "suspect", "trusted")
 """Verdicts, the worst first."""
 MOTIONS = ("lag", "paired", "averages")
-"""Premises that measure one thing by different means, how wrong the motions are: the one that knows it best decides."""
+"""Premises that measure the errors of the motions by different means; the most accurate one decides."""
 CAUSES = ("drift", "clock")
-"""Premises that say why motions are wrong, and count where it has not been measured how wrong they are."""
+"""Premises that explain wrong motions; they count if the errors of the motions have not been measured."""
 
 
 class Bounds(NamedTuple):
@@ -25,33 +25,33 @@ class Bounds(NamedTuple):
 
     @classmethod
     def of_tolerance(cls, tolerance: float) -> "Bounds":
-        """The bounds of a tolerance."""
+        """Bounds for a tolerance."""
         return cls(tolerance, SUSPECT * tolerance)
 
     def verdict(self, error: float) -> str:
-        """The verdict on an error that is known."""
+        """Verdict on an error that is known exactly."""
         return "trusted" if error < self.trusted else "suspect" if error < self.suspect else "violated"
 
     def verdict_of_interval(self, error: float, half_width: float) -> str:
-        """The verdict on an error that is known within an interval: inconclusive where it may be tolerable or not."""
+        """Verdict on an error with an uncertainty: inconclusive if the interval contains the tolerance."""
         best, worst = (self.verdict(value) for value in (max(0.0, abs(error) - half_width), abs(error) + half_width))
         if best == worst:
             return best
         return "inconclusive" if best == "trusted" else "suspect"
 
     def broken_at(self, verdict: str, times: np.ndarray, accumulated: np.ndarray, whole: float) -> float | None:
-        """When an error that adds up had used up what its verdict allows of the whole; None for a run that is trusted.
+        """Time at which an accumulating error used up what its verdict allows; None for a trusted run.
 
         Parameters
         ----------
         verdict
-            The verdict on the run.
+            Verdict on the run.
         times
-            Moments [time], shape (n,).
+            Times [time], shape (n,).
         accumulated
-            Error up to then, shape (n,).
+            Error accumulated up to these times, shape (n,).
         whole
-            What relative errors are relative to, in the same unit as ``accumulated``.
+            Reference of relative errors, in the unit of ``accumulated``.
         """
         if verdict not in ("suspect", "violated"):
             return None
@@ -67,21 +67,22 @@ HEAT = Bounds(0.05, 0.2)
 
 
 def verdict_of(premises: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The verdict on a run by its premises.
+    """Verdict on a run from its premises.
 
-    It is the worst of theirs. A premise without a verdict only informs. Of those that measure how wrong the motions are
-    the one with the smallest ``half_width`` decides.
+    It is the worst of their verdicts. A premise without a verdict only informs. Of the premises that measure the errors
+    of the motions, the one with the smallest ``half_width`` decides.
 
     Returns
     -------
     dict
-        ``verdict``; ``broken``, the names of the premises that make it suspect or violated, and of those that say the
-        same by other means; ``since``, when the first of them broke [time]; ``basis`` in words; and the ``premises``.
+        ``verdict``; ``broken``, the names of the premises that make it suspect or violated, and of those that indicate
+        the same by other means; ``since``, when the first of them failed [time]; ``basis`` in words; and the
+        ``premises``.
     """
     verdicts = {name: str(premise["verdict"]) for name, premise in premises.items() if premise["verdict"] is not None}
     counted = dict(verdicts)
     if {"lag", "paired"} <= set(counted) and _half_width(premises["paired"]) < _half_width(premises["lag"]):
-        counted.pop("lag")  # even where what is known better does not decide
+        counted.pop("lag")  # even if the more accurate premise does not decide
     known = [name for name in MOTIONS if counted.get(name, "inconclusive") != "inconclusive"]
     if known:
         best = min(known, key=lambda name: _half_width(premises[name]))
@@ -103,7 +104,7 @@ def verdict_of(premises: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _half_width(premise: Mapping[str, Any]) -> float:
-    """What a premise knows its error to: exactly where it has decided without a word of it."""
+    """Uncertainty of a premise's error; zero if it decided without giving one."""
     half = premise.get("half_width")
     if half is None:
         return np.inf if premise["verdict"] == "inconclusive" else 0.0

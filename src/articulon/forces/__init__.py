@@ -1,5 +1,5 @@
-"""Forces, one file each; ``base.py`` says what one is. A force is found by being here: the names below are written out
-for type checkers and editors alone."""
+"""Forces, one per file; ``base.py`` describes the contract. Every force class in this package is found
+automatically; the names below are listed for type checkers and editors only."""
 
 from typing import Annotated, TypeAlias
 
@@ -17,6 +17,7 @@ from articulon.forces.joint_actuation import JointActuation
 from articulon.forces.joint_drive import JointDrive
 from articulon.forces.joint_friction import JointDamping, JointFriction
 from articulon.forces.point_springs import PointSpring
+from articulon.forces.position_restraints import PositionRestraint
 from articulon.forces.site_pairs import PairLaw, SitePairs
 from articulon.forces.sites.angles import HarmonicAngles
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
@@ -48,10 +49,10 @@ FORCES = Family(
     "kind",
     lambda member: hasattr(member, "is_force") or hasattr(member, "site_terms"),
 )
-"""All forces by their ``kind``: the classes of this package that have one."""
+"""All forces by their ``kind``: every class of this package that has one."""
 FORCES.discover(__name__, __path__, besides=("mesh_waves",))
 AnyForce: TypeAlias = Annotated[Declaration, FORCES]
-"""Any declared force, chosen by its ``kind``."""
+"""Any declared force, selected by its ``kind``."""
 globals().update({member.__name__: member for member in (*FORCES, *WALLS)})
 
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
     "PeriodicDihedrals",
     "Plane",
     "PointSpring",
+    "PositionRestraint",
     "SitePairs",
     "StokesDrag",
     "TorsionalSprings",

@@ -1,4 +1,4 @@
-"""Forward and inverse dynamics as users call them: of the forces that are given, and of the model's own if they ask."""
+"""Forward and inverse dynamics for users, with given forces and, on request, the model's own."""
 
 import numpy as np
 
@@ -26,14 +26,14 @@ def forward_dynamics(
 ) -> np.ndarray:
     """Accelerations of the joints under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
 
-    The model's own forces, those of ``add_force``, are ignored by default: only what is given here acts. With
-    ``forces=True`` they act too, in addition to what is given. Loops and driven joints of the model are always kept:
-    the accelerations fulfil their conditions, with whatever forces of constraint that takes.
+    The model's own forces, added with ``add_force``, are ignored by default: only what is given here acts. With
+    ``forces=True`` they act as well. Loop constraints and driven joints of the model are always satisfied, by the
+    constraint forces that this takes.
 
-    Many states are solved at once where arrays have a leading axis, a state a row: ``q`` (states, nq), ``u`` (states,
-    nu) and, where they differ, ``tau`` (states, nu) and ``wrenches`` (states, bodies, 6). What has no such axis is the
-    same for all. States of rigid trees without loops lie side by side in the processor's vector registers, and blocks
-    of them are shared out among threads; others are solved one after another.
+    A leading axis in the arrays solves many states at once, one per row: ``q`` (states, nq), ``u`` (states, nu) and, if
+    they differ between states, ``tau`` (states, nu) and ``wrenches`` (states, bodies, 6). An array without this axis
+    holds for all states. States of rigid trees without loops are packed side by side in the processor's vector
+    registers, and blocks of them are distributed over threads; other states are solved one after another.
 
     Parameters
     ----------
@@ -46,28 +46,28 @@ def forward_dynamics(
     wrenches
         Force, then moment about the body's origin, world frame (bodies, 6); None is zero.
     gravity
-        Acceleration of free fall, world frame [length/time²], shape (3,); None is zero. It acts in addition to a
-        ``Gravity`` among the model's own forces, where these act.
+        Gravitational acceleration, world frame [length/time²], shape (3,); None is zero. It acts in addition to a
+        ``Gravity`` among the model's own forces, if these act.
     solver
         Name of the algorithm: ``"articulated"``, O(n) (Featherstone 2008), ``"divide-and-conquer"``, O(log n) on enough
         processors (Featherstone 1999), or ``"kane"``, O(n³), from partial velocities (Kane and Levinson 1985).
     time
-        At which driven coordinates are looked up, and the model's own forces evaluated [time].
+        Time at which driven coordinates and the model's own forces are evaluated [time].
     forces
-        Whether the model's own forces act too. They are unscaled, and Brownian forces are left out, as by
+        Whether the model's own forces act too. They are unscaled and without Brownian forces, as in
         :func:`articulon.generalized_forces`.
 
     Returns
     -------
     numpy.ndarray
-        u' (nu,): for every joint the rates of its speeds, in the order of ``model.u0``; (states, nu) of many states.
+        u' (nu,): the rates of the speeds of all joints, in the order of ``model.u0``; (states, nu) for many states.
 
     Raises
     ------
     ModelError
-        If an array has the wrong shape or holds what is no finite number, the solver is unknown, or the model's own
-        forces are asked for and contacts are among them: these remember how they came about, which a state alone does
-        not say.
+        If an array has the wrong shape or a value that is not finite, if the solver is unknown, or if the model's own
+        forces are requested and include contacts: contact forces depend on their history, which a state alone does not
+        give.
 
     Examples
     --------
@@ -106,8 +106,8 @@ def inverse_dynamics(
 ) -> np.ndarray:
     """Generalised forces τ that produce the accelerations ``udot`` (Featherstone 2008, table 5.1).
 
-    The model's own forces, those of ``add_force``, are ignored by default: τ is all that acts, beside what is given
-    here. With ``forces=True`` they act too, and τ is what has to be added to them.
+    The model's own forces, added with ``add_force``, are ignored by default: only τ and what is given here act. With
+    ``forces=True`` they act as well, and τ is what must be added to them.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def inverse_dynamics(
     forces
         Whether the model's own forces act too; see :func:`articulon.forward_dynamics`.
     time
-        At which these are evaluated [time].
+        Time at which these are evaluated [time].
 
     Returns
     -------
@@ -141,10 +141,10 @@ def inverse_dynamics(
 
 
 def _own(model: Model, q: np.ndarray, u: np.ndarray, time: float, where: str) -> np.ndarray:
-    """The model's own forces (nu,) or (states, nu), but for Brownian ones."""
+    """The model's own forces without Brownian ones (nu,) or (states, nu)."""
     if contact_of(model) is not None:
         raise ModelError(
-            f"{where}: forces: contacts remember how they came about, and a state alone does not say what they do; "
-            "leave `forces` out and give what acts by wrenches"
+            f"{where}: forces: contact forces depend on their history, which a state alone does not give; "
+            "leave out `forces` and give the contact forces as wrenches"
         )
     return generalized_forces(model, q, u, time=time)

@@ -1,4 +1,4 @@
-"""Atoms and torsions that a force names."""
+"""Look-up of the atoms and torsions that a force names."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from articulon.model.atom_selection import selected_atoms
 
 
 def sites_of_atoms(model: Model, labels: tuple[str, ...], where: str) -> list[int]:
-    """Sites of atoms by chain, residue and name, ``A:LYS12:CB``; raises ModelError for one that there is not, and for
-    one that several atoms have."""
+    """Sites of atoms given by chain, residue and name, ``A:LYS12:CB``; raises ModelError if a name matches no atom or
+    several."""
     atoms = atoms_of(model, where)
     known: dict[str, list[int]] = {}
     for k in range(len(atoms)):
@@ -27,8 +27,8 @@ def sites_of_atoms(model: Model, labels: tuple[str, ...], where: str) -> list[in
 
 
 def sites_of_torsion(model: Model, name: str, where: str) -> tuple[int, ...]:
-    """The four sites whose dihedral angle a torsion is, such as ``phi:A:TRP2``; raises ModelError for one that there is
-    not, and for one that several joints have."""
+    """The four sites that define the dihedral angle of a torsion such as ``phi:A:TRP2``; raises ModelError if the name
+    matches no torsion or those of several joints."""
     atoms = atoms_of(model, where)
     bodies = [body for body, torsion in atoms.torsions.items() if torsion == name]
     if not bodies:
@@ -39,8 +39,8 @@ def sites_of_torsion(model: Model, name: str, where: str) -> tuple[int, ...]:
 
 
 def sites_selected(model: Model, selection: str, where: str) -> list[int]:
-    """Sites of the atoms that a selection in MDAnalysis's language chooses in the initial coordinates; raises
-    ModelError for one of nothing."""
+    """Sites of the atoms that an MDAnalysis selection chooses in the initial coordinates; raises ModelError if it
+    chooses none."""
     atoms, box = atoms_of(model, where), model.box
     edges = None if box is None or not box.periodic.all() else box.vectors
     chosen = selected_atoms(atoms, np.asarray(atom_positions(model, model.q0)), selection, where, edges)

@@ -1,15 +1,16 @@
-"""The contract of a force: one class in one file, which is found by itself.
+"""The contract of a force: one class in one file, found automatically in its package.
 
-A force is a declaration, what a user states, and functions of its kind. ``gather`` makes one table of arrays of all
-declarations of its kind in a model; ``channels`` says in which channels it acts; ``fill`` and ``energy`` give the
-passes that add its forces to the channels and its energy to theirs, at links that have been placed and moved;
-``fill_without_resistance`` leaves out of the forces what ``friction-implicit`` solves for with the drag;
-``coarsen`` makes the table of a coarse model, in which bodies are merged, and ``on_coarse`` the declaration. One that
-has no ``coarsen`` is refused where joints lock and release. ``adjoint`` gives the derivatives of its forces for
-``ar.sensitivity``, which refuses one without. ``position_restraints.py`` is a short example.
+A force is a declaration, which holds what a user states, and the functions of its kind. ``gather`` makes one table of
+arrays from all declarations of its kind in a model. ``channels`` names the channels in which it acts. ``fill`` and
+``energy`` return the passes that add its forces and its energy to these channels, for links whose poses and velocities
+are computed. ``fill_without_resistance`` omits the forces that ``friction-implicit`` solves for together with the drag.
+``coarsen`` makes the table of a coarse model, in which bodies are merged, and ``on_coarse`` the declaration. A force
+without ``coarsen`` is rejected where joints lock and release. ``adjoint`` gives the derivatives of its forces for
+``ar.sensitivity``, which rejects a force without it. ``position_restraints.py`` is a short example.
 
-What solvers must know themselves is in ``solver_tables.py``: drag and its noise, which implicit rules solve with the
-inertias, gravity, which is an acceleration of the frame, contacts, and the forces between listed sites.
+``solver_tables.py`` holds what solvers must treat themselves: drag and its noise, which implicit schemes solve for
+together with the inertias; gravity, which is an acceleration of the frame; contacts; and the forces between listed
+sites.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,245 +30,258 @@ if TYPE_CHECKING:
 
 
 class At(NamedTuple):
-    """What forces are evaluated at, and where they are written."""
+    """Input and output arrays of the passes that add forces."""
 
     forest: Forest
     """The links."""
     ws: Workspace
-    """Links that have been placed and moved."""
+    """Workspace of the links, with their poses and velocities computed."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
     """Speeds, shape (nu,)."""
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time [time], shape (1,)."""
     window: np.ndarray
-    """Number of the window of noise, shape (1,)."""
+    """Index of the noise window, shape (1,)."""
     channels: ChannelForces
-    """Where forces are written: ``wrench[channel]`` (links, 6), force and moment about the link's origin, world axes,
-    and ``joint[channel]`` (nu,)."""
+    """Output: ``wrench[channel]`` (links, 6), force and moment about the link's origin, world axes, and
+    ``joint[channel]`` (nu,)."""
     damping: np.ndarray
-    """Where drag is written, shape (links, 6)."""
+    """Output: drag, shape (links, 6)."""
     stochastic: np.ndarray
-    """Where Brownian forces are written, shape (links, 6)."""
+    """Output: Brownian forces, shape (links, 6)."""
 
 
 class EnergyAt(NamedTuple):
-    """What energies are evaluated at, and where they are written."""
+    """Input and output arrays of the passes that add energies."""
 
     forest: Forest
     """The links."""
     ws: Workspace
-    """Links that have been placed."""
+    """Workspace of the links, with their poses computed."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     result: np.ndarray
-    """Energy by channel [energy], to which the passes add, shape (8,)."""
+    """Output: energy by channel, to which the passes add [energy], shape (8,)."""
 
 
 class AdjointAt(NamedTuple):
-    """What adjoints of forces are evaluated at, and where they are written.
+    """Input and output arrays of the adjoints of forces.
 
-    With λ a set of joint speeds and V the motion of the links by them, forces have the virtual power
-    P = Σ V_i·W_i + λ·τ. An adjoint adds what P changes by where λ and V are held: its derivatives by displacements and
-    by velocities of links are wrenches too, force and moment about the link's origin, world axes.
+    Let λ be a set of joint speeds and V the motion of the links that it gives. Forces then have the virtual power P = Σ
+    V_i·W_i + λ·τ. An adjoint adds the derivatives of P at constant λ and V. Its derivatives by displacements and by
+    velocities of links are wrenches too: force and moment about the link's origin, world axes.
     """
 
     forest: Forest
     """The links."""
     ws: Workspace
-    """Links that have been placed and moved."""
+    """Workspace of the links, with their poses and velocities computed."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
     """Speeds, shape (nu,)."""
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time [time], shape (1,)."""
     weight: np.ndarray
     """λ, shape (nu,)."""
     motion: np.ndarray
-    """V, of the link's origin, angular part first, world axes, shape (links, 6)."""
+    """V: motion of the links' origins, angular part first, world axes, shape (links, 6)."""
     by_place: np.ndarray
-    """∂P by displacements of the links, shape (links, 6)."""
+    """Derivative of P by displacements of the links, shape (links, 6)."""
     by_velocity: np.ndarray
-    """∂P by their velocities, shape (links, 6)."""
+    """Derivative of P by velocities of the links, shape (links, 6)."""
     by_coordinate: np.ndarray
-    """∂P by coordinates of joints, in their tangent space, shape (nu,)."""
+    """Derivative of P by joint coordinates, in their tangent space, shape (nu,)."""
     by_speed: np.ndarray
-    """∂P by speeds of joints, shape (nu,)."""
+    """Derivative of P by joint speeds, shape (nu,)."""
 
 
 class TangentAt(NamedTuple):
-    """What changes of forces are evaluated at, and where they are written."""
+    """Input and output arrays of the directional derivatives of forces."""
 
     forest: Forest
     """The links."""
     ws: Workspace
-    """Links that have been placed and moved."""
+    """Workspace of the links, with their poses and velocities computed."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
     """Speeds, shape (nu,)."""
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time [time], shape (1,)."""
     shift: np.ndarray
     """Change of the coordinates, in their tangent space, shape (nu,)."""
     speed: np.ndarray
     """Change of the speeds, shape (nu,)."""
     moved: np.ndarray
-    """Displacement of the links' origins and turn of the links, world axes, shape (links, 6)."""
+    """Displacement of the links' origins and rotation of the links, world axes, shape (links, 6)."""
     twist: np.ndarray
     """Change of the velocities of the links' origins and of the links' angular velocities, world axes, shape
     (links, 6)."""
     wrench: np.ndarray
-    """Where changes of forces and moments about the links' origins are written, world axes, shape (links, 6)."""
+    """Output: changes of forces and of moments about the links' origins, world axes, shape (links, 6)."""
     joint: np.ndarray
-    """Where those of the joints' generalised forces are, shape (nu,)."""
+    """Output: changes of the joints' generalised forces, shape (nu,)."""
 
 
 class Merging(Protocol):
-    """What becomes of links and speeds where bodies are merged: what ``coarsen`` reads of it."""
+    """How links and speeds map onto those of a coarse model with merged bodies, as ``coarsen`` reads it."""
 
     @property
     def locked(self) -> np.ndarray:
-        """Links of the fine model whose joints are locked come first, then modes, shape (parts,)."""
+        """Whether each lockable part is locked: first the joints of the fine model's links, then modes, shape
+        (parts,)."""
 
     @property
     def link(self) -> np.ndarray:
-        """The coarse link that carries each fine one, −1 for the ground, shape (links,)."""
+        """Coarse link that carries each fine link, −1 for the ground, shape (links,)."""
 
     @property
     def u_of(self) -> np.ndarray:
-        """The coarse speed that each fine one is; of locked ones the next, shape (nu,)."""
+        """Coarse speed of each fine speed; for a locked one the next coarse speed, shape (nu,)."""
 
     @property
     def moves(self) -> np.ndarray:
-        """Which fine speeds are coarse ones, shape (nu,)."""
+        """Whether each fine speed is also a coarse one, shape (nu,)."""
 
     def carriers(self, links: np.ndarray) -> np.ndarray:
-        """The coarse links that carry fine ones, −1 for the ground."""
+        """Return the coarse links that carry the given fine links, −1 for the ground."""
 
     def points(self, links: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Points (n, 3) given on fine links, on the coarse ones that carry these; −1 is the ground."""
+        """Convert points (n, 3) from the frames of fine links to those of the coarse links that carry them; −1 is the
+        ground."""
 
     def rotated(self, links: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Rotations (n, 4) given on fine links, on the coarse ones that carry these."""
+        """Convert rotations (n, 4) from the frames of fine links to those of the coarse links that carry them."""
 
 
 class Force(Declaration):
     """Base of every force on bodies and joints."""
 
     is_force: ClassVar[bool] = True
-    """What tells it from other declarations."""
+    """Marks forces among declarations."""
     energy_channel: ClassVar[int | None] = None
-    """The channel that its energy function belongs to; None for a force without one."""
+    """Channel of its energy; None for a force without an energy function."""
     on_joints: ClassVar[bool] = False
-    """Whether it acts on coordinates of joints, which a model in Cartesian form has not."""
+    """Whether it acts on joint coordinates, which a model in Cartesian form does not have."""
     laplacian: ClassVar[Literal["known", "not known"]] = "not known"
-    """Whether its part of the Laplacian of the potential energy is known: it has none, or tells it."""
+    """Whether its contribution to the Laplacian of the potential energy is known: zero, or provided."""
     of_determinant: ClassVar[bool] = False
-    """Whether its energy is c ln det M, M being the mass matrix of the motions that there are, so that it changes when
-    joints lock."""
+    """Whether its energy is c ln det M, with M the mass matrix of the motions present, so that it changes when joints
+    lock."""
     side_by_side: ClassVar[bool] = False
-    """Whether its passes do several states side by side, in lanes: they branch on no number that differs between
-    states, and what they keep beside the table's constants is in what ``in_lanes`` gives."""
-    resistance: ClassVar[Literal["joints", "dashpots", "other"]] = "other"
-    """What its resistance to speeds is, if it has one. ``friction-implicit`` solves for that of joints, whose tables
-    are ``JointFrictions``, and of dashpots, whose tables are ``PointSprings``."""
+    """Whether its passes evaluate several states side by side, in lanes. They then have no branch on a number that
+    differs between states, and all their scratch is in the table that ``in_lanes`` returns."""
+    resistance: ClassVar[Literal["joints", "dashpots", "drives", "other"]] = "other"
+    """Kind of its resistance to speeds, if any. ``friction-implicit`` solves for the resistance of joints, with tables
+    of type ``JointFrictions``, of dashpots, with tables of type ``PointSprings``, and of ``joint-drive``."""
 
     def goes_side_by_side(self) -> bool:
-        """Whether this one does several states side by side."""
+        """Whether this force evaluates several states side by side."""
         return self.side_by_side
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError, naming the key, for what cannot be with a model."""
+        """Raises ModelError, naming the key, for what is invalid in this model."""
 
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: "UserFunctions | None") -> Any:
-        """The table of all declarations of this kind, each with where it stands; None where nothing acts.
+        """Return the table of all declarations of this kind, each with its place in the case; None where nothing acts.
 
-        ``users`` compiles the functions that a user has written; None where only energies are wanted.
+        ``users`` compiles the functions written by a user; None where only energies are needed.
         """
         raise NotImplementedError
 
     @classmethod
     def channels(cls, table: Any) -> tuple[Iterable[int], Iterable[int]]:
-        """Channels that it acts in, by wrenches on links and by forces on joints."""
+        """Channels in which it acts, by wrenches on links and by forces on joints."""
         raise NotImplementedError
 
     @classmethod
     def fill(cls, table: Any, at: At) -> Iterator[Bound]:
-        """Passes that add its forces."""
+        """Return the passes that add its forces."""
         raise NotImplementedError
 
     @classmethod
     def fill_without_resistance(cls, table: Any, at: At) -> Iterator[Bound]:
-        """Passes that add its forces but for the resistance to speeds that ``friction-implicit`` solves for."""
+        """Return the passes that add its forces without the resistance to speeds that ``friction-implicit`` solves
+        for."""
         yield from cls.fill(table, at)
 
     @classmethod
     def energy(cls, table: Any, at: EnergyAt) -> Iterator[Bound]:
-        """Passes that add its energy; none for a force that has no energy function."""
+        """Return the passes that add its energy; none for a force without an energy function."""
         yield from ()
 
     @classmethod
     def in_lanes(cls, table: Any) -> Any:
-        """The table for several states side by side: scratch in it is lanes, new at every call."""
+        """Return the table for several states side by side, with scratch in lanes that is newly allocated at every
+        call."""
         return table
 
     @classmethod
     def resists(cls, table: Any) -> bool:
-        """Whether it resists speeds, beside Stokes drag: a rule that leaves inertia out does not solve for it."""
+        """Whether it resists speeds in addition to Stokes drag. A scheme without inertia does not solve for such a
+        resistance."""
         return False
 
     @classmethod
+    def reads_speeds(cls, table: Any) -> bool:
+        """Whether what ``fill_without_resistance`` adds depends on speeds. Unless a kind says that it does not,
+        ``friction-implicit`` finds it anew at the speeds of every part of a kick."""
+        return True
+
+    @classmethod
     def joint_stiffness(cls, table: Any) -> Iterable[tuple[int, float]]:
-        """Links whose joints it draws back, each with at least the stiffness of that [energy/rad²]."""
+        """Links whose joints it pulls back, each with the least stiffness of that pull [energy/rad²]."""
         return ()
 
     @classmethod
     def determinant_energy(cls, table: Any) -> float:
-        """c of a force that is ``of_determinant`` [energy]."""
+        """c of a force with ``of_determinant`` [energy]."""
         return 0.0
 
     def momentum_changes(self, model: Model) -> str | None:
-        """Why the total momentum of a model changes by it, as the end of a sentence about it; None where it does not,
-        because it acts between bodies alone."""
+        """Reason why this force changes the total momentum of a model, as the end of a sentence about it; None where it
+        does not, because it acts between bodies only."""
         return OUTSIDE
 
     def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
-        """Raises ModelError where it does not go with what keeps the run warm: names, and temperatures
-        [temperature]."""
+        """Raises ModelError where it is incompatible with the names or temperatures [temperature] of what keeps the run
+        warm."""
 
     def check_duration(self, duration: float, where: str) -> None:
-        """Raises ModelError, naming the key, for what does not last a run so long [time]."""
+        """Raises ModelError, naming the key, if it does not last for a run of this duration [time]."""
 
     def check_follows(self, where: str) -> None:
-        """Raises ModelError where this one cannot follow bodies that are merged, although its kind can."""
+        """Raises ModelError where this declaration cannot be coarsened although its kind can."""
 
     coarsen: ClassVar[Any] = None
-    """``coarsen(table, merging, links, speeds)``, a class method: the table where bodies are merged, of a coarse model
-    with so many links and speeds; None where nothing of it is left. None for a force that cannot follow."""
+    """``coarsen(table, merging, links, speeds)``, a class method: the table in a coarse model with merged bodies and
+    the given numbers of links and speeds; None where nothing of it is left. None for a force that cannot be
+    coarsened."""
 
     adjoint: ClassVar[Any] = None
-    """``adjoint(table, gradient, at)``, a class method: passes that add what the virtual power of its forces changes by
-    with the state, see ``AdjointAt``, and with the numbers of its table, to ``gradient``, a table like it. What
-    ``fill`` has left in scratch may be of another state. None for a force whose derivatives are not known."""
+    """``adjoint(table, gradient, at)``, a class method: passes that add the derivatives of the virtual power of its
+    forces by the state, see ``AdjointAt``, and by the numbers of its table, to ``gradient``, a table of the same type.
+    Scratch left by ``fill`` may belong to another state. None for a force whose derivatives are not known."""
 
     tangent: ClassVar[Any] = None
-    """``tangent(table, change, at)``, a class method: passes that add what its forces change by with the state, see
-    ``TangentAt``, and with the numbers of its table, of which ``change``, a table like it, are the changes. It goes
-    with ``adjoint``."""
+    """``tangent(table, change, at)``, a class method: passes that add the change of its forces with the state, see
+    ``TangentAt``, and with the numbers of its table; ``change``, a table of the same type, holds the changes of these.
+    A force with ``adjoint`` has this too."""
     not_differentiated: ClassVar[tuple[str, ...]] = ()
-    """Fields of the declaration by which ``adjoint`` has no derivatives, although they are numbers."""
+    """Numerical fields of the declaration for which ``adjoint`` has no derivatives."""
     curved: ClassVar[tuple[str, ...]] = ()
-    """Fields of which the numbers of the table are no polynomials of a degree of four at most."""
+    """Fields on which the numbers of the table do not depend as polynomials of degree four or less."""
 
     def check_adjoint(self, where: str) -> None:
-        """Raises ModelError where this one has no derivatives, although its kind has."""
+        """Raises ModelError where this declaration has no derivatives although its kind has."""
 
     def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
-        """The declaration in a coarse model, None where nothing of it is left; raises ModelError where it cannot be."""
+        """Return the declaration in a coarse model, None where nothing of it is left; raises ModelError where there is
+        none."""
         return self
 
 
@@ -279,15 +293,15 @@ class Term(NamedTuple):
 
 
 def terms_of(model: Model, users: "UserFunctions | None") -> tuple[Term, ...]:
-    """The forces of a model but for those that solvers know themselves, in the order of their declarations."""
+    """Return the forces of a model, without those that solvers treat themselves, in the order of their declarations."""
     kinds: dict[type[Force], list[tuple[str, Any]]] = {}
     for k, force in enumerate(model.forces):
         if not isinstance(force, Force):
             continue
         if force.of_determinant and model.loops.kind.size:
             raise ModelError(
-                f"forces[{k}]: its energy is that of coordinates that move freely, and {model.loop_name(0)} binds "
-                "them; leave out the loops and drives, or this force"
+                f"forces[{k}]: its energy holds for coordinates that move freely, but {model.loop_name(0)} "
+                "constrains them; leave out the loops and drives, or this force"
             )
         kinds.setdefault(type(force), []).append((f"forces[{k}]", force))
     found = (Term(kind, kind.gather(model, declared, users)) for kind, declared in kinds.items())
@@ -295,7 +309,7 @@ def terms_of(model: Model, users: "UserFunctions | None") -> tuple[Term, ...]:
 
 
 def check_durations(model: Model, duration: float) -> None:
-    """Raises ModelError for a force that does not last a run so long [time]."""
+    """Raises ModelError for a force that does not last for a run of this duration [time]."""
     for k, force in enumerate(model.forces):
         if isinstance(force, Force):
             force.check_duration(duration, f"forces[{k}]")

@@ -20,15 +20,15 @@ from articulon.rng import normal_pair, uniform_pair
 
 SHAPES = {"normal": 1, "uniform": 2, "direction": 3}
 STREAM = 1
-"""The stream of random numbers that Brownian forces draw from."""
+"""Stream of random numbers from which Brownian forces draw."""
 
 
 class Brownian(Declaration):
     """Random forces and torques on every body with Stokes drag, of variance 2 β k T/Δ per component (5.17).
 
-    A force is constant over a window of length Δ, in the world's axes; windows are numbered from time zero. Held forces
-    feed a body less than thermal energy when Δ is not short against its relaxation time τ = m/β: at the windows'
-    boundaries ⟨½mv²⟩ is ½kT tanh(x)/x with x = Δ/2τ.
+    A force is constant over a window of length Δ, in world axes; windows are numbered from time zero. Forces held
+    constant supply less than the thermal energy to a body if Δ is not short against its relaxation time τ = m/β: at the
+    windows' boundaries ⟨½mv²⟩ is ½kT tanh(x)/x with x = Δ/2τ.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
@@ -42,15 +42,15 @@ class Brownian(Declaration):
     5.7)."""
     window: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Δ of the finest windows [time]; by default a quarter of the fastest relaxation time, divided by a2, or the step
-    of the friction-implicit rule."""
+    of friction-implicit."""
     average: Annotated[Whole, Field(ge=1)] = 1
-    """How many fine windows are averaged into one that is held: a coarser window on the same noise path."""
+    """Number of fine windows averaged into one held force: a coarser window on the same noise path."""
     amplitude_from: Literal["bath", "instantaneous"] = "bath"
-    """Whether T is the medium's (5.17) or the model's instantaneous kinetic temperature (3.13). With the latter a model
-    at rest stays at rest."""
+    """Whether T is the medium's (5.17) or the model's instantaneous kinetic temperature (3.13). With the latter, a
+    model at rest stays at rest."""
     dissipation: Literal["drag", "none"] = "drag"
-    """``"none"`` lets the drag, whose β gives the forces their size, not act itself: what they bring in is left to a
-    thermostat, as in Guy (2018, chapter 3)."""
+    """With ``"none"`` the drag sets the size of the forces by its β but does not act. A thermostat then removes the
+    heat that they bring in, as in Guy (2018, chapter 3)."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError where there is no Stokes drag to balance."""
@@ -63,7 +63,7 @@ class Brownian(Declaration):
 
 
 def acting(drag: Drag, model: Model) -> Drag:
-    """The drag of a model, or none on any body where it only gives Brownian forces their size."""
+    """Return the drag of a model; where it only sets the size of the Brownian forces, a drag on no body."""
     force = brownian_of(model)
     if force is None or force.dissipation == "drag":
         return drag
@@ -74,20 +74,20 @@ def acting(drag: Drag, model: Model) -> Drag:
 
 
 def brownian_of(model: Model) -> Brownian | None:
-    """The model's Brownian forces, if it has any."""
+    """Return the model's Brownian forces, if any."""
     return next((force for force in model.forces if isinstance(force, Brownian)), None)
 
 
 def fastest_relaxation(model: Model) -> float:
     """The shortest τ = m/β or I/β_ω of a body with drag [time]; infinity where there is none.
 
-    Each body is taken by itself, its moment of inertia about its own centre of mass.
+    Each body counts alone, with its moment of inertia about its own centre of mass.
     """
     return min((min(pair) for pair in relaxation_times(model).values()), default=math.inf)
 
 
 def relaxation_times(model: Model) -> dict[int, tuple[float, float]]:
-    """τ = m/β and the shortest I/β_ω of every link with drag, by its number [time]; infinity where it has no drag of
+    """τ = m/β and the shortest I/β_ω of every link with drag, by link number [time]; infinity where it has no drag of
     that kind."""
     drag = drag_table(model)
     if not drag.link.size:
@@ -110,7 +110,7 @@ def relaxation_times(model: Model) -> dict[int, tuple[float, float]]:
 
 
 def least_inertia(model: Model) -> float:
-    """The smallest principal moment of inertia, about its own centre of mass, of a link that can turn [mass length²];
+    """Smallest principal moment of inertia of a link that can rotate, about its own centre of mass [mass length²];
     infinity where none can."""
     forest = model.forest
     able = np.isin(forest.kind, [kind for kind, joint in BY_KIND.items() if joint.rotates()])
@@ -124,7 +124,8 @@ def least_inertia(model: Model) -> float:
 
 
 def noise_table(model: Model, drag: Drag, seed: int, window: float, average: int) -> Noise:
-    """Noise of a model; ``window`` [time] is the length of a fine window, of which ``average`` are held as one."""
+    """Noise table of a model; ``window`` [time] is the length of a fine window, and ``average`` of them are held as
+    one."""
     force = brownian_of(model)
     if force is None:
         return Noise(np.zeros((drag.link.size, 2)), np.ones(1), np.zeros(5, dtype=np.int64), np.zeros(1))
@@ -136,7 +137,7 @@ def noise_table(model: Model, drag: Drag, seed: int, window: float, average: int
 
 @jit
 def on_sphere(a, b):
-    """A direction from two uniform numbers, times √3: mean 0 and variance 1 in each component."""
+    """A direction from two uniform numbers, times √3, so that each component has mean 0 and variance 1."""
     height, angle = 2.0 * a - 1.0, 2.0 * math.pi * b
     around = math.sqrt(3.0 * (1.0 - height * height))
     return (around * math.cos(angle), around * math.sin(angle), math.sqrt(3.0) * height)
@@ -144,7 +145,8 @@ def on_sphere(a, b):
 
 @jit
 def unit_pair(shape, seed, stream, window, index):
-    """Two triples of random numbers of mean 0 and variance 1 in a published shape, for body ``index`` in a window."""
+    """Two triples of random numbers of mean 0 and variance 1, of one of the published distributions, for body ``index``
+    in a window."""
     if shape == 1:
         a, b = normal_pair(seed, stream, window, 3 * index)
         c, d = normal_pair(seed, stream, window, 3 * index + 1)
@@ -163,7 +165,7 @@ def unit_pair(shape, seed, stream, window, index):
 def noise_of_window(noise, seed, window, k):
     """Force and torque on the k-th body with drag in a held window: the mean of its fine windows."""
     amplitude, shape, average, stream = noise.amplitude, noise.choice[0], noise.choice[1], noise.choice[3]
-    # √(2βkT/Δ) of each fine window of length Δ, and the mean of them.
+    # √(2βkT/Δ) for each fine window of length Δ, averaged over the fine windows.
     size = 1.0 / (math.sqrt(noise.window[0]) * average)
     force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for fine in range(window * average, (window + 1) * average):
@@ -174,7 +176,7 @@ def noise_of_window(noise, seed, window, k):
 
 @jit
 def draw(noise, window, held):
-    """Forces and torques of a held window."""
+    """Draw the forces and torques of a held window."""
     for k in range(noise.amplitude.shape[0]):
         force, torque = noise_of_window(noise, noise.choice[2], window, k)
         store_from(held, k, 0, force)
@@ -183,7 +185,7 @@ def draw(noise, window, held):
 
 @jit
 def noise_wrenches(drag, ws, held, size, wrench):
-    """Adds the held forces and torques, times ``size``, to the links' wrenches."""
+    """Add the held forces and torques, times ``size``, to the links' wrenches."""
     links, centres, rotation = drag.link, drag.centre, ws.rotation
     for k in range(links.size):
         i = links[k]
@@ -195,7 +197,7 @@ def noise_wrenches(drag, ws, held, size, wrench):
 
 @pass_of
 def fill_noise(forest, drag, noise, window, degrees_of_freedom, ws, held, held_window, stochastic):
-    """Brownian forces of a window (1,), added to the wrenches (links, 6); they are drawn once for each."""
+    """Add the Brownian forces of a window (1,) to the wrenches (links, 6); they are drawn once per window."""
     if held_window[0] != window[0]:
         draw(noise, window[0], held)
         held_window[0] = window[0]

@@ -1,4 +1,4 @@
-"""Lists that grow: what was computed with a list that became too short is computed again with a longer one."""
+"""Lists that grow: when a list exceeds its capacity, the computation is repeated with a longer one."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -7,14 +7,14 @@ T = TypeVar("T")
 
 
 def with_capacity(attempt: Callable[[], T | None], grow: Callable[[], None]) -> T:
-    """The result of an attempt, repeated with longer lists for as long as one exceeds its capacity.
+    """Return the result of an attempt, repeated with longer lists for as long as one exceeds its capacity.
 
     Parameters
     ----------
     attempt
-        Restores what an earlier attempt has changed, tries again, and gives None where a list exceeded its capacity.
+        Restores what an earlier attempt has changed, tries again, and returns None where a list exceeded its capacity.
     grow
-        Gives the lists more capacity.
+        Enlarges the lists.
     """
     while (result := attempt()) is None:
         grow()

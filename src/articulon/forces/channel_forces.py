@@ -1,4 +1,4 @@
-"""Where forces are written: by channel, and their sums."""
+"""Arrays that hold forces by channel, and their sums."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class ChannelForces(NamedTuple):
-    """Forces by channel at the latest evaluation, and scratch; deleting it changes nothing."""
+    """Forces by channel at the latest evaluation, and scratch; no part of the state."""
 
     wrench: np.ndarray
     """Force and moment about the link's origin, world frame, shape (8, links, 6)."""
@@ -17,17 +17,17 @@ class ChannelForces(NamedTuple):
     total_wrench: np.ndarray
     """Sum of the scaled channels, shape (links, 6)."""
     total_joint: np.ndarray
-    """shape (nu,)."""
+    """Sum of the scaled channels over joints, shape (nu,)."""
     held: np.ndarray
-    """Brownian forces and torques of the present window, world frame, shape (bodies with drag, 6)."""
+    """Brownian forces and torques of the current window, world frame, shape (bodies with drag, 6)."""
     bath: np.ndarray
-    """A thermostat's variables at the latest evaluation, and their rates, shape (2, variables)."""
+    """Thermostat variables at the latest evaluation, and their rates, shape (2, variables)."""
     held_window: np.ndarray
-    """The window that ``held`` belongs to, −1 for none, shape (1,)."""
+    """Window of ``held``, −1 for none, shape (1,)."""
 
 
 def channel_forces(links: int, nu: int, bodies: int, bath: int = 0) -> ChannelForces:
-    """Zeroed arrays for numbers of links, speeds, bodies with drag and thermostat variables."""
+    """Return zeroed arrays for the given numbers of links, speeds, bodies with drag and thermostat variables."""
     return ChannelForces(
         wrench=np.zeros((8, links, 6)),
         joint=np.zeros((8, nu)),

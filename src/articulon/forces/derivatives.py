@@ -1,7 +1,8 @@
-"""The whole right-hand side, as a program of passes: dy/dt of y = (q, u, works by channel, thermostat variables).
+"""The complete right-hand side as a program of passes: dy/dt of y = (q, u, works by channel, thermostat variables).
 
-Kinematics places the links and their sites, forces fill the channels, scaling sums them, dynamics turns them into
-accelerations. Where Euler parameters are integrated by their accelerations, the rates q' are in the place of u.
+Kinematics computes the poses and velocities of the links and their sites, forces fill the channels, scaling sums them,
+and dynamics converts them to accelerations. If Euler parameters are integrated by their accelerations, the rates q'
+take the place of u.
 """
 
 from collections.abc import Iterator
@@ -25,57 +26,57 @@ from articulon.passes import Bound, Program, pass_of, run
 
 
 class RightHandSide(NamedTuple):
-    """The program, and the arrays through which it is called."""
+    """The program of the right-hand side, and the arrays through which it is called."""
 
     code: np.ndarray
-    """Of the program, shape (passes, 2)."""
+    """Code of the program, shape (passes, 2)."""
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time [time], shape (1,)."""
     window: np.ndarray
-    """Number of the window of noise, shape (1,)."""
+    """Index of the noise window, shape (1,)."""
     factor: np.ndarray
-    """Factors of the channels, shape (8,)."""
+    """Scaling factors of the channels, shape (8,)."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
     """Speeds, or the rates of the coordinates, shape (nu,) or (nq,)."""
     bath: np.ndarray
-    """Variables of the thermostat, and their rates, shape (2, variables)."""
+    """Thermostat variables, and their rates, shape (2, variables)."""
     q_rate: np.ndarray
-    """q', shape (nq,)."""
+    """Rates q' of the coordinates, shape (nq,)."""
     u_rate: np.ndarray
-    """u' or q'', shape (nu,) or (nq,)."""
+    """Accelerations u' or q'', shape (nu,) or (nq,)."""
     power: np.ndarray
-    """Power of each channel, unscaled, shape (8,)."""
+    """Unscaled power of each channel, shape (8,)."""
     driving: np.ndarray
-    """Power of the forces that drive joints, shape (1,)."""
+    """Power of the constraint forces of driven joints, shape (1,)."""
     position: np.ndarray
     """Origins of the links at the latest evaluation [length], shape (links, 3)."""
     rotation: np.ndarray
-    """Their orientations, row-major matrices, shape (links, 9)."""
+    """Orientations of the links, row-major matrices, shape (links, 9)."""
 
 
 class Closing(NamedTuple):
-    """What is done to a state after every step, and the arrays through which it is called: its program moves the
-    coordinates and speeds of the right-hand side onto the loops and given motions."""
+    """Projection of a state after every step, and the arrays through which it is called: its program projects the
+    coordinates and speeds of the right-hand side onto the loop constraints and driven motions."""
 
     code: np.ndarray
-    """Of the program, shape (passes, 2); (0, 2) where there is nothing to be done."""
+    """Code of the program, shape (passes, 2); (0, 2) if there is nothing to project."""
     left: np.ndarray
-    """The error that is left of the worst row, relative to its size, shape (1,)."""
+    """Remaining error of the worst constraint row, relative to its size, shape (1,)."""
     drift: np.ndarray
-    """How far rows of positions and of speeds were off, shape (2,)."""
+    """Constraint drift before the projection, of positions and of speeds, shape (2,)."""
 
 
 @pass_of
 def copy(source, target):
-    """Copies an array."""
+    """Copy an array."""
     copy_into(target, source)
 
 
 @jit
 def put_state(rhs, time, y):
-    """Time, coordinates and speeds to where passes read them."""
+    """Write time, coordinates and speeds to the arrays that the passes read."""
     nq, nu = rhs.q.size, rhs.u.size
     rhs.time[0] = time
     copy_into(rhs.q, y[:nq])
@@ -84,7 +85,7 @@ def put_state(rhs, time, y):
 
 @jit
 def evaluate(rhs, time, window, factor, y, dy):
-    """dy/dt at a time, a window of noise and factors (8,)."""
+    """Evaluate dy/dt at a time, for a noise window and scaling factors (8,)."""
     nq, nu, start = rhs.q.size, rhs.u.size, rhs.q.size + rhs.u.size
     put_state(rhs, time, y)
     rhs.window[0] = window
@@ -101,7 +102,7 @@ def evaluate(rhs, time, window, factor, y, dy):
 
 @jit
 def close(closing, rhs, time, y):
-    """Moves q and u of y onto the loops at a time."""
+    """Project q and u of y onto the loop constraints at a time."""
     nq, nu = rhs.q.size, rhs.u.size
     put_state(rhs, time, y)
     run(closing.code)
@@ -111,25 +112,25 @@ def close(closing, rhs, time, y):
 
 @kernel
 def call(rhs, time, window, factor, y, dy):
-    """The right-hand side for Python."""
+    """Evaluate the right-hand side, callable from Python."""
     evaluate(rhs, time, window, factor, y, dy)
 
 
 @kernel
 def call_rows(rhs, factor, y, dy):
-    """The right-hand side at every row of y, at time zero."""
+    """Evaluate the right-hand side for every row of y, at time zero."""
     for k in range(y.shape[0]):
         evaluate(rhs, 0.0, 0, factor, y[k], dy[k])
 
 
 @kernel
 def call_closing(closing, rhs, time, y):
-    """The projection for Python."""
+    """Evaluate the projection, callable from Python."""
     close(closing, rhs, time, y)
 
 
 def right_hand_side(e: ModelTables) -> tuple[Program, RightHandSide]:
-    """The right-hand side of a model by its solver, and the program, which is to be kept."""
+    """Return the right-hand side of a model for its solver, and the program, which the caller must keep alive."""
     model, channels, embedded = e.model, e.channels, e.rotations == "euler-parameters"
     nq, nu = model.nq, model.nu
     speeds = e.solver.u if embedded else np.zeros(nu)
@@ -157,7 +158,7 @@ def right_hand_side(e: ModelTables) -> tuple[Program, RightHandSide]:
 
 
 def closing(e: ModelTables, rhs: RightHandSide) -> tuple[Program, Closing]:
-    """What is done to the state of a model after every step, and the program, which is to be kept."""
+    """Return the projection of a model after every step, and the program, which the caller must keep alive."""
     solver, (forest, loops, motions) = e.solver, e.system[:1] + e.system[2:4]
     found: list[Bound] = []
     looped = bool(loops.kind.size)
@@ -176,7 +177,7 @@ def closing(e: ModelTables, rhs: RightHandSide) -> tuple[Program, Closing]:
 
 
 def _plain(e: ModelTables, at: At, rhs: RightHandSide) -> Iterator[Bound]:
-    """The program for angular velocities."""
+    """Return the program for angular velocities."""
     yield from _locating(e, at)
     yield from _forces(e, at, rhs.factor)
     yield from _solving(e, at, rhs.factor[EXTERNAL:], rhs.u_rate)
@@ -188,7 +189,7 @@ def _plain(e: ModelTables, at: At, rhs: RightHandSide) -> Iterator[Bound]:
 
 
 def _embedded(e: ModelTables, at: At, rhs: RightHandSide, udot: np.ndarray) -> Iterator[Bound]:
-    """The program for Euler parameters by their accelerations."""
+    """Return the program for Euler parameters integrated by their accelerations."""
     solver, forest, gravity = e.solver, at.forest, rhs.factor[EXTERNAL:]
     yield motion_passes.find_speeds.bind(forest, at.q, rhs.u, at.u)
     yield motion_passes.place_links.bind(forest, at.q, at.ws)
@@ -222,7 +223,7 @@ def _locating(e: ModelTables, at: At) -> Iterator[Bound]:
 
 
 def _solving(e: ModelTables, at: At, factor: np.ndarray, udot: np.ndarray) -> Iterator[Bound]:
-    """Passes of the solver; ``factor`` (1,) is that of gravity."""
+    """Return the passes of the solver; ``factor`` (1,) is the scaling factor of gravity."""
     loads = Loads(at.channels.total_joint, at.channels.total_wrench, e.system.forces.gravity, factor)
     if e.solver_name == "articulated" and _many_trees(e) and e.model.armature is None:
         yield motion_passes.solve_in_parallel.bind(at.forest, *loads, at.ws, udot)

@@ -1,4 +1,4 @@
-"""The passes that find the energies of a model's conservative forces."""
+"""Passes that compute the energies of a model's conservative forces."""
 
 from collections.abc import Iterator
 
@@ -16,19 +16,19 @@ from articulon.passes import Bound, pass_of
 
 @pass_of
 def add_modal_energy(forest, q, result):
-    """Energy of deformation of flexible bodies."""
+    """Add the deformation energy of flexible bodies."""
     result[CONFORMATIONAL] += modal_energy(forest, q)
 
 
 @pass_of
 def add_gravity_energy(forest, gravity, ws, result):
-    """Energy in the field of gravity."""
+    """Add the energy in the field of gravity."""
     result[EXTERNAL] += gravity_energy(forest, gravity, ws)
 
 
 def energy_passes(forest: Forest, forces: Forces, ws: Workspace, q: np.ndarray, result: np.ndarray) -> Iterator[Bound]:
-    """Passes that add the energies of the conservative channels at q to ``result`` (8,), unscaled, without those of
-    site forces."""
+    """Return the passes that add the unscaled energies of the conservative channels at q to ``result`` (8,), without
+    those of site forces."""
     at = EnergyAt(forest, ws, q, result)
     yield place_links.bind(forest, q, ws)
     for kind, table in forces.terms:

@@ -1,5 +1,4 @@
-"""A model made ready for evaluation: its tables, its compiled right-hand side and scratch; and its forces and energies
-for Python."""
+"""Evaluator: a model's tables, compiled right-hand side and scratch; and its forces and energies for Python."""
 
 import threading
 from collections.abc import Collection, Sequence
@@ -36,7 +35,7 @@ from articulon.thermostats.total_momentum import without_momentum
 
 
 class Evaluator(ModelTables):
-    """A model made ready for evaluation: its tables, and the programs of its right-hand side, energies and sums."""
+    """A model prepared for evaluation: its tables, and the programs of its right-hand side, energies and sums."""
 
     @cached_property
     def _right_hand_side(self) -> tuple[Program, RightHandSide]:
@@ -53,11 +52,11 @@ class Evaluator(ModelTables):
 
     @property
     def closing(self) -> Closing:
-        """What is done to a state after every step, for kernels."""
+        """The projection after every step, for kernels."""
         return self._closing[1]
 
     def rates(self, factor: np.ndarray, time: float, window: int, y: np.ndarray, dy: np.ndarray) -> None:
-        """Calls the right-hand side from Python, with more room for lists of neighbours where there is too little."""
+        """Evaluate the right-hand side from Python; a neighbour list that exceeds its capacity grows."""
 
         def attempt() -> bool | None:
             call(self.rhs, time, window, factor, y, dy)
@@ -66,12 +65,12 @@ class Evaluator(ModelTables):
         with_capacity(attempt, self.grow)
 
     def close(self, time: float, y: np.ndarray) -> None:
-        """Moves q and u of y onto loops and given motions."""
+        """Project q and u of y onto loop constraints and driven motions."""
         call_closing(self.closing, self.rhs, time, y)
 
     @property
     def energy_channels(self) -> list[int]:
-        """Channels that have an energy function."""
+        """Return the channels that have an energy function."""
         forces = self.system.forces
         found = {kind.energy_channel for kind, _ in forces.terms}
         if forces.sites.kinds.size:
@@ -83,9 +82,9 @@ class Evaluator(ModelTables):
         return sorted(c for c in found if c is not None)
 
     def energies(self, q: np.ndarray, measures: np.ndarray | None = None) -> np.ndarray:
-        """Energy functions of the channels at coordinates q, unscaled [energy], shape (8,).
+        """Unscaled energies of the channels at coordinates q [energy], shape (8,).
 
-        ``measures`` are those of the site forces there, where they are known.
+        ``measures`` are those of the site forces at q, if already computed.
         """
         result = np.zeros(8)
         if not self.particles:
@@ -99,13 +98,13 @@ class Evaluator(ModelTables):
 
     @cached_property
     def _energies(self) -> tuple[Program, np.ndarray, np.ndarray]:
-        """The program of energies, the coordinates that it reads and what it writes."""
+        """Return the program of energies, its input coordinates and its output."""
         q, result = np.zeros(self.model.nq), np.zeros(8)
         forest, forces = self.system.forest, self.system.forces
         return Program(energy_passes(forest, forces, self.ws, q, result)), q, result
 
     def look(self) -> tuple[float, np.ndarray]:
-        """T and Σ|F| by channel (8,) at the latest evaluation."""
+        """Kinetic energy and Σ|F| by channel (8,) at the latest evaluation."""
         program, kinetic, sums = self._looking
         program()
         return float(kinetic[0]), sums
@@ -129,8 +128,8 @@ class Evaluator(ModelTables):
         return forces
 
     def variables(self, state: State) -> np.ndarray:
-        """What the derivative takes of a state: (q, u, works, thermostat variables), with q' in place of u where Euler
-        parameters are embedded."""
+        """Return the part of a state that the right-hand side reads: (q, u, works, thermostat variables), with q' in
+        place of u where Euler parameters are embedded."""
         speeds = state.u
         if self.rotations == "euler-parameters":
             speeds = np.zeros(self.model.nq)
@@ -139,8 +138,9 @@ class Evaluator(ModelTables):
         return np.concatenate([state.q, speeds, state.work, state.bath])
 
     def initial_state(self, history: int = 0, speed_factor: float = 1.0, memory: int = 0) -> State:
-        """The state at time zero, its speeds without total momentum where the thermostat says so, and times
-        ``speed_factor``; ``history`` and ``memory`` are the sizes of these arrays, which the rule's driver says."""
+        """Return the state at time zero. Its total momentum is removed if the thermostat requires it, and its speeds
+        are multiplied by ``speed_factor``; ``history`` and ``memory`` are the sizes of these arrays, given by the
+        integrator."""
         spheres, columns = (0, 0) if self.contacts is None else (self.contacts.spheres, KEPT.width)
         edges = self.model.box.vectors if self.changing_box and self.model.box is not None else None
         state = self.model.initial_state(
@@ -150,7 +150,7 @@ class Evaluator(ModelTables):
         return state
 
     def start(self, state: State, q: np.ndarray, u: np.ndarray, speed_factor: float = 1.0) -> None:
-        """Puts coordinates and speeds into a state at time zero, as :meth:`initial_state` does those of the model."""
+        """Write the model's initial coordinates and speeds into a state at time zero, as :meth:`initial_state` does."""
         if self.thermostat is not None and self.thermostat.centre_of_mass == "removed":
             u = without_momentum(self.model, q, u)
         if self.overdamped:
@@ -158,23 +158,30 @@ class Evaluator(ModelTables):
         state.q[:], state.u[:] = q, speed_factor * u
 
     def thermostat_rates(self) -> tuple[float, float]:
-        """ζ and kd ζ' of the thermostat at the latest evaluation [1/time], zeros without one."""
+        """ζ and kd ζ' of the thermostat at the latest evaluation [1/time]; zeros without a thermostat."""
         if not self.bath.size:
             return 0.0, 0.0
         return float(self.bath[0, 0]), float(self.system.bath.constants[GAIN] * self.bath[1, 0])
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Number that share the kinetic energy."""
+        """Number of degrees of freedom that share the kinetic energy."""
         return (
             self.model.degrees_of_freedom if self.thermostat is None else self.thermostat.degrees_of_freedom(self.model)
         )
 
 
 def potential_energy(model: Model, q: np.ndarray) -> Any:
-    """Energy of all potential and conformational terms at q, and of gravity [energy].
+    """Energy of all potential and conformational terms, and of gravity, at q [energy].
 
-    Forces that a user writes have no energy function. Coordinates (states, nq) give energies (states,).
+    Forces written by a user have no energy function. Coordinates (states, nq) give energies (states,).
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,), or (states, nq) of many states.
     """
     check_model(model, "potential_energy")
     if is_batch((q, 1)):
@@ -198,12 +205,20 @@ def potential_energy(model: Model, q: np.ndarray) -> Any:
 def virial(model: Model, q: np.ndarray) -> np.ndarray:
     """Virial W_ab = Σ F_a r_b of the site forces at coordinates q, tails included [energy], shape (3, 3).
 
-    r is that of the sites, also on bodies with several; see :func:`articulon.pressure` for the pressure of those.
+    r are the positions of the sites, also on bodies with several; see :func:`articulon.pressure` for the pressure of
+    such bodies.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,).
 
     Raises
     ------
     ModelError
-        For a force whose virial is not known, as that of OpenMM in a periodic box.
+        For a force whose virial is unknown, such as that of OpenMM in a periodic box.
     """
     check_model(model, "virial")
     check_virial_is_known(model, "virial")
@@ -212,27 +227,35 @@ def virial(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def without_virial(model: Model) -> str | None:
-    """The kind of a force whose virial is not known; None where all are."""
+    """Return the kind of a force whose virial is unknown; None if all are known."""
     forces = (force for force in model.forces if hasattr(force, "virial_known") and not force.virial_known(model))
     return next((force.kind for force in forces), None)
 
 
 def check_virial_is_known(model: Model, where: str) -> None:
-    """Raises ModelError for a force whose virial is not known."""
+    """Raises ModelError for a force whose virial is unknown."""
     kind = without_virial(model)
     if kind is not None:
-        raise ModelError(f"{where}: the virial of '{kind}' is not known in this box, and so is no pressure")
+        raise ModelError(f"{where}: the virial of '{kind}' is unknown in this box, and therefore the pressure too")
 
 
 def configurational_laplacian(model: Model, q: np.ndarray) -> float:
-    """Σ ∇² U of the site forces over the positions of all sites at coordinates q [energy/length²]."""
+    """Σ ∇² U of the site forces over the positions of all sites at coordinates q [energy/length²].
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,).
+    """
     check_model(model, "configurational_laplacian")
     return float(_measures(model, q)[LAPLACIAN])
 
 
 def site_sums(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Forces of the site forces on the sites [force], their positions [length], both (sites, 3), and the trace of the
-    virial [energy] at coordinates q."""
+    """Forces of the site forces on the sites [force] and the positions of these [length], both (sites, 3), and the
+    trace of the virial [energy], at coordinates q."""
     if not has_site_forces(model):
         return np.zeros((0, 3)), np.zeros((0, 3)), 0.0
     sites, positions = sites_of(model), site_positions(model, q)
@@ -251,7 +274,7 @@ _SITES: WeakKeyDictionary[Model, SiteForces] = WeakKeyDictionary()
 
 
 def sites_of(model: Model) -> SiteForces:
-    """Site forces of a model that is asked for its energy again and again."""
+    """Return the site forces of a model, kept because its energy is evaluated repeatedly."""
     if model not in _SITES:
         _SITES[model] = SiteForces(model)
     return _SITES[model]
@@ -271,12 +294,12 @@ def generalized_forces(
     model
         The model.
     q, u
-        Coordinates (nq,) and speeds (nu,); with a leading axis of states, so has what is returned.
+        Coordinates (nq,) and speeds (nu,); a leading axis of states is kept in the result.
     channels
-        Names of the channels to sum; all by default. The stochastic channel is that of the first window of seed 0, one
-        unit of time long, and gives nothing unless it is named.
+        Names of the channels to sum; all but the stochastic one by default. The stochastic channel, if named, is that
+        of the first noise window of seed 0, one unit of time long.
     time
-        At which forces that depend on time are evaluated [time].
+        Time at which time-dependent forces are evaluated [time].
 
     Raises
     ------
@@ -306,7 +329,7 @@ def generalized_forces(
 
 
 class _Kept(threading.local):
-    """What a thread keeps between calls."""
+    """Evaluator that a thread keeps between calls."""
 
     evaluator: Evaluator | None = None
 
@@ -315,8 +338,8 @@ _kept = _Kept()
 
 
 def kept_evaluator(model: Model) -> Evaluator:
-    """The model made ready for evaluation; every thread keeps that of the model which it has asked for last, unless a
-    user's function has failed in it, which it would say for ever."""
+    """Return an evaluator of the model. Every thread keeps the evaluator of the latest model, unless a user's function
+    has failed in it, because the failure would be reported at every later call."""
     latest = _kept.evaluator
     if latest is None or latest.model is not model or latest.users.error is not None:
         latest = _kept.evaluator = Evaluator(model)
@@ -326,15 +349,15 @@ def kept_evaluator(model: Model) -> Evaluator:
 def own_forces(
     evaluator: Evaluator, q: np.ndarray, u: np.ndarray, time: float = 0.0, channels: Collection[str] | None = None
 ) -> np.ndarray:
-    """Generalised forces (nu,) of a model's own terms in some channels at a time [time], unscaled; by default those of
-    all channels but the stochastic one."""
+    """Generalised forces (nu,) of a model's own terms in some channels at a time [time], unscaled; by default all
+    channels but the stochastic one."""
     model = evaluator.model
     named = set(CHANNELS) - {"stochastic"} if channels is None else channels
     factor = np.array([1.0 if name in named else 0.0 for name in CHANNELS])
     tau = np.empty(model.nu)
     y, wrench = _own_wrenches(evaluator, q, u, time, factor)
     tables = evaluator.system.forces
-    if model.forest.flexible is not None:  # of whose bodies gravity pulls every node
+    if model.forest.flexible is not None:  # gravity acts on every node of a flexible body
         weight = tables.gravity * factor[EXTERNAL]
         still = np.zeros(model.nu)
         pulled = inverse_dynamics(model, q, still, still) - inverse_dynamics(model, q, still, still, gravity=weight)
@@ -353,8 +376,8 @@ def own_forces(
 def _own_wrenches(
     evaluator: Evaluator, q: np.ndarray, u: np.ndarray, time: float, factor: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Variables (q, u, works), and forces and moments about the links' origins but for gravity, world frame, shape
-    (links, 6), times the factors of the channels."""
+    """Variables (q, u, works), and forces and moments about the links' origins without gravity, world frame, shape
+    (links, 6), multiplied by the factors of the channels."""
     model = evaluator.model
     y = np.concatenate([vector(q, model.nq, "q"), vector(u, model.nu, "u"), np.zeros(8)])
     evaluator.rates(factor, number(time, "time"), 0, y, np.empty_like(y))
@@ -364,9 +387,9 @@ def _own_wrenches(
 
 
 def forces_on_bodies(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> np.ndarray:
-    """Sum of the model's own forces on each body, gravity included and random forces left out, unscaled and without
-    those that joints transmit, world frame [force], shape (bodies, 3). What is welded together counts as its first
-    body.
+    """Sum of the model's own unscaled forces on each body, with gravity, but without random forces and the forces that
+    joints transmit, world frame [force], shape (bodies, 3). For bodies welded together the sum is that of the first
+    one.
 
     Parameters
     ----------
@@ -375,7 +398,7 @@ def forces_on_bodies(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0
     q, u
         Coordinates (nq,) and speeds (nu,).
     time
-        At which forces that depend on time are evaluated [time].
+        Time at which time-dependent forces are evaluated [time].
     """
     evaluator = kept_evaluator(model)
     factor = np.array([float(name != "stochastic") for name in CHANNELS])

@@ -1,4 +1,4 @@
-"""A model's tables as kernels read them, and the scratch of its evaluation."""
+"""Tables of a model as kernels read them, and the scratch of its evaluation."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -26,7 +26,7 @@ from articulon.thermostats.base import OVERDAMPS, WAY, BaseThermostat, Bath, no_
 
 
 class System(NamedTuple):
-    """A model as kernels see it."""
+    """All tables of a model that kernels read."""
 
     forest: Forest
     forces: Forces
@@ -43,21 +43,22 @@ class ModelTables:
     model
         The model.
     seed
-        Of the Brownian forces.
+        Seed of the Brownian forces.
     window
-        Length of a fine window of noise [time]; needed where the model has Brownian forces.
+        Length of a fine noise window [time]; needed if the model has Brownian forces.
     average
-        Fine windows averaged in each held one.
+        Number of fine windows averaged into each held window.
     solver
         Name of the equation-of-motion algorithm.
     rotations
-        ``"speeds"``, or ``"euler-parameters"`` for these by their accelerations.
+        ``"speeds"``, or ``"euler-parameters"`` to integrate these by their accelerations.
     thermostat
-        A thermostat; those that are equations of motion act in every evaluation, others in steps that know them.
+        Thermostat. One that is an equation of motion acts in every evaluation, any other in the steps of an integrator
+        that supports it.
     target_factor
-        What a scaling policy multiplies the thermostat's target by.
+        Factor by which a scaling policy multiplies the thermostat's target.
     changing_box
-        Whether the box changes along the run, so that it belongs to the state.
+        Whether the box changes along the run, so that it is part of the state.
     """
 
     def __init__(
@@ -96,10 +97,10 @@ class ModelTables:
         return SiteForces(self.model)
 
     def zeros(self, shape: tuple[int, ...]) -> Any:
-        """An array of zeros for what belongs to a state."""
+        """Allocate an array of zeros that belongs to a state."""
         return np.zeros(shape)
 
-    # What free particles do without is made when it is first asked for.
+    # What free particles do not need is created at first use.
 
     @cached_property
     def ws(self) -> Workspace:
@@ -108,7 +109,7 @@ class ModelTables:
 
     @cached_property
     def impacts(self) -> ImpactEngine:
-        """Impacts and stops, of a model that has some."""
+        """Impacts and stops, if the model has any."""
         return ImpactEngine(self.model)
 
     @cached_property
@@ -124,14 +125,14 @@ class ModelTables:
         return solver_scratch(self.model, self.solver_name, self.rotations)
 
     def bind_sites(self, which: Pass, *arguments: Any) -> Bound:
-        """Binds a pass to the site forces, the functions that they need and further arguments, and binds it anew
-        whenever lists get more room."""
+        """Bind a pass to the site forces, the functions that they need and further arguments, and rebind it whenever a
+        list grows."""
         bound = which.bind(*self._site_arguments(), *arguments)
         self._on_sites.append((bound, arguments))
         return bound
 
     def noise_passes(self, at: At) -> Iterator[Bound]:
-        """Passes that add Brownian forces to ``at.stochastic``."""
+        """Return the passes that add Brownian forces to ``at.stochastic``."""
         forces, channels = self.system.forces, at.channels
         held, degrees_of_freedom = (channels.held, channels.held_window), float(self.model.degrees_of_freedom)
         yield fill_noise.bind(
@@ -143,18 +144,19 @@ class ModelTables:
         return self.sites.system, total, terms, refresh
 
     def grow(self) -> None:
-        """Make more room for lists of neighbours."""
+        """Enlarge the neighbour lists."""
         self.sites.grow()
         self._take_lists()
 
     def list_always(self) -> None:
-        """Have neighbours listed anew wherever sites move: steps that are taken once more then give the same bits."""
+        """Rebuild the neighbour list whenever sites move, so that repeated steps give identical results, to the last
+        bit."""
         if self.sites.listed and self.sites.listing.skin > 0.0:
             self.sites.list_always()
             self._take_lists()
 
     def _take_lists(self) -> None:
-        """Hands lists that are others than before to all that reads them."""
+        """Replace the lists in everything that reads them."""
         if self.system.forces.sites is self.sites.system:
             return
         self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))

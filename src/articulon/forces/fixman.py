@@ -1,4 +1,4 @@
-"""Fixman's potential, which takes the bias of rigid bonds out of what is sampled, booked in the channel
+"""Fixman's potential, which removes the bias of rigid constraints from the sampled distribution; booked in the channel
 ``conformational``."""
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from articulon.passes import Bound, pass_of
 class Fixman(Force):
     """U = ½ kT ln det M(q) − ½ kT ln det M(q₀), with M the joint-space mass matrix and q₀ the initial coordinates.
 
-    At equilibrium a model of rigid bodies on joints has its coordinates distributed as √det M e^{−Φ/kT}: what joints
-    hold rigid leaves a bias that no stiff spring in its place would. With this potential they follow e^{−Φ/kT} dq, the
-    measure dq even in angles, displacements and rotations (Fixman, PNAS 71, 3050, 1974). Where all that is held rigid
-    are bonds and bond angles of point masses, that is the limit of stiff springs in their place, but for the factor by
-    which the springs' own frequencies depend on q, which flexible models leave out with the same right.
+    At equilibrium the coordinates of a model of rigid bodies on joints are distributed as √det M e^{−Φ/kT}: rigid
+    joints leave a bias that stiff springs in their place would not. With this potential the distribution is e^{−Φ/kT}
+    dq, with dq uniform in angles, displacements and rotations (Fixman, PNAS 71, 3050, 1974). If all rigid constraints
+    are bonds and bond angles of point masses, this is the limit of stiff springs, except for the dependence of the
+    springs' own frequencies on q, which flexible models usually neglect as well.
 
-    Energy and forces take one inward and one outward pass, O(n). Coordinates of single free bodies feel nothing.
+    Energy and forces take one inward and one outward pass, O(n). Single free bodies are not affected.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
@@ -43,31 +43,31 @@ class Fixman(Force):
 
     kind: Literal["fixman"] = "fixman"
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
-    """T that is simulated [temperature]: that of the thermostat or of the Brownian forces."""
+    """Simulated temperature T [temperature]: that of the thermostat or of the Brownian forces."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError where loops or drives bind the coordinates, or where it is declared twice."""
+        """Raises ModelError if loops or drives constrain the coordinates, or if it is declared twice."""
         if model.loops.kind.size:
             raise ModelError(
-                f"{where}: Fixman's potential is that of coordinates that move freely, and {model.loop_name(0)} binds "
-                "them; leave out the loops and drives, or this force"
+                f"{where}: Fixman's potential holds for coordinates that move freely, but {model.loop_name(0)} "
+                "constrains them; leave out the loops and drives, or this force"
             )
         if sum(isinstance(force, Fixman) for force in model.forces) > 1:
             raise ModelError(f"{where}: Fixman's potential is declared twice; one declaration serves the whole model")
 
     def momentum_changes(self, model: Model) -> str | None:
-        """See :class:`Force`. ln det M is that of all places and orientations."""
+        """See :class:`Force`. ln det M depends on all positions and orientations."""
         return None
 
     def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
-        """Raises ModelError where the potential is that of another temperature than a bath's: what it takes out of the
-        positions would then be wrong."""
+        """Raises ModelError if its temperature differs from that of a bath: the potential would then not remove the
+        right bias."""
         own = float(self.temperature)
         for what, T in baths:
             if abs(T - own) > 1e-9 * max(T, own):
                 raise ModelError(
-                    f"the force 'fixman' has the temperature {own:g} and the {what} {T:g}: positions would keep part "
-                    "of the bias that it is there to take out; give both one temperature, steady over the run"
+                    f"the force 'fixman' has the temperature {own:g} and the {what} {T:g}: part of "
+                    "the bias would remain; give both one temperature, steady over the run"
                 )
 
     @classmethod
@@ -83,6 +83,11 @@ class Fixman(Force):
     def channels(cls, table: FixmanTable) -> tuple[Iterable[int], Iterable[int]]:
         """See :class:`Force`."""
         return (), (CONFORMATIONAL,)
+
+    @classmethod
+    def reads_speeds(cls, table: FixmanTable) -> bool:
+        """See :class:`Force`."""
+        return False
 
     @classmethod
     def fill(cls, table: FixmanTable, at: At) -> Iterator[Bound]:
@@ -106,24 +111,24 @@ class Fixman(Force):
 
     @classmethod
     def coarsen(cls, table: FixmanTable, merging: Merging, links: int, speeds: int) -> FixmanTable:
-        """See :class:`Force`. That of the joints that still move."""
+        """See :class:`Force`. The coarse potential covers the joints that still move."""
         return table._replace(arrays=determinant_arrays(links, speeds))
 
 
 class FixmanTable(NamedTuple):
-    """Fixman's potential as kernels see it."""
+    """Table of Fixman's potential."""
 
     half_kT: np.ndarray
     """½ kT [energy], shape (1,)."""
     reference: np.ndarray
     """ln det M at the initial coordinates, shape (1,)."""
     arrays: Determinant
-    """Scratch; deleting it changes nothing."""
+    """Scratch; no part of the state."""
 
 
 @pass_of
 def fixman_forces(forest, fixman, ws, joint):
-    """Adds −½ kT ∂ ln det M to the joints' generalised forces, at links that have been placed."""
+    """Add −½ kT ∂ ln det M to the joints' generalised forces, for links whose poses are computed."""
     log_determinant_gradient(forest, ws, fixman.arrays)
     gradient = fixman.arrays.gradient
     for k in range(gradient.size):
@@ -132,5 +137,5 @@ def fixman_forces(forest, fixman, ws, joint):
 
 @pass_of
 def fixman_energy(forest, fixman, ws, result):
-    """Adds ½ kT ln det M, zero at the initial coordinates, at links that have been placed."""
+    """Add ½ kT ln det M, zero at the initial coordinates, for links whose poses are computed."""
     result[CONFORMATIONAL] += fixman.half_kT[0] * (log_determinant(forest, ws, fixman.arrays) - fixman.reference[0])

@@ -11,7 +11,7 @@ from articulon.model import Model
 
 
 class Gravity(Declaration):
-    """A uniform acceleration of free fall: the force m g at every centre of mass."""
+    """A uniform gravitational acceleration: the force m g at every centre of mass."""
 
     positional: ClassVar[tuple[str, ...]] = ("acceleration",)
     is_force: ClassVar[bool] = True
@@ -21,14 +21,14 @@ class Gravity(Declaration):
     """g, world frame [length/time²]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError where gravity is declared twice, and two accelerations would add up."""
+        """Raises ModelError if gravity is declared twice, because two accelerations would add up."""
         if sum(isinstance(force, Gravity) for force in model.forces) > 1:
             raise ModelError(f"{where}: gravity is declared twice; give one acceleration")
 
 
 @jit
 def gravity_wrenches(forest, gravity, ws, wrench):
-    """Adds m g at the centres of mass to the links' wrenches about their origins, world axes."""
+    """Add m g at the centres of mass to the links' wrenches about their origins, world axes."""
     mass, moment, rotation = forest.mass, forest.moment, ws.rotation
     for i in range(mass.size):
         turning = cross(apply(load_matrix(rotation, i), load(moment, i)), gravity)
@@ -38,7 +38,7 @@ def gravity_wrenches(forest, gravity, ws, wrench):
 
 @by_forest
 def gravity_power(forest, gravity, ws):
-    """Σ m g·v of the centres of mass."""
+    """Compute the power Σ m g·v of gravity on the centres of mass."""
     mass, moment = forest.mass, forest.moment
     rotation, twist = ws.rotation, ws.twist
     g = (gravity[0], gravity[1], gravity[2])
@@ -51,7 +51,7 @@ def gravity_power(forest, gravity, ws):
 
 @by_forest
 def gravity_energy(forest, gravity, ws):
-    """−Σ m g·x of the centres of mass."""
+    """Compute the energy −Σ m g·x of the centres of mass."""
     mass, moment = forest.mass, forest.moment
     rotation, position = ws.rotation, ws.position
     g = (gravity[0], gravity[1], gravity[2])

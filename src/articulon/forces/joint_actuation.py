@@ -1,4 +1,4 @@
-"""Forces of joints that are given over time, from a table or by a function, booked in the channel ``external``."""
+"""Prescribed joint forces over time, from a table or a function, booked in the channel ``external``."""
 
 from __future__ import annotations
 
@@ -23,37 +23,38 @@ from articulon.passes import Bound, Function, functions, pass_of
 
 _LINE = types.float64[::1]
 ACTUATION = types.void(types.float64, _LINE, _LINE, _LINE, _LINE)
-"""(time, q, u, parameters, tau)."""
+"""Signature of a user's function: (time, q, u, parameters, tau)."""
 
 
 class Tables(NamedTuple):
-    """Forces of joints over time."""
+    """Tables of joint forces over time."""
 
     speed: np.ndarray
     """Speed that a table acts on, shape (tables,)."""
     start: np.ndarray
     """First knot of a table, and the number of knots, shape (tables + 1,)."""
     knots: np.ndarray
-    """[time], shape (knots,)."""
+    """Times of the knots [time], shape (knots,)."""
     coefficients: np.ndarray
-    """Of the cubic after a knot, highest power first [force, or torque, over powers of time], shape (knots, 4)."""
+    """Coefficients of the cubic after each knot, highest power first [force, or torque, over powers of time], shape
+    (knots, 4)."""
 
 
 class Given(NamedTuple):
-    """Functions that give forces of joints."""
+    """Functions that compute joint forces."""
 
     functions: tuple[Function, ...]
     """The functions."""
     parameters: np.ndarray
-    """Their parameters, one after the other."""
+    """Parameters of all functions, concatenated."""
     start: np.ndarray
-    """Where each function's parameters begin, shape (functions + 1,)."""
+    """Start of each function's parameters, shape (functions + 1,)."""
     written: np.ndarray
-    """What a function writes, shape (nu,)."""
+    """Array that a function writes, shape (nu,)."""
 
 
 class Actuations(NamedTuple):
-    """Forces of joints that are given over time; None where there are none of a kind."""
+    """All prescribed joint forces; None for a type that does not occur."""
 
     tables: Tables | None
     functions: Given | None
@@ -63,11 +64,11 @@ class JointActuation(Force):
     """A generalised force of one joint, constant or from a table over time, or of all joints by a function.
 
     The force acts on one speed of a body's joint: a torque [torque] on a rotation, a force [force] on a translation;
-    of a spherical joint, about an axis of the body. ``JointActuation("rod", 5)`` is constant. A function is
-    called as ``function(time, q, u, parameters, tau)`` at every evaluation, with the model's coordinates (nq,) and
-    speeds (nu,), and adds to the generalised forces ``tau`` (nu,), which are zero at the call. One made with
-    ``numba.njit`` runs at full speed, on arrays that are the run's own: it may not change those that it reads, and not
-    keep any. A plain Python one costs some microseconds more; it is given copies, which it may keep.
+    for a spherical joint, about an axis of the body. ``JointActuation("rod", 5)`` is constant. A function is called as
+    ``function(time, q, u, parameters, tau)`` at every evaluation, with the model's coordinates (nq,) and speeds (nu,),
+    and adds to the generalised forces ``tau`` (nu,), which are zero at the call. A function compiled with
+    ``numba.njit`` runs at full speed on the arrays of the run itself: it must not change those that it reads, nor keep
+    any. A plain Python function costs some microseconds more and gets copies, which it may keep.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("body", "values")
@@ -77,27 +78,27 @@ class JointActuation(Force):
 
     kind: Literal["joint-actuation"] = "joint-actuation"
     body: BodyName | None = None
-    """The body that the joint carries; with a table."""
+    """Body that the joint carries; with a table."""
     component: Whole = 0
-    """Which of the joint's speeds, from 0."""
+    """Index of the joint's speed, from 0."""
     times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
-    """Of the table, increasing [time]."""
+    """Times of the table, increasing [time]."""
     values: tuple[Quantity, ...] | None = None
-    """The force or torque at these times; one number alone, without times, is that of all times."""
+    """Force or torque at these times. A single number without times applies at all times."""
     interpolation: Literal["cubic", "linear"] = "cubic"
-    """The cubic spline through the table (not-a-knot, of four times or more), or straight lines. A rule's order needs
-    forces that are smooth: with straight lines, let the steps end on the times."""
+    """Interpolation of the table: the cubic spline (not-a-knot, for four times or more), or straight lines. An
+    integrator keeps its order only for smooth forces: with straight lines, let steps end at the times of the table."""
     beyond: Literal["refuse", "hold"] = "refuse"
-    """Outside the table: a run that goes there is refused, or has the first value before and the last after."""
+    """What happens outside the table: a run that goes there is rejected, or the first and last values hold."""
     function: Callable[..., None] | str | None = None
-    """Instead of body and table: the function, or where it is, ``"module:name"`` or ``"path/to/file.py:name"``."""
+    """Function, in place of body and table, or its location, ``"module:name"`` or ``"path/to/file.py:name"``."""
     parameters: tuple[Number, ...] = ()
-    """Handed to the function as an array."""
+    """Parameters passed to the function as an array."""
 
     @model_validator(mode="before")
     @classmethod
     def _constant(cls, data: Any) -> Any:
-        """One value without times stands for a table that goes on as it is."""
+        """Convert one value without times to a constant table."""
         value = data.get("values") if isinstance(data, Mapping) else None
         one = isinstance(value, int | float | np.number | str) and not isinstance(value, bool)
         if not one or {"times", "interpolation", "beyond", "function"} & set(data):
@@ -110,26 +111,27 @@ class JointActuation(Force):
         if (self.function is None and None in table) or (self.function is not None and table != (None, None, None)):
             raise ValueError("give either body, times and values, or a function, which acts on all joints")
         if self.times is not None and self.values is not None and len(self.times) != len(self.values):
-            raise ValueError(f"as many values as times are needed, got {len(self.values)} and {len(self.times)}")
+            raise ValueError(f"values and times differ in length: got {len(self.values)} and {len(self.times)}")
         if self.parameters and self.function is None:
-            raise ValueError("parameters are a function's, and there is none")
+            raise ValueError("parameters belong to a function, and none is given")
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for a body or component that does not exist, a table that is none, or a function that
-        cannot be found."""
+        """Raises ModelError for a body or component that does not exist, an invalid table, or a function that cannot be
+        found."""
         if self.function is None:
             self.knots(model, where)
         else:
             self.loaded(where)
 
     def loaded(self, where: str = "joint-actuation") -> Callable[..., None]:
-        """The function itself."""
+        """Return the function itself."""
         assert self.function is not None
         return self.function if callable(self.function) else loaded_function(self.function, where)
 
     def knots(self, model: Model, where: str) -> tuple[int, np.ndarray, np.ndarray]:
-        """Speed, knots, and coefficients of the cubics after them, for a declaration in the model's units."""
+        """Return the speed, the knots, and the cubic coefficients after them, for a declaration in the model's
+        units."""
         assert self.body is not None and self.times is not None and self.values is not None
         body = joint_with(model, self.body, self.component, where)
         joint = model.joints[body]
@@ -140,7 +142,7 @@ class JointActuation(Force):
         return int(model.forest.u_start[model.link[body]]) + self.component, times, coefficients
 
     def goes_side_by_side(self) -> bool:
-        """See :class:`Force`. Tables are the same for all states; a function is asked for one."""
+        """See :class:`Force`. Tables hold for all states; a function is called for one state at a time."""
         return self.function is None
 
     @classmethod
@@ -157,6 +159,11 @@ class JointActuation(Force):
     def channels(cls, table: Actuations) -> tuple[Iterable[int], Iterable[int]]:
         """See :class:`Force`."""
         return (), (EXTERNAL,)
+
+    @classmethod
+    def reads_speeds(cls, table: Actuations) -> bool:
+        """See :class:`Force`. A function may read them."""
+        return table.functions is not None
 
     @classmethod
     def fill(cls, table: Actuations, at: At) -> Iterator[Bound]:
@@ -183,13 +190,13 @@ class JointActuation(Force):
         """See :class:`Force`."""
         if self.function is not None:
             raise ModelError(
-                f"{where}: the derivatives of a function are not known; give its forces by a table, or take "
-                "differences of runs"
+                f"{where}: the derivatives of a function are unknown; give its forces as a table, or use "
+                "finite differences of runs"
             )
 
     @classmethod
     def coarsen(cls, table: Actuations, merging: Merging, links: int, speeds: int) -> Actuations | None:
-        """See :class:`Force`. Functions are refused where joints lock."""
+        """See :class:`Force`. Functions are rejected where joints lock."""
         tables = table.tables
         if tables is None:
             return None
@@ -250,7 +257,7 @@ def _given(declared: Sequence[tuple[str, JointActuation]], nu: int, users: UserF
 
 
 def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    """A jitted function that calls a plain Python one by address."""
+    """Return a jitted function that calls a plain Python one by address."""
 
     def call(time: float, q: int, u: int, p: int, tau: int, nq: int, nu: int, count: int) -> None:
         function(time, view(q, nq), view(u, nu), view(p, count), view(tau, nu))
@@ -268,7 +275,7 @@ def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
 
 @pass_of
 def actuate(tables, clock, joint):
-    """Adds the forces of tables to the joints' generalised forces (nu,)."""
+    """Add the forces of tables to the joints' generalised forces (nu,)."""
     for s in range(tables.speed.size):
         low, x = piece_at(tables, s, clock[0])
         joint[tables.speed[s]] += cubic(tables.coefficients, low, x)
@@ -276,7 +283,7 @@ def actuate(tables, clock, joint):
 
 @pass_of
 def actuation_adjoint(tables, gradient, clock, weight):
-    """Adds the derivatives of λ·τ by the coefficients of tables."""
+    """Add the derivatives of λ·τ by the coefficients of tables."""
     for s in range(tables.speed.size):
         low, x = piece_at(tables, s, clock[0])
         part = weight[tables.speed[s]]
@@ -287,7 +294,7 @@ def actuation_adjoint(tables, gradient, clock, weight):
 
 @pass_of
 def actuation_tangent(tables, change, clock, joint):
-    """Adds the changes of the forces of tables."""
+    """Add the changes of the forces of tables."""
     for s in range(tables.speed.size):
         low, x = piece_at(tables, s, clock[0])
         joint[tables.speed[s]] += cubic(change.coefficients, low, x)
@@ -295,7 +302,7 @@ def actuation_tangent(tables, change, clock, joint):
 
 @pass_of
 def call_functions(given, time, q, u, joint):
-    """Adds what functions write to the joints' generalised forces (nu,)."""
+    """Add the output of functions to the joints' generalised forces (nu,)."""
     first, written = given.start, given.written
     for f in range(first.size - 1):
         for k in range(written.size):

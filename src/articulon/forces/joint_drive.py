@@ -1,5 +1,4 @@
-"""Drives of joints that follow positions and speeds given over time with a torque that has limits, booked in the
-channel ``external``."""
+"""Joint drives that follow given positions and speeds with a limited torque, booked in the channel ``external``."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from pydantic import model_validator
 
 from articulon.declaration import BodyName, Dimension, Quantity, Whole
 from articulon.errors import ModelError
-from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt
+from articulon.forces.base import AdjointAt, At, Force, Merging, TangentAt, Term
 from articulon.forces.over_time import check_lasting, cubic, increasing, interpolated, piece_at, slopes
 from articulon.forces.selection import FORCE_OF, joint_with, still_moves
 from articulon.kernels import jit
@@ -25,20 +24,20 @@ DAMPING_OF = {"velocity": "translational_drag", "angular_velocity": "rotational_
 """Dimensions of the numbers that belong to a speed."""
 OF_DRIVES = ("link", "component", "ends", "stiffness", "damping", "torque", "speed", "band")
 OF_KNOTS = ("knots", "positions", "speeds")
-"""Columns of ``Drives`` that have an entry for a drive, and for a knot."""
+"""Columns of ``Drives`` with one entry per drive, and with one per knot."""
 NO_LIMIT = -1.0
-"""Stands for a limit that there is not."""
+"""Stands for an absent limit."""
 
 
 class Drives(NamedTuple):
-    """Drives of joints, a row each, of which a drive that follows no position has the stiffness zero."""
+    """Joint drives, one per row; a drive that follows no position has zero stiffness."""
 
     link: np.ndarray
-    """The link that the joint carries, shape (drives,)."""
+    """Link that the joint carries, shape (drives,)."""
     component: np.ndarray
-    """Which of the joint's speeds, and of its coordinates, shape (drives,)."""
+    """Index of the joint's speed and coordinate, shape (drives,)."""
     ends: np.ndarray
-    """Whether what is followed stands still outside the table, shape (drives,)."""
+    """Whether the target is at rest outside the table, shape (drives,)."""
     stiffness: np.ndarray
     """k [torque/angle, or force/length], shape (drives,)."""
     damping: np.ndarray
@@ -48,73 +47,74 @@ class Drives(NamedTuple):
     speed: np.ndarray
     """u_max [angular velocity, or velocity], or ``NO_LIMIT``, shape (drives,)."""
     band: np.ndarray
-    """w, in which the torque fades below u_max, shape (drives,)."""
+    """w, width of the range below u_max in which the torque falls to zero, shape (drives,)."""
     start: np.ndarray
     """First knot of a drive, and the number of knots, shape (drives + 1,)."""
     knots: np.ndarray
-    """[time], shape (knots,)."""
+    """Times of the knots [time], shape (knots,)."""
     positions: np.ndarray
-    """Of the cubic of positions after a knot, highest power first, shape (knots, 4)."""
+    """Coefficients of the cubic of positions after each knot, highest power first, shape (knots, 4)."""
     speeds: np.ndarray
-    """Likewise of speeds, shape (knots, 4)."""
+    """Coefficients of the cubic of speeds after each knot, highest power first, shape (knots, 4)."""
 
 
 class JointDrive(Force):
-    """A motor on one joint that follows positions q_d(t) and speeds u_d(t), as far as its limits let it.
+    """A motor on one joint that follows positions q_d(t) and speeds u_d(t) within its limits.
 
-    Its torque on a rotation, or force on a translation, is that of a spring and a damper to what it follows,
+    Its torque on a rotation, or force on a translation, is that of a spring and a damper towards the target,
 
         τ = k (q_d − q) + d (u_d − u),   clipped to   −τ_max g(−u) ≤ τ ≤ τ_max g(u),
         g(u) = min(1, max(0, (u_max − u)/w)),
 
-    with ``stiffness`` k, ``damping`` d, ``max_torque`` τ_max, ``max_speed`` u_max and ``speed_band`` w. What it can
-    give to a joint that moves its way fades from τ_max at the speed u_max − w to nothing at u_max, and it brakes with
-    all of τ_max at any speed; w = u_max is the straight line of a direct-current motor, from its stall torque to its
-    speed without load. With positions alone u_d is their rate. Steps must resolve I/d and I w/τ_max of the inertia I
-    that it moves. ``JointDrive("arm", positions="30 deg", stiffness=..., damping=...)`` holds a place,
-    ``JointDrive("wheel", speeds="5 rad/s", damping=...)`` a speed.
+    with ``stiffness`` k, ``damping`` d, ``max_torque`` τ_max, ``max_speed`` u_max and ``speed_band`` w. The driving
+    torque falls from τ_max at the speed u_max − w to zero at u_max; the braking torque is up to τ_max at any speed. w =
+    u_max is the straight line of a direct-current motor, from stall torque to no-load speed. With positions alone u_d
+    is their rate. Steps must resolve I/d and I w/τ_max, with I the driven inertia. ``JointDrive("arm", positions="30
+    deg", stiffness=..., damping=...)`` holds a position, ``JointDrive("wheel", speeds="5 rad/s", damping=...)`` a
+    speed.
 
     A driven joint (``add_drive``) follows its motion exactly, with whatever force that takes, and has no limits.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("body", "positions")
     on_joints: ClassVar[bool] = True
+    resistance: ClassVar = "drives"
     not_differentiated: ClassVar[tuple[str, ...]] = ("times",)
 
     kind: Literal["joint-drive"] = "joint-drive"
     body: BodyName
-    """The body that the joint carries."""
+    """Body that the joint carries."""
     component: Whole = 0
-    """Which of the joint's speeds, from 0."""
+    """Index of the joint's speed, from 0."""
     times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
-    """Of the tables, increasing [time]."""
+    """Times of the tables, increasing [time]."""
     positions: tuple[Quantity, ...] | None = None
-    """q_d at these times [angle, or length], of a coordinate whose rate is the speed: none of the rotations of a
-    spherical, swing or free joint. An angle has no turns taken off. One number alone, without times, is that of all
-    times."""
+    """q_d at these times [angle, or length], for a coordinate whose rate is the speed; the rotations of spherical,
+    swing and free joints have none. Angles are not wrapped. A single number without times applies at all times."""
     speeds: tuple[Quantity, ...] | None = None
-    """u_d at these times [angular velocity, or velocity], or one number."""
+    """u_d at these times [angular velocity, or velocity], or a single number."""
     stiffness: Quantity | None = None
-    """k, with positions [torque/angle, or force/length]."""
+    """k, required with positions [torque/angle, or force/length]."""
     damping: Quantity | None = None
-    """d, with speeds, and with positions if wanted [torque/angular velocity, or force/velocity]."""
+    """d, required with speeds and optional with positions [torque/angular velocity, or force/velocity]."""
     max_torque: Quantity | None = None
-    """τ_max, the most that it gives either way [torque, or force]; None has no limit."""
+    """τ_max, the largest torque or force in either direction [torque, or force]; None for no limit."""
     max_speed: Quantity | None = None
-    """u_max, beyond which it drives no further [angular velocity, or velocity]; with ``max_torque``."""
+    """u_max, the speed at which the driving torque reaches zero [angular velocity, or velocity]; with
+    ``max_torque``."""
     speed_band: Quantity | None = None
-    """w, the band of speeds below ``max_speed`` in which the torque fades, at most that; with it."""
+    """w, the range below ``max_speed`` in which the torque falls to zero, at most ``max_speed``; required with it."""
     interpolation: Literal["cubic", "linear"] = "cubic"
-    """The cubic spline through a table (not-a-knot, of four times or more), or straight lines. A rule's order needs
-    forces that are smooth: with straight lines, let the steps end on the times."""
+    """Interpolation of the tables: the cubic spline (not-a-knot, for four times or more), or straight lines. An
+    integrator keeps its order only for smooth forces: with straight lines, let steps end at the times of the table."""
     beyond: Literal["refuse", "hold"] = "refuse"
-    """Outside the tables: a run that goes there is refused, or follows the first values before and the last after, at
-    rest where positions alone are given."""
+    """What happens outside the tables: a run that goes there is rejected, or the first and last values hold, at rest if
+    positions alone are given."""
 
     @model_validator(mode="before")
     @classmethod
     def _constant(cls, data: Any) -> Any:
-        """One value without times stands for a table that goes on as it is."""
+        """Convert one value without times to a constant table."""
         if not isinstance(data, Mapping) or {"times", "interpolation", "beyond"} & set(data):
             return data
         given = {key: data[key] for key in ("positions", "speeds") if data.get(key) is not None}
@@ -133,24 +133,24 @@ class JointDrive(Force):
         for name in ("positions", "speeds"):
             table = getattr(self, name)
             if table is not None and len(table) != len(self.times):
-                raise ValueError(f"as many {name} as times are needed, got {len(table)} and {len(self.times)}")
+                raise ValueError(f"{name} and times must have the same length, got {len(table)} and {len(self.times)}")
         if (self.positions is None) != (self.stiffness is None):
-            raise ValueError("positions, and stiffness, which draws to them, go together: give both")
+            raise ValueError("positions and stiffness belong together: give both")
         if self.speeds is not None and self.damping is None:
-            raise ValueError("damping, which draws to the speeds, is needed with speeds")
+            raise ValueError("damping is needed with speeds")
         if (self.max_speed is None) != (self.speed_band is None):
-            raise ValueError("max_speed and speed_band, in which the torque fades below it, go together: give both")
+            raise ValueError("max_speed and speed_band, its fading range, belong together: give both")
         if self.max_speed is not None and self.max_torque is None:
-            raise ValueError("max_torque is needed with max_speed: it is what fades")
+            raise ValueError("max_torque is needed with max_speed")
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for a body or component that does not exist, a rotation that has no coordinate of its own,
-        tables that are none, and numbers that are not above zero."""
+        """Raises ModelError for a body or component that does not exist, a rotation without a coordinate of its own,
+        invalid tables, and numbers that are not above zero."""
         self.gather(model, [(where, self)], None)
 
     def _number(self, model: Model, key: str, dimension: str, where: str) -> float:
-        """A number above zero, ``NO_LIMIT`` for none."""
+        """Return a number above zero, or ``NO_LIMIT`` for none."""
         value = getattr(self, key)
         if value is None:
             return NO_LIMIT
@@ -181,7 +181,7 @@ class JointDrive(Force):
         )
 
     def _row(self, model: Model, where: str) -> dict[str, Any]:
-        """What the kernels' table has of it but for ``start``."""
+        """Return the drive's entries of the table, without ``start``."""
         assert self.times is not None
         body = joint_with(model, self.body, self.component, where)
         kind = model.joints[body].speeds[self.component][1]
@@ -201,8 +201,8 @@ class JointDrive(Force):
         number |= {key: self._number(model, key, kind, where) for key in ("max_speed", "speed_band")}
         if number["speed_band"] > number["max_speed"]:
             raise ModelError(
-                f"{where}.speed_band: the torque fades in a band below max_speed, and {number['speed_band']:g} is more "
-                f"than all of {number['max_speed']:g}; give at most that"
+                f"{where}.speed_band: must be at most max_speed, but {number['speed_band']:g} is more "
+                f"than {number['max_speed']:g}"
             )
         return {
             "link": int(model.link[body]),
@@ -229,6 +229,19 @@ class JointDrive(Force):
         yield drive_joints.bind(at.forest, table, at.time, at.q, at.u, at.channels.joint[EXTERNAL])
 
     @classmethod
+    def fill_without_resistance(cls, table: Drives, at: At) -> Iterator[Bound]:
+        """See :class:`Force`. Drives that resist are left out as wholes, since their limits are those of all that they
+        give."""
+        springs = np.flatnonzero(~resist(table))
+        if springs.size:
+            yield from cls.fill(drives_of(table, springs), at)
+
+    @classmethod
+    def reads_speeds(cls, table: Drives) -> bool:
+        """See :class:`Force`."""
+        return False
+
+    @classmethod
     def adjoint(cls, table: Drives, gradient: Drives, at: AdjointAt) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield drive_adjoint.bind(
@@ -242,8 +255,8 @@ class JointDrive(Force):
 
     @classmethod
     def resists(cls, table: Drives) -> bool:
-        """See :class:`Force`. A damper does, and a torque that fades with the speed."""
-        return bool(np.any(table.damping > 0.0) or np.any(table.speed != NO_LIMIT))
+        """See :class:`Force`. A damper resists, and so does a torque that falls with the speed."""
+        return bool(resist(table).any())
 
     @classmethod
     def coarsen(cls, table: Drives, merging: Merging, links: int, speeds: int) -> Drives | None:
@@ -251,13 +264,8 @@ class JointDrive(Force):
         left = np.flatnonzero(~merging.locked[table.link])
         if not left.size:
             return None
-        spans = [slice(table.start[k], table.start[k + 1]) for k in left.tolist()]
-        columns = {name: getattr(table, name)[left] for name in OF_DRIVES}
-        return Drives(
-            **columns | {"link": merging.link[columns["link"]]},
-            start=np.cumsum([0, *(span.stop - span.start for span in spans)]).astype(np.int64),
-            **{name: np.concatenate([getattr(table, name)[span] for span in spans]) for name in OF_KNOTS},
-        )
+        found = drives_of(table, left)
+        return found._replace(link=merging.link[found.link])
 
     def check_duration(self, duration: float, where: str) -> None:
         """See :class:`Force`."""
@@ -269,9 +277,32 @@ class JointDrive(Force):
         return self if still_moves(model, coarse, model.body(self.body)) else None
 
 
+def resist(table: Drives) -> np.ndarray:
+    """Which drives resist speeds (drives,), by a damper or a torque that fades."""
+    return (table.damping > 0.0) | (table.speed != NO_LIMIT)
+
+
+def drives_of(table: Drives, rows: np.ndarray) -> Drives:
+    """Some of the drives."""
+    spans = [slice(table.start[k], table.start[k + 1]) for k in rows.tolist()]
+    return Drives(
+        **{name: getattr(table, name)[rows] for name in OF_DRIVES},
+        start=np.cumsum([0, *(span.stop - span.start for span in spans)]).astype(np.int64),
+        **{name: np.concatenate([getattr(table, name)[span] for span in spans]) for name in OF_KNOTS},
+    )
+
+
+def resisting_drives(terms: Iterable[Term]) -> Drives | None:
+    """The drives among the forces of a model that resist speeds, in one table; None where there are none."""
+    for term in terms:
+        if term.kind is JointDrive and JointDrive.resists(term.table):
+            return drives_of(term.table, np.flatnonzero(resist(term.table)))
+    return None
+
+
 @jit
 def moves(drives, s, time):
-    """0 where what a drive follows stands still outside its table, 1 elsewhere."""
+    """0 where the target of a drive is at rest outside its table, 1 elsewhere."""
     outside = time < drives.knots[drives.start[s]] or time > drives.knots[drives.start[s + 1] - 1]
     if outside and drives.ends[s]:
         return 0.0
@@ -280,7 +311,7 @@ def moves(drives, s, time):
 
 @jit
 def lag(forest, drives, s, time, q, u):
-    """How far a joint is behind what its drive follows, in its position and its speed."""
+    """Position and speed errors of a joint relative to the target of its drive."""
     low, x = piece_at(drives, s, time)
     i, c = drives.link[s], drives.component[s]
     behind = 0.0
@@ -291,7 +322,8 @@ def lag(forest, drives, s, time, q, u):
 
 @jit
 def bounded(drives, s, torque, speed):
-    """The torque of a drive that wants one, then its derivatives by that, by the speed, and by τ_max, u_max and w."""
+    """Limited torque of a drive, then its derivatives by the requested torque, by the speed, and by τ_max, u_max and
+    w."""
     most, limit, band = drives.torque[s], drives.speed[s], drives.band[s]
     if most < 0.0:
         return torque, 1.0, 0.0, 0.0, 0.0, 0.0
@@ -312,7 +344,7 @@ def bounded(drives, s, torque, speed):
 
 @pass_of
 def drive_joints(forest, drives, clock, q, u, joint):
-    """Adds the torques of drives to the joints' generalised forces (nu,)."""
+    """Add the torques of drives to the joints' generalised forces (nu,)."""
     for s in range(drives.link.size):
         j = forest.u_start[drives.link[s]] + drives.component[s]
         behind, slower = lag(forest, drives, s, clock[0], q, u)
@@ -321,7 +353,7 @@ def drive_joints(forest, drives, clock, q, u, joint):
 
 @pass_of
 def drive_adjoint(forest, drives, gradient, clock, q, u, weight, by_coordinate, by_speed):
-    """Adds the derivatives of λ·τ by coordinates and speeds, and by the numbers of drives."""
+    """Add the derivatives of λ·τ by coordinates and speeds, and by the numbers of drives."""
     for s in range(drives.link.size):
         j = forest.u_start[drives.link[s]] + drives.component[s]
         k, d = drives.stiffness[s], drives.damping[s]
@@ -345,7 +377,7 @@ def drive_adjoint(forest, drives, gradient, clock, q, u, weight, by_coordinate, 
 
 @pass_of
 def drive_tangent(forest, drives, change, clock, q, u, shift, speed, joint):
-    """Adds the changes of the torques of drives."""
+    """Add the changes of the torques of drives."""
     for s in range(drives.link.size):
         j = forest.u_start[drives.link[s]] + drives.component[s]
         k, d = drives.stiffness[s], drives.damping[s]

@@ -24,18 +24,18 @@ Coefficient = Quantity | dict[BodyName, Quantity]
 
 
 class Part(NamedTuple):
-    """Speeds of a joint that share one direction."""
+    """Speeds of a joint that share one direction of friction."""
 
     body: int
-    """The body that the joint carries."""
+    """Body that the joint carries."""
     start: int
-    """First of the model's speeds."""
+    """Index of the first of them in the model's speeds."""
     end: int
-    """One past the last."""
+    """Index behind the last."""
 
 
 class Row(NamedTuple):
-    """A row of ``JointFrictions``."""
+    """One row of ``JointFrictions``."""
 
     start: int
     end: int
@@ -45,19 +45,19 @@ class Row(NamedTuple):
 
 
 class JointFrictions(NamedTuple):
-    """Damping and Coulomb friction of joints, a row for the speeds that share one direction: those of a spherical
-    joint, of a free translation, or one alone."""
+    """Damping and Coulomb friction of joints. Each row covers speeds that share one direction: those of a spherical
+    joint, of a free translation, or a single one."""
 
     start: np.ndarray
-    """First speed of a row, shape (rows,)."""
+    """First speed of each row, shape (rows,)."""
     end: np.ndarray
-    """One past its last, shape (rows,)."""
+    """Index behind the last speed of each row, shape (rows,)."""
     damping: np.ndarray
-    """c [mass/time, or mass length²/time], shape (rows,)."""
+    """Damping coefficient c [mass/time, or mass length²/time], shape (rows,)."""
     friction: np.ndarray
-    """μ, the size of Coulomb's friction [force, or torque], shape (rows,)."""
+    """Magnitude μ of the Coulomb friction [force, or torque], shape (rows,)."""
     width: np.ndarray
-    """u_s, the speed below which it is rounded off [velocity, or angular velocity], shape (rows,)."""
+    """Regularisation speed u_s of the friction [velocity, or angular velocity], shape (rows,)."""
 
 
 def no_frictions() -> JointFrictions:
@@ -66,18 +66,18 @@ def no_frictions() -> JointFrictions:
 
 
 class JointResistance(Force):
-    """What damping and friction of joints share."""
+    """Base of damping and friction of joints."""
 
     on_joints: ClassVar[bool] = True
     resistance: ClassVar = "joints"
     side_by_side: ClassVar[bool] = True
 
     def rows(self, model: Model, where: str) -> list[Row]:
-        """What it adds to the kernels' table."""
+        """Rows that this declaration adds to the kernels' table."""
         raise NotImplementedError
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for bodies that do not exist, or whose joints do not move so."""
+        """Raises ModelError for bodies that do not exist, or whose joints do not have such a motion."""
         self.rows(model, where)
 
     @classmethod
@@ -96,6 +96,11 @@ class JointResistance(Force):
     def channels(cls, table: JointFrictions) -> tuple[Iterable[int], Iterable[int]]:
         """See :class:`Force`."""
         return (), (DAMPING,)
+
+    @classmethod
+    def reads_speeds(cls, table: JointFrictions) -> bool:
+        """See :class:`Force`."""
+        return False
 
     @classmethod
     def fill(cls, table: JointFrictions, at: At) -> Iterator[Bound]:
@@ -133,7 +138,8 @@ class JointResistance(Force):
         return JointFrictions(start, start + width, *(column[left] for column in table[2:]))
 
     def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
-        """See :class:`Force`. Named joints alone, so that what binds no body in the coarse model is not added."""
+        """See :class:`Force`. The result names its joints, so that bodies that become free in the coarse model are not
+        added."""
         update: dict[str, Any] = {}
         for key in ("rotational", "translational"):
             value = getattr(self, key)
@@ -150,7 +156,7 @@ class JointResistance(Force):
 
 
 def resistance_of(terms: Iterable[Term]) -> JointFrictions | None:
-    """All damping and friction of joints among the forces of a model, in one table; None where there is none."""
+    """Return all damping and friction of joints in a model as one table; None if there is none."""
     tables = [term.table for term in terms if term.kind.resistance == "joints"]
     return JointFrictions(*(np.concatenate(columns) for columns in zip(*tables, strict=True))) if tables else None
 
@@ -158,17 +164,17 @@ def resistance_of(terms: Iterable[Term]) -> JointFrictions | None:
 class JointDamping(JointResistance):
     """τ = −c u on the speeds u of joints.
 
-    A coefficient is one number for every joint that binds its body and moves so, or a table by body, the one that the
-    joint carries; a name ending in ``*`` stands for all that begin so, and of two entries for a body the later counts.
-    A free or xyz joint, which holds no bodies together, has damping only where a table names its body. Joints that
-    close loops have none. No noise goes with it: a joint that has damping cools below the temperature of a bath.
+    A coefficient is one number for all joints that connect their bodies and have such a motion, or a table by body, the
+    one that the joint carries. A name ending in ``*`` stands for all that begin so, and of two entries for a body the
+    later counts. A free or xyz joint, which connects no bodies, has damping only if a table names its body. Loop
+    constraints have none. Damping comes without noise: a joint with damping cools below the temperature of a bath.
     """
 
     kind: Literal["joint-damping"] = "joint-damping"
     rotational: Annotated[Coefficient | None, Dimension("rotational_drag", minimum=0)] = None
-    """c of the joints' rotations [torque per angular speed]."""
+    """c of rotations of the joints [torque per angular speed]."""
     translational: Annotated[Coefficient | None, Dimension("translational_drag", minimum=0)] = None
-    """c of their translations [force per speed]."""
+    """c of translations of the joints [force per speed]."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -177,29 +183,29 @@ class JointDamping(JointResistance):
         return self
 
     def rows(self, model: Model, where: str) -> list[Row]:
-        """What it adds to the kernels' table."""
+        """Rows that this declaration adds to the kernels' table."""
         parts = _chosen(model, self.rotational, self.translational, where)
         return [Row(part.start, part.end, c, 0.0, 1.0) for c, part, _ in parts]
 
 
 class JointFriction(JointResistance):
-    """Coulomb friction of joints, rounded off about rest: τ = −μ u/|u| tanh(|u|/u_s).
+    """Coulomb friction of joints, regularised near rest: τ = −μ u/|u| tanh(|u|/u_s).
 
-    |u| is that of the three speeds of a spherical joint or of a free translation, and of each hinge or slide by
-    itself. Below u_s the friction fades, so that a joint under load creeps instead of sticking: take u_s small beside
-    the speeds that matter; a rule's steps must resolve the time inertia · u_s/μ. Those of ``friction-implicit`` stay
-    stable without. Magnitudes are chosen as those of :class:`JointDamping`.
+    |u| is the norm of the three speeds of a spherical joint or of a free translation, and of each revolute or prismatic
+    speed alone. Below u_s the friction falls to zero, so that a joint under load creeps instead of sticking: choose u_s
+    small against the speeds of interest. Steps of an integrator must resolve the time inertia · u_s/μ; those of
+    ``friction-implicit`` are stable without that. Magnitudes are chosen as for :class:`JointDamping`.
     """
 
     kind: Literal["joint-friction"] = "joint-friction"
     rotational: Annotated[Coefficient | None, Dimension("torque", minimum=0)] = None
-    """μ of the joints' rotations [torque]."""
+    """μ of rotations of the joints [torque]."""
     translational: Annotated[Coefficient | None, Dimension("force", minimum=0)] = None
-    """μ of their translations [force]."""
+    """μ of translations of the joints [force]."""
     rotational_speed: Annotated[Quantity | None, Dimension("angular_velocity", minimum=0, exclusive=True)] = None
-    """u_s of the rotations [angular speed]; needed with ``rotational``."""
+    """u_s of rotations [angular speed]; required with ``rotational``."""
     translational_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0, exclusive=True)] = None
-    """u_s of the translations [speed]; needed with ``translational``."""
+    """u_s of translations [speed]; required with ``translational``."""
 
     @model_validator(mode="after")
     def _with_speeds(self) -> Self:
@@ -207,11 +213,11 @@ class JointFriction(JointResistance):
             raise ValueError("give rotational or translational, or both")
         for name in ("rotational", "translational"):
             if (getattr(self, name) is None) != (getattr(self, f"{name}_speed") is None):
-                raise ValueError(f"{name} and {name}_speed, below which the friction fades, go together: give both")
+                raise ValueError(f"{name} and {name}_speed, below which friction fades, belong together: give both")
         return self
 
     def rows(self, model: Model, where: str) -> list[Row]:
-        """What it adds to the kernels' table."""
+        """Rows that this declaration adds to the kernels' table."""
         parts = _chosen(model, self.rotational, self.translational, where)
         speeds = {"rotational": self.rotational_speed, "translational": self.translational_speed}
         return [Row(part.start, part.end, 0.0, size, float(speeds[key] or 0.0)) for size, part, key in parts]
@@ -220,7 +226,7 @@ class JointFriction(JointResistance):
 def _chosen(
     model: Model, rotational: Coefficient | None, translational: Coefficient | None, where: str
 ) -> Iterator[tuple[float, Part, str]]:
-    """Every part that has a coefficient, with it and its key."""
+    """Return every part that has a coefficient, with the coefficient and its key."""
     for key, value in (("rotational", rotational), ("translational", translational)):
         if value is None:
             continue
@@ -231,8 +237,8 @@ def _chosen(
             chosen = {body: float(value) for body in parts if binds(model, body)}
             if not chosen:
                 raise ModelError(
-                    f"{where}.{key}: no joint of this model {_does(key)} and binds its body; name the bodies of free "
-                    "and xyz joints in a table, or leave it out"
+                    f"{where}.{key}: no joint of this model {_does(key)} and connects it to others; name the "
+                    "bodies of free and xyz joints in a table, or leave it out"
                 )
         for body, number in chosen.items():
             for part in parts[body]:
@@ -249,23 +255,23 @@ def _by_body(
         if not able:
             body = bodies[0]
             raise ModelError(
-                f"{where}: body '{model.names[body]}' has a {model.joint_name(body)} joint, and none that {_does(key)}"
+                f"{where}: body '{model.names[body]}' has a {model.joint_name(body)} joint, not one that {_does(key)}"
             )
         chosen.update(dict.fromkeys(able, float(number)))
     return chosen
 
 
 def binds(model: Model, body: int) -> bool:
-    """Whether the joint of a body holds it to another or to the ground, as a free or xyz joint does not."""
+    """Whether the joint of a body connects it to another body or to the ground; a free or xyz joint does not."""
     return model.joints[body].kind not in UNBOUND
 
 
 def _does(key: str) -> str:
-    return "turns its body" if key == "rotational" else "slides"
+    return "rotates its body" if key == "rotational" else "translates its body"
 
 
 def _parts(model: Model, key: str) -> dict[int, list[Part]]:
-    """Parts of the joints that turn, or of those that slide, by body."""
+    """Rotational or translational parts of the joints, by body."""
     found: dict[int, list[Part]] = {}
     for i, body in enumerate(model.head.tolist()):
         joint, start = model.joints[body], int(model.forest.u_start[i])
@@ -274,7 +280,7 @@ def _parts(model: Model, key: str) -> dict[int, list[Part]]:
             parts = [Part(body, start, middle)]
         elif joint.quaternion is not None:
             parts = [Part(body, middle, end)]
-        else:  # hinges, each with a bearing of its own
+        else:  # revolute axes, each with a bearing of its own
             parts = [Part(body, k, k + 1) for k in range(middle, end)]
         parts = [part for part in parts if part.end > part.start]
         if parts:
@@ -284,12 +290,12 @@ def _parts(model: Model, key: str) -> dict[int, list[Part]]:
 
 @pass_of
 def joint_frictions(table, u, joint):
-    """Adds −(c + μ tanh(|u|/u_s)/|u|) u to the joints' generalised forces."""
+    """Add −(c + μ tanh(|u|/u_s)/|u|) u to the joints' generalised forces."""
     starts, ends, damping, friction, width = table.start, table.end, table.damping, table.friction, table.width
     for r in range(starts.size):
         s = damping[r]
         if friction[r] > 0.0:
-            total = 0.0 * u[starts[r]]  # a number of the kind of the speeds
+            total = 0.0 * u[starts[r]]  # zero of the same type as the speeds
             for k in range(starts[r], ends[r]):
                 total += u[k] * u[k]
             speed = math.sqrt(total)
@@ -311,7 +317,7 @@ def friction_rates(table, r, u):
     f, bend = 1.0 / width, 0.0
     if speed > 0.0:
         f = tanh / speed
-    if x < 0.03:  # where the difference is lost in rounding, its series
+    if x < 0.03:  # series, because the difference would be lost in rounding
         y = x * x
         bend = -2.0 / 3.0 + y * (8.0 / 15.0 + y * (-34.0 / 105.0 + y * 496.0 / 2835.0))
     else:
@@ -321,7 +327,7 @@ def friction_rates(table, r, u):
 
 @pass_of
 def joint_friction_adjoint(table, gradient, u, weight, by_speed):
-    """Adds the derivatives of −(c + μ f) λ·u by speeds, and by c, μ and u_s."""
+    """Add the derivatives of −(c + μ f) λ·u by speeds, and by c, μ and u_s."""
     starts, ends = table.start, table.end
     for r in range(starts.size):
         s, f, bend, by_width = friction_rates(table, r, u)
@@ -337,7 +343,7 @@ def joint_friction_adjoint(table, gradient, u, weight, by_speed):
 
 @pass_of
 def joint_friction_tangent(table, change, u, speed, joint):
-    """Adds the changes of −(c + μ f) u."""
+    """Add the changes of −(c + μ f) u."""
     starts, ends = table.start, table.end
     for r in range(starts.size):
         s, f, bend, by_width = friction_rates(table, r, u)

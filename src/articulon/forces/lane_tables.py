@@ -1,4 +1,4 @@
-"""The tables of a model for several states side by side, and the passes that differ for these."""
+"""Tables of a model for several states side by side, and the passes that differ for them."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -22,8 +22,8 @@ from articulon.passes import Bound, Pass, pass_of
 
 @pass_of
 def draw_for_states(noise, seeds, window, drawn, held):
-    """Noise of a window (1,) of states with seeds (width,) into lanes ``held`` (bodies, 6, width), where ``drawn`` (1,)
-    is another window."""
+    """Draw the noise of a window (1,) for states with seeds (width,) into lanes ``held`` (bodies, 6, width), unless it
+    is the window ``drawn`` (1,)."""
     if drawn[0] == window[0]:
         return
     drawn[0] = window[0]
@@ -37,34 +37,34 @@ def draw_for_states(noise, seeds, window, drawn, held):
 
 @pass_of
 def push_by_noise(drag, ws, held, wrench):
-    """Adds held forces and torques, in lanes, to the wrenches on the links."""
+    """Add held forces and torques, in lanes, to the wrenches on the links."""
     noise_wrenches(drag, ws, held, 1.0, wrench)
 
 
 def tables_in_lanes(forces: Forces) -> Forces:
-    """Tables whose scratch is in lanes, new at every call."""
+    """Return tables whose scratch is in lanes, newly allocated at every call."""
     return forces._replace(terms=tuple(Term(kind, kind.in_lanes(table)) for kind, table in forces.terms))
 
 
 class LaneTables(ModelTables):
-    """The tables of a model for the states of a block, for a thread.
+    """Tables of a model for the states of one block, used by one thread.
 
     Parameters
     ----------
     model
         The model.
     sites
-        The site forces of all states.
+        Site forces of all states.
     thread
         Number of the thread.
     block
         Number of the block, which may change, shape (1,).
     seeds
-        Of its states, which may change, shape (width,).
+        Seeds of the block's states, which may change, shape (width,).
     drawn
-        Number of the window whose noise has been drawn for them, −1 for none, shape (1,).
+        Number of the window whose noise has been drawn for these states, −1 for none, shape (1,).
     others
-        What ``ModelTables`` takes besides.
+        Further arguments of ``ModelTables``.
     """
 
     def __init__(
@@ -96,25 +96,25 @@ class LaneTables(ModelTables):
 
     @cached_property
     def channels(self) -> ChannelForces:
-        """Forces by channel at the latest evaluation, those that differ between states in lanes."""
+        """Forces by channel at the latest evaluation; arrays that differ between states are in lanes."""
         plain = channel_forces(self.system.forest.parent.size, self.model.nu, self.system.forces.drag.link.size)
         names = ("wrench", "joint", "total_wrench", "total_joint", "held")
         lanes: dict[str, Any] = {name: LaneArray.zeros(getattr(plain, name).shape) for name in names}
         return plain._replace(**lanes)
 
     def bind_sites(self, which: Pass, *arguments: Any) -> Bound:
-        """Binds a pass of the site forces of one state for all states of a block."""
+        """Bind a pass of the site forces of one state for all states of a block."""
         return self._of_states.bind(which, self._thread, self._block, *arguments)
 
     def noise_passes(self, at: At) -> Iterator[Bound]:
-        """Passes that add Brownian forces, those of each state, to ``at.stochastic``."""
+        """Return the passes that add the Brownian forces of each state to ``at.stochastic``."""
         forces, held = self.system.forces, at.channels.held
         yield draw_for_states.bind(forces.noise, self._seeds, at.window, self._drawn, held.numbers)  # type: ignore
         yield push_by_noise.bind(forces.drag, at.ws, held, at.stochastic)
 
     def at(self, q: Any, u: Any, time: np.ndarray, window: np.ndarray, friction: tuple[Any, Any] | None = None) -> At:
-        """What forces are evaluated at, in lanes; drag and noise go to ``friction`` (2, links, 6), by default to their
-        channels."""
+        """Return the input and output arrays of force passes, in lanes; drag and noise go to ``friction`` (2, links,
+        6), by default to their channels."""
         channels = self.channels
         where = (channels.wrench[DAMPING], channels.wrench[STOCHASTIC]) if friction is None else friction
         return At(self.system.forest, self.ws, q, u, time, window, channels, *where)

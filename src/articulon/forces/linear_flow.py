@@ -1,8 +1,8 @@
-"""What a flow whose velocity changes from place to place adds to Stokes drag: β G r, and the torque of its vorticity.
+"""Contribution of a flow with a velocity gradient to Stokes drag: β G r, and the torque of its vorticity.
 
-The drag of a sphere at r in a flow v + G r is −β (ṙ − v − G r), and its torque −β_ω (ω − ½∇×(G r)). What depends on
-speeds is that of a uniform flow. The rest, which this file has, depends on places alone, so that rules which solve for
-drag need not know it. It acts in the channel of the drag, and its work is work of the drag.
+The drag of a sphere at r in a flow v + G r is −β (ṙ − v − G r), and its torque −β_ω (ω − ½∇×(G r)). The speed-dependent
+part is that of a uniform flow. The rest, in this file, depends on positions alone, so that integrators that solve for
+drag need not treat it. It acts in the channel of the drag, and its work is booked as work of the drag.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from articulon.passes import Bound, pass_of
 
 
 def linear_flow(model: Model, drag: Drag) -> LinearFlow | None:
-    """The table of a model with the drag that acts in it; None where no flow has a gradient."""
+    """Return the table of a model with the given drag; None if no flow has a gradient."""
     if not flows_unevenly(model):
         return None
     gradients = drag_gradients(model)
@@ -51,7 +51,7 @@ def linear_flow(model: Model, drag: Drag) -> LinearFlow | None:
 
 
 def coarse_flow(flow: LinearFlow, merging: Merging) -> LinearFlow | None:
-    """The flow about bodies that are merged: each is where it was, on the coarse link that carries it; None where none
+    """Return the table for merged bodies: each stays at its position, on the coarse link that carries it; None if none
     of them moves."""
     link, centre = merging.carriers(flow.link), merging.points(flow.link, flow.centre)
     moving = link >= 0
@@ -68,7 +68,7 @@ def flows_unevenly(model: Model) -> bool:
 
 @jit
 def flow_wrenches(flow, ws, wrench):
-    """Adds the forces of the flow to the links' wrenches about their origins, world axes."""
+    """Add the forces of the flow to the links' wrenches about their origins, world axes."""
     links, centres, pull, turn = flow.link, flow.centre, flow.pull, flow.turn
     for k in range(links.size):
         i = links[k]
@@ -80,7 +80,7 @@ def flow_wrenches(flow, ws, wrench):
 
 @pass_of
 def flow_adjoint(flow, gradient, ws, motion, by_place):
-    """Adds the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by places of links
+    """Add the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by displacements of links
     (links, 6), and by the table."""
     for k in range(flow.link.size):
         i = flow.link[k]
@@ -101,7 +101,7 @@ def flow_adjoint(flow, gradient, ws, motion, by_place):
 
 @pass_of
 def flow_tangent(flow, change, ws, moved, wrench):
-    """Adds the changes of the forces of the flow to the wrenches (links, 6)."""
+    """Add the changes of the forces of the flow to the wrenches (links, 6)."""
     for k in range(flow.link.size):
         i = flow.link[k]
         R, pull = load_matrix(ws.rotation, i), load_matrix(flow.pull, k)
@@ -116,13 +116,13 @@ def flow_tangent(flow, change, ws, moved, wrench):
 
 @pass_of
 def fill_flow(flow, ws, damping):
-    """The forces of the flow, added to the wrenches (links, 6)."""
+    """Add the forces of the flow to the wrenches (links, 6)."""
     flow_wrenches(flow, ws, damping)
 
 
 @pass_of
 def book_flow(flow, ws, wrench, powers):
-    """Adds their power to that of the drag, ``powers[1]``; ``wrench`` (links, 6) is scratch."""
+    """Add the power of the flow's forces to that of the drag, ``powers[1]``; ``wrench`` (links, 6) is scratch."""
     wrench[:] = 0.0
     flow_wrenches(flow, ws, wrench)
     one, twist, total = wrench.reshape(-1), ws.twist.reshape(-1), 0.0
@@ -132,12 +132,12 @@ def book_flow(flow, ws, wrench, powers):
 
 
 def flowing(flow: LinearFlow | None, ws: Workspace, damping: np.ndarray) -> Iterator[Bound]:
-    """The pass that fills it, where there is such a flow."""
+    """Return the pass that adds the forces, if there is such a flow."""
     if flow is not None:
         yield fill_flow.bind(flow, ws, damping)
 
 
 def booking_flow(flow: LinearFlow | None, ws: Workspace, wrench: np.ndarray, powers: np.ndarray) -> Iterator[Bound]:
-    """The pass that books it, where there is such a flow."""
+    """Return the pass that books the power, if there is such a flow."""
     if flow is not None:
         yield book_flow.bind(flow, ws, wrench, powers)

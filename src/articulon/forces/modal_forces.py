@@ -10,23 +10,24 @@ from articulon.kernels import jit
 
 @by_forest
 def modal_springs(forest, q, tau):
-    """Nothing, for rigid bodies."""
+    """Do nothing: rigid bodies have no modes."""
 
 
 @by_forest
 def modal_damping(forest, u, tau):
-    """Nothing, for rigid bodies."""
+    """Do nothing: rigid bodies have no modes."""
 
 
 @by_forest
 def modal_energy(forest, q):
-    """None, of rigid bodies."""
+    """Return zero: rigid bodies have no modes."""
     return 0.0
 
 
 @jit
 def subtract_products(tables, matrix, x, x_start, tau):
-    """tau −= matrix x of every flexible body, x its modal coordinates or speeds from ``x_start`` (bodies,) on."""
+    """Subtract matrix x of every flexible body from tau, with x its modal coordinates or speeds from ``x_start``
+    (bodies,) on."""
     for b in range(tables.u_start.size):
         count, at = tables.mode[b + 1] - tables.mode[b], tables.u_start[b]
         for j in range(count):
@@ -38,7 +39,7 @@ def subtract_products(tables, matrix, x, x_start, tau):
 
 @for_flexible(modal_springs)
 def modal_springs_flexible(forest, q, tau):
-    """Adds −K η to the generalised forces, that of locked modes included."""
+    """Add −K η to the generalised forces, including that of locked modes."""
     tables = forest.flexible
     subtract_products(tables, tables.stiffness, q, tables.q_start, tau)
     for b in range(tables.u_start.size):
@@ -49,13 +50,13 @@ def modal_springs_flexible(forest, q, tau):
 
 @for_flexible(modal_damping)
 def modal_damping_flexible(forest, u, tau):
-    """Adds −D η' to the generalised forces."""
+    """Add −D η' to the generalised forces."""
     subtract_products(forest.flexible, forest.flexible.damping, u, forest.flexible.u_start, tau)
 
 
 @for_flexible(modal_energy)
 def modal_energy_flexible(forest, q):
-    """½ ηᵀ K η of all flexible bodies, but for what locked modes have among themselves."""
+    """Compute ½ ηᵀ K η of all flexible bodies, without the part of locked modes among themselves."""
     tables, total = forest.flexible, 0.0
     for b in range(tables.q_start.size):
         count, at = tables.mode[b + 1] - tables.mode[b], tables.q_start[b]
@@ -68,7 +69,7 @@ def modal_energy_flexible(forest, q):
 
 @for_flexible(gravity_power)
 def gravity_power_flexible(forest, gravity, ws):
-    """Σ m g·v of the nodes and of rigid bodies' centres of mass."""
+    """Compute the power Σ m g·v of gravity on the nodes and on rigid bodies' centres of mass."""
     g = (gravity[0], gravity[1], gravity[2])
     total = 0.0
     for i in range(forest.mass.size):
@@ -82,7 +83,7 @@ def gravity_power_flexible(forest, gravity, ws):
 
 @for_flexible(gravity_energy)
 def gravity_energy_flexible(forest, gravity, ws):
-    """−Σ m g·x of the nodes and of rigid bodies' centres of mass."""
+    """Compute the energy −Σ m g·x of the nodes and of rigid bodies' centres of mass."""
     g = (gravity[0], gravity[1], gravity[2])
     total = 0.0
     for i in range(forest.mass.size):

@@ -1,4 +1,4 @@
-"""The kernels' tables of all forces of a model, and the channels that these are in."""
+"""Kernel tables of all forces of a model, and the channels in which these act."""
 
 import numpy as np
 
@@ -37,8 +37,8 @@ def force_tables(
     bath: Bath | None = None,
     users: UserFunctions | None = None,
 ) -> Forces:
-    """The tables of a model's forces, and the channels of these and of a thermostat; without ``sites`` those of site
-    forces are left empty, and without ``users`` the forces that a user has written are left out."""
+    """Return the tables of a model's forces, and the channels of these and of a thermostat. Without ``sites`` the
+    tables of site forces are left empty, and without ``users`` the forces written by a user are left out."""
     every_drag = drag_table(model)
     drag = acting(every_drag, model)
     gravity = np.zeros(3)
@@ -59,7 +59,7 @@ def force_tables(
         wrench_channels.add(STOCHASTIC)
     if bath is not None and bath.masses.size:
         wrench_channels.update(thermostat_channels(bath))
-        if model.modes:
+        if model.modes or model.armature is not None:
             joint_channels.update(thermostat_channels(bath))
     if model.modes:
         joint_channels.add(CONFORMATIONAL)
@@ -79,14 +79,14 @@ def force_tables(
 
 
 def thermostat_channels(bath: Bath) -> set[int]:
-    """Channels that a thermostat acts in."""
+    """Return the channels in which a thermostat acts."""
     if bath.choice[WAY] == NOTHING:
         return set()
     return {THERMOSTAT, THERMOSTAT_RATE} if bath.constants[GAIN] > 0.0 else {THERMOSTAT}
 
 
 def channels_of(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
-    """Names of the channels that the model and a thermostat have forces in."""
+    """Return the names of the channels in which the model and a thermostat have forces."""
     tables = force_tables(model)
     present = {*tables.wrench_channels.tolist(), *tables.joint_channels.tolist()}
     if tables.gravity.any():
@@ -99,8 +99,8 @@ def channels_of(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
 
 
 def working_channels(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
-    """The same, and those in which the work of drives and moving walls, and that of impacts, is booked: they have no
-    force that could be scaled."""
+    """Return the names of the channels of :func:`channels_of`, and of those that only book work: of drives, moving
+    walls and impacts. The latter have no force that could be scaled."""
     contact = contact_of(model)
     walls = () if contact is None else contact.walls
     given = bool(model.drives) or any(wall.moves for wall in parts_of(walls, model, "walls"))

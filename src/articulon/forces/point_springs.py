@@ -32,7 +32,7 @@ from articulon.passes import Bound, pass_of
 from articulon.thermostats.total_momentum import OUTSIDE
 
 GROUND = "ground"
-"""What carries a point that does not move."""
+"""Stands for the ground as carrier of a point."""
 
 
 class PointSprings(NamedTuple):
@@ -59,13 +59,13 @@ class PointSpring(Force):
 
     kind: Literal["point-spring"] = "point-spring"
     name: str | None = None
-    """What the spring is called, where there are several."""
+    """Name of the spring, to distinguish several."""
     bodies: tuple[BodyOrGround, BodyOrGround]
-    """What it joins: two bodies, or a body and ``"ground"``."""
+    """The two bodies that it connects, or a body and ``"ground"``."""
     points: Annotated[
         tuple[tuple[Quantity, Quantity, Quantity], tuple[Quantity, Quantity, Quantity]], Dimension("length")
     ] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    """Where it is fixed on each, in the body's frame or the world's [length]."""
+    """Attachment point on each, in the body's frame or the world's [length]."""
     stiffness: Annotated[Quantity, Dimension("stiffness", minimum=0)]
     """k [force/length]."""
     rest_length: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
@@ -74,11 +74,11 @@ class PointSpring(Force):
     """c [force time/length]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for bodies that do not exist or cannot move against each other."""
+        """Raises ModelError for bodies that do not exist or cannot move relative to each other."""
         self.ends(model, where)
 
     def ends(self, model: Model, where: str) -> list[tuple[int, np.ndarray]]:
-        """Link, −1 for the ground, and point in the link's frame of both ends."""
+        """Return, for both ends, the link (−1 for the ground) and the point in the link's frame."""
         found = []
         for k, (name, point) in enumerate(zip(self.bodies, self.points, strict=True)):
             place = np.array([float(x) for x in point])
@@ -89,13 +89,13 @@ class PointSpring(Force):
             found.append((int(model.link[body]), on_link(model, body, place)))
         if found[0][0] == found[1][0]:
             raise ModelError(
-                f"{where}.bodies: '{self.bodies[0]}' and '{self.bodies[1]}' do not move against each other; a spring "
-                "joins two bodies, or a body and 'ground'"
+                f"{where}.bodies: '{self.bodies[0]}' and '{self.bodies[1]}' do not move relative to each "
+                "other; a spring connects two bodies, or a body and 'ground'"
             )
         return found
 
     def momentum_changes(self, model: Model) -> str | None:
-        """See :class:`Force`. It keeps the momentum where both ends are on bodies that move."""
+        """See :class:`Force`. It conserves the momentum if both ends are on bodies that move."""
         ends = [-1 if name == "ground" else int(model.link[model.body(name)]) for name in self.bodies]
         return OUTSIDE if min(ends) < 0 else None
 
@@ -113,6 +113,11 @@ class PointSpring(Force):
     def channels(cls, table: PointSprings) -> tuple[Iterable[int], Iterable[int]]:
         """See :class:`Force`."""
         return (POTENTIAL, DAMPING) if cls.resists(table) else (POTENTIAL,), ()
+
+    @classmethod
+    def reads_speeds(cls, table: PointSprings) -> bool:
+        """See :class:`Force`."""
+        return False
 
     @classmethod
     def fill(cls, table: PointSprings, at: At) -> Iterator[Bound]:
@@ -165,7 +170,7 @@ class PointSpring(Force):
 
 
 def damped_springs(terms: Iterable[Term]) -> PointSprings | None:
-    """The springs with damping among the forces of a model; None where there are none."""
+    """Return the springs with damping among the forces of a model; None if there are none."""
     tables = [term.table for term in terms if term.kind.resistance == "dashpots" and term.kind.resists(term.table)]
     if not tables:
         return None
@@ -176,7 +181,7 @@ def damped_springs(terms: Iterable[Term]) -> PointSprings | None:
 
 @jit
 def arm_of(i, local, ws):
-    """From the origin of link i, or of the world, to a point given in its frame."""
+    """Vector from the origin of link i, or of the world, to a point given in its frame."""
     return apply(load_matrix(ws.rotation, i), local) if i >= 0 else local
 
 
@@ -195,7 +200,7 @@ def velocity_of(i, arm, ws):
 
 @jit
 def pull_at(wrench, i, arm, force):
-    """Adds a force at a point to its link's wrench about the link's origin."""
+    """Add a force at a point to its link's wrench about the link's origin."""
     if i >= 0:
         store_from(wrench, i, 0, add(load_from(wrench, i, 0), force))
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arm, force)))
@@ -203,7 +208,8 @@ def pull_at(wrench, i, arm, force):
 
 @jit
 def ends_of(springs, s, ws):
-    """The two links of a spring, the arms from their origins to its points, and d = x₂ − x₁ [length]; world axes."""
+    """Return the two links of a spring, the arms from their origins to its points, and d = x₂ − x₁ [length]; world
+    axes."""
     i, j = springs.link[s, 0], springs.link[s, 1]
     a, b = arm_of(i, load_from(springs.point, s, 0), ws), arm_of(j, load_from(springs.point, s, 3), ws)
     return i, j, a, b, sub(place_of(j, b, ws), place_of(i, a, ws))
@@ -211,20 +217,20 @@ def ends_of(springs, s, ws):
 
 @jit
 def approach(i, j, a, b, d, ws):
-    """d·(v₂ − v₁) of the ends of a spring, as ``ends_of`` gives them [length²/time]."""
+    """Return d·(v₂ − v₁) of the ends of a spring, as given by ``ends_of`` [length²/time]."""
     return dot(d, sub(velocity_of(j, b, ws), velocity_of(i, a, ws)))
 
 
 @pass_of
 def point_spring_wrenches(springs, ws, wrench):
-    """Adds −k (r − r₀) d/r to the wrenches (links, 6), d = x₂ − x₁."""
+    """Add −k (r − r₀) d/r, with d = x₂ − x₁, to the wrenches (links, 6)."""
     constants = springs.constants
     for s in range(constants.shape[0]):
         i, j, a, b, d = ends_of(springs, s, ws)
         k, rest = constants[s, 0], constants[s, 1]
         tension = k
         if rest > 0.0:
-            # A spring of no length has no direction: the run then sees numbers that are none.
+            # A spring of zero length has no direction: the force is then NaN, which the run detects.
             tension = k - k * rest / math.sqrt(dot(d, d))
         pull_at(wrench, i, a, scale(tension, d))
         pull_at(wrench, j, b, scale(-tension, d))
@@ -232,7 +238,7 @@ def point_spring_wrenches(springs, ws, wrench):
 
 @pass_of
 def point_spring_dampings(springs, ws, wrench):
-    """Adds −c (d·v) d/r² to the wrenches (links, 6)."""
+    """Add −c (d·v) d/r² to the wrenches (links, 6)."""
     for s in range(springs.constants.shape[0]):
         c = springs.constants[s, 2]
         if c > 0.0:
@@ -244,7 +250,7 @@ def point_spring_dampings(springs, ws, wrench):
 
 @pass_of
 def point_spring_energy(springs, ws, result):
-    """Adds Σ ½ k (r − r₀)²."""
+    """Add Σ ½ k (r − r₀)²."""
     constants = springs.constants
     total = 0.0
     for s in range(constants.shape[0]):
@@ -256,7 +262,7 @@ def point_spring_energy(springs, ws, result):
 
 @jit
 def motion_of(i, arm, motion):
-    """The velocity of a point by a motion of the links (links, 6), angular part first, and its angular part."""
+    """Velocity of a point for a motion of the links (links, 6), angular part first, and the angular velocity."""
     w, v = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if i >= 0:
         w = load_from(motion, i, 0)
@@ -266,12 +272,12 @@ def motion_of(i, arm, motion):
 
 @jit
 def tension_rates(constants, s, d, v):
-    """Tension over length T, of which T d pulls the first end, its derivatives by d and v, and those by k, r₀ and c."""
+    """Tension over length T, where T d pulls the first end, its derivatives by d and v, and those by k, r₀ and c."""
     k, rest, c = constants[s, 0], constants[s, 1], constants[s, 2]
     r2, along = dot(d, d), dot(d, v)
     by_k, by_rest, by_c = 1.0, 0.0, 0.0
     by_d, by_v = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if r2 > 0.0:  # a spring of no length has no direction, and needs none where it pulls by k d alone
+    if r2 > 0.0:  # a spring of zero length has no direction, and needs none if its force is k d alone
         r = math.sqrt(r2)
         by_k, by_rest, by_c = 1.0 - rest / r, -k / r, along / r2
         by_d = add(scale(k * rest / (r2 * r) - 2.0 * c * along / (r2 * r2), d), scale(c / r2, v))
@@ -281,8 +287,8 @@ def tension_rates(constants, s, d, v):
 
 @jit
 def end_adjoint(i, arm, by_d, by_v, by_motion, w, turning, ws, by_place, by_velocity, gradient, s, first):
-    """Adds what one end of a spring is to places and velocities of its link, and to its point, ``gradient``, in row s
-    from a column."""
+    """Add the derivatives for one end of a spring by displacements and velocities of its link, and by its point, to
+    ``gradient``, in row s from a given column on."""
     by_arm = add(by_d, add(cross(by_motion, turning), cross(by_v, w)))
     local = by_arm
     if i >= 0:
@@ -304,8 +310,8 @@ def angular_velocity_of(i, ws):
 
 @pass_of
 def point_spring_adjoint(springs, gradient, ws, motion, by_place, by_velocity):
-    """Adds the derivatives of −T d·(V₂ − V₁), with V the virtual velocities of the ends, by places and velocities of
-    links (links, 6), and by the table."""
+    """Add the derivatives of −T d·(V₂ − V₁), with V the virtual velocities of the ends, by displacements and velocities
+    of links (links, 6), and by the table."""
     for s in range(springs.constants.shape[0]):
         i, j, a, b, d = ends_of(springs, s, ws)
         v = sub(velocity_of(j, b, ws), velocity_of(i, a, ws))
@@ -331,7 +337,7 @@ def point_spring_adjoint(springs, gradient, ws, motion, by_place, by_velocity):
 
 @jit
 def end_changes(i, arm, local, ws, moved, twist):
-    """Changes of an end of a spring: of its arm, its place and its velocity."""
+    """Changes of the arm, position and velocity of one end of a spring."""
     if i < 0:
         return local, local, (0.0, 0.0, 0.0)
     arms = add(cross(load_from(moved, i, 3), arm), apply(load_matrix(ws.rotation, i), local))
@@ -342,7 +348,7 @@ def end_changes(i, arm, local, ws, moved, twist):
 
 @jit
 def pull_change(wrench, i, arm, arms, force, change):
-    """Adds the change of a force at a point, whose arm changes too."""
+    """Add the change of the wrench of a force at a point, whose arm changes too."""
     pull_at(wrench, i, arm, change)
     if i >= 0:
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arms, force)))
@@ -350,7 +356,7 @@ def pull_change(wrench, i, arm, arms, force, change):
 
 @pass_of
 def point_spring_tangent(springs, change, ws, moved, twist, wrench):
-    """Adds the changes of the springs' forces and dampings to the wrenches (links, 6)."""
+    """Add the changes of the springs' elastic and damping forces to the wrenches (links, 6)."""
     for s in range(springs.constants.shape[0]):
         i, j, a, b, d = ends_of(springs, s, ws)
         v = sub(velocity_of(j, b, ws), velocity_of(i, a, ws))

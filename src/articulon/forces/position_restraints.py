@@ -1,4 +1,4 @@
-"""Restraints of positions: harmonic springs that hold points of bodies, or sites, where they are to be."""
+"""Position restraints: harmonic springs that hold points of bodies, or sites, at target positions."""
 
 from __future__ import annotations
 
@@ -28,23 +28,24 @@ Point = tuple[Quantity, Quantity, Quantity]
 
 
 class Restraints(NamedTuple):
-    """Points that are held."""
+    """Restrained points."""
 
     link: np.ndarray
     """Link that carries each point, shape (points,)."""
     local: np.ndarray
     """The point in the link's frame [length], shape (points, 3)."""
     target: np.ndarray
-    """Where it is held, world frame [length], shape (points, 3)."""
+    """Target position of each point, world frame [length], shape (points, 3)."""
     stiffness: np.ndarray
-    """Along the axes of the world [force/length], shape (points, 3)."""
+    """Stiffness along the world axes [force/length], shape (points, 3)."""
 
 
 class PositionRestraint(Force):
     """U = ½ Σ (k_x (x − x₀)² + k_y (y − y₀)² + k_z (z − z₀)²) of points of bodies, or of sites.
 
-    One stiffness holds a point in every direction. Three are along the axes of the world, and 0 leaves a direction
-    free: ``(0, 0, k)`` holds a point in a plane. In a periodic box it is the unwrapped position that is held.
+    One stiffness holds a point in every direction. Three stiffnesses act along the axes of the world, and 0 leaves a
+    direction free: ``(0, 0, k)`` holds a point in a plane. In a periodic box the restraint acts on the unwrapped
+    position.
     """
 
     energy_channel = POTENTIAL
@@ -52,38 +53,38 @@ class PositionRestraint(Force):
 
     kind: Literal["position-restraint"] = "position-restraint"
     name: str | None = None
-    """What the restraint is called, where there are several."""
+    """Name of the restraint, to distinguish several."""
     bodies: tuple[BodyName, ...] = ()
-    """Bodies that are held; a name ending in ``*`` stands for all that begin so."""
+    """Restrained bodies; a name ending in ``*`` stands for all that begin so."""
     point: Literal["centre"] | Annotated[Point, Dimension("length")] = "centre"
-    """The point of each body: its centre of mass, or a point of its frame [length]."""
+    """Restrained point of each body: its centre of mass, or a point of its frame [length]."""
     sites: tuple[Whole, ...] = ()
-    """Sites that are held, by index."""
+    """Restrained sites, by index."""
     groups: tuple[str, ...] = ()
-    """Groups of sites that are held."""
+    """Groups of restrained sites."""
     select: str | None = None
-    """Atoms that are held, in MDAnalysis's language: ``"name CA"``, ``"backbone"``."""
+    """Restrained atoms, in MDAnalysis's language: ``"name CA"``, ``"backbone"``."""
     to: Literal["initial"] | Annotated[Point, Dimension("length")] = "initial"
-    """Where: at the position in the model's initial coordinates, or at one point of the world [length]."""
+    """Target: the position in the model's initial coordinates, or one point of the world [length]."""
     stiffness: Annotated[Quantity | Point, Dimension("stiffness", minimum=0)]
-    """k [force/length], or one for each axis of the world."""
+    """k [force/length], or one value for each axis of the world."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not (self.bodies or self.sites or self.groups or self.select is not None):
             raise ValueError("give bodies, sites, groups or select: what to hold")
         if self.point != "centre" and not self.bodies:
-            raise ValueError("point is one of bodies, and sites have places of their own: give bodies, or leave it out")
+            raise ValueError("point refers to bodies; sites have their own positions: give bodies, or leave it out")
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for bodies, sites or groups that do not exist, or that stand on the ground."""
+        """Raises ModelError for bodies, sites or groups that do not exist, or that belong to the ground."""
         self.points(model, where)
 
     def points(self, model: Model, where: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Link, place in its frame, and initial position in the world of every point, (n,), (n, 3) and (n, 3)."""
+        """Link, position in its frame, and initial position in the world of every point, (n,), (n, 3) and (n, 3)."""
         bodies = selected(model, self.bodies, f"{where}.bodies")
-        with preparing_at_once():  # what is held where must be known before other kernels are asked for
+        with preparing_at_once():  # targets must be known before other kernels are requested
             positions, rotations = body_poses(model, model.q0)
         found = []
         for k in bodies.tolist():
@@ -92,9 +93,7 @@ class PositionRestraint(Force):
             else:
                 local = np.array([float(x) for x in self.point])
             if model.link[k] < 0:
-                raise ModelError(
-                    f"{where}.bodies: body '{model.names[k]}' is welded to the ground, and is held already"
-                )
+                raise ModelError(f"{where}.bodies: body '{model.names[k]}' is welded to the ground and cannot move")
             world = positions[k] + matrices(rotations[k]) @ local
             found.append((int(model.link[k]), on_link(model, k, local), world))
         sites = self._sites(model, where)
@@ -103,14 +102,14 @@ class PositionRestraint(Force):
             world = site_positions(model, model.q0)
             for s in sites:
                 if link[s] < 0:
-                    raise ModelError(f"{where}.sites: site {s} is on the ground, and is held already")
+                    raise ModelError(f"{where}.sites: site {s} is on the ground and cannot move")
                 found.append((int(link[s]), place[s], world[s]))
         columns = zip(*found, strict=True)
         links, places, worlds = (np.array(column) for column in columns)
         return links.astype(np.int64), places, worlds
 
     def _sites(self, model: Model, where: str) -> list[int]:
-        """Indices of the sites that are held."""
+        """Indices of the restrained sites."""
         chosen: list[int] = []
         for k, site in enumerate(self.sites):
             if not 0 <= site < model.sites.body.size:
@@ -129,7 +128,7 @@ class PositionRestraint(Force):
         counts = Counter(chosen)
         twice = sorted(site for site, count in counts.items() if count > 1)[:1]
         if twice:
-            raise ModelError(f"{where}: site {twice[0]} is named twice, and would be held twice as hard; name it once")
+            raise ModelError(f"{where}: site {twice[0]} is named twice, which would double its stiffness; name it once")
         return chosen
 
     @classmethod
@@ -156,6 +155,11 @@ class PositionRestraint(Force):
         return (POTENTIAL,), ()
 
     @classmethod
+    def reads_speeds(cls, table: Restraints) -> bool:
+        """See :class:`Force`."""
+        return False
+
+    @classmethod
     def fill(cls, table: Restraints, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield restraint_wrenches.bind(table, at.ws, at.channels.wrench[POTENTIAL])
@@ -177,7 +181,7 @@ class PositionRestraint(Force):
 
     @classmethod
     def coarsen(cls, table: Restraints, merging: Merging, links: int, speeds: int) -> Restraints | None:
-        """See :class:`Force`. What is merged with the ground has an energy that does not change."""
+        """See :class:`Force`. The energy of a body that is merged with the ground is constant."""
         link, local = merging.carriers(table.link), merging.points(table.link, table.local)
         left = link >= 0
         return (
@@ -193,7 +197,7 @@ def _three(stiffness: Any) -> np.ndarray:
 
 @pass_of
 def restraint_wrenches(table, ws, wrench):
-    """Adds −k (x − x₀) at every point to its link's wrench."""
+    """Add −k (x − x₀) of every point to its link's wrench."""
     links, local, target, stiffness = table.link, table.local, table.target, table.stiffness
     for r in range(links.size):
         i = links[r]
@@ -204,7 +208,7 @@ def restraint_wrenches(table, ws, wrench):
 
 @pass_of
 def restraint_adjoint(table, gradient, ws, motion, by_place, by_velocity):
-    """Adds the derivatives of −Σ k (x − x₀) V, with V the virtual velocities of the points, by places of links
+    """Add the derivatives of −Σ k (x − x₀) V, with V the virtual velocities of the points, by displacements of links
     (links, 6), and by the table."""
     for r in range(table.link.size):
         i = table.link[r]
@@ -222,7 +226,7 @@ def restraint_adjoint(table, gradient, ws, motion, by_place, by_velocity):
 
 @pass_of
 def restraint_tangent(table, change, ws, moved, twist, wrench):
-    """Adds the changes of −k (x − x₀) to the wrenches (links, 6)."""
+    """Add the changes of −k (x − x₀) to the wrenches (links, 6)."""
     for r in range(table.link.size):
         i = table.link[r]
         arm = arm_of(i, load(table.local, r), ws)
@@ -236,7 +240,7 @@ def restraint_tangent(table, change, ws, moved, twist, wrench):
 
 @pass_of
 def restraint_energy(table, ws, result):
-    """Adds ½ Σ k (x − x₀)²."""
+    """Add ½ Σ k (x − x₀)²."""
     links, local, target, stiffness = table.link, table.local, table.target, table.stiffness
     total = 0.0
     for r in range(links.size):

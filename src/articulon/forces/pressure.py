@@ -14,8 +14,8 @@ from articulon.model import Model
 
 
 def beyond_sites(model: Model) -> str | None:
-    """The kind of a force that no virial of site forces holds: one on bodies that is neither drag nor noise, such as a
-    point spring, a restraint, gravity or a contact; None where there is none."""
+    """Return the kind of a force that the virial of the site forces does not include: one on bodies that is neither
+    drag nor noise, such as a point spring, a restraint, gravity or a contact; None if there is none."""
     for force in model.forces:
         if not isinstance(force, Force) or force.on_joints or force.of_determinant:
             continue
@@ -25,27 +25,36 @@ def beyond_sites(model: Model) -> str | None:
 
 
 def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
-    """(2K + W)/(3V) of whole molecules: K is the kinetic energy of their centres of mass, and W = Σ F·r the virial of
-    the site forces on them, F the force on a molecule and r its centre of mass [energy/length³].
+    """Pressure (2K + W)/(3V) of whole molecules: K is the kinetic energy of their centres of mass, and W = Σ F·r the
+    virial of the site forces on them, with F the force on a molecule and r its centre of mass [energy/length³].
 
-    For particles this is their kinetic energy and the trace of ``virial``. Of bodies, a molecule is a tree with those
-    that loops or bonded terms join to it: W is that trace less Σ F_s·(r_s − r) over the sites, so that the forces that
-    hold a molecule together, which no site force is, drop out (Allen and Tildesley, Computer Simulation of Liquids, 2nd
-    ed., 2.4: the molecular virial).
+    For particles W is the trace of ``virial``. For bodies, a molecule is a tree together with those that loops or
+    bonded terms connect to it, and W is that trace minus Σ F_s·(r_s − r) over the sites. The constraint forces within a
+    molecule, which are no site forces, then drop out (Allen and Tildesley, Computer Simulation of Liquids, 2nd ed.,
+    2.4: the molecular virial).
+
+    Parameters
+    ----------
+    model
+        The model; its box gives the volume V.
+    q
+        Coordinates (nq,).
+    u
+        Speeds (nu,).
 
     Raises
     ------
     ModelError
-        For a model without a periodic box, which has no volume, for bodies that are tied to the ground, and for a
-        force whose virial is not known: one on bodies, such as a point spring, among them.
+        For a model without a periodic box, which has no volume, for bodies that are connected to the ground, and for a
+        force whose virial is unknown, such as any force on bodies, for example a point spring.
     """
     check_model(model, "pressure")
     if model.box is None or not model.box.periodic.all():
-        raise ModelError("pressure: the model has no box that is periodic in all directions, and so no volume")
+        raise ModelError("pressure: the model has no box that is periodic in all directions, and therefore no volume")
     check_virial_is_known(model, "pressure")
     kind = beyond_sites(model)
     if kind is not None:
-        raise ModelError(f"pressure: '{kind}' acts on bodies, and its part of the virial is not known")
+        raise ModelError(f"pressure: '{kind}' acts on bodies, and its contribution to the virial is unknown")
     coordinates, speeds = vector(q, model.nq, "q"), vector(u, model.nu, "u")
     forces, positions, trace = site_sums(model, coordinates)
     if only_particles(model):
@@ -53,6 +62,6 @@ def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
         return (2.0 * kinetic + trace) / (3.0 * model.box.volume)
     reason = why_not_free(model)
     if reason is not None:
-        raise ModelError(f"pressure: it is defined for molecules that move freely through the box, and {reason}")
+        raise ModelError(f"pressure: it is defined for molecules that move freely through the box, but {reason}")
     molecules = WholeMolecules(model, sites_of(model))
     return molecules.pressure(molecules.motions(coordinates, speeds), forces, positions, trace, model.box.volume)

@@ -1,4 +1,4 @@
-"""Which bodies a force is for, and a value for each of them."""
+"""Selection of the bodies on which a force acts, and of a value for each of them."""
 
 from collections.abc import Mapping
 
@@ -9,11 +9,11 @@ from articulon.errors import ModelError
 from articulon.model import Model
 
 FORCE_OF = {"velocity": "force", "angular_velocity": "torque"}
-"""Dimension of the force that belongs to a speed."""
+"""Dimension of the generalised force that belongs to a speed."""
 
 
 def body_index(model: Model, name: str, where: str) -> int:
-    """Index of a body by name; raises ModelError with the nearest name."""
+    """Return the index of a named body; raises ModelError with the nearest name."""
     try:
         return model.body(name)
     except KeyError:
@@ -21,7 +21,8 @@ def body_index(model: Model, name: str, where: str) -> int:
 
 
 def joint_with(model: Model, name: str, component: int, where: str) -> int:
-    """Index of a body by name, whose joint has a speed of that number; raises ModelError, naming the key."""
+    """Return the index of a named body whose joint has a speed of the given number; raises ModelError, naming the
+    key."""
     body = body_index(model, name, f"{where}.body")
     joint = model.joints[body]
     if not 0 <= component < joint.nu:
@@ -33,7 +34,8 @@ def joint_with(model: Model, name: str, component: int, where: str) -> int:
 
 
 def selected(model: Model, names: tuple[str, ...] | None, where: str) -> np.ndarray:
-    """Indices of the named bodies, all of them for None. A name ending in ``*`` stands for all that begin with it."""
+    """Return the indices of the named bodies, of all for None. A name ending in ``*`` stands for all that begin with
+    it."""
     if names is None:
         return np.arange(model.bodies)
     chosen: list[int] = []
@@ -44,7 +46,7 @@ def selected(model: Model, names: tuple[str, ...] | None, where: str) -> np.ndar
 
 
 def matching(model: Model, pattern: str, where: str) -> list[int]:
-    """Bodies of a name, or of a pattern that ends in ``*``; raises ModelError where there are none."""
+    """Return the bodies that match a name, or a pattern ending in ``*``; raises ModelError if there are none."""
     if not pattern.endswith("*"):
         return [body_index(model, pattern, where)]
     found = [k for k, name in enumerate(model.names) if name.startswith(pattern[:-1])]
@@ -56,9 +58,9 @@ def matching(model: Model, pattern: str, where: str) -> list[int]:
 def per_body(
     model: Model, value: float | str | Mapping[str, float | str], bodies: np.ndarray, where: str
 ) -> np.ndarray:
-    """One number for each of ``bodies``: the same for all, or from a table by name or pattern.
+    """Return one number for each of ``bodies``: the same for all, or from a table by name or pattern.
 
-    Raises ModelError for a name that is no body, and for a body without a value.
+    Raises ModelError for a name without a body, and for a body without a value.
     """
     if not isinstance(value, Mapping):
         return np.full(bodies.size, float(value))
@@ -73,12 +75,13 @@ def per_body(
 
 
 def on_link(model: Model, body: int, point: np.ndarray) -> np.ndarray:
-    """A point of a body's frame in the frame of its link, or in the world where the body is welded to the ground."""
+    """Convert a point of a body's frame to the frame of its link, or to the world if the body is welded to the
+    ground."""
     e = model.offset_rotation[body]
     v = e[1:]
     return model.offset_position[body] + point + 2.0 * np.cross(v, np.cross(v, point) + e[0] * point)
 
 
 def still_moves(model: Model, coarse: Model, body: int) -> bool:
-    """Whether the joint of a body moves in a coarse model too."""
+    """Whether the joint of a body also moves in a coarse model."""
     return bool(coarse.kinds[body] == model.kinds[body])

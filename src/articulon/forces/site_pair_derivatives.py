@@ -1,8 +1,8 @@
-"""The adjoint and the tangent of the forces between sites of ``site-pairs``, in sums over the pairs of the forces.
+"""Adjoint and tangent of the site forces of ``site-pairs``, as sums over pairs.
 
-With V the virtual velocities of the sites, forces g d have the virtual power P = Σ g d·(V − V') over pairs, and P
-changes by K (V − V') with the place of the first site and by the opposite with that of the second. Each moving site
-sums its own partners, as it does for the forces.
+With V the virtual velocities of the sites, forces g d have the virtual power P = Σ g d·(V − V') over pairs. The
+derivative of P by the position of the first site is K (V − V'), and by that of the second the opposite. Each moving
+site sums over its own partners, as for the forces.
 """
 
 from articulon.algebra.vectors import (
@@ -36,8 +36,8 @@ def store_column(array, s, a):
 
 @pass_of
 def pair_adjoint(pairs, gradient, ws, motion, velocity, by_place):
-    """Adds the derivatives of Σ F·V by places of links (links, 6) and by the table; ``velocity`` (3, sites) is scratch
-    for V, zero where sites stand."""
+    """Add the derivatives of Σ F·V by displacements of links (links, 6) and by the table; ``velocity`` (3, sites) is
+    scratch for V, zero for fixed sites."""
     links, place, moving = pairs.link, pairs.place, pairs.link.size
     for s in range(moving):
         i = links[s]
@@ -73,8 +73,8 @@ def pair_adjoint(pairs, gradient, ws, motion, velocity, by_place):
 
 @pass_of
 def pair_tangent(pairs, change, ws, moved, twist, shift, wrench):
-    """Adds the changes of the forces to the wrenches (links, 6); ``shift`` (3, sites) is scratch for what places change
-    by."""
+    """Add the changes of the forces to the wrenches (links, 6); ``shift`` (3, sites) is scratch for the displacements
+    of the sites."""
     links, place, moving = pairs.link, pairs.place, pairs.link.size
     for s in range(place.shape[1]):
         if s < moving:

@@ -1,7 +1,7 @@
-"""The law A/r¹² − B/r⁶ + C/r between two sites, and the derivatives of forces between pairs of sites.
+"""The law A/r¹² − B/r⁶ + C/r between two sites, and the derivatives of pair forces.
 
-With d from one site to another, g = −U'/r and L = U'' + 2U'/r, the force of a pair is g d, and what it changes by with
-d is K = g 1 − s d dᵀ with s = (U'' + g)/r² = (L + 3g)/r²: a law that has its Laplacian has its second derivative too.
+With d from one site to another, g = −U'/r and L = U'' + 2U'/r, the force of a pair is g d, and its derivative by d is K
+= g 1 − s d dᵀ with s = (U'' + g)/r² = (L + 3g)/r²: a law with a known Laplacian also has a known second derivative.
 """
 
 import math
@@ -26,7 +26,7 @@ def site_law(r2, A, B, C):
 
 @jit
 def site_law_by_parameters(r2):
-    """What −U'(r)/r changes by with A, B and C."""
+    """Derivatives of −U'(r)/r by A, B and C."""
     inverse2 = 1.0 / r2
     inverse6 = inverse2 * inverse2 * inverse2
     return 12.0 * inverse6 * inverse6 * inverse2, -6.0 * inverse6 * inverse2, inverse2 * math.sqrt(inverse2)
@@ -34,6 +34,6 @@ def site_law_by_parameters(r2):
 
 @jit
 def pair_change(g, L, d, change):
-    """K times a change of d: what the force g d changes by."""
+    """Return K times a change of d: the change of the force g d."""
     along = (L + 3.0 * g) / dot(d, d) * dot(d, change)
     return sub(scale(g, change), scale(along, d))

@@ -44,7 +44,7 @@ class PairLaw(Declaration):
 
 class Pairs(NamedTuple):
     """Site-to-site potentials. Sites are ordered so that partners of one kind are contiguous; those on the ground come
-    last and feel nothing."""
+    last, and no force is computed for them."""
 
     link: np.ndarray
     """Link that carries each moving site, shape (moving,)."""
@@ -53,13 +53,13 @@ class Pairs(NamedTuple):
     start: np.ndarray
     """First run of partners of each moving site, shape (moving + 1,)."""
     low: np.ndarray
-    """First partner of a run, shape (runs,)."""
+    """First partner of each run, shape (runs,)."""
     high: np.ndarray
-    """One past the last partner of a run, shape (runs,)."""
+    """Index behind the last partner of each run, shape (runs,)."""
     law: np.ndarray
-    """(A, B, C) of a run [energy length¹², energy length⁶, energy length], shape (runs, 3)."""
+    """(A, B, C) of each run [energy length¹², energy length⁶, energy length], shape (runs, 3)."""
     place: np.ndarray
-    """x, y and z of all sites in the world; those of sites on the ground stand [length], shape (3, sites)."""
+    """x, y and z of all sites in the world [length]; sites on the ground are constant, shape (3, sites)."""
 
 
 class SitePairs(Force):
@@ -75,25 +75,26 @@ class SitePairs(Force):
 
     kind: Literal["site-pairs"] = "site-pairs"
     table: tuple[PairLaw, ...] = ()
-    """An explicit law for each pair of kinds that meet."""
+    """Explicit law for each pair of kinds that interact."""
     parameters: dict[str, LennardJonesKind] = {}
     """Lennard-Jones parameters by kind."""
     mixing: Literal["lorentz-berthelot", "geometric"] = "lorentz-berthelot"
-    """ε = √(ε₁ε₂) with σ = (σ₁ + σ₂)/2, or with σ = √(σ₁σ₂)."""
+    """Mixing rule: ε = √(ε₁ε₂) with σ = (σ₁ + σ₂)/2, or with σ = √(σ₁σ₂)."""
     relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
-    """ε_r of the medium, for the charges."""
+    """Relative permittivity ε_r of the medium, for the charges."""
     between: tuple[tuple[str, str], ...] | None = None
-    """Pairs of groups that interact; all by default, except that sites on the ground never do among themselves."""
+    """Pairs of groups that interact; all by default, except that sites on the ground never interact among
+    themselves."""
     excluded_joints: Whole = 0
-    """Sites whose bodies are this many joints apart, or fewer, do not interact; those on one body never do."""
+    """Sites do not interact if their bodies are at most this many joints apart; those on one body never do."""
     repulsion: Literal["soft", "impact"] = "soft"
-    """What keeps sites apart: A/r¹², or hard cores of the same size, which meet in impacts while −B/r⁶ + C/r stays.
-    The size is where U is zero; with ``parameters`` it is σ."""
+    """Form of the repulsion: A/r¹², or hard cores of the same size with impacts, while −B/r⁶ + C/r still acts. The size
+    is the distance at which U is zero; with ``parameters`` it is σ."""
     core_restitution: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.0
     """Coefficient of restitution of hard cores, in [0, 1]."""
     core_resting_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """Approach speed below which hard cores meet without restitution and rest [length/time]; None never does, but for
-    cores without restitution."""
+    """Approach speed below which hard cores meet without restitution and come to rest [length/time]; with None they
+    never rest, unless they have no restitution."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -113,7 +114,7 @@ class SitePairs(Force):
             self.hard_cores(model, where)
 
     def laws(self, model: Model, where: str) -> dict[tuple[int, int], tuple[float, float, float]]:
-        """(A, B, without charges C) of each pair of kinds that meets, by indices, smaller first."""
+        """Return (A, B, C without charges) of each pair of kinds that interact, by indices, smaller first."""
         sites = model.sites
         if not sites.body.size:
             raise ModelError(f"{where}: the model has no sites for these forces; add them with add_site")
@@ -131,19 +132,19 @@ class SitePairs(Force):
             if not any(given[a, b]):
                 raise ModelError(
                     f"{where}.table: the law of {law.kinds[0]} and {law.kinds[1]} has no range: A, B and C are all "
-                    "zero; leave the pair out by `between` instead"
+                    "zero; exclude the pair with `between` instead"
                 )
         result = {}
         for a, b in meeting(model, tuple(self.groups(model))):
             first, second = sites.kinds[a], sites.kinds[b]
             if self.table:
                 if (a, b) not in given:
-                    raise ModelError(f"{where}.table: sites of the kinds {first} and {second} meet without a law")
+                    raise ModelError(f"{where}.table: sites of the kinds {first} and {second} have no law")
                 result[a, b] = given.pop((a, b))
                 continue
             for kind in (first, second):
                 if kind not in self.parameters:
-                    raise ModelError(f"{where}.parameters: the kind '{kind}' has none")
+                    raise ModelError(f"{where}.parameters: the kind '{kind}' is missing")
             one, two = self.parameters[first], self.parameters[second]
             epsilon = math.sqrt(float(one.epsilon) * float(two.epsilon))
             s, t = float(one.sigma), float(two.sigma)
@@ -152,47 +153,48 @@ class SitePairs(Force):
             charged = (sites.charge[sites.kind == a] != 0.0).any() and (sites.charge[sites.kind == b] != 0.0).any()
             if epsilon == 0.0 and not charged:
                 raise ModelError(
-                    f"{where}.parameters: {first} and {second} meet with no force: their epsilon is zero and they have "
-                    "no charges; leave the pair out by `between` instead"
+                    f"{where}.parameters: {first} and {second} exert no force on each other: their epsilon is zero "
+                    "and they have no charges; exclude the pair with `between` instead"
                 )
         if given:
             a, b = next(iter(given))
-            raise ModelError(f"{where}.table: no {sites.kinds[a]} meets a {sites.kinds[b]}; remove their law")
+            raise ModelError(f"{where}.table: no {sites.kinds[a]} interacts with a {sites.kinds[b]}; remove their law")
         return result
 
     def groups(self, model: Model) -> list[tuple[int, int]]:
-        """Pairs of groups that interact, by indices."""
+        """Return the pairs of groups that interact, by indices."""
         names = model.sites.groups
         if self.between is None:
             return list(combinations_with_replacement(range(len(names)), 2))
         return [(names.index(g), names.index(h)) for g, h in self.between]
 
     def hard_cores(self, model: Model, where: str = "site-pairs") -> HardCores:
-        """The hard cores in place of A/r¹²; raises ModelError where a law gives none or a number is out of bounds."""
+        """Return the hard cores that replace A/r¹²; raises ModelError if a law defines none or a number is out of
+        bounds."""
         order, moving = _order(model)
         soft = _Runs(model, self.model_copy(update={"repulsion": "soft"}), where, order)
         laws = ((order[i], order[j], law) for i in range(moving) for lo, hi, law in soft.of(i) for j in range(lo, hi))
         return gather_cores(model, laws, self, where)
 
     def goes_side_by_side(self) -> bool:
-        """See :class:`Force`. Each state has impacts of its own."""
+        """See :class:`Force`. Not with hard cores, because each state has impacts of its own."""
         return self.repulsion == "soft"
 
     def check_adjoint(self, where: str) -> None:
         """See :class:`Force`. Speeds jump in the impacts of hard cores."""
         if self.repulsion == "impact":
             raise ModelError(
-                f"{where}.repulsion: derivatives of runs with impacts are not known; set it to 'soft', or take "
-                "differences of runs"
+                f"{where}.repulsion: derivatives of runs with impacts are unknown; set it to 'soft', or use "
+                "finite differences of runs"
             )
 
     def momentum_changes(self, model: Model) -> str | None:
-        """See :class:`Force`. It keeps the momentum where no site is on the ground."""
+        """See :class:`Force`. It conserves the momentum if no site is on the ground."""
         return OUTSIDE if sites_on_ground(model) else None
 
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> Pairs:
-        """See :class:`Force`. All pairs as runs of partners with one law."""
+        """See :class:`Force`. The table holds all pairs as runs of partners with one law."""
         link = model.site_links
         local = np.array([_place(model, s) for s in range(link.size)]).reshape(-1, 3)
         order, moving = _order(model)
@@ -227,6 +229,11 @@ class SitePairs(Force):
         return table._replace(place=place)
 
     @classmethod
+    def reads_speeds(cls, table: Pairs) -> bool:
+        """See :class:`Force`."""
+        return False
+
+    @classmethod
     def fill(cls, table: Pairs, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield pair_wrenches.bind(table, at.ws, at.channels.wrench[POTENTIAL])
@@ -249,7 +256,7 @@ class SitePairs(Force):
 
     @classmethod
     def coarsen(cls, table: Pairs, merging: Merging, links: int, speeds: int) -> Pairs:
-        """See :class:`Force`. Runs of partners without those that have been merged with a site."""
+        """See :class:`Force`. Runs of partners, without sites that are merged into the same coarse link."""
         moving, fixed = table.link.size, table.place.shape[1] - table.link.size
         link = np.concatenate([merging.link[table.link], np.full(fixed, -1)])
         place = np.concatenate([merging.points(table.link, table.local), table.place[:, moving:].T])
@@ -264,7 +271,7 @@ class SitePairs(Force):
         site, partner, run = rank[site[left]], rank[partner[left]], run[left]
         by = np.lexsort((partner, run, site))
         site, partner, run = site[by], partner[by], run[by]
-        # A run ends where the site, the law or the row of partners does.
+        # A run ends where the site, the law or the contiguity of partners changes.
         new = np.ones(site.size, dtype=bool)
         new[1:] = (site[1:] != site[:-1]) | (run[1:] != run[:-1]) | (partner[1:] != partner[:-1] + 1)
         begins = np.flatnonzero(new)
@@ -286,14 +293,14 @@ class SitePairs(Force):
         if self.excluded_joints:
             raise ModelError(
                 f"{where}.excluded_joints: the number of joints between two sites changes when joints are locked; "
-                "leave pairs out by `between`, or use forces between sites with [[forces]] kind = 'exclusions'"
+                "exclude pairs with `between`, or use forces between sites with [[forces]] kind = 'exclusions'"
             )
         return self
 
 
 def _order(model: Model) -> tuple[np.ndarray, int]:
-    """Sites in the order of the tables, and how many of them move: these first; within each part by group, kind and
-    charge, so that partners of one law are contiguous."""
+    """Order of the sites in the tables, and the number of moving ones, which come first. Within each part sites are
+    sorted by group, kind and charge, so that partners with one law are contiguous."""
     sites, link = model.sites, model.site_links
     return np.lexsort((sites.charge, sites.kind, sites.group, link < 0)), int((link >= 0).sum())
 
@@ -317,13 +324,13 @@ class _Runs:
         self.joints, self.model = force.excluded_joints, model
         self.link = np.where(self.body < 0, -1, model.link[self.body])
         self.near: dict[int, np.ndarray] = {}
-        # Blocks of partners alike in group, kind and charge.
+        # Contiguous blocks of partners of equal group, kind and charge.
         alike = np.stack([self.group, self.kind, self.charge, (self.link < 0).astype(float)], axis=1)
         edges = np.flatnonzero((np.diff(alike, axis=0) != 0.0).any(axis=1)) + 1
         self.blocks = list(zip([0, *edges.tolist()], [*edges.tolist(), len(order)], strict=True))
 
     def of(self, i: int) -> list[tuple[int, int, tuple[float, float, float]]]:
-        """(first, last, law) of each run of partners of site i."""
+        """Return (first, last, law) of each run of partners of site i."""
         found: list[tuple[int, int, tuple[float, float, float]]] = []
         excluded = np.flatnonzero(np.isin(self.link, self._near(int(self.link[i]))) & (self.link >= 0))
         if -1 in self._near(int(self.link[i])):
@@ -332,7 +339,7 @@ class _Runs:
             if (int(self.group[i]), int(self.group[first])) not in self.allowed:
                 continue
             a, b = sorted((int(self.kind[i]), int(self.kind[first])))
-            if (a, b) not in self.laws:  # of its kind the site is the only one
+            if (a, b) not in self.laws:  # the site is the only one of its kind
                 continue
             A, B, C = self.laws[a, b]
             if not self.table:
@@ -345,10 +352,10 @@ class _Runs:
         return found
 
     def _near(self, link: int) -> np.ndarray:
-        """Links within the excluded number of joints of a link, itself included; the ground is −1."""
+        """Links within the excluded number of joints of a link, including itself; the ground is −1."""
         if link not in self.near:
             parent, kind = self.model.jointed, self.model.forest.kind
-            # A joint that leaves all translations free bonds nothing.
+            # A joint that leaves all translations free does not connect its bodies.
             bond = ~np.isin(kind, UNBOUND)
             distance = {link: 0}
             fringe = [link]
@@ -368,7 +375,7 @@ class _Runs:
 
 @jit
 def place_sites(pairs, ws):
-    """World positions of the moving sites."""
+    """Compute the world positions of the moving sites."""
     links, local, rotation, position, site = pairs.link, pairs.local, ws.rotation, ws.position, pairs.place
     x, y, z = site[0], site[1], site[2]
     for s in range(links.size):
@@ -379,8 +386,8 @@ def place_sites(pairs, ws):
 
 @pass_of
 def pair_wrenches(pairs, ws, wrench):
-    """Adds −∇U at every moving site to its link's wrench. A full list: each site sums its own partners in a fixed
-    order, so that no two threads write to one place."""
+    """Add −∇U at every moving site to its link's wrench. The pair list is full: each site sums over its own partners in
+    a fixed order, so that no two threads write to one place."""
     place_sites(pairs, ws)
     site = pairs.place
     links, start, low, high, law = pairs.link, pairs.start, pairs.low, pairs.high, pairs.law
@@ -407,7 +414,7 @@ def pair_wrenches(pairs, ws, wrench):
 
 @pass_of
 def pair_energy(pairs, ws, result):
-    """Adds Σ U over pairs; a pair of moving sites stands in two lists, each with half."""
+    """Add Σ U over pairs; a pair of moving sites is in two lists and counts half in each."""
     place_sites(pairs, ws)
     site = pairs.place
     links, start, low, high, law = pairs.link, pairs.start, pairs.low, pairs.high, pairs.law

@@ -1,4 +1,4 @@
-"""The tables of forces that kernels read: what solvers know themselves, and the terms."""
+"""Tables of forces that kernels read: those that solvers treat themselves, and the terms."""
 
 from typing import Any, NamedTuple
 
@@ -9,28 +9,28 @@ from articulon.forces.sites.site_tables import SiteSystem
 
 
 class Drag(NamedTuple):
-    """Stokes drag at centres of mass, and the noise that belongs to it."""
+    """Stokes drag at centres of mass, and its noise."""
 
     link: np.ndarray
-    """shape (bodies,)."""
+    """Link of each body with drag, shape (bodies,)."""
     centre: np.ndarray
     """Centre of mass in the link's frame [length], shape (bodies, 3)."""
     translational: np.ndarray
-    """[mass/time], shape (bodies,)."""
+    """Translational drag coefficient [mass/time], shape (bodies,)."""
     rotational: np.ndarray
-    """[mass length²/time], shape (bodies,)."""
+    """Rotational drag coefficient [mass length²/time], shape (bodies,)."""
     flow: np.ndarray
     """Velocity of the medium, world frame [length/time], shape (bodies, 3)."""
     mass: np.ndarray
-    """Drag of a link as if it were a mass [mass/time], shape (links,)."""
+    """Drag of each link in the role of a mass [mass/time], shape (links,)."""
     moment: np.ndarray
-    """Its first moment about the link's origin, link frame, shape (links, 3)."""
+    """First moment of that mass about the link's origin, link frame, shape (links, 3)."""
     inertia: np.ndarray
-    """Its inertia about the link's origin, link frame, shape (links, 6)."""
+    """Inertia of that mass about the link's origin, link frame, shape (links, 6)."""
 
 
 class LinearFlow(NamedTuple):
-    """Forces of the medium on bodies at rest, less those of its uniform part."""
+    """Forces of the medium on bodies at rest, without those of its uniform part."""
 
     link: np.ndarray
     """Link of each body, shape (bodies,)."""
@@ -50,24 +50,24 @@ class Noise(NamedTuple):
     window: np.ndarray
     """Length of a fine window [time], shape (1,)."""
     choice: np.ndarray
-    """Shape (0 none, 1 normal, 2 uniform, 3 direction), fine windows averaged in each window, seed, stream, and
+    """Distribution (0 none, 1 normal, 2 uniform, 3 direction), fine windows averaged in each window, seed, stream, and
     whether the instantaneous temperature is used, shape (5,)."""
     bath: np.ndarray
     """k_B T of the bath [energy], shape (1,)."""
 
 
 class Forces(NamedTuple):
-    """All forces of a model: what solvers know themselves, and the terms."""
+    """All forces of a model: those that solvers treat themselves, and the terms."""
 
     drag: Drag
     flow: LinearFlow | None
-    """What the medium does where its velocity changes from place to place; None where it does not."""
+    """Contribution of the medium's velocity gradient; None without one."""
     noise: Noise
     gravity: np.ndarray
-    """Acceleration of free fall, world frame [length/time²], shape (3,)."""
+    """Gravitational acceleration, world frame [length/time²], shape (3,)."""
     sites: SiteSystem
     contact: np.ndarray
-    """Wrenches of contacts on the links, which their driver holds through each step, world frame, shape (links, 6), or
+    """Wrenches of contacts on the links, which the stepper holds through each step, world frame, shape (links, 6), or
     (0, 6) without contacts."""
     wrench_channels: np.ndarray
     """Channels with forces on bodies."""
@@ -77,5 +77,5 @@ class Forces(NamedTuple):
     """All other forces."""
 
     def table(self, kind: type[Force]) -> Any:
-        """The table of a kind of force, None where there is none."""
+        """Return the table of a kind of force, None if there is none."""
         return next((term.table for term in self.terms if term.kind is kind), None)

@@ -1,4 +1,4 @@
-"""The spring by which a person pulls on a body while a run goes on."""
+"""The spring by which a user pulls on a body during a run."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from articulon.passes import Bound, pass_of
 
 
 class Pull(NamedTuple):
-    """A spring with damping from a point of a body to a place in the world. Whoever pulls writes into the arrays
-    between two chunks of steps."""
+    """A damped spring from a point of a body to a position in the world. The arrays are written between two chunks of
+    steps."""
 
     link: np.ndarray
-    """Link that is pulled on, shape (1,)."""
+    """Link that is pulled, shape (1,)."""
     local: np.ndarray
     """The point in the link's frame [length], shape (1, 3)."""
     target: np.ndarray
-    """Where it is pulled to, world frame [length], shape (1, 3)."""
+    """Target position, world frame [length], shape (1, 3)."""
     constants: np.ndarray
-    """Stiffness and damping [force/length, force time/length], shape (1, 2); zeros pull on nothing."""
+    """Stiffness and damping [force/length, force time/length], shape (1, 2); zeros exert no force."""
 
 
 class SpringPull(Force):
-    """−k (x − x₀) − c v at a point of a body, with x its place and v its velocity.
+    """−k (x − x₀) − c v at a point of a body, with x its position and v its velocity.
 
-    No case has it: it is added to the model of a run that somebody pulls on. It is booked in the channel ``external``,
-    as work that is done from outside, and has no energy function, since the place x₀ is moved by hand.
+    No case declares it: it is added to the model of a run on which a user pulls. It is booked in the channel
+    ``external``, as work done from outside, and has no energy function, because the target x₀ is moved by hand.
     """
 
     @classmethod
@@ -55,7 +55,7 @@ class SpringPull(Force):
 
 @jit
 def pull_of(table, ws):
-    """The arm of the point and the force on it, world axes."""
+    """Return the arm of the point and the force on it, world axes."""
     i, k, c = table.link[0], table.constants[0, 0], table.constants[0, 1]
     arm = arm_of(i, load(table.local, 0), ws)
     d, v = sub(place_of(i, arm, ws), load(table.target, 0)), velocity_of(i, arm, ws)
@@ -64,6 +64,6 @@ def pull_of(table, ws):
 
 @pass_of
 def spring_pull_wrench(table, ws, wrench):
-    """Adds −k (x − x₀) − c v to the wrench of the link that is pulled on."""
+    """Add −k (x − x₀) − c v to the wrench of the link that is pulled."""
     arm, force = pull_of(table, ws)
     pull_at(wrench, table.link[0], arm, force)

@@ -25,34 +25,34 @@ from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 from articulon.passes import Bound, pass_of
 
 KNOWN = StokesDrag, Gravity, Brownian
-"""What solvers know themselves, side by side too."""
+"""Forces that solvers treat themselves, which are evaluated side by side too."""
 
 
 def why_apart(model: Model, between_sites: bool = False) -> str | None:
-    """Why the forces of a model are not found for several states side by side, None where they are. Forces between
-    sites are found state by state, which goes ``between_sites``."""
+    """Return why the forces of a model cannot be evaluated for several states side by side, None if they can.
+    ``between_sites`` tells whether site forces, which are evaluated state by state, are allowed."""
     if model.forest.flexible is not None:
-        return "states of models with flexible bodies do not go side by side"
+        return "models with flexible bodies cannot be evaluated for several states side by side"
     for k, force in enumerate(model.forces):
         if between_sites and hasattr(force, "site_terms"):
             continue
         if not isinstance(force, KNOWN) and not (isinstance(force, Force) and force.goes_side_by_side()):
             kind = getattr(force, "kind", type(force).__name__)
-            return f"forces[{k}]: {kind} is not found for several states side by side"
+            return f"forces[{k}]: {kind} cannot be evaluated for several states side by side"
     return None
 
 
 def side_by_side(model: Model) -> bool:
-    """Whether the forces of a model are found for several states side by side."""
+    """Whether the forces of a model can be evaluated for several states side by side."""
     return why_apart(model) is None
 
 
 def check_side_by_side(model: Model, where: str) -> None:
-    """Raises ModelError, naming it, for what does not move side by side; forces between sites do, state by state."""
+    """Raises ModelError, naming it, for what cannot move side by side; site forces can, state by state."""
     if model.loops.kind.size:
         raise ModelError(
-            f"{where}: {model.loop_name(0)}: loops and driven joints are kept by iteration, which ends after another "
-            "number of steps in each state; simulate one by one"
+            f"{where}: {model.loop_name(0)}: loops and driven joints are satisfied by iteration, which takes a "
+            "different number of steps in each state; simulate one by one"
         )
     reason = why_apart(model, between_sites=True)
     if reason is not None:
@@ -60,8 +60,8 @@ def check_side_by_side(model: Model, where: str) -> None:
     for k, force in enumerate(model.forces):
         if hasattr(force, "site_terms") and any(getattr(term, "users", None) for term in force.site_terms(model)):
             raise ModelError(
-                f"{where}: forces[{k}]: '{force.kind}' calls Python, which does one thing at a time; simulate one by "
-                "one"
+                f"{where}: forces[{k}]: '{force.kind}' calls Python, which evaluates one state at a time; simulate "
+                "one by one"
             )
         if isinstance(force, Brownian) and force.amplitude_from == "instantaneous":
             raise ModelError(
@@ -72,14 +72,14 @@ def check_side_by_side(model: Model, where: str) -> None:
 
 @pass_of
 def add_numbers(numbers, total):
-    """Adds numbers (n,) to others."""
+    """Add numbers (n,) to others."""
     for k in range(total.shape[0]):
         total[k] += numbers[k]
 
 
 @pass_of
 def add_up(numbers, total):
-    """The sum (1,) of numbers (n,)."""
+    """Sum numbers (n,) into (1,)."""
     total[0] = numbers[0]
     for k in range(1, numbers.shape[0]):
         total[0] += numbers[k]
@@ -87,13 +87,13 @@ def add_up(numbers, total):
 
 @pass_of
 def add_weights(forest, gravity, factor, ws, wrench):
-    """Adds the weights of the links, times a factor (1,), to the wrenches (links, 6)."""
+    """Add the weights of the links, times a factor (1,), to the wrenches (links, 6)."""
     s = factor[0]
     gravity_wrenches(forest, (s * gravity[0], s * gravity[1], s * gravity[2]), ws, wrench)
 
 
 def _forcing(at: StateAt) -> Iterator[Bound]:
-    """The generalised forces of all channels times their factors, but for Brownian ones."""
+    """Return the program for the generalised forces of all channels times their factors, without Brownian ones."""
     model, forest, ws, (q, u), shared = at.model, at.forest, at.ws, at.given, at.shared
     links, nu = forest.mass.size, model.nu
     tables = ModelTables(model)
@@ -119,7 +119,7 @@ def _forcing(at: StateAt) -> Iterator[Bound]:
 
 
 def _storing(at: StateAt) -> Iterator[Bound]:
-    """The potential energy."""
+    """Return the program for the potential energy."""
     energies = at.zeros((8,))
     yield clear.bind(energies)
     forces = force_tables(at.model)
@@ -130,6 +130,6 @@ def _storing(at: StateAt) -> Iterator[Bound]:
 
 
 OWN_FORCES = Definition(lambda model: [(model.nq,), (model.nu,)], lambda model: [(model.nu,)], _forcing)
-"""Generalised forces (nu,) of q and u."""
+"""Generalised forces (nu,) at q and u."""
 POTENTIAL_ENERGY = Definition(lambda model: [(model.nq,)], lambda _: [(1,)], _storing)
-"""Energy (1,) of q."""
+"""Potential energy (1,) at q."""

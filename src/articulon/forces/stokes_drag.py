@@ -1,6 +1,6 @@
 """Stokes drag on spheres in a flow, at their centres of mass (Guy 2018, 2.22 and 5.14).
 
-Kernels here know uniform flows; what a gradient adds is in ``linear_flow.py``.
+Kernels here treat uniform flows; the contribution of a gradient is in ``linear_flow.py``.
 """
 
 import math
@@ -35,11 +35,11 @@ _Row = tuple[Quantity, Quantity, Quantity]
 
 
 class StokesDrag(Declaration):
-    """F = −β (v − v_f) and N = −β_ω (ω − ½∇×v_f) at each body's centre of mass r, with β = 6πηR and β_ω = 8πηR³ and
-    the velocity of the medium v_f = flow + velocity_gradient r.
+    """F = −β (v − v_f) and N = −β_ω (ω − ½∇×v_f) at each body's centre of mass r, with β = 6πηR, β_ω = 8πηR³ and the
+    velocity of the medium v_f = flow + velocity_gradient r.
 
-    For spheres in a flow that is linear in r this is exact: Faxén's correction, R²/6 ∇²v_f, is zero. The bodies do not
-    disturb the flow for each other.
+    For spheres in a flow that is linear in r this is exact: Faxén's correction, R²/6 ∇²v_f, is zero. There are no
+    hydrodynamic interactions between bodies.
 
     Give either ``viscosity`` and ``radius``, or the coefficients themselves. Values may be one for all bodies or a
     table by body name; a name ending in ``*`` stands for all that begin with it.
@@ -62,12 +62,12 @@ class StokesDrag(Declaration):
     """Velocity of the medium at the world's origin, world frame [length/time], shape (3,)."""
     velocity_gradient: Annotated[tuple[_Row, _Row, _Row] | None, Dimension("frequency")] = None
     """G of the flow v_f = flow + G r, where G[i][j] = ∂v_i/∂r_j: a row for each component of the velocity, world frame
-    [1/time], shape (3, 3). ``[[0, γ, 0], [0, 0, 0], [0, 0, 0]]`` is a flow along x that grows along y, and turns free
-    spheres by −γ/2 about z. Its trace is zero, since the medium is not compressed; none by default."""
+    [1/time], shape (3, 3). ``[[0, γ, 0], [0, 0, 0], [0, 0, 0]]`` is a flow along x that grows along y and makes free
+    spheres rotate at −γ/2 about z. Its trace is zero, because the medium is incompressible; no gradient by default."""
     bodies: tuple[BodyName, ...] | None = None
-    """The bodies that it acts on; all by default."""
+    """Bodies on which it acts; all by default."""
     shared_by_mass: Flag = False
-    """Whether the given drag is that of all the bodies together, shared among them by mass (Guy 2018, 2.4)."""
+    """Whether the given drag is the total of all the bodies, divided among them by mass (Guy 2018, 2.4)."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -76,25 +76,25 @@ class StokesDrag(Declaration):
         if spheres == coefficients or (spheres and (self.viscosity is None or self.radius is None)):
             raise ValueError("give either viscosity and radius, or translational and rotational coefficients")
         if self.shared_by_mass and (isinstance(self.radius, dict) or isinstance(self.translational, dict)):
-            raise ValueError("shared_by_mass shares one drag among the bodies: give one radius or one coefficient")
+            raise ValueError("shared_by_mass divides one drag among the bodies: give one radius or one coefficient")
         return self
 
     def gradient(self) -> np.ndarray:
-        """G of a declaration in the model's units, zeros without one [1/time], shape (3, 3)."""
+        """Return G of a declaration in the model's units, zeros without one [1/time], shape (3, 3)."""
         if self.velocity_gradient is None:
             return np.zeros((3, 3))
         return np.array([[float(number) for number in row] for row in self.velocity_gradient])
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for bodies that do not exist, have no value, or have drag from elsewhere already, and for a
-        gradient that compresses the medium or does not go with the box."""
+        """Raises ModelError for bodies that do not exist, have no value, or have drag from another declaration, and for
+        a gradient that compresses the medium or is incompatible with the box."""
         self.coefficients(model, where)
         drag_table(model)
         G = self.gradient()
         if abs(np.trace(G)) > 1e-9 * np.abs(G).max(initial=0.0):
             raise ModelError(
-                f"{where}.velocity_gradient: its trace is {np.trace(G):g}, and Stokes drag is that of a medium which "
-                "is not compressed; the diagonal adds up to zero"
+                f"{where}.velocity_gradient: its trace is {np.trace(G):g}, but Stokes drag assumes an "
+                "incompressible medium; the diagonal must sum to zero"
             )
         if model.box is None:
             return
@@ -107,7 +107,7 @@ class StokesDrag(Declaration):
                 )
 
     def coefficients(self, model: Model, where: str = "stokes-drag") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Bodies, β [mass/time] and β_ω [mass length²/time], for a declaration in the model's units."""
+        """Return bodies, β [mass/time] and β_ω [mass length²/time], for a declaration in the model's units."""
         bodies = selected(model, self.bodies, where)
         if self.radius is not None and self.viscosity is not None:
             R, eta = per_body(model, self.radius, bodies, f"{where}.radius"), float(self.viscosity)
@@ -122,7 +122,8 @@ class StokesDrag(Declaration):
 
 
 def drag_table(model: Model) -> Drag:
-    """All Stokes drag of a model, in its units. Bodies welded to the ground do not move and have none."""
+    """Return the table of all Stokes drag of a model, in its units. Bodies welded to the ground do not move and have
+    none."""
     links = model.forest.mass.size
     rows: dict[int, tuple[float, float, np.ndarray]] = {}
     for k, force in enumerate(model.forces):
@@ -154,7 +155,7 @@ def drag_table(model: Model) -> Drag:
 
 
 def drag_gradients(model: Model) -> np.ndarray:
-    """Gradients of the flows about the bodies of :func:`drag_table` [1/time], shape (bodies, 3, 3)."""
+    """Return the gradients of the flows around the bodies of :func:`drag_table` [1/time], shape (bodies, 3, 3)."""
     found: dict[int, np.ndarray] = {}
     for k, force in enumerate(model.forces):
         if isinstance(force, StokesDrag):
@@ -166,7 +167,7 @@ def drag_gradients(model: Model) -> np.ndarray:
 
 @jit
 def drag_wrenches(drag, ws, wrench):
-    """Adds the drag on every body to its link's wrench about the link's origin, world axes."""
+    """Add the drag on every body to its link's wrench about the link's origin, world axes."""
     links, centres, translational, rotational = drag.link, drag.centre, drag.translational, drag.rotational
     flow = drag.flow
     rotation, twist = ws.rotation, ws.twist
@@ -181,9 +182,9 @@ def drag_wrenches(drag, ws, wrench):
 
 
 @jit
-def through_flow(drag, ws, k):
-    """Of the link in row k: its rotation, its angular velocity, the arm to its centre of mass, and the velocity of that
-    against the flow."""
+def motion_in_flow(drag, ws, k):
+    """For the link in row k, return its rotation, its angular velocity, the arm to its centre of mass, and the velocity
+    of the latter relative to the flow."""
     i = drag.link[k]
     R = load_matrix(ws.rotation, i)
     w, c = load_from(ws.twist, i, 3), apply(R, load(drag.centre, k))
@@ -192,12 +193,12 @@ def through_flow(drag, ws, k):
 
 @pass_of
 def drag_adjoint(drag, gradient, ws, motion, by_place, by_velocity):
-    """Adds the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by places and velocities of
-    links (links, 6), and by the table."""
+    """Add the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by displacements and
+    velocities of links (links, 6), and by the table."""
     links, translational, rotational = drag.link, drag.translational, drag.rotational
     for k in range(links.size):
         i = links[k]
-        R, w, c, v = through_flow(drag, ws, k)
+        R, w, c, v = motion_in_flow(drag, ws, k)
         turning = load_from(motion, i, 0)
         moving = add(load_from(motion, i, 3), cross(turning, c))
         by_v, by_w = scale(-translational[k], moving), scale(-rotational[k], turning)
@@ -213,11 +214,11 @@ def drag_adjoint(drag, gradient, ws, motion, by_place, by_velocity):
 
 @pass_of
 def drag_tangent(drag, change, ws, moved, twist, wrench):
-    """Adds the changes of the drag to the wrenches (links, 6)."""
+    """Add the changes of the drag to the wrenches (links, 6)."""
     links, translational, rotational = drag.link, drag.translational, drag.rotational
     for k in range(links.size):
         i = links[k]
-        R, w, c, v = through_flow(drag, ws, k)
+        R, w, c, v = motion_in_flow(drag, ws, k)
         dw, dc = load_from(twist, i, 3), add(cross(load_from(moved, i, 3), c), apply(R, load(change.centre, k)))
         dv = add(load_from(twist, i, 0), add(cross(dw, c), cross(w, dc)))
         dv = sub(dv, load(change.flow, k))

@@ -32,9 +32,9 @@ class Springs(NamedTuple):
     """Torsional springs on revolute and spherical joints."""
 
     link: np.ndarray
-    """shape (springs,)."""
+    """Link of each spring, shape (springs,)."""
     stiffness: np.ndarray
-    """[energy/rad²], shape (springs,)."""
+    """Stiffness [energy/rad²], shape (springs,)."""
     rest: np.ndarray
     """Rest angle [rad] in the first column, or Euler parameters, shape (springs, 4)."""
 
@@ -43,7 +43,7 @@ class TorsionalSprings(Force):
     """U = ½ k φ², with φ the angle from rest of a revolute joint, or the rotation vector from rest of a spherical one.
 
     The torque of a spherical joint is −k φ in the body's frame. Its energy has a kink at half a turn from rest, where
-    the shortest way back changes side.
+    the shortest rotation back changes direction.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("stiffness",)
@@ -58,11 +58,11 @@ class TorsionalSprings(Force):
     """Rest angle [rad] or rest Euler parameters by body, or ``"initial"``; zero rotation by default."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for bodies without a joint that can carry such a spring."""
+        """Raises ModelError for bodies without a joint that can have such a spring."""
         self.rows(model, where)
 
     def rows(self, model: Model, where: str) -> list[tuple[int, float, np.ndarray]]:
-        """Body, stiffness and rest of each spring."""
+        """Return body, stiffness and rest of each spring."""
         rest: dict[int, object] = {}
         for pattern, value in self.rest.items():
             for body in matching(model, pattern, f"{where}.rest"):
@@ -101,7 +101,7 @@ class TorsionalSprings(Force):
         return result
 
     def momentum_changes(self, model: Model) -> str | None:
-        """See :class:`Force`. Torques between bodies."""
+        """See :class:`Force`. The torques act between bodies."""
         return None
 
     @classmethod
@@ -118,6 +118,11 @@ class TorsionalSprings(Force):
     def channels(cls, table: Springs) -> tuple[Iterable[int], Iterable[int]]:
         """See :class:`Force`."""
         return (), (CONFORMATIONAL,)
+
+    @classmethod
+    def reads_speeds(cls, table: Springs) -> bool:
+        """See :class:`Force`."""
+        return False
 
     @classmethod
     def fill(cls, table: Springs, at: At) -> Iterator[Bound]:
@@ -161,14 +166,14 @@ class TorsionalSprings(Force):
 
 
 @jit
-def turn_from_rest(rest, s, q, k):
-    """The rotation vector of a spherical joint, whose Euler parameters begin at k, from the rest of spring s."""
+def rotation_from_rest(rest, s, q, k):
+    """Rotation vector of a spherical joint, whose Euler parameters begin at k, from the rest of spring s."""
     return rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
 
 
 @pass_of
 def spring_torques(forest, springs, q, joint):
-    """Adds −k φ to the joints' generalised forces."""
+    """Add −k φ to the joints' generalised forces."""
     links, stiffness, rest = springs.link, springs.stiffness, springs.rest
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for s in range(links.size):
@@ -177,13 +182,13 @@ def spring_torques(forest, springs, q, joint):
         if kinds[i] == REVOLUTE:
             joint[j] -= stiffness[s] * (q[k] - rest[s, 0])
         else:
-            turned = turn_from_rest(rest, s, q, k)
+            turned = rotation_from_rest(rest, s, q, k)
             store_at(joint, j, add_scaled(load_at(joint, j), -stiffness[s], turned))
 
 
 @pass_of
 def spring_adjoint(forest, springs, gradient, q, weight, by_coordinate):
-    """Adds the derivatives of −k λ·φ by coordinates, stiffness and rest angles."""
+    """Add the derivatives of −k λ·φ by coordinates, stiffness and rest angles."""
     links, stiffness, rest = springs.link, springs.stiffness, springs.rest
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for s in range(links.size):
@@ -194,7 +199,7 @@ def spring_adjoint(forest, springs, gradient, q, weight, by_coordinate):
             gradient.stiffness[s] -= weight[j] * (q[k] - rest[s, 0])
             gradient.rest[s, 0] += stiffness[s] * weight[j]
         else:
-            turned = turn_from_rest(rest, s, q, k)
+            turned = rotation_from_rest(rest, s, q, k)
             w = load_at(weight, j)
             change = rotation_vector_change(scale(-1.0, turned), w)
             store_at(by_coordinate, j, add_scaled(load_at(by_coordinate, j), -stiffness[s], change))
@@ -203,7 +208,7 @@ def spring_adjoint(forest, springs, gradient, q, weight, by_coordinate):
 
 @pass_of
 def spring_tangent(forest, springs, change, q, shift, joint):
-    """Adds the changes of −k φ."""
+    """Add the changes of −k φ."""
     links, stiffness, rest = springs.link, springs.stiffness, springs.rest
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for s in range(links.size):
@@ -212,7 +217,7 @@ def spring_tangent(forest, springs, change, q, shift, joint):
         if kinds[i] == REVOLUTE:
             joint[j] -= stiffness[s] * (shift[j] - change.rest[s, 0]) + change.stiffness[s] * (q[k] - rest[s, 0])
         else:
-            turned = turn_from_rest(rest, s, q, k)
+            turned = rotation_from_rest(rest, s, q, k)
             moved = rotation_vector_change(turned, load_at(shift, j))
             found = add_scaled(scale(stiffness[s], moved), change.stiffness[s], turned)
             store_at(joint, j, add_scaled(load_at(joint, j), -1.0, found))
@@ -220,7 +225,7 @@ def spring_tangent(forest, springs, change, q, shift, joint):
 
 @pass_of
 def spring_energy(forest, springs, q, result):
-    """Adds Σ ½ k φ²."""
+    """Add Σ ½ k φ²."""
     links, stiffness, rest = springs.link, springs.stiffness, springs.rest
     kinds, q_start = forest.kind, forest.q_start
     total = 0.0
@@ -231,6 +236,6 @@ def spring_energy(forest, springs, q, result):
             angle = q[k] - rest[s, 0]
             total += 0.5 * stiffness[s] * angle * angle
         else:
-            turned = turn_from_rest(rest, s, q, k)
+            turned = rotation_from_rest(rest, s, q, k)
             total += 0.5 * stiffness[s] * dot(turned, turned)
     result[CONFORMATIONAL] += total

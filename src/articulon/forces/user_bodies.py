@@ -1,4 +1,4 @@
-"""Where the bodies are that a user's force is told of."""
+"""Positions and motion of the bodies that a user's force reads."""
 
 from articulon.algebra.rotations import load_quaternion, normalised, product, store_quaternion
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store, store_from
@@ -7,7 +7,7 @@ from articulon.kernels import jit
 
 @jit
 def body_states(bodies, ws, positions, rotations, velocities):
-    """Positions, Euler parameters and velocities of the bodies in the world."""
+    """Compute positions, Euler parameters and velocities of the bodies in the world."""
     links, offset_position, offset_rotation = bodies.link, bodies.offset_position, bodies.offset_rotation
     matrices, position, quaternion = ws.rotation, ws.position, ws.quaternion
     twist = ws.twist

@@ -1,4 +1,4 @@
-"""A force that the user writes, jitted or in plain Python (POEMS, 5.3)."""
+"""A force written by the user, jitted or in plain Python (POEMS, 5.3)."""
 
 from __future__ import annotations
 
@@ -38,53 +38,53 @@ from articulon.passes import Bound, Function, functions, pass_of
 
 
 class Bodies(NamedTuple):
-    """Forces that a user writes, and where the bodies sit on their links."""
+    """Forces written by a user, and the positions of the bodies on their links."""
 
     functions: tuple[Function, ...]
     """The functions."""
     adjoints: tuple[Function, ...]
-    """Adjoints of some of them, as users give them."""
+    """Adjoints of some of them, as given by users."""
     tangents: tuple[Function, ...]
-    """Tangents of some of them."""
+    """Tangents of some of them, as given by users."""
     adjoint: np.ndarray
-    """Which of the adjoints is that of each function, −1 where none is given, shape (functions,)."""
+    """Index of each function's adjoint, −1 if none is given, shape (functions,)."""
     tangent: np.ndarray
-    """Which of the tangents is, likewise, shape (functions,)."""
+    """Index of each function's tangent, −1 if none is given, shape (functions,)."""
     reads: np.ndarray
-    """1 where a function reads velocities, shape (functions,)."""
+    """1 if a function reads velocities, shape (functions,)."""
     link: np.ndarray
-    """shape (bodies,)."""
+    """Link of each body, shape (bodies,)."""
     offset_position: np.ndarray
-    """[length], shape (bodies, 3)."""
+    """Position of each body in its link's frame [length], shape (bodies, 3)."""
     offset_rotation: np.ndarray
-    """shape (bodies, 4)."""
+    """Rotation of each body in its link's frame, Euler parameters, shape (bodies, 4)."""
     channel: np.ndarray
     """Channel of each function, shape (functions,)."""
     parameters: np.ndarray
-    """Parameters of the functions, one after the other."""
+    """Parameters of the functions, concatenated."""
     start: np.ndarray
-    """Where each function's parameters begin, shape (functions + 1,)."""
+    """Start of each function's parameters, shape (functions + 1,)."""
     position: np.ndarray
     """Scratch: origins of the bodies [length], shape (bodies, 3)."""
     rotation: np.ndarray
-    """Scratch: their Euler parameters, shape (bodies, 4)."""
+    """Scratch: Euler parameters of the bodies, shape (bodies, 4)."""
     velocity: np.ndarray
     """Scratch: velocity of the origin and angular velocity, world frame, shape (bodies, 6)."""
     written: np.ndarray
-    """Scratch: what a function writes, shape (bodies, 6)."""
+    """Scratch: output of a function, shape (bodies, 6)."""
     rest: np.ndarray
-    """Zeros, the velocities of those that read none, shape (bodies, 6)."""
+    """Zeros, the velocities for functions that read none, shape (bodies, 6)."""
 
 
 class Own(NamedTuple):
     """Scratch that a user's derivatives read or write."""
 
     by_place: np.ndarray
-    """Derivatives by places and turns, or changes of these, shape (bodies, 6)."""
+    """Derivatives by displacements and rotations, or changes of these, shape (bodies, 6)."""
     by_velocity: np.ndarray
-    """The same of velocities, shape (bodies, 6)."""
+    """Derivatives by velocities, or changes of these, shape (bodies, 6)."""
     by_parameters: np.ndarray
-    """The same of parameters, shape (parameters,)."""
+    """Derivatives by parameters, or changes of these, shape (parameters,)."""
 
 
 class UserForce(Force):
@@ -92,24 +92,25 @@ class UserForce(Force):
 
     The function reads the time [time], the bodies' origins (bodies, 3) and Euler parameters (bodies, 4), and their
     velocities (bodies, 6), velocity of the origin then angular velocity, all in the world frame, with its own
-    ``parameters``; it adds force and moment about the body's origin to ``wrenches`` (bodies, 6), which are zero at the
-    call. A function made with ``numba.njit`` runs at full speed, on arrays that are the run's own: it may not change
-    those that it reads, and not keep any. A plain Python function costs some microseconds more; it is given copies,
-    which it may keep.
+    ``parameters``. It adds force and moment about the body's origin to ``wrenches`` (bodies, 6), which are zero at the
+    call. A function compiled with ``numba.njit`` runs at full speed on the arrays of the run itself: it must not change
+    those that it reads, nor keep any. A plain Python function costs some microseconds more and gets copies, which it
+    may keep.
 
-    Derivatives of runs (``ar.sensitivity``) are found by differences of what the function writes, unless it brings its
-    own. With weights V of the wrenches, P = Σ V·wrenches,
+    Derivatives of runs (``ar.sensitivity``) use finite differences of the function's output, unless derivatives are
+    given. With weights V of the wrenches, P = Σ V·wrenches,
 
     ``adjoint_function(time, positions, rotations, velocities, parameters, weights, by_place, by_velocity,
-    by_parameters)`` adds ∂P by displacements of the bodies' origins and turns about them, rotation vectors in the world
-    frame, to ``by_place`` (bodies, 6), by velocities to ``by_velocity`` (bodies, 6), and by parameters;
+    by_parameters)`` adds the derivatives of P by displacements of the bodies' origins and rotations about them, as
+    rotation vectors in the world frame, to ``by_place`` (bodies, 6), by velocities to ``by_velocity`` (bodies, 6), and
+    by parameters;
 
     ``tangent_function(time, positions, rotations, velocities, parameters, moved, accelerated, parameter_changes,
-    changes)`` adds what the wrenches change by with displacements and turns ``moved`` (bodies, 6), changes
-    ``accelerated`` (bodies, 6) of velocities and of parameters to ``changes`` (bodies, 6).
+    changes)`` adds the changes of the wrenches with displacements and rotations ``moved`` (bodies, 6), changes
+    ``accelerated`` (bodies, 6) of velocities, and changes of parameters to ``changes`` (bodies, 6).
 
-    All these are zero at the call. One is enough: the other then follows from it, by as many calls as there are
-    components.
+    The output arrays are zero at the call. One of the two suffices: the other is derived from it, by as many calls as
+    there are components.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("function",)
@@ -117,28 +118,28 @@ class UserForce(Force):
 
     kind: Literal["user"] = "user"
     function: Callable[..., None] | str
-    """The function, or where it is: ``"module:name"`` or ``"path/to/file.py:name"``."""
+    """The function, or its location: ``"module:name"`` or ``"path/to/file.py:name"``."""
     parameters: tuple[Number, ...] = ()
-    """Handed to the function as an array."""
+    """Parameters passed to the function as an array."""
     channel: Literal[
         "potential", "conformational", "damping", "stochastic", "thermostat", "thermostat_rate", "contact", "external"
     ] = "external"
-    """The channel that it is scaled and booked in."""
+    """Channel in which it is scaled and booked."""
     reads_velocities: Flag = True
-    """Whether the function reads velocities; it is given zeros if not. ``friction-implicit`` has derivatives of those
-    alone that do not."""
+    """Whether the function reads velocities; otherwise it gets zeros. With ``friction-implicit``, only functions that
+    do not read them have derivatives, and they are called once per step instead of four times."""
     adjoint_function: Callable[..., None] | str | None = None
-    """Its adjoint, or where that is."""
+    """Adjoint of the function, or its location."""
     tangent_function: Callable[..., None] | str | None = None
-    """Its tangent, or where that is."""
+    """Tangent of the function, or its location."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError where a function cannot be found."""
+        """Raises ModelError if a function cannot be found."""
         for key in CODE_KEYS:
             self.loaded(where, key)
 
     def loaded(self, where: str = "user force", key: str = "function") -> Callable[..., None] | None:
-        """A function itself, by its key; None where there is none."""
+        """Return a function itself, by its key; None if there is none."""
         found = getattr(self, key)
         return found if found is None or callable(found) else loaded_function(found, where, key)
 
@@ -184,6 +185,11 @@ class UserForce(Force):
     def channels(cls, table: Bodies) -> tuple[Iterable[int], Iterable[int]]:
         """See :class:`Force`."""
         return table.channel.tolist(), ()
+
+    @classmethod
+    def reads_speeds(cls, table: Bodies) -> bool:
+        """See :class:`Force`."""
+        return bool(table.reads.any())
 
     @classmethod
     def fill(cls, table: Bodies, at: At) -> Iterator[Bound]:
@@ -234,7 +240,7 @@ def _own(table: Bodies) -> Own:
 
 @pass_of
 def user_wrenches(bodies, time, ws, wrench):
-    """Calls each user's function and adds what it writes to the wrenches (8, links, 6) of its channel."""
+    """Call each user's function and add its output to the wrenches (8, links, 6) of its channel."""
     links, offset_position, channel = bodies.link, bodies.offset_position, bodies.channel
     matrices, written = ws.rotation, bodies.written
     body_states(bodies, ws, bodies.position, bodies.rotation, bodies.velocity)

@@ -1,4 +1,4 @@
-"""The functions of a user's force, as kernels call them: the force, its adjoint and its tangent."""
+"""Functions of a user's force, as kernels call them: the force, its adjoint and its tangent."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,11 +12,13 @@ _ROWS, _NUMBERS = types.float64[:, ::1], types.float64[::1]
 _STATE = (types.float64, _ROWS, _ROWS, _ROWS, _NUMBERS)
 
 FORCE = types.void(*_STATE, _ROWS)
-"""(time, positions, rotations, velocities, parameters, wrenches)."""
+"""Signature of a force: (time, positions, rotations, velocities, parameters, wrenches)."""
 ADJOINT = types.void(*_STATE, _ROWS, _ROWS, _ROWS, _NUMBERS)
-"""(time, positions, rotations, velocities, parameters, weights, by_place, by_velocity, by_parameters)."""
+"""Signature of an adjoint: (time, positions, rotations, velocities, parameters, weights, by_place, by_velocity,
+by_parameters)."""
 TANGENT = types.void(*_STATE, _ROWS, _ROWS, _NUMBERS, _ROWS)
-"""(time, positions, rotations, velocities, parameters, moved, accelerated, parameter_changes, changes)."""
+"""Signature of a tangent: (time, positions, rotations, velocities, parameters, moved, accelerated, parameter_changes,
+changes)."""
 
 _GIVEN = "time, positions, rotations, velocities, parameters"
 FORCE_ARGUMENTS = f"{_GIVEN}, wrenches"
@@ -25,7 +27,7 @@ TANGENT_ARGUMENTS = f"{_GIVEN}, moved, accelerated, parameter_changes, changes"
 
 
 def force_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    """A jitted function that calls a plain Python one by address."""
+    """Return a jitted function that calls a plain Python force by address."""
 
     def call(time: float, x: int, e: int, v: int, p: int, w: int, bodies: int, count: int) -> None:
         states = view(x, bodies, 3), view(e, bodies, 4), view(v, bodies, 6)
@@ -50,7 +52,7 @@ def force_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
 
 
 def adjoint_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    """The same of an adjoint."""
+    """Return a jitted function that calls a plain Python adjoint by address."""
 
     def call(
         time: float, x: int, e: int, v: int, p: int, w: int, px: int, pv: int, pp: int, bodies: int, count: int
@@ -80,7 +82,7 @@ def adjoint_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
 
 
 def tangent_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    """The same of a tangent."""
+    """Return a jitted function that calls a plain Python tangent by address."""
 
     def call(
         time: float, x: int, e: int, v: int, p: int, m: int, a: int, dp: int, c: int, bodies: int, count: int

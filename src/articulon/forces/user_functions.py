@@ -1,4 +1,4 @@
-"""Functions that a user writes, found by name and made callable by kernels, jitted or in plain Python."""
+"""Functions written by a user: found by name and made callable from kernels, jitted or in plain Python."""
 
 import ctypes
 import hashlib
@@ -22,12 +22,12 @@ CODE_KEYS = ("function", "adjoint_function", "tangent_function")
 
 
 def loaded_function(function: str, where: str, key: str = "function") -> Callable[..., None]:
-    """A function of the user's, from where it is: ``"module:name"`` or ``"path/to/file.py:name"``.
+    """Return a user's function from its location: ``"module:name"`` or ``"path/to/file.py:name"``.
 
     Raises
     ------
     ModelError
-        Naming the ``key`` of ``where``, for what cannot be loaded or is no function.
+        Naming the ``key`` of ``where``, for what cannot be loaded or is not a function.
     """
     place, colon, name = function.rpartition(":")
     if not colon or not place or not name:
@@ -40,7 +40,7 @@ def loaded_function(function: str, where: str, key: str = "function") -> Callabl
         found = getattr(module, name)
     except ModelError as error:
         raise ModelError(f"{where}.{key}: cannot load '{function}': the file {error}") from error.__cause__
-    except Exception as error:  # the user's module may raise anything at all
+    except Exception as error:  # the user's module may raise any exception
         raise ModelError(f"{where}.{key}: cannot load '{function}': {type(error).__name__}: {error}") from error
     if not callable(found) or isinstance(found, type):
         raise ModelError(f"{where}.{key}: '{function}' is not a function but {found!r}")
@@ -48,13 +48,13 @@ def loaded_function(function: str, where: str, key: str = "function") -> Callabl
 
 
 def loaded_module(file: Path) -> ModuleType:
-    """Runs a Python file as a module that is named after what stands in it. What a user has Numba keep of it is kept
-    under that name, and another process finds it whatever else it has loaded before.
+    """Run a Python file as a module that is named after its content. What Numba caches for the user is stored under
+    that name, so that another process finds it whatever it has loaded before.
 
     Raises
     ------
     ModelError
-        Where it cannot be run; the message follows the name of the file.
+        If it cannot be run; the message follows the name of the file.
     """
     try:
         name = f"articulon_file_{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
@@ -62,14 +62,14 @@ def loaded_module(file: Path) -> ModuleType:
         raise ModelError(f"cannot be read: {error.strerror}") from error
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise ModelError("is no Python file; its name must end in .py")
+        raise ModelError("is not a Python file; its name must end in .py")
     module = importlib.util.module_from_spec(spec)
     # pydantic and Numba look a module up by its name.
     before = sys.modules.get(name)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # the user's file may raise anything at all
+    except Exception as error:  # the user's file may raise any exception
         del sys.modules[name]
         if before is not None:
             sys.modules[name] = before
@@ -78,13 +78,13 @@ def loaded_module(file: Path) -> ModuleType:
 
 
 class Withheld:
-    """Stands for a function that a case names and that nobody has allowed to run: a model can be looked at with it, and
-    whatever would evaluate it is refused.
+    """Stands for a function that a case names but that nobody has allowed to run: the model can be inspected with it,
+    but anything that would evaluate it is rejected.
 
     Parameters
     ----------
     function
-        Where the function is, as the case names it.
+        Location of the function, as named in the case.
     """
 
     def __init__(self, function: str) -> None:
@@ -94,23 +94,23 @@ class Withheld:
         return f"Withheld({self.function!r})"
 
     def __call__(self, *arguments: object) -> None:
-        """Raises ModelError."""
+        """Raises ModelError, because nobody has allowed the function."""
         raise self.error("function")
 
     def error(self, where: str) -> ModelError:
-        """What to raise where the function would be run."""
+        """Return the error to raise if the function would be run."""
         return ModelError(f"{where}: '{self.function}' is code that the case names, and it was not run. {CONSENT}")
 
 
 CONSENT = "If you trust the case and this code, allow it by allow_code=True of load_case, run or open_run"
-"""How to allow the code that a case names."""
+"""Instruction for allowing the code that a case names."""
 
 
 class Bridge:
-    """A jitted function that calls whatever plain Python function it holds at present.
+    """A jitted function that calls the plain Python function that it currently holds.
 
-    What a compiler has made is never given back: a megabyte for every function that a bridge of its own is compiled
-    for. So a bridge that is used no more serves the next function.
+    Compiled code is never freed: each bridge costs a megabyte. So a bridge that is no longer used serves the next
+    function.
     """
 
     def __init__(self, kind: "BridgeKind") -> None:
@@ -122,19 +122,19 @@ class Bridge:
 
 
 BridgeKind = Callable[[Callable[..., None]], tuple[Any, Any]]
-"""Makes of a Python function a jitted one that calls it, and what must be kept alive for it."""
+"""Makes a jitted function that calls a Python function, and returns it with what must be kept alive for it."""
 
 _FREE: dict[BridgeKind, list[Bridge]] = {}
-"""Bridges that nobody uses."""
+"""Unused bridges."""
 
 
 def _none(*arguments: Any) -> None:
-    """What a bridge calls that is not used."""
+    """Function that an unused bridge calls."""
 
 
 def _taken(kind: BridgeKind) -> Bridge:
-    """A bridge of a kind that nobody uses."""
-    # Without a lock: one is given back whenever the collector finds it, also in the middle of this.
+    """Return an unused bridge of a kind."""
+    # Without a lock: the garbage collector may give one back at any time, even within this function.
     try:
         return _FREE.setdefault(kind, []).pop()
     except IndexError:
@@ -147,23 +147,23 @@ def _given_back(kind: BridgeKind, bridge: Bridge) -> None:
 
 
 class Failure:
-    """What went wrong in functions of the user's."""
+    """Errors in a user's functions."""
 
     error: BaseException | None = None
-    """The latest of what they have raised."""
+    """Latest error."""
 
 
 class UserFunctions:
-    """Users' functions in the form that kernels call, and what went wrong in a plain Python one.
+    """Users' functions in the form that kernels call, and the errors of plain Python ones.
 
-    What it has made can be called as long as it is there itself.
+    Its functions can be called as long as this object exists.
 
     Parameters
     ----------
     kind
-        Of the forces whose functions they are, for messages.
+        Kind of the forces whose functions they are, for messages.
     others
-        Whose errors are this one's too.
+        Further objects whose errors count as errors of this one.
     """
 
     def __init__(self, kind: str = "user", others: Iterable["UserFunctions"] = ()) -> None:
@@ -172,22 +172,22 @@ class UserFunctions:
 
     @property
     def own(self) -> BaseException | None:
-        """What went wrong in one of its own functions."""
+        """Latest error in one of its own functions."""
         return self._failure.error
 
     def forget(self) -> None:
-        """Goes on as if nothing had gone wrong."""
+        """Clear the errors."""
         for users in (self, *self.others):
             users._failure.error = None
 
     @property
     def failed(self) -> "UserFunctions | None":
-        """This one or the first of the others in which something went wrong."""
+        """Return this object or the first of the others with an error."""
         return self if self.own is not None else next((other for other in self.others if other.own is not None), None)
 
     @property
     def error(self) -> BaseException | None:
-        """What went wrong."""
+        """Latest error."""
         return None if self.failed is None else self.failed.own
 
     @property
@@ -204,27 +204,27 @@ class UserFunctions:
         where: str,
         writes: int = 1,
     ) -> Any:
-        """The function compiled for a signature.
+        """Compile a function for a signature.
 
         Parameters
         ----------
         function
-            The user's: the time, then arrays, of which it writes the last ones.
+            The user's function of the time and arrays, of which it writes the last ones.
         signature
-            Numba's.
+            Numba signature.
         arguments
-            Their names, for the message.
+            Names of the arguments, for the message.
         kind
-            Of bridge to a Python function.
+            Kind of bridge to a Python function.
         where
-            What it is called in messages.
+            Name of the function in messages.
         writes
-            How many arrays it writes.
+            Number of arrays that it writes.
 
         Raises
         ------
         ModelError
-            Where Numba cannot compile it, or a case names it and nobody has allowed it.
+            If Numba cannot compile it, or if a case names it and nobody has allowed it.
         """
         if isinstance(function, Withheld):
             raise function.error(where)
@@ -232,23 +232,24 @@ class UserFunctions:
         if not isinstance(function, numba.core.registry.CPUDispatcher):
             bridge = _taken(kind)
             bridge.function = _guarded(function, where, self._failure, writes)
-            # Not by this object: it would be kept alive by what it keeps.
+            # Not bound to this object, which would be kept alive by what it keeps.
             weakref.finalize(self, _given_back, kind, bridge).atexit = False
             dispatcher = bridge.dispatcher
-            # Whoever used it before may have had it forbidden, which is for what there is as well.
+            # An earlier user may have disabled compilation, which also disables existing signatures.
             dispatcher.disable_compile(False)
         try:
             dispatcher.compile(signature)  # type: ignore[attr-defined]
-        except (numba.core.errors.NumbaError, TypeError) as error:  # it takes another number of arguments
+        except (numba.core.errors.NumbaError, TypeError) as error:  # wrong number of arguments
             raise ModelError(f"{where}: cannot be compiled for ({arguments}): {error}") from None
         self._compiled = True
         return dispatcher
 
 
 def _guarded(function: Callable[..., None], where: str, failure: Failure, writes: int) -> Callable[..., None]:
-    """A user's function on copies of the arrays: it may keep them, and what it writes counts in the last ones only.
+    """Wrap a user's function so that it gets copies of the arrays: it may keep them, and only the last ones are written
+    back.
 
-    An exception cannot cross the compiled code: the run sees NaN, stops, and raises it.
+    An exception cannot cross compiled code: the run sees NaN, stops, and raises it.
     """
     name = getattr(function, "__name__", repr(function))
 
@@ -269,7 +270,7 @@ def _guarded(function: Callable[..., None], where: str, failure: Failure, writes
 
 
 def view(address: int, *shape: int) -> np.ndarray:
-    """The array of doubles at an address."""
+    """Return the array of doubles at an address."""
     size = int(np.prod(shape))
     if not size:
         return np.zeros(shape)
@@ -277,5 +278,5 @@ def view(address: int, *shape: int) -> np.ndarray:
 
 
 def callback(function: Callable[..., None], integers: int) -> Any:
-    """A C function of the time and a number of addresses and sizes."""
+    """Return a C function of the time and a number of addresses and sizes."""
     return ctypes.CFUNCTYPE(None, ctypes.c_double, *([ctypes.c_int64] * integers))(function)

@@ -1,4 +1,4 @@
-"""Molecules as wholes: which trees belong together, how they move with the box, and their pressure."""
+"""Whole molecules: which trees belong together, how they move with the box, and their pressure."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from articulon.model.joints import UNBOUND
 
 @kernel
 def tree_motions(forest, q, u, ws, owner, result):
-    """Adds to each tree's row Σ m c and Σ m c' of its links, c their centres of mass; result (trees, 6)."""
+    """Add Σ m c and Σ m c' of each tree's links to its row, with c their centres of mass; result (trees, 6)."""
     links = forest.mass.size
     place(forest, q, ws, 0, links)
     move(forest, u, ws, 0, links)
@@ -28,7 +28,7 @@ def tree_motions(forest, q, u, ws, owner, result):
 
 
 def why_not_free(model: Model) -> str | None:
-    """What ties a model to space, so that no box can carry it along; None where nothing does."""
+    """Return what ties a model to space, so that it cannot move with a box; None if nothing does."""
     forest = model.forest
     roots = forest.tree[:-1]
     tied = [int(root) for root in roots if int(forest.kind[root]) not in UNBOUND]
@@ -37,14 +37,14 @@ def why_not_free(model: Model) -> str | None:
     if (model.site_links < 0).any():
         return "sites are fixed in space"
     if model.drives:
-        return f"the motion of '{model.drives[0].name}' is given"
+        return f"the motion of '{model.drives[0].name}' is prescribed"
     if ((model.loops.link_a < 0) | (model.loops.link_b < 0)).any():
-        return "loops tie it to the ground"
+        return "loops connect it to the ground"
     return None
 
 
 def molecule_of_tree(model: Model, sites: SiteForces) -> np.ndarray:
-    """The molecule that each tree belongs to: trees that loops, bonded terms or point springs join are one, shape
+    """Molecule of each tree: trees connected by loops, bonded terms or point springs belong to one molecule, shape
     (trees,)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -66,14 +66,14 @@ def molecule_of_tree(model: Model, sites: SiteForces) -> np.ndarray:
 
 
 class WholeMolecules:
-    """The molecules of a model.
+    """Molecules of a model.
 
     Parameters
     ----------
     model
-        A model that nothing ties to space.
+        A model that is not tied to space.
     sites
-        Its site forces.
+        Site forces of the model.
     """
 
     def __init__(self, model: Model, sites: SiteForces) -> None:
@@ -97,15 +97,15 @@ class WholeMolecules:
         return sums[:, :3] / self.mass[:, None], sums[:, 3:] / self.mass[:, None]
 
     def twice_kinetic(self, velocities: np.ndarray) -> float:
-        """Σ M V² of velocities of the centres of mass [energy]."""
+        """Σ M V² for velocities of the centres of mass [energy]."""
         return float(self.mass @ (velocities**2).sum(axis=1))
 
     def shift(self, q: np.ndarray, by: np.ndarray) -> None:
-        """Moves the molecules by vectors (molecules, 3) [length]."""
+        """Move the molecules by vectors (molecules, 3) [length]."""
         q[self.q] += np.einsum("tji,tj->ti", self.frames, by[self.of_tree])
 
     def push(self, u: np.ndarray, by: np.ndarray) -> None:
-        """Adds velocities (molecules, 3) to all of each molecule [length/time]."""
+        """Add velocities (molecules, 3) to all bodies of each molecule [length/time]."""
         u[self.u] += np.einsum("tji,tj->ti", self.frames, by[self.of_tree])
 
     def pressure(
@@ -117,12 +117,12 @@ class WholeMolecules:
         volume: float,
         scaled: float = 1.0,
     ) -> float:
-        """(2K + W)/(3V), K the kinetic energy of the centres of mass, over the factor ``scaled`` that scaling has
-        lowered it by, and W the trace of the virial of the site forces less Σ F·(r − R) over the sites, R the centre of
-        mass of the site's molecule: the forces within a molecule drop out (Allen and Tildesley, Computer Simulation of
-        Liquids, 2nd ed., 2.4) [energy/length³].
+        """Pressure (2K + W)/(3V) [energy/length³]. K is the kinetic energy of the centres of mass, divided by the
+        factor ``scaled`` by which scaling has reduced it. W is the trace of the virial of the site forces minus Σ F·(r
+        − R) over the sites, with R the centre of mass of the site's molecule: the forces within a molecule drop out
+        (Allen and Tildesley, Computer Simulation of Liquids, 2nd ed., 2.4).
 
-        ``motions`` are those of :meth:`motions`, ``forces`` and ``positions`` of the sites, shape (sites, 3).
+        ``motions`` are those of :meth:`motions`; ``forces`` and ``positions`` are those of the sites, shape (sites, 3).
         """
         centres, velocities = motions
         on = self.of_tree[self.model.tree_of_link[self.model.site_links]]

@@ -1,6 +1,6 @@
-"""Many states of a model at once, on a GPU or on Warp's CPU device; see docs/gpu.md.
+"""Batches of states of one model, on a GPU or on Warp's CPU device; see docs/gpu.md.
 
-Warp is loaded when a name is first asked for.
+Warp is loaded when a name is first accessed.
 """
 
 from importlib import import_module

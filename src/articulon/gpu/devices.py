@@ -1,6 +1,6 @@
-"""Devices that NVIDIA Warp computes on: its own CPU, which every kernel is tested on, and the GPUs that are there.
+"""Devices of NVIDIA Warp: its own CPU device, on which every kernel is tested, and the available GPUs.
 
-Warp is loaded on first use, and what it compiles is kept in the folder of our own kernels, for this user alone.
+Warp is loaded on first use. Its compiled kernels are kept in the private folder of our own kernels.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _CUDA = re.compile(r"cuda(:\d+)?")
 
 @cache
 def load_warp() -> Any:
-    """The module ``warp``, quiet, with its kernels in our cache.
+    """Return the module ``warp``, without its messages, with its kernels in our cache.
 
     Raises
     ------
     ArticulonError
-        Where it is not installed, or the cache could have been written to by somebody else.
+        If Warp is not installed, or other users could have written to the cache.
     """
     try:
         warp = import_module("warp")
@@ -52,11 +52,11 @@ def load_warp() -> Any:
 
 @contextmanager
 def _without_line(words: str) -> Iterator[None]:
-    """Leaves out lines with these words of what is written to standard error. Warp's library says there, also where
-    nobody asks, that a machine has no GPU: ``device`` says so where it matters."""
+    """Remove lines with these words from standard error. Warp's library reports there, even unasked, that a machine has
+    no GPU; ``device`` reports it where it matters."""
     try:
         kept = os.dup(2)
-    except OSError:  # it is closed
+    except OSError:  # standard error is closed
         yield
         return
     with tempfile.TemporaryFile() as caught:
@@ -73,7 +73,7 @@ def _without_line(words: str) -> Iterator[None]:
 
 
 def device(name: Any) -> Any:
-    """The device of a name, as Warp knows it.
+    """Return Warp's device of a name.
 
     Parameters
     ----------
@@ -84,26 +84,26 @@ def device(name: Any) -> Any:
     Raises
     ------
     ArticulonError
-        For a name that is none, and for a GPU that is not there, naming the devices that are.
+        For an unknown name, and for a GPU that does not exist; the message names the available devices.
     """
     if not isinstance(name, str) or not (name == WARP_CPU or _CUDA.fullmatch(name)):
-        ours = "; what computes on the CPU is articulon's own functions" if name == "cpu" else ""
+        ours = "; articulon's own functions compute on the CPU" if name == "cpu" else ""
         raise ArticulonError(f"device: expected 'cuda', 'cuda:1' or '{WARP_CPU}', got {shown(name)}{ours}")
     warp = load_warp()
     wanted = "cuda:0" if name == "cuda" else name
     there = devices()
     if wanted not in there:
         none = "" if len(there) > 1 else "; Warp finds no GPU, or no driver of one, on this machine"
-        raise ArticulonError(f"device: there is no {name!r}: there is {', '.join(map(repr, there))}{none}")
+        raise ArticulonError(f"device: there is no {name!r}; available: {', '.join(map(repr, there))}{none}")
     return warp.get_device("cpu" if name == WARP_CPU else wanted)
 
 
 def devices() -> tuple[str, ...]:
-    """Names of the devices that are there, Warp's CPU first."""
+    """Names of the available devices, Warp's CPU first."""
     return (WARP_CPU, *(found.alias for found in load_warp().get_cuda_devices()))
 
 
 def device_words(name: str) -> str:
-    """What a device is, for people: ``"NVIDIA H100 80GB HBM3 (cuda:0)"``, ``"Warp on the CPU, one core"``."""
+    """Describe a device: ``"NVIDIA H100 80GB HBM3 (cuda:0)"``, ``"Warp on the CPU, one core"``."""
     found = device(name)
     return f"{found.name} ({found.alias})" if found.is_cuda else "Warp on the CPU, one core"

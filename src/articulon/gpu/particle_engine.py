@@ -1,8 +1,8 @@
-"""Particles on a device: their forces, their measures, and steps of velocity Verlet, with all of them staying there.
+"""Particles on a device: forces, measures and velocity Verlet steps, with all data staying on the device.
 
-Steps are sent in batches. Each looks whether a particle has gone so far that neighbours must be listed anew; then what
-is left of the batch does nothing, the lists are made, and the step that was under way is finished. What a step computes
-does not depend on how steps are cut into batches, nor on when a state is fetched.
+Steps are sent in batches. Each step checks whether a particle has moved so far that the neighbour lists are out of
+date. If so, the rest of the batch does nothing, the lists are rebuilt, and the interrupted step is completed. The
+results do not depend on how steps are divided into batches, nor on when a state is fetched.
 """
 
 from collections.abc import Sequence
@@ -20,34 +20,34 @@ wp: Any = load_warp()
 
 
 BATCH = 10
-"""Steps that are sent at once."""
+"""Number of steps in a batch."""
 MOST_LANES, ENOUGH = 8, 65_536
-"""Threads that share a particle at most, and how many threads there are at least where that allows it. This depends on
-nothing but the number of particles, since it fixes the order of sums."""
+"""Largest number of threads that share a particle, and the number of threads to aim for. The choice depends only on the
+number of particles, because it fixes the order of sums."""
 
 
 class Pairs(NamedTuple):
-    """A law of pairs."""
+    """A pair law and its parameters."""
 
     name: str
-    """Of the law, see ``particle_laws.py``."""
+    """Name of the law, see ``particle_laws.py``."""
     rows: np.ndarray
-    """Its parameters, a row for each ordered pair of kinds, of which the first is the square of the cutoff."""
+    """Parameters, a row for each ordered pair of kinds; the first one is the square of the cutoff."""
 
 
 class Shaking(NamedTuple):
-    """What Langevin's thermostat does in some steps."""
+    """Action of the Langevin thermostat over some steps."""
 
     decay: float
-    """e^{−γ h}."""
+    """Decay factor c = e^{−γ h}."""
     noise: np.ndarray
-    """√((1 − c²) k T) of each step, or one that is that of all."""
+    """√((1 − c²) k T) of each step, or a single value for all."""
     step: int
-    """Number of the first of the steps."""
+    """Number of the first step."""
     seed: int
-    """Of the random numbers."""
+    """Seed of the random numbers."""
     stream: int
-    """Likewise."""
+    """Stream of the random numbers."""
 
 
 class ParticleEngine:
@@ -58,19 +58,19 @@ class ParticleEngine:
     device
         Warp's device.
     masses
-        [mass], shape (n,).
+        Masses of the particles [mass], shape (n,).
     kinds
-        Kind of each, shape (n,).
+        Kinds of the particles, shape (n,).
     pairs
-        The laws, whose forces add up.
+        Pair laws, whose forces add up.
     space
         The box.
     cutoff, skin
-        The largest cutoff, and how far beyond it neighbours are listed [length].
+        Largest cutoff, and the distance beyond it up to which neighbours are listed [length].
     walls
-        Lowest and highest coordinates between reflecting walls, infinite where there are none [length], shape (2, 3).
+        Lower and upper bounds from reflecting walls, infinite where there are none [length], shape (2, 3).
     precision
-        ``"double"``, or ``"mixed"``: what is computed of a pair in single precision, all else in double.
+        ``"double"``, or ``"mixed"``: pairs in single precision, everything else in double.
     """
 
     def __init__(
@@ -107,30 +107,30 @@ class ParticleEngine:
         self.starting: Any = self.places.start_step
         self.more: tuple[Any, ...] = ()
         self.leapt = False
-        """Whether steps were ended by one that led through half of the box."""
+        """Whether steps ended because a particle moved through half of the box in one."""
         self.farthest = float((0.5 * space.least + lists.limit**0.5) ** 2)
-        """The square of the way since neighbours were listed that tells of such a step [length²]."""
+        """Square of the displacement since the last listing that reveals such a step [length²]."""
         self.graphs = bool(device.is_cuda)
-        """Whether batches are sent as graphs, which spares a GPU most of the time between kernels."""
+        """Whether batches are sent as graphs, which saves most of a GPU's idle time between kernels."""
         self._listed = 0
         self._graph: tuple[Any, Any] = None, None
 
-    # What is done to a state.
+    # Operations on a state.
 
     def load(
         self, x: np.ndarray, v: np.ndarray, listed: np.ndarray | None = None, heat: np.ndarray | None = None
     ) -> None:
-        """Takes particles from the order of the model, with lists as they were made at ``listed``; lists are made anew
-        where a particle has gone too far since, or where there are none.
+        """Take particles in the order of the model, with lists as made at ``listed``; rebuild the lists if a particle
+        has moved too far since, or if there are none.
 
         Parameters
         ----------
         x, v
             Coordinates [length] and velocities [velocity], shape (n, 3).
         listed
-            Coordinates at which neighbours were listed, NaN or None for no list, shape (n, 3).
+            Coordinates at which neighbours were listed, NaN or None without lists, shape (n, 3).
         heat
-            What a thermostat has given each [energy], shape (n,); None where there is none.
+            Heat from a thermostat to each particle [energy], shape (n,); None without a thermostat.
         """
         if heat is not None:
             self.heat.assign(np.ascontiguousarray(heat))
@@ -144,7 +144,7 @@ class ParticleEngine:
             self._list_at(x, v)
 
     def store(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and velocities in the order of the model, shape (n, 3)."""
+        """Return coordinates and velocities in the order of the model, shape (n, 3) each."""
         self._collect()
         return self.site.numpy(), self.line.numpy()
 
@@ -152,22 +152,22 @@ class ParticleEngine:
         self.lists.launch(moves.collect, self.particles, self.lists.moving, self.site, self.line, self.heat)
 
     def listed_at(self) -> np.ndarray:
-        """Coordinates at which neighbours were last listed [length], shape (n, 3); NaN before that."""
+        """Return the coordinates at which neighbours were last listed [length], shape (n, 3); NaN before that."""
         if self._listed != self.lists.rebuilds:
             self.lists.launch(moves.collect_reference, self.particles, self.lists.moving, self.at)
             self.reference, self._listed = self.at.numpy().copy(), self.lists.rebuilds
         return self.reference
 
     def heats(self) -> np.ndarray:
-        """What a thermostat has given each particle when :meth:`store` was last called [energy], shape (n,)."""
+        """Return the heat from a thermostat to each particle at the last call of :meth:`store` [energy], shape (n,)."""
         return self.heat.numpy()
 
     def advance(self, steps: int, h: float, factor: float = 1.0, shaking: Shaking | None = None) -> tuple[int, bool]:
-        """Takes steps of length h [time] from what :meth:`load` has taken; returns how many went well, and whether all
-        did.
+        """Take steps of length h [time] from the state given to :meth:`load`; return the number of successful steps,
+        and whether all were.
 
-        ``factor`` multiplies the forces, and ``shaking`` is what a thermostat does. Nothing that a GPU has done is
-        waited for but once in a batch.
+        ``factor`` multiplies the forces, and ``shaking`` is the action of a thermostat. The GPU is waited for only once
+        per batch.
         """
         self._shake(shaking)
         self._forces()
@@ -181,13 +181,13 @@ class ParticleEngine:
             if flags[moves.STALE] or flags[moves.SHORT]:
                 self._list_anew(again=bool(flags[moves.SHORT]))
                 self._end_step(h, factor)
-                taken += 1  # of these steps nobody has heard yet
+                taken += 1  # these steps have not been counted yet
             elif taken == steps:
                 return taken, True
             self._send(min(steps - taken, BATCH), h, factor)
 
     def _list_anew(self, again: bool) -> None:
-        """Lists neighbours in the middle of a step; once more where there was too little room."""
+        """Rebuild the lists in the middle of a step; repeat if the capacity was exceeded."""
         if again:
             self.lists.make_room()
         else:
@@ -195,24 +195,24 @@ class ParticleEngine:
             self.lists.rebuild(self.site, self.line, self.heat)
         self.lists.launch(moves.go_on, 1, self.lists.needed, self.longest, self.flags)
 
-    # What is asked of a state.
+    # Queries of a state.
 
     def forces(self, x: np.ndarray) -> np.ndarray:
-        """Forces at coordinates [force], shape (n, 3), NaN where one of these is not finite. What was loaded
+        """Compute the forces at coordinates [force], shape (n, 3), NaN if a coordinate is not finite. The loaded state
         is lost."""
         if not np.isfinite(x).all():
             return np.full((self.particles, 3), np.nan)
-        self._look(x)
+        self._load_at_rest(x)
         self._forces()
         self.lists.launch(moves.collect_forces, self.particles, self.lists.moving, self.force, self.site)
         return self.site.numpy().copy()
 
     def measure(self, x: np.ndarray) -> np.ndarray:
-        """Energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian of the pairs at coordinates, shape (8,), NaN where one
-        of these is not finite. What was loaded is lost."""
+        """Compute energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian of the pairs at coordinates, shape (8,), NaN if
+        a coordinate is not finite. The loaded state is lost."""
         if not np.isfinite(x).all():
             return np.full(MEASURES, np.nan)
-        self._look(x)
+        self._load_at_rest(x)
         lists = self.lists
         self.measures.zero_()
         for _, measuring, rows in self.laws:
@@ -225,10 +225,10 @@ class ParticleEngine:
         lists.launch(moves.sum_blocks, self.sums.shape, self.measures, self.sums)
         return self.sums.numpy().sum(axis=1)
 
-    # Parts of these.
+    # Internal operations.
 
     def _shake(self, shaking: Shaking | None) -> None:
-        """Hands friction and noise to the steps that follow."""
+        """Set friction and noise for the next steps."""
         if shaking is None:
             self.starting, self.more = self.places.start_step, ()
             return
@@ -239,11 +239,11 @@ class ParticleEngine:
         self.starting = self.places.start_shaken_step
         self.more = (shaking.decay, self.noise, self.first, wp.uint64(shaking.seed), wp.uint64(shaking.stream))
 
-    def _look(self, x: np.ndarray) -> None:
+    def _load_at_rest(self, x: np.ndarray) -> None:
         self.load(x, np.zeros_like(x), self.listed_at())
 
     def _list_at(self, x: np.ndarray, v: np.ndarray) -> None:
-        """Lists neighbours at coordinates in the order of the model."""
+        """List neighbours at coordinates in the order of the model."""
         self.site.assign(np.ascontiguousarray(x))
         self.line.assign(np.ascontiguousarray(v))
         self.lists.rebuild(self.site, self.line, self.heat)
@@ -251,7 +251,7 @@ class ParticleEngine:
         self._clear()
 
     def _put(self, x: np.ndarray, v: np.ndarray) -> None:
-        """Moves the particles to where the lists still may be good."""
+        """Move the particles to coordinates for which the lists may still be valid."""
         self.site.assign(np.ascontiguousarray(x))
         self.line.assign(np.ascontiguousarray(v))
         self._clear()
@@ -304,14 +304,14 @@ class ParticleEngine:
         lists.launch(moves.count_step, 1, lists.limit, self.farthest, self.longest, self.flags)
 
     def _send(self, steps: int, h: float, factor: float) -> None:
-        """Sends a batch of steps to the device; a whole one as a graph, which a GPU takes at once."""
+        """Send a batch of steps to the device; a full batch goes as a graph, which a GPU accepts at once."""
         if not self.graphs or steps < BATCH:
             for _ in range(steps):
                 self._step(h, factor)
             return
         key = (h, factor, *map(told_apart, (self.lists.neighbours, *self.more)))
         if self._graph[0] != key:
-            with wp.ScopedCapture(self.device, force_module_load=False) as capture:  # what it calls has been called
+            with wp.ScopedCapture(self.device, force_module_load=False) as capture:  # all its kernels are loaded
                 for _ in range(steps):
                     self._step(h, factor)
             self._graph = key, capture.graph

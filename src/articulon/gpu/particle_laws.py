@@ -1,10 +1,10 @@
-"""The Lennard-Jones law on a device, with each way of ending it, in a precision.
+"""The Lennard-Jones law on a device, with each truncation, in either precision.
 
-The same leaves as those of ``forces/sites/laws``, from the same rows: r_c², A, B, the shift, and what the truncation
-adds. ``tests/identities/test_gpu_particles.py`` holds one against the other.
+The functions match those of ``forces/sites/laws`` and use the same parameter rows: r_c², A, B, the shift, and the
+truncation's own parameters. ``tests/identities/test_gpu_particles.py`` compares the two.
 """
 
-# No annotations as strings: Warp reads the types of arguments where a function is defined.
+# Without annotations as strings: Warp reads the types of arguments where a function is defined.
 from functools import cache
 from typing import Any
 
@@ -14,12 +14,13 @@ wp: Any = load_warp()
 
 
 LAWS = ("lennard-jones", "lennard-jones-force-shifted", "lennard-jones-switched")
-"""Names of the laws of pairs that there are here, as ``PairTerm.name`` has them."""
+"""Names of the available pair laws, as in ``PairTerm.name``."""
 
 
 @cache
 def law_of(name: str, real: Any) -> Any:
-    """The leaf of a law: ``law(r2, rows, k) -> (U, -U'/r, U'' + 2U'/r)`` in a precision, Warp's type ``real``."""
+    """Return the function of a law: ``law(r2, rows, k) -> (U, -U'/r, U'' + 2U'/r)``, with Warp's number type
+    ``real``."""
     triple = wp.types.vector(3, real)
 
     @wp.func

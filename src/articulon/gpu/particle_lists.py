@@ -1,8 +1,8 @@
-"""Cells and lists of neighbours of particles on a device, made anew from where the particles are.
+"""Cells and neighbour lists of particles on a device, rebuilt from the positions.
 
-What is listed, and in which order, follows from the positions alone: particles are sorted by cell and, within a cell,
-by their number in the model (a stable sort by counting digits), and the cells around one are gone through in a fixed
-order. So the positions at the last rebuild fix the order of all sums.
+The contents and the order of the lists depend only on the positions: particles are sorted by cell and, within a cell,
+by their number in the model (a stable radix sort), and the surrounding cells are visited in a fixed order. So the
+positions at the last rebuild fix the order of all sums.
 """
 
 from typing import Any, NamedTuple
@@ -17,24 +17,24 @@ wp: Any = load_warp()
 
 
 SPARE = 64
-"""Cells that there may be beside one for each particle."""
+"""Number of cells allowed in addition to one per particle."""
 ROUNDING = 1e-12
-"""By how much cells are wider than need be, for what rounding does to coordinates."""
+"""Relative excess of the cell width, which allows for rounding of coordinates."""
 FIRST_ROOM = 32
-"""Neighbours for which there is room at first."""
+"""Initial capacity of the lists: neighbours of each particle."""
 
 
 class Space(NamedTuple):
-    """The box, as :class:`articulon.forces.sites.site_tables.Cell` has it."""
+    """The box, as in :class:`articulon.forces.sites.site_tables.Cell`."""
 
     vectors: np.ndarray
-    """Edges, one a row [length], shape (3, 3)."""
+    """Edges as rows [length], shape (3, 3)."""
     inverse: np.ndarray
-    """Its inverse [1/length], shape (3, 3)."""
+    """Inverse of the edge matrix [1/length], shape (3, 3)."""
     origin: np.ndarray
-    """The corner from which they start [length], shape (3,)."""
+    """Corner from which the edges start [length], shape (3,)."""
     periodic: np.ndarray
-    """1 where the direction of an edge is periodic, shape (3,)."""
+    """1 where the direction of an edge is periodic, else 0, shape (3,)."""
 
     @property
     def across(self) -> np.ndarray:
@@ -43,16 +43,16 @@ class Space(NamedTuple):
 
     @property
     def least(self) -> float:
-        """The least of the periodic ones, infinity where there is none [length]."""
+        """Smallest distance between periodic faces, infinity without any [length]."""
         return float(np.where(self.periodic != 0, self.across, np.inf).min())
 
     def numbers(self) -> np.ndarray:
-        """All of it in a line, for kernels, shape (24,)."""
+        """Return all numbers of the box in one array for kernels, shape (24,)."""
         return np.concatenate([self.vectors.ravel(), self.inverse.ravel(), self.origin, self.periodic.astype(float)])
 
     def spanning(self, low: np.ndarray, high: np.ndarray, reach: float) -> "Space":
-        """The same with edges in open directions that span all coordinates from low to high, and twice as much, so that
-        fractions of it differ by less than a half for as long as a list is good."""
+        """Return the box with edges in open directions that span the coordinates from low to high at least twice, so
+        that fractional coordinates differ by less than a half while a list is valid."""
         vectors, inverse, origin = self.vectors.copy(), self.inverse.copy(), self.origin.copy()
         for a in np.flatnonzero(self.periodic == 0):
             span = 2.0 * (high[a] - low[a]) + 8.0 * reach / self.across[a]
@@ -63,7 +63,7 @@ class Space(NamedTuple):
 
 
 class NeighbourLists:
-    """The lists of some particles, and the particles in the order of cells.
+    """The neighbour lists of some particles, and the particles in cell order.
 
     Parameters
     ----------
@@ -72,13 +72,13 @@ class NeighbourLists:
     places
         Kernels of the precision.
     masses
-        [mass], shape (n,).
+        Masses of the particles [mass], shape (n,).
     kinds
-        Shape (n,).
+        Kinds of the particles, shape (n,).
     space
         The box.
     cutoff, skin
-        The largest cutoff, and how far beyond it neighbours are listed [length].
+        Largest cutoff, and the distance beyond it up to which neighbours are listed [length].
     """
 
     def __init__(
@@ -116,33 +116,33 @@ class NeighbourLists:
         self.open = bool((space.periodic == 0).any())
         blocks = -(-n // moves.BLOCK)
         self.low, self.high = self.empty(blocks, wp.vec3d), self.empty(blocks, wp.vec3d)
-        # Nearest images say how far particles are from each other only up to half of the least width; where lists
-        # reach further, whoever is in the cells around is a neighbour.
+        # Nearest images give the distance between particles only up to half of the least width. If lists reach further,
+        # every particle in the surrounding cells is listed.
         self.near_enough = np.inf if self.reach > 0.5 * space.least else self.reach**2
         if places.real is wp.float32:
-            self.near_enough *= 1.0 + 1e-5  # for what single precision does to a distance
+            self.near_enough *= 1.0 + 1e-5  # allows for the rounding of distances in single precision
         self.rebuilds = 0
-        """How often neighbours have been listed."""
+        """Number of rebuilds so far."""
 
     def empty(self, shape: Any, dtype: Any) -> Any:
-        """An array of zeros on the device."""
+        """Return an array of zeros on the device."""
         return wp.zeros(shape, dtype=dtype, device=self.device)
 
     def array(self, values: np.ndarray, dtype: Any) -> Any:
-        """An array of values on the device."""
+        """Return an array with values on the device."""
         return wp.array(np.ascontiguousarray(values), dtype=dtype, device=self.device)
 
     def launch(self, kernel: Any, dim: Any, *arguments: Any) -> None:
-        """Runs a kernel. What it is called with is put together once for all calls that are alike, which takes Python
-        longer than a small kernel takes a GPU."""
+        """Launch a kernel. The prepared call is cached for equal arguments, because its preparation in Python takes
+        longer than a small kernel on a GPU."""
         key = (id(kernel), dim, *map(told_apart, arguments))
         if key not in self._recorded:
             self._recorded[key] = wp.launch(kernel, dim=dim, inputs=arguments, device=self.device, record_cmd=True)
         self._recorded[key].launch()
 
     def rebuild(self, x: Any, v: Any, heat: Any) -> None:
-        """Sorts particles by their coordinates, with their velocities and heats, all in the order of the model, and
-        lists their neighbours. How many the longest list needs is in ``needed``, if there was too little room."""
+        """Sort particles by their coordinates, with their velocities and heats, all in the order of the model, and list
+        their neighbours. If the capacity was exceeded, ``needed`` holds the length of the longest list."""
         n, cells = self.particles, self._lay_grid(x)
         self.launch(moves.number_cells, n, x, self.cell, self.grid, self.shape, self.keys, self.order)
         wp.utils.radix_sort_pairs(self.keys, self.order, n, 0, max(int(cells - 1).bit_length(), 1))
@@ -165,14 +165,14 @@ class NeighbourLists:
         )
 
     def make_room(self) -> None:
-        """Lists neighbours once more, with more room, if there was too little."""
+        """List neighbours again with a larger capacity, if it was exceeded."""
         while needed := int(self.needed.numpy()[0]):
             self.neighbours = self.empty((needed + needed // 8 + 4, self.particles), wp.int32)
             self._list()
 
     def _lay_grid(self, x: Any) -> int:
-        """Cells of half the reach over the space that is taken up, larger where there would be more than particles;
-        returns how many."""
+        """Choose cells of half the reach over the occupied space, or larger ones if they would outnumber the particles;
+        return their number."""
         if self._cells and not self.open:
             return self._cells
         low, extent, across = np.zeros(3), np.ones(3), self.space.across
@@ -185,7 +185,7 @@ class NeighbourLists:
                 spanning = self.space.spanning(least, most, self.reach).numbers()
                 self.frame.assign(spanning)
                 self.frame_of_pairs.assign(spanning.astype(np.float32))
-        # A position that is no number ends the run elsewhere, with its particle; here it makes one cell.
+        # A non-finite position ends the run elsewhere, with an error that names its particle; here it gives one cell.
         with np.errstate(invalid="ignore"):
             wanted = np.floor(AROUND * across * extent / self.reach * (1.0 - ROUNDING))
         size = np.clip(np.nan_to_num(wanted, nan=1.0), 1.0, 2.0**20)
@@ -200,8 +200,8 @@ class NeighbourLists:
 
 
 def told_apart(argument: Any) -> Any:
-    """What tells one argument of a kernel from another: of an array, where it lies and its shape; of the particles,
-    that they are the same."""
+    """Return a key of a kernel's argument: address and shape of an array; a constant for the particles, which do not
+    change."""
     if hasattr(argument, "ptr"):
         return argument.ptr, argument.shape
     if isinstance(argument, int | float):

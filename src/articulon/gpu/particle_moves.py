@@ -1,11 +1,11 @@
-"""What a device does to all particles at once in double precision, whatever the precision of their forces: the kick
-that ends a step, counting steps, and moving particles between the order of the model and that of cells.
+"""Kernels on all particles that are in double precision whatever the precision of the forces: the kick at the end of a
+step, the step count, and reordering between the order of the model and that of cells.
 
-Every kernel but those of a rebuild looks first whether the steps have been stopped: a batch of steps is sent to a
-device as a whole, and what is left of it does nothing once neighbours must be listed anew.
+Every kernel except those of a rebuild first checks whether the steps have been stopped: a batch of steps is sent to a
+device as a whole, and the rest of it does nothing once the lists must be rebuilt.
 """
 
-# No annotations as strings: Warp reads the types of arguments where a kernel is defined.
+# Without annotations as strings: Warp reads the types of arguments where a kernel is defined.
 from typing import Any
 
 from articulon.gpu.devices import load_warp
@@ -15,47 +15,47 @@ wp: Any = load_warp()
 wp.set_module_options({"enable_backward": False})
 
 STOPPED = wp.constant(0)
-"""Flag: steps are at rest, for one of these reasons."""
+"""Flag: the steps are stopped, for one of the following reasons."""
 STALE = wp.constant(1)
-"""Flag: neighbours must be listed anew, before the forces of the present step."""
+"""Flag: the lists must be rebuilt before the forces of the present step."""
 LOST = wp.constant(2)
 """Flag: a number is no longer finite."""
 DONE = wp.constant(3)
-"""Steps that have been taken since the flags were cleared."""
+"""Number of steps taken since the flags were cleared."""
 SHORT = wp.constant(4)
-"""Flag: the lists that were made anew have too little room."""
+"""Flag: the rebuilt lists have exceeded their capacity."""
 LEAPT = wp.constant(5)
-"""Flag: a particle has gone through half of the box in one step."""
+"""Flag: a particle has moved through half of the box in one step."""
 FLAGS = 6
 BLOCK = wp.constant(1024)
-"""Particles whose sums are taken together."""
+"""Number of particles that are summed together."""
 
 
 @wp.struct
 class Moving:
-    """Particles in the order of cells."""
+    """Particles in cell order."""
 
     x: wp.array(dtype=wp.vec3d)
     """Coordinates, unwrapped [length], shape (n,)."""
     v: wp.array(dtype=wp.vec3d)
     """Velocities [velocity], shape (n,)."""
     wrap: wp.array(dtype=wp.vec3d)
-    """What brings a particle into the box [length], shape (n,)."""
+    """Displacement that wraps a particle into the box [length], shape (n,)."""
     reference: wp.array(dtype=wp.vec3d)
     """Coordinates when neighbours were last listed [length], shape (n,)."""
     inverse_mass: wp.array(dtype=wp.float64)
     """Inverse masses [1/mass], shape (n,)."""
     heat: wp.array(dtype=wp.float64)
-    """Energy that a thermostat has given each since the start [energy], shape (n,)."""
+    """Energy from a thermostat to each particle since the start [energy], shape (n,)."""
     kind: wp.array(dtype=wp.int32)
     """Kinds, shape (n,)."""
     order: wp.array(dtype=wp.int32)
-    """Which particle of the model it is, shape (n,)."""
+    """Index of each particle in the model, shape (n,)."""
 
 
 @wp.func
 def total_force(force: wp.array2d(dtype=wp.vec3d), p: int):
-    """The force on a particle, from what each of the threads that share it has summed, in order."""
+    """Sum the force on a particle over the threads that share it, in order."""
     total = force[0, p]
     for lane in range(1, force.shape[0]):
         total += force[lane, p]
@@ -71,7 +71,7 @@ def end_kick(
     longest: wp.array(dtype=wp.float64),
     flags: wp.array(dtype=wp.int32),
 ):
-    """v += ½ h F/m."""
+    """Apply the kick v += ½ h F/m."""
     if flags[STOPPED] != 0 or longest[0] > limit:
         return
     p = wp.tid()
@@ -85,7 +85,7 @@ def end_kick(
 def count_step(
     limit: wp.float64, farthest: wp.float64, longest: wp.array(dtype=wp.float64), flags: wp.array(dtype=wp.int32)
 ):
-    """Counts a step, or stops all that follow."""
+    """Count a step, or stop all following ones."""
     if flags[STOPPED] != 0:
         return
     if flags[LOST] != 0:
@@ -101,7 +101,7 @@ def count_step(
 
 @wp.kernel
 def go_on(needed: wp.array(dtype=wp.int32), longest: wp.array(dtype=wp.float64), flags: wp.array(dtype=wp.int32)):
-    """Lets steps go on once neighbours have been listed anew, if there was room for them."""
+    """Let steps continue after a rebuild, if the capacity was sufficient."""
     longest[0] = wp.float64(0.0)
     flags[STALE] = 0
     flags[SHORT] = wp.where(needed[0] > 0, 1, 0)
@@ -110,7 +110,7 @@ def go_on(needed: wp.array(dtype=wp.int32), longest: wp.array(dtype=wp.float64),
 
 @wp.kernel
 def collect(moving: Moving, x: wp.array(dtype=wp.vec3d), v: wp.array(dtype=wp.vec3d), heat: wp.array(dtype=wp.float64)):
-    """Writes coordinates, velocities and heats in the order of the model."""
+    """Write coordinates, velocities and heats in the order of the model."""
     p = wp.tid()
     x[moving.order[p]] = moving.x[p]
     v[moving.order[p]] = moving.v[p]
@@ -119,22 +119,22 @@ def collect(moving: Moving, x: wp.array(dtype=wp.vec3d), v: wp.array(dtype=wp.ve
 
 @wp.kernel
 def collect_reference(moving: Moving, reference: wp.array(dtype=wp.vec3d)):
-    """Writes where neighbours were last listed in the order of the model."""
+    """Write the coordinates at the last listing in the order of the model."""
     p = wp.tid()
     reference[moving.order[p]] = moving.reference[p]
 
 
 @wp.kernel
 def collect_forces(moving: Moving, force: wp.array2d(dtype=wp.vec3d), result: wp.array(dtype=wp.vec3d)):
-    """Writes forces in the order of the model."""
+    """Write forces in the order of the model."""
     p = wp.tid()
     result[moving.order[p]] = total_force(force, p)
 
 
 @wp.func
 def fractions(x: wp.vec3d, frame: wp.array(dtype=wp.float64)):
-    """Coordinates along the edges of the box, of which ``frame`` holds vectors, inverse, origin and what is
-    periodic."""
+    """Fractional coordinates along the edges of the box; ``frame`` holds edges, inverse, origin and periodic
+    directions."""
     d = wp.vec3d(x[0] - frame[18], x[1] - frame[19], x[2] - frame[20])
     return wp.vec3d(
         d[0] * frame[9] + d[1] * frame[12] + d[2] * frame[15],
@@ -145,7 +145,7 @@ def fractions(x: wp.vec3d, frame: wp.array(dtype=wp.float64)):
 
 @wp.func
 def wrapping(x: wp.vec3d, cell: wp.array(dtype=wp.float64)):
-    """What brings a point into the box, by whole edges."""
+    """Displacement, by whole edges, that wraps a point into the box."""
     s = fractions(x, cell)
     a = -wp.floor(s[0]) * cell[21]
     b = -wp.floor(s[1]) * cell[22]
@@ -160,7 +160,7 @@ def find_extent(
     low: wp.array(dtype=wp.vec3d),
     high: wp.array(dtype=wp.vec3d),
 ):
-    """Least and largest coordinates along the edges of the box of blocks of points."""
+    """Find the least and largest fractional coordinates in each block of points."""
     b = wp.tid()
     first = b * BLOCK
     least = fractions(x[first], cell)
@@ -175,7 +175,7 @@ def find_extent(
 
 @wp.func
 def along(s: wp.float64, grid: wp.array(dtype=wp.float64), shape: wp.array(dtype=wp.int32), a: int):
-    """Which cell a coordinate lies in, by one axis."""
+    """Index of the cell of a fractional coordinate along one axis."""
     return wp.clamp(wp.int32((s - grid[a]) * grid[3 + a]), 0, shape[a] - 1)
 
 
@@ -188,7 +188,7 @@ def number_cells(
     keys: wp.array(dtype=wp.int32),
     values: wp.array(dtype=wp.int32),
 ):
-    """The cell of every point, and its number."""
+    """Write the cell and the number of every point."""
     s = wp.tid()
     f = fractions(x[s] + wrapping(x[s], cell), cell)
     i = along(f[0], grid, shape, 0)
@@ -200,7 +200,7 @@ def number_cells(
 
 @wp.kernel
 def start_cells(keys: wp.array(dtype=wp.int32), particles: int, cells: int, start: wp.array(dtype=wp.int32)):
-    """First particle of each cell, from the cells of sorted ones; at the end, how many there are."""
+    """Find the first particle of each cell in sorted order; the last entry is the number of particles."""
     p = wp.tid()
     before = -1
     if p > 0:
@@ -214,7 +214,7 @@ def start_cells(keys: wp.array(dtype=wp.int32), particles: int, cells: int, star
 
 @wp.kernel
 def sum_blocks(values: wp.array2d(dtype=wp.float64), result: wp.array2d(dtype=wp.float64)):
-    """Sums of rows over blocks of particles."""
+    """Sum rows over blocks of particles."""
     m, b = wp.tid()
     total = wp.float64(0.0)
     for p in range(b * BLOCK, wp.min(b * BLOCK + BLOCK, values.shape[1])):

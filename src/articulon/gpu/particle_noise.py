@@ -1,6 +1,6 @@
-"""The numbers of ``thermostats/langevin.py`` on a device: a particle is shaken alike on every one."""
+"""Random numbers of ``thermostats/langevin.py`` on a device, equal on every device."""
 
-# No annotations as strings: Warp reads the types of arguments where a function is defined.
+# Without annotations as strings: Warp reads the types of arguments where a function is defined.
 from typing import Any
 
 from articulon.gpu.devices import load_warp
@@ -11,7 +11,7 @@ wp: Any = load_warp()
 
 @wp.func
 def particle_normals(seed: wp.uint64, stream: wp.uint64, step: wp.uint64, particle: int):
-    """Three independent standard normal numbers of a particle in a step."""
+    """Return three independent standard normal numbers for a particle in a step."""
     index = wp.uint64(2) * wp.uint64(particle)
     x, y = normal_pair(seed, stream, step, index)
     z, _w = normal_pair(seed, stream, step, index + wp.uint64(1))

@@ -1,4 +1,4 @@
-"""The driver of free particles on a device: velocity Verlet, with their lists, forces and steps staying there."""
+"""Stepper for free particles on a device: velocity Verlet, with lists, forces and steps on the device."""
 
 import math
 import time
@@ -24,19 +24,19 @@ from articulon.scaling.base import INPUTS
 from articulon.thermostats.base import BOLTZMANN, FRICTION, KICKS, LINEAR, SEED, STREAM, WAY, Bath
 
 FORCES = "lennard-jones, weeks-chandler-andersen, and twelve-six without C"
-"""Forces that a device computes."""
+"""Forces that a device supports."""
 _CPU_INSTEAD = f"set run.device = '{CPU}'"
 _CHANGED = ("time", "work", "factor", "counters")
-"""What a chunk of steps may change of a state before it is known to have gone well."""
+"""Arrays of a state that a chunk of steps may change before it is known to have succeeded."""
 
 
 def device_of(name: str) -> Any:
-    """Warp's device for a value of ``run.device``.
+    """Return Warp's device for a value of ``run.device``.
 
     Raises
     ------
     CaseError
-        Where Warp is not installed, and for a GPU that is not there, naming the devices that are.
+        If Warp is not installed, and for a GPU that does not exist; the message names the available devices.
     """
     try:
         load_warp()
@@ -46,17 +46,17 @@ def device_of(name: str) -> Any:
     wanted = "cuda:0" if name == "cuda" else name
     if wanted not in there:
         names = ", ".join(f"'{one}'" for one in (CPU, *there))
-        raise CaseError(f"run.device: there is no '{name}' on this machine; there is {names}")
+        raise CaseError(f"run.device: there is no '{name}' on this machine; available: {names}")
     return device(wanted)
 
 
 def pair_terms(sites: SiteForces) -> list[PairTerm]:
-    """The laws of a model's site forces, all of which a device must know.
+    """Return the pair laws of a model's site forces; a device must support all of them.
 
     Raises
     ------
     CaseError
-        Naming the force that it does not know, or that has no cutoff.
+        For a force that the device does not support, or that has no cutoff; the message names it.
     """
     found: list[PairTerm] = []
     for k, force in enumerate(sites.model.forces):
@@ -64,20 +64,20 @@ def pair_terms(sites: SiteForces) -> list[PairTerm]:
         for term in force.site_terms(sites.model) if hasattr(force, "site_terms") else [None]:
             if not isinstance(term, PairTerm) or not _known(term):
                 raise CaseError(
-                    f"run.device: a device computes {FORCES}, and forces[{k}] is '{kind}'; leave it out, or "
+                    f"run.device: a device supports {FORCES}, but forces[{k}] is '{kind}'; leave it out, or "
                     f"{_CPU_INSTEAD}"
                 )
             if not np.isfinite(term.cutoff):
                 raise CaseError(
-                    f"run.device: a device lists neighbours up to a cutoff, and forces[{k}], '{kind}', has none; give "
+                    f"run.device: a device lists neighbours up to a cutoff, but forces[{k}], '{kind}', has none; give "
                     f"forces[{k}].cutoff, or {_CPU_INSTEAD}"
                 )
             found.append(term)
     if not found:
-        raise CaseError(f"run.device: a device computes {FORCES}, and the model has no forces; {_CPU_INSTEAD}")
+        raise CaseError(f"run.device: a device supports {FORCES}, but the model has no forces; {_CPU_INSTEAD}")
     if sites.excluded.size:
         raise CaseError(
-            "run.device: a device leaves no pair out, and the model has pairs of sites that do not interact; "
+            "run.device: a device supports no exclusions, but the model has pairs of sites that do not interact; "
             f"{_CPU_INSTEAD}"
         )
     return found
@@ -90,7 +90,7 @@ def _known(term: PairTerm) -> bool:
 
 
 def engine_of(evaluator: Evaluator, name: str, precision: str) -> Any:
-    """The particles of a model on a device, in one precision; raises CaseError as :func:`device_of` and
+    """Return the particle engine of a model on a device, in one precision; raise CaseError where :func:`device_of` and
     :func:`pair_terms` do."""
     found = device_of(name)
     from articulon.gpu.particle_engine import Pairs, ParticleEngine
@@ -113,30 +113,30 @@ def engine_of(evaluator: Evaluator, name: str, precision: str) -> Any:
 
 
 def device_driver(problem: Problem, state: State) -> "DeviceParticleDriver":
-    """The driver of a problem on a device, for states like the one given.
+    """Return the stepper of a problem on a device, for states like the given one.
 
     Raises
     ------
     CaseError
-        For what does not go with a device, and for a device that is not there.
+        For options that a device does not support, and for a device that does not exist.
     """
     check(combination_of(problem))
     return DeviceParticleDriver(problem, state)
 
 
 def temperatures_at(bath: Bath, times: np.ndarray) -> np.ndarray:
-    """What ``thermostats.schedule.temperature_at`` is at many times [temperature]."""
+    """Evaluate ``thermostats.schedule.temperature_at`` at many times [temperature]."""
     if bath.choice[LINEAR]:
         return np.interp(times, bath.times, bath.temperatures)
     return bath.temperatures[np.maximum(np.searchsorted(bath.times, times, side="right") - 1, 0)]
 
 
 class DeviceParticleDriver(ArrayDriver):
-    """Velocity Verlet of free particles on a device.
+    """Velocity Verlet stepper for free particles on a device.
 
-    What Langevin's thermostat gives is added up for each particle, on the device. The work that the forces have done is
-    the rest of what the kinetic energy has gained since the start, as nothing else changes it. So both are sums at the
-    end of a chunk, whose bits do not depend on how long chunks are.
+    The heat from the Langevin thermostat is summed for each particle on the device. The work of the forces is the rest
+    of the kinetic energy's change since the start, as nothing else changes it. Both are sums at the end of a chunk, so
+    their bits do not depend on the length of chunks.
     """
 
     sees_leaps = True
@@ -146,8 +146,8 @@ class DeviceParticleDriver(ArrayDriver):
         self.bath = self.evaluator.system.bath
         self.shaken = bool(self.bath.choice[WAY] == KICKS)
         self.history = 2 + self.shaken * self.evaluator.model.bodies
-        """1 once the run has begun; the kinetic energy less the works at that time; what each particle has had of a
-        thermostat."""
+        """Layout: 1 once the run has begun; the kinetic energy minus the works at that time; the thermostat's heat to
+        each particle."""
         self.engine = engine_of(self.evaluator, problem.device, problem.precision)
         self.evaluator.sites.elsewhere = self.engine
 
@@ -156,7 +156,7 @@ class DeviceParticleDriver(ArrayDriver):
         return self.go(state, until, steps)
 
     def keep(self, state: State) -> Any:
-        """See :class:`Driver`. A chunk changes coordinates, speeds and lists once it has gone well."""
+        """See :class:`Driver`. A chunk changes coordinates, speeds and lists only after it has succeeded."""
         return {name: getattr(state, name).copy() for name in _CHANGED} | {"history": state.rule.history.copy()}
 
     def restore(self, state: State, kept: Any) -> None:
@@ -192,13 +192,13 @@ class DeviceParticleDriver(ArrayDriver):
         work[POTENTIAL] = self._kinetic_energy(v) - history[1] - work[THERMOSTAT]
         state.counters[STEPS] = self.last
         state.counters[WINDOW] += taken
-        state.counters[EVALUATIONS] += taken + (before == 0)  # others are found anew, and were counted
+        state.counters[EVALUATIONS] += taken + (before == 0)  # other first evaluations repeat counted ones
         state.time[0] = self.step * self.last
         self.overhead = loaded - began + time.perf_counter() - advanced
         return REACHED
 
     def _shaking(self, before: int, steps: int) -> Any:
-        """What Langevin's thermostat does in steps that follow so many others; None without it."""
+        """Return the action of the Langevin thermostat on steps after ``before`` others; None without it."""
         if not self.shaken:
             return None
         from articulon.gpu.particle_engine import Shaking

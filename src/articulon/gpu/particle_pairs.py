@@ -1,15 +1,15 @@
-"""Sums of a law over the neighbours of all particles on a device.
+"""Sums of a pair law over the neighbours of all particles on a device.
 
-Several threads share a particle where there are few: each takes every so many-th neighbour, and what they have summed
-is added up in order (``particle_moves.total_force``). No two threads write to one place and no order is left to chance,
-so that a device gives the same bits every time.
+If there are few particles, several threads share one: each takes every n-th neighbour, and their sums are added in
+order (``particle_moves.total_force``). No two threads write to the same place and every order is fixed, so a device
+always gives the same bits.
 
-In mixed precision sums are of two numbers, of which the second is what rounding has taken off the first (Knuth, The Art
-of Computer Programming 2, 4.2.2, theorem B): as good as double precision, which many a GPU has little of. The forces of
-the two ends of a pair are opposite to the last bit, so that momentum is kept as well as in double precision.
+In mixed precision a sum is a pair of numbers, of which the second is the rounding error of the first (Knuth, The Art of
+Computer Programming 2, 4.2.2, theorem B). This is as accurate as double precision, which is slow on many GPUs. The
+forces at the two ends of a pair are opposite to the last bit, so momentum is conserved as well as in double precision.
 """
 
-# No annotations as strings: Warp reads the types of arguments where a kernel is defined.
+# Without annotations as strings: Warp reads the types of arguments where a kernel is defined.
 from functools import cache
 from typing import Any
 
@@ -22,14 +22,14 @@ wp: Any = load_warp()
 
 
 TOGETHER = wp.constant(8)
-"""Neighbours that a loop goes through without a branch back, which lets a GPU ask for several at once."""
+"""Number of neighbours in an unrolled loop, which lets a GPU load several at once."""
 MEASURES = 8
-"""Energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian."""
+"""Number of measures: energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian."""
 
 
 @cache
 def pair_kernels(precision: str, name: str, one_kind: bool) -> tuple[Any, Any]:
-    """The kernels of forces and of measures of a law, in a precision, for particles of one kind or of several."""
+    """Return the kernels of a law's forces and measures, in a precision, for particles of one kind or of several."""
     kernels = places(precision)
     real, point, apart = kernels.real, kernels.point, kernels.apart
     triple: Any = wp.types.vector(3, real)
@@ -45,7 +45,7 @@ def pair_kernels(precision: str, name: str, one_kind: bool) -> tuple[Any, Any]:
 
     @wp.func
     def sum_of(total: triple, rest: triple, more: triple):
-        """A sum and what is left of it, with another number added."""
+        """Add a number to a sum with its rounding error."""
         after = total + more
         if wp.static(precision == "double"):
             return after, rest
@@ -67,7 +67,8 @@ def pair_kernels(precision: str, name: str, one_kind: bool) -> tuple[Any, Any]:
         flags: wp.array(dtype=wp.int32),
         force: wp.array2d(dtype=wp.vec3d),
     ):
-        """−Σ_j ∇U(r_ij) over some of the neighbours, in place of what was there or, with ``more``, added to it."""
+        """Compute −Σ_j ∇U(r_ij) over a thread's share of the neighbours; with ``more``, add it to the existing
+        force."""
         if flags[STOPPED] != 0 or longest[0] > limit:
             return
         lane, p = wp.tid()
@@ -105,7 +106,7 @@ def pair_kernels(precision: str, name: str, one_kind: bool) -> tuple[Any, Any]:
         neighbours: wp.array2d(dtype=wp.int32),
         result: wp.array2d(dtype=wp.float64),
     ):
-        """Adds what each particle has of the measures: half of a pair's energy and virial, all of its Laplacian."""
+        """Add the measures of each particle: half of a pair's energy and virial, all of its Laplacian."""
         p = wp.tid()
         here = near[p]
         first = kinds * kind[p]

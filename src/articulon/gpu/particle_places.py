@@ -1,11 +1,11 @@
-"""Where particles are, as pair forces see it, and what follows from that: drifts, and lists of neighbours.
+"""Positions of particles as pair forces see them, with the operations that depend on this: drift steps and lists.
 
-In double precision that is a point in the box and the nearest image. In mixed precision it is a fraction of the box in
-whole numbers of 2⁻³²: differences of these are exact, and leave whole boxes out by themselves, so that only the
-arithmetic of a pair is rounded to single precision, not the places.
+In double precision, a position is a point in the box, and distances use the nearest image. In mixed precision it is a
+fraction of the box as an integer multiple of 2⁻³². Differences of these are exact and wrap around whole boxes
+automatically, so only the arithmetic of a pair is rounded to single precision, not the positions.
 """
 
-# No annotations as strings: Warp reads the types of arguments where a kernel is defined.
+# Without annotations as strings: Warp reads the types of arguments where a kernel is defined.
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,35 +17,36 @@ wp: Any = load_warp()
 
 
 WHOLE = wp.constant(wp.float64(4294967296.0))
-"""2³², a whole box."""
+"""2³², the length of a box."""
 AROUND = wp.constant(2)
-"""Cells on each side that a neighbour can be in."""
+"""Number of cells on each side that can hold neighbours."""
 
 
 class Places(NamedTuple):
     """Kernels of a precision, and their types."""
 
     real: Any
-    """Of numbers."""
+    """Type of numbers."""
     point: Any
-    """Of a place."""
+    """Type of a position."""
     apart: Any
-    """The function of two places and the frame that gives the displacement from the second to the first."""
+    """Function of two positions and the frame that returns the displacement from the second to the first."""
     load: Any
-    """Takes particles from the order of the model, and marks those that have gone too far."""
+    """Loads particles in the order of the model, and marks those that have moved too far."""
     distribute: Any
-    """Takes them where the cells have just been filled."""
+    """Loads them into new cells."""
     start_step: Any
-    """A kick and a drift."""
+    """Kick and drift step."""
     start_shaken_step: Any
-    """The same with friction and noise in the middle of the drift."""
+    """Kick and drift step with friction and noise in the middle of the drift."""
     list_neighbours: Any
-    """The neighbours of all particles."""
+    """Lists the neighbours of all particles."""
 
 
 @wp.func
 def nearest(d: wp.vec3d, frame: wp.array(dtype=wp.float64)):
-    """The displacement less whole edges: the shortest of all images where it is below half of the box's least width."""
+    """Subtract whole edges from a displacement: gives the shortest image if it is below half of the box's least
+    width."""
     x = d[0]
     y = d[1]
     z = d[2]
@@ -65,19 +66,19 @@ def nearest(d: wp.vec3d, frame: wp.array(dtype=wp.float64)):
 
 @wp.func
 def place_double(x: wp.vec3d, frame: wp.array(dtype=wp.float64)):
-    """A point is its own place."""
+    """Return the point itself."""
     return x
 
 
 @wp.func
 def apart_double(a: wp.vec3d, b: wp.vec3d, frame: wp.array(dtype=wp.float64)):
-    """From b to a, by the shortest way."""
+    """Return the nearest-image displacement from b to a."""
     return nearest(a - b, frame)
 
 
 @wp.func
 def place_single(x: wp.vec3d, frame: wp.array(dtype=wp.float64)):
-    """Fractions of the edges, in whole numbers."""
+    """Return fractions of the edges as integers."""
     s = fractions(x, frame)
     return wp.vec3ui(
         wp.uint32(wp.int64(wp.floor(s[0] * WHOLE))),
@@ -88,7 +89,7 @@ def place_single(x: wp.vec3d, frame: wp.array(dtype=wp.float64)):
 
 @wp.func
 def apart_single(a: wp.vec3ui, b: wp.vec3ui, frame: wp.array(dtype=wp.float32)):
-    """From b to a, by the shortest way: what is over half of an edge comes out as less than none."""
+    """Return the nearest-image displacement from b to a: more than half an edge overflows to a negative number."""
     part = wp.float32(2.3283064365386963e-10)  # 2⁻³²
     s = part * wp.float32(wp.int32(a[0] - b[0]))
     t = part * wp.float32(wp.int32(a[1] - b[1]))
@@ -102,8 +103,8 @@ def apart_single(a: wp.vec3ui, b: wp.vec3ui, frame: wp.array(dtype=wp.float32)):
 
 @wp.func
 def reflect(x: wp.float64, v: wp.float64, low: wp.float64, high: wp.float64):
-    """A coordinate and its velocity after walls have thrown the particle back; not a number where it has flown through
-    the whole box in one step."""
+    """Reflect a coordinate and its velocity at walls; NaN if the particle has moved through the whole box in one
+    step."""
     y = x
     w = v
     if x < low:
@@ -119,7 +120,7 @@ def reflect(x: wp.float64, v: wp.float64, low: wp.float64, high: wp.float64):
 
 @wp.func
 def drift(x: wp.vec3d, v: wp.vec3d, walls: wp.array(dtype=wp.vec3d), h: wp.float64):
-    """A point and its velocity after a time h, walls and all."""
+    """Move a point for a time h, with reflections at walls; return point and velocity."""
     y = x + h * v
     low = walls[0]
     high = walls[1]
@@ -131,7 +132,7 @@ def drift(x: wp.vec3d, v: wp.vec3d, walls: wp.array(dtype=wp.vec3d), h: wp.float
 
 @wp.func
 def first_and_count(c: int, size: int, periodic: int):
-    """The cells that can hold neighbours of one, by one axis: the first, to be counted round, and how many."""
+    """Cells along one axis that can hold neighbours of cell c: the first, before wrapping, and their number."""
     first = wp.max(c - AROUND, 0)
     count = wp.min(c + AROUND, size - 1) - first + 1
     if periodic != 0:
@@ -145,7 +146,7 @@ def first_and_count(c: int, size: int, periodic: int):
 
 @cache
 def places(precision: str) -> Places:
-    """What a precision needs, ``"double"`` or ``"mixed"``."""
+    """Return the kernels of a precision, ``"double"`` or ``"mixed"``."""
     double = precision == "double"
     real = wp.float64 if double else wp.float32
     point = wp.vec3d if double else wp.vec3ui
@@ -164,14 +165,14 @@ def places(precision: str) -> Places:
         longest: wp.array(dtype=wp.float64),
         flags: wp.array(dtype=wp.int32),
     ):
-        """Gives a particle its position and velocity, and marks one that is further than the limit from where it was
+        """Set the position and velocity of a particle, and mark it if it is further than the limit from its position
         when neighbours were listed."""
         moving.x[p] = x
         moving.v[p] = v
         near[p] = place(x + moving.wrap[p], frame)
         d = x - moving.reference[p]
         d2 = wp.dot(d, d)
-        # Few particles have gone so far: no others ask for the one number that all write to.
+        # Only the few particles beyond the limit access the shared maximum.
         if not d2 <= limit:
             if wp.isfinite(d2):
                 wp.atomic_max(longest, 0, d2)
@@ -234,7 +235,7 @@ def places(precision: str) -> Places:
         longest: wp.array(dtype=wp.float64),
         flags: wp.array(dtype=wp.int32),
     ):
-        """v += ½ h F/m, x += h v."""
+        """Apply the kick v += ½ h F/m, then the drift x += h v."""
         if flags[STOPPED] != 0:
             return
         p = wp.tid()
@@ -260,8 +261,9 @@ def places(precision: str) -> Places:
         seed: wp.uint64,
         stream: wp.uint64,
     ):
-        """The same with the friction and the noise of Langevin's thermostat between two halves of the drift: v → c v +
-        √((1 − c²) kT/m) ξ, of which ``decay`` is c and ``noise`` the root without m, of every step or of all."""
+        """Apply the kick and the drift, with the Langevin thermostat's friction and noise between two halves of the
+        drift: v → c v + √((1 − c²) kT/m) ξ. ``decay`` is c; ``noise`` is the root without m, of every step or of
+        all."""
         if flags[STOPPED] != 0:
             return
         p = wp.tid()
@@ -288,7 +290,8 @@ def places(precision: str) -> Places:
         neighbours: wp.array2d(dtype=wp.int32),
         needed: wp.array(dtype=wp.int32),
     ):
-        """Places of the neighbours of each place, cell by cell in a fixed order; how many the longest list needs."""
+        """List the neighbours of each particle, cell by cell in a fixed order; record the length of the longest
+        list."""
         p = wp.tid()
         room = neighbours.shape[0]
         here = near[p]
@@ -305,7 +308,7 @@ def places(precision: str) -> Places:
         for i in range(count0):
             for j in range(count1):
                 row = (((first0 + i) % shape[0]) * n1 + (first1 + j) % n1) * n2
-                # Cells along the last axis follow each other, and go on at the front where they are counted round.
+                # Cells along the last axis are contiguous, except where they wrap around to the front.
                 for part in range(2):
                     begin = row + first2
                     end = row + wp.min(first2 + count2, n2)

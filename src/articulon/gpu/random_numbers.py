@@ -1,4 +1,4 @@
-"""Random numbers on a device: those of ``rng.py``, a function of (seed, stream, window, index) and nothing else.
+"""Random numbers on a device, equal to those of ``rng.py``: functions of (seed, stream, window, index) only.
 
 Philox 4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC11, 2011).
 """
@@ -12,7 +12,7 @@ wp: Any = load_warp()
 
 @wp.func
 def uniform_pair(seed: Any, stream: Any, window: Any, index: Any):
-    """Two numbers in (0, 1), 53 bits each: Philox 4x32-10, as in ``rng.py``."""
+    """Return two numbers in (0, 1), 53 bits each: Philox 4x32-10, as in ``rng.py``."""
     low = wp.uint64(0xFFFFFFFF)
     half = wp.uint64(32)
     c0 = window & low
@@ -38,7 +38,7 @@ def uniform_pair(seed: Any, stream: Any, window: Any, index: Any):
 
 @wp.func
 def normal_pair(seed: Any, stream: Any, window: Any, index: Any):
-    """Two independent standard normal numbers (Box and Muller, 1958)."""
+    """Return two independent standard normal numbers (Box and Muller, 1958)."""
     x, y = uniform_pair(seed, stream, window, index)
     radius = wp.sqrt(wp.float64(-2.0) * wp.log(x))
     angle = wp.float64(6.283185307179586) * y

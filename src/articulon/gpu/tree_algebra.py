@@ -1,8 +1,8 @@
 """Rotations, symmetric matrices and spatial inertias as Warp functions, generic over the precision.
 
-They are those of ``algebra/``, on Warp's vectors: Euler parameters are four numbers, scalar first; a symmetric matrix
+They match those of ``algebra/``, on Warp's vectors: Euler parameters are four numbers, scalar first; a symmetric matrix
 is six, (xx, xy, xz, yy, yz, zz), so that it stays symmetric exactly. Arrays are (rows, states), and a thread reads the
-column of its state, beside those that its neighbours read.
+column of its state, next to those that neighbouring threads read.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ wp = load_warp()
 
 @wp.func
 def load3(a: Any, row: int, s: int):
-    """Three rows of state s as a vector."""
+    """Load three rows of state s as a vector."""
     return wp.vector(a[row, s], a[row + 1, s], a[row + 2, s])
 
 
@@ -51,7 +51,7 @@ def store6(a: Any, row: int, s: int, v: Any):
 
 @wp.func
 def of_table3(a: Any, row: int):
-    """A row of a table (rows, 3) of the model."""
+    """Load a row of a table (rows, 3) of the model."""
     return wp.vector(a[row, 0], a[row, 1], a[row, 2])
 
 
@@ -65,7 +65,7 @@ def of_table6(a: Any, row: int):
     return wp.vector(a[row, 0], a[row, 1], a[row, 2], a[row, 3], a[row, 4], a[row, 5])
 
 
-# rotations
+# Rotations
 
 
 @wp.func
@@ -89,7 +89,7 @@ def about(axis: Any, angle: Any):
 
 @wp.func
 def rotation(e: Any):
-    """Rotation matrix of e, orthogonal to rounding whatever the norm of e."""
+    """Rotation matrix of e, orthogonal to rounding for any norm of e."""
     one = e.dtype(1.0)
     s = e.dtype(2.0) / wp.dot(e, e)
     x = s * e[1]
@@ -130,10 +130,10 @@ def quaternion_rate(e: Any, w: Any):
 
 @wp.func
 def rotation_vector(e: Any):
-    """Axis times angle in [0, π]; at π, where the axis' sign is free, the one of e is kept."""
+    """Axis times angle in [0, π]; at π, where the sign of the axis is arbitrary, that of e is used."""
     one = e.dtype(1.0)
     two = e.dtype(2.0)
-    sign = wp.where(e[0] < e.dtype(0.0), -one, one)  # e and −e are the same rotation: take the shorter way
+    sign = wp.where(e[0] < e.dtype(0.0), -one, one)  # e and −e are the same rotation: take the smaller angle
     v = sign * wp.vector(e[1], e[2], e[3])
     w = sign * e[0]
     s = wp.sqrt(wp.dot(v, v))
@@ -143,7 +143,7 @@ def rotation_vector(e: Any):
     return size * v
 
 
-# symmetric matrices
+# Symmetric matrices
 
 
 @wp.func
@@ -162,13 +162,13 @@ def symmetric_matrix(S: Any):
 
 @wp.func
 def upper(A: Any):
-    """The symmetric matrix of which A has the upper triangle."""
+    """Return the symmetric matrix with the upper triangle of A."""
     return wp.vector(A[0, 0], A[0, 1], A[0, 2], A[1, 1], A[1, 2], A[2, 2])
 
 
 @wp.func
 def symmetric_outer(a: Any, b: Any):
-    """a bᵀ, where it is symmetric."""
+    """Return a bᵀ, which must be symmetric."""
     return wp.vector(a[0] * b[0], a[0] * b[1], a[0] * b[2], a[1] * b[1], a[1] * b[2], a[2] * b[2])
 
 
@@ -186,7 +186,7 @@ def isotropic(s: Any):
 
 @wp.func
 def factorise(S: Any):
-    """S = L diag(d) Lᵀ with unit lower L: (l10, l20, l21, 1/d0, 1/d1, 1/d2)."""
+    """Factorise S = L diag(d) Lᵀ with unit lower L: (l10, l20, l21, 1/d0, 1/d1, 1/d2)."""
     one = S.dtype(1.0)
     i0 = one / S[0]
     l10 = S[1] * i0
@@ -221,7 +221,7 @@ def solve3(F: Any, b: Any):
 
 @wp.func
 def schur(S: Any, F: Any, H: Any):
-    """S − Hᵀ A⁻¹ H, exactly symmetric, and A⁻¹ H; F are the factors of A."""
+    """Return S − Hᵀ A⁻¹ H, exactly symmetric, and A⁻¹ H; F are the factors of A."""
     T = wp.transpose(H)
     y0 = forward_substitute(F, T[0])
     y1 = forward_substitute(F, T[1])
@@ -242,7 +242,7 @@ def schur(S: Any, F: Any, H: Any):
     return reduced, K
 
 
-# spatial inertias about a body's origin in world axes: A (6), H (3x3) and M (6), see algebra/inertia.py
+# Spatial inertias about a body's origin in world axes: A (6), H (3x3) and M (6), see algebra/inertia.py
 
 
 @wp.func
@@ -259,7 +259,7 @@ def force_of(H: Any, M: Any, w: Any, v: Any):
 
 @wp.func
 def shift(r: Any, A: Any, H: Any, M: Any):
-    """The same inertia about an origin that lies at −r: H' = H + [r×]M, A' = A + [r×]Hᵀ + ([r×]H'ᵀ)ᵀ."""
+    """Return the inertia about an origin at −r: H' = H + [r×]M, A' = A + [r×]Hᵀ + ([r×]H'ᵀ)ᵀ."""
     G = H + wp.skew(r) * symmetric_matrix(M)
     c = wp.skew(r) * wp.transpose(H)
     d = wp.transpose(wp.skew(r) * wp.transpose(G))
@@ -268,6 +268,6 @@ def shift(r: Any, A: Any, H: Any, M: Any):
 
 @wp.func
 def shift_mass(r: Any, M: Any):
-    """``shift`` of an inertia with A = H = 0."""
+    """Return ``shift`` of an inertia with A = H = 0."""
     G = wp.skew(r) * symmetric_matrix(M)
     return upper(wp.transpose(wp.skew(r) * wp.transpose(G))), G

@@ -1,4 +1,4 @@
-"""Many states of one model on a device: their accelerations under given forces, and under the model's own."""
+"""Batches of states of one model on a device: their accelerations under given forces, and under the model's own."""
 
 from typing import Any
 
@@ -22,37 +22,37 @@ from articulon.scaling.base import ScalingPolicy
 wp = load_warp()
 
 STATES_IN_BLOCK = 32
-"""Threads that a GPU keeps on one processor, where each takes a state: as few as it runs at once, so that a thousand
-states keep all processors at work. More would not fit there anyway: a state fills the registers of a thread."""
+"""Threads per block of a GPU, where each thread takes a state: the smallest number that runs at once, so that a
+thousand states keep all processors busy. More would not fit anyway, as a state fills the registers of a thread."""
 THREADS_IN_BLOCK = 256
-"""The same where threads are many and small."""
+"""Threads per block for many small threads."""
 
 
 class TreeBatch:
-    """A model's tables and the scratch of a number of its states on a device.
+    """A model's tables and the workspace of a batch of its states on a device.
 
     Parameters
     ----------
     model
         The model.
     states
-        How many states.
+        Number of states.
     device
-        Its name; see :func:`articulon.gpu.devices.device`.
+        Name of the device; see :func:`articulon.gpu.devices.device`.
     precision
-        ``"double"`` or ``"single"``, of all numbers.
+        Precision of all numbers, ``"double"`` or ``"single"``.
     where
-        What messages begin with.
+        Prefix of messages.
 
     Raises
     ------
     ModelError
-        For models that there are no kernels for, and states that do not fit into memory.
+        For models without kernels, and states that do not fit into memory.
     """
 
     def __init__(self, model: Model, states: int, device: str, precision: str, where: str) -> None:
         if not isinstance(model, Model):
-            raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {shown(model)}")
+            raise ModelError(f"{where}: expected a model from a ModelBuilder, got {shown(model)}")
         check_tree_model(model, where)
         self.model, self.states, self.where = model, states, where
         self.device, self.real = device_of(device), real_of(precision)
@@ -63,8 +63,8 @@ class TreeBatch:
         self.wrenches: Any = None
 
     def take_forces(self, scaling: ScalingPolicy | None, held: float | None, seeds: Any) -> None:
-        """Makes the model's own forces act, times the factors of a policy; ``held`` is how long noise is held [time],
-        by default :func:`held_window`, and ``seeds`` are those of the states."""
+        """Enable the model's own forces, times the factors of a policy; ``held`` is how long each noise value is held
+        [time], by default :func:`held_window`, and ``seeds`` are those of the states."""
         check_forces(self.model, self.where)
         factor = standing_factors(scaling, self.where)
         window = held_window(self.model, scaling, held, self.where)
@@ -72,8 +72,8 @@ class TreeBatch:
         self.take_tables(factor, window, seeds_of(seeds, self.states, self.where, noisy))
 
     def take_tables(self, factor: np.ndarray, window: float, seeds: np.ndarray) -> None:
-        """Makes the model's own forces act, times factors of the channels (8,), with noise of seeds (states,) that is
-        held for windows [time]."""
+        """Enable the model's own forces, times factors of the channels (8,), with noise of seeds (states,) that is held
+        for windows [time]."""
         self.factor = [self.real(float(f)) for f in factor]
         self.forces = tables_of(self.model, window, self.real, self.device)
         noisy = self.forces.noise is not None
@@ -86,16 +86,16 @@ class TreeBatch:
         self.give(gravity=self.forces.gravity)
 
     def zeros(self, rows: int, states: int | None = None) -> Any:
-        """An array (rows, states) of zeros on the device."""
+        """Return an array (rows, states) of zeros on the device."""
         return wp.zeros((rows, self.states if states is None else states), dtype=self.real, device=self.device)
 
     def rows(self, values: np.ndarray) -> Any:
-        """An array (states, ...) as rows on the device, the states last."""
+        """Return an array (states, ...) as rows on the device, with the states last."""
         return reals(values.reshape(self.states, -1).T, self.real, self.device)
 
     def give(self, tau: Any = None, wrenches: Any = None, gravity: Any = None) -> None:
-        """Forces of joints, wrenches on bodies and free fall that are given; None is zero. One for all states or one
-        for each."""
+        """Set joint forces, wrenches on bodies and gravity; None is zero. Each is the same for all states, or given for
+        each state."""
         N = self.states
         if tau is not None:
             self.work.tau = self.rows(per_state(tau, N, (self.model.nu,), "tau"))
@@ -105,12 +105,12 @@ class TreeBatch:
         self.wrenches = None if given is None else self.rows(given)
 
     def launch(self, kernel: Any, dim: Any, *arguments: Any) -> None:
-        """Launches a kernel, a thread for each of ``dim``."""
+        """Launch a kernel, with a thread for each of ``dim``."""
         block = STATES_IN_BLOCK if isinstance(dim, int) else THREADS_IN_BLOCK
         wp.launch(kernel, dim=dim, inputs=list(arguments), device=self.device, block_dim=block)
 
     def accelerate(self, y: Any, dy: Any) -> None:
-        """u' of every state y (nq + nu, states) under the forces that are given, to the last rows of ``dy``."""
+        """Compute u' of every state y (nq + nu, states) under the given forces, into the last rows of ``dy``."""
         N, nq = self.states, self.model.nq
         self.move(y)
         if self.wrenches is not None:
@@ -119,11 +119,11 @@ class TreeBatch:
         self.launch(tree_kernels.solve, N, self.forest, self.work, nq, self.real(1.0), dy)
 
     def move(self, y: Any) -> None:
-        """Places and moves the links of every state y."""
+        """Compute poses and velocities of the links of every state y."""
         self.launch(tree_kernels.place_and_move, self.states, self.forest, self.work, y)
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Origins (states, bodies, 3) and Euler parameters (states, bodies, 4) of bodies that have been moved."""
+        """Return origins (states, bodies, 3) and Euler parameters (states, bodies, 4) of bodies after :meth:`move`."""
         bodies = self.model.bodies
         found = self.zeros(3 * bodies), self.zeros(4 * bodies)
         self.launch(tree_kernels.body_poses, (bodies, self.states), self.forest, self.work, *found)
@@ -131,20 +131,20 @@ class TreeBatch:
         return positions, rotations
 
     def kinetic_energies(self) -> np.ndarray:
-        """T of states that have been moved (states,)."""
+        """Return the kinetic energies T after :meth:`move`, (states,)."""
         found = self.zeros(1)
         self.launch(tree_kernels.kinetic_energies, self.states, self.forest, self.work, found)
         return by_state(found)[:, 0]
 
     def draw(self) -> None:
-        """Brownian forces of the window ``clock[0]``."""
+        """Draw the Brownian forces of the window ``clock[0]``."""
         f = self.forces
         if f is not None and f.noise is not None:
             to = self.drawn, self.held
             self.launch(tree_forces.draw_noise, (f.dragged, self.states), f.noise, self.seeds, self.clock, *to)
 
     def evaluate(self, y: Any, dy: Any) -> None:
-        """The whole right-hand side, q' and u', under the model's own forces and the noise that has been drawn."""
+        """Compute the whole right-hand side, q' and u', under the model's own forces and the drawn noise."""
         N, f, work, factor = self.states, self.forces, self.work, self.factor
         assert f is not None
         self.move(y)
@@ -183,10 +183,11 @@ def forward_dynamics(
     *,
     precision: str = "double",
 ) -> np.ndarray:
-    """Accelerations of many states under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
+    """Compute accelerations of many states under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table
+    7.1).
 
-    What :func:`articulon.forward_dynamics` does, with a leading axis for the states: only what is given here acts.
-    Gravity, too, may differ from state to state.
+    It is :func:`articulon.forward_dynamics` with a leading axis for the states: only the given forces act. Gravity may
+    differ between states, too.
 
     Parameters
     ----------
@@ -198,25 +199,25 @@ def forward_dynamics(
         Generalised forces of the joints, (nu,) for all states or (N, nu); None is zero.
     wrenches
         Force, then moment about the body's origin, world frame, (bodies, 6) or (N, bodies, 6); None is zero.
-    gravity
+    Gravitational acceleration, world frame [length/time²], (3,) or (N, 3); None is zero.
         Acceleration of free fall, world frame [length/time²], (3,) or (N, 3); None is zero.
     device
         ``"cuda"``, ``"cuda:1"``, or ``"warp-cpu"`` for Warp's own CPU device.
     precision
-        ``"double"``, or ``"single"`` for 24 bits in every number: relative errors of about 1e-6, more where the
+        ``"double"``, or ``"single"`` for 24 bits in every number: relative errors of about 1e-6, more if the
         mass matrix is ill-conditioned.
 
     Returns
     -------
     numpy.ndarray
-        u' (N, nu), in the order of ``model.u0``; doubles, whatever the precision.
+        u' (N, nu), in the order of ``model.u0``; in double precision, whatever ``precision``.
 
     Raises
     ------
     ModelError
-        Naming the state for a row that cannot be computed, and with the reason for a model that has no kernels.
+        For a state that cannot be computed, which the message names, and for a model without kernels, with the reason.
     ArticulonError
-        For a device that is not there.
+        For a device that does not exist.
     """
     check_model(model, "forward_dynamics")
     q, u = states_of(model, Q, U, unit=False)
@@ -239,7 +240,7 @@ def accelerations(
     scaling: ScalingPolicy | None = None,
     precision: str = "double",
 ) -> np.ndarray:
-    """Accelerations of many states under the model's own forces: the u' that a run integrates.
+    """Compute accelerations of many states under the model's own forces: the u' that a run integrates.
 
     Parameters
     ----------
@@ -247,14 +248,14 @@ def accelerations(
         See :func:`forward_dynamics`. The model's forces may be gravity, Stokes drag, Brownian forces, site pairs and
         torsional springs.
     seeds
-        Seed of each state's Brownian forces, (N,); needed where the model has some. The same seed in the same window
-        gives the numbers that a run on the CPU gets.
+        Seed of each state's Brownian forces, (N,); required if the model has such forces. The same seed and window give
+        the same numbers as a run on the CPU.
     window
-        Number of the held window of the noise.
+        Number of the noise window.
     held
-        How long noise is held [time], by default as for :class:`Ensemble`.
+        Time for which each noise value is held [time]; see :class:`Ensemble` for the default.
     scaling
-        A policy whose factors stand, such as ``ar.scaling.Constant(0.01)``; none by default.
+        A policy with constant factors, such as ``ar.scaling.Constant(0.01)``; none by default.
 
     Returns
     -------
@@ -264,7 +265,7 @@ def accelerations(
     Raises
     ------
     ModelError
-        As :func:`forward_dynamics`, and naming a force that there is no kernel for, with those that there are.
+        As for :func:`forward_dynamics`, and for a force without a kernel; the message names it and those that have one.
     """
     check_model(model, "accelerations")
     q, u = states_of(model, Q, U, unit=False)
@@ -280,7 +281,7 @@ def accelerations(
 def body_poses(
     model: Model, Q: Any, device: str = "cuda", *, precision: str = "double"
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where the bodies of many states are.
+    """Compute the poses of the bodies in many states.
 
     Parameters
     ----------
@@ -290,12 +291,13 @@ def body_poses(
     Returns
     -------
     positions, rotations
-        Origins [length], (N, bodies, 3), and Euler parameters scalar first, body to world, (N, bodies, 4); world frame.
+        Origins [length], (N, bodies, 3), and Euler parameters, scalar first, body to world, (N, bodies, 4); world
+        frame.
 
     Raises
     ------
     ModelError, ArticulonError
-        As :func:`forward_dynamics`.
+        As for :func:`forward_dynamics`.
     """
     check_model(model, "body_poses")
     q, u = states_of(model, Q, None, unit=False)
@@ -305,8 +307,8 @@ def body_poses(
 
 
 def by_state(rows: Any) -> np.ndarray:
-    """Rows (rows, states) on a device as an array of doubles (states, rows)."""
-    return np.array(rows.numpy().T, dtype=np.float64, order="C")  # on a CPU it is the device's own memory
+    """Return rows (rows, states) on a device as an array of doubles (states, rows)."""
+    return np.array(rows.numpy().T, dtype=np.float64, order="C")  # copy: on a CPU it is the device's own memory
 
 
 def _speeds(dy: Any, model: Model) -> np.ndarray:
@@ -314,7 +316,7 @@ def _speeds(dy: Any, model: Model) -> np.ndarray:
 
 
 def per_state(value: Any, states: int, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Finite numbers, for all states or for each, as (states, *shape); raises ModelError naming the row."""
+    """Return finite numbers, given for all states or for each, as (states, *shape); raise ModelError naming the row."""
     found = rows_of((name, value, shape)).rows[0]
     if len(found) not in (1, states):
         raise ModelError(f"{name}: {len(found)} states, but Q has {states}")

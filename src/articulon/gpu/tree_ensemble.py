@@ -1,4 +1,4 @@
-"""An ensemble: many states of one model that a fixed-step rule advances together, without leaving the device."""
+"""Ensembles on a device: many states of one model that a fixed-step integrator advances together."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,25 +22,25 @@ wp = load_warp()
 
 @dataclass
 class _Rule:
-    """A formula on the device."""
+    """A Runge–Kutta scheme on the device."""
 
     a: Any
     b: Any
     stages: Any
     """Derivatives of the stages, shape (stages, nq + nu, states)."""
     slots: list[Any] = field(default_factory=list)
-    """Each of these."""
+    """Derivative arrays of the individual stages."""
     loaded: bool = False
-    """Whether all kernels have been loaded, which none may be while launches are captured."""
+    """Whether all kernels have been loaded, which is impossible during the capture of launches."""
     graph: Any = None
-    """The launches of a step, once they have been captured."""
+    """Captured launches of a step, or None."""
 
 
 class Ensemble(StateEnsemble):
-    """Many states of one model under its own forces, on a device: an :class:`articulon.Ensemble` that never leaves it.
+    """Many states of one model under its own forces, on a device: an :class:`articulon.Ensemble` that stays there.
 
-    Every state has the same time and takes the same steps; each has its own noise. The bits of a state depend neither
-    on the number of states nor on those beside it, and are the same in every run on one kind of device.
+    All states have the same time and take the same steps; each has its own noise. The bits of a state depend neither on
+    the number of states nor on the other states, and are the same in every run on one kind of device.
 
     Parameters
     ----------
@@ -52,24 +52,24 @@ class Ensemble(StateEnsemble):
     device
         ``"cuda"``, ``"cuda:1"``, or ``"warp-cpu"`` for Warp's own CPU device.
     seeds
-        Seed of each state's Brownian forces, (N,); needed where the model has some. A state and a run on the CPU with
-        the same seed and windows have the same noise.
+        Seed of each state's Brownian forces, (N,); required if the model has such forces. A state and a run on the CPU
+        with the same seed and windows have the same noise.
     held
-        How long noise is held [time]; by default ``window`` times ``average`` of the Brownian forces, or else a quarter
-        of the fastest relaxation time, divided by the policy's factor of the drag. Steps end on the boundaries of these
-        windows, as those of explicit rules do on the CPU.
+        Time for which each noise value is held [time]; by default ``window`` times ``average`` of the Brownian forces,
+        or else a quarter of the fastest relaxation time, divided by the policy's factor of the drag. Steps end on the
+        boundaries of these windows, as those of explicit integrators do on the CPU.
     scaling
-        A policy whose factors stand, such as ``ar.scaling.Constant(0.01)``; none by default.
+        A policy with constant factors, such as ``ar.scaling.Constant(0.01)``; none by default.
     precision
         ``"double"``, or ``"single"`` for 24 bits in every number.
 
     Raises
     ------
     ModelError
-        Naming the state for a row that is no state, the force for one that has no kernel, and with the reason for a
-        model that has none.
+        For an invalid state or a force without a kernel, which the message names, and for a model without kernels, with
+        the reason.
     ArticulonError
-        For a device that is not there.
+        For a device that does not exist.
 
     Examples
     --------
@@ -126,12 +126,12 @@ class Ensemble(StateEnsemble):
 
 
 class DeviceEngine:
-    """States on a device, and the steps that they take; see ``Engine`` in ``ensembles/state_ensemble.py``.
+    """States on a device and their steps; see ``Engine`` in ``ensembles/state_ensemble.py``.
 
     Parameters
     ----------
     batch
-        The tables, with the model's own forces.
+        The batch, with the model's own forces enabled.
     y
         Coordinates and speeds (N, nq + nu).
     """
@@ -146,16 +146,16 @@ class DeviceEngine:
         self._quaternions = integers(batch.model.euler_parameters[0].tolist(), at)
         self._rules: dict[int, _Rule] = {}
         self.taken = 0
-        """Steps that have been taken."""
+        """Number of steps taken."""
 
     @property
     def lost(self) -> np.ndarray:
-        """Whether a state failed because its free flight was not found, as in no explicit step, (N,)."""
+        """Whether a state failed because its free flight did not converge, which no explicit step needs, (N,)."""
         return np.zeros(self._batch.states, dtype=bool)
 
     @property
     def name(self) -> str:
-        """Where the states are."""
+        """Name of the device."""
         return str(self._batch.device.alias)
 
     @property
@@ -165,17 +165,17 @@ class DeviceEngine:
 
     @property
     def failed(self) -> np.ndarray:
-        """The step after which each state was no longer finite, 0 where it is, (N,)."""
+        """Number of the step after which each state was not finite, 0 for finite states, (N,)."""
         return np.array(self._failed.numpy())
 
     def moved(self) -> TreeBatch:
-        """The batch, whose links have been placed and moved."""
+        """Return the batch, with the poses and velocities of its links computed."""
         self._batch.move(self._y)
         return self._batch
 
     def take(self, rule: Tableau | str, steps: Steps) -> None:
-        """Takes up to ``PLAN`` steps of an explicit rule."""
-        assert isinstance(rule, Tableau)  # no other is taken for an ensemble that is not ``implicit``
+        """Take up to ``PLAN`` steps of an explicit scheme."""
+        assert isinstance(rule, Tableau)  # only explicit schemes are used for ensembles that are not ``implicit``
         formula, count = self._rule(rule), steps.lengths.size
         wp.copy(self._lengths, wp.array(steps.lengths, dtype=wp.float64, device="cpu"), count=count)
         wp.copy(self._windows, wp.array(steps.windows, dtype=wp.int64, device="cpu"), count=count)
@@ -185,7 +185,7 @@ class DeviceEngine:
         self.taken = steps.first + count
 
     def _rule(self, tableau: Tableau) -> _Rule:
-        """A formula on the device; those of ``EXPLICIT`` stay where they are."""
+        """Return a scheme on the device; those of ``EXPLICIT`` are kept."""
         if id(tableau) not in self._rules:
             batch = self._batch
             shape = (tableau.b.size, *self._y.shape)
@@ -195,7 +195,7 @@ class DeviceEngine:
         return self._rules[id(tableau)]
 
     def _take(self, rule: _Rule) -> None:
-        """One step: its launches, from the second step on as a graph where the device has such."""
+        """Take one step: single launches first, and from the second step on as a graph if the device supports it."""
         batch = self._batch
         if rule.graph is not None:
             wp.capture_launch(rule.graph)

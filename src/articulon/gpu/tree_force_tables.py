@@ -1,4 +1,4 @@
-"""The forces of a model as Warp's kernels read them, and which forces they take."""
+"""Tables of a model's forces for Warp's kernels, and the forces that these support."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -22,22 +22,22 @@ from articulon.model import Model
 wp = load_warp()
 
 TAKEN = (Gravity, StokesDrag, Brownian, SitePairs, TorsionalSprings)
-"""Forces that there are kernels for."""
+"""Forces with kernels."""
 
 
 @cache
 def force_structures(real: Any) -> tuple[Any, Any, Any, Any]:
-    """The types of the tables of pairs, springs, drag and noise with numbers of a precision."""
+    """Return the types of the tables of pairs, springs, drag and noise, with numbers of a precision."""
     pairs = structure(
         "SitePairRuns",
-        "See ``Pairs`` in ``forces/site_pairs.py``; where sites on the ground stand, and which sites a link carries.",
+        "See ``Pairs`` in ``forces/site_pairs.py``; also positions of ground sites, and the sites of each link.",
         real,
         **dict.fromkeys(("link", "start", "low", "high", "carrier", "carried_start", "carried"), INTEGER),
         **dict.fromkeys(("local", "law", "standing"), TABLE),
     )
     springs = structure(
         "SpringRows",
-        "Kind of the joint, first coordinate, first speed, stiffness and rest of each spring.",
+        "Joint kind, first coordinate, first speed, stiffness and rest position of each spring.",
         real,
         **dict.fromkeys(("kind", "q", "u"), INTEGER),
         stiffness=FLAT,
@@ -64,10 +64,10 @@ def force_structures(real: Any) -> tuple[Any, Any, Any, Any]:
 
 @dataclass(frozen=True)
 class ForceTables:
-    """The forces of a model on a device; None where it has none of a kind."""
+    """The forces of a model on a device; None for a kind that the model lacks."""
 
     gravity: np.ndarray
-    """Acceleration of free fall [length/time²], shape (3,)."""
+    """Gravitational acceleration [length/time²], shape (3,)."""
     pairs: Any
     springs: Any
     drag: Any
@@ -75,33 +75,33 @@ class ForceTables:
     sites: int
     """Number of moving sites."""
     carriers: int
-    """Number of links that carry some."""
+    """Number of links with moving sites."""
     dragged: int
     """Number of bodies with drag."""
     window: float
     """Length of a held window of noise [time]; 0 without noise."""
     thermal: float
-    """½ kT of all freedoms [energy], where noise is that of the instantaneous temperature; else 0."""
+    """½ kT of all degrees of freedom [energy], where noise is at the instantaneous temperature; else 0."""
 
 
 def check_forces(model: Model, where: str) -> None:
-    """Raises ModelError, naming it, for a force that there is no kernel for."""
+    """Raise ModelError, naming it, for a force without a kernel."""
     kinds = ", ".join(str(kind.model_fields["kind"].default) for kind in TAKEN)
     for k, force in enumerate(model.forces):
         if not isinstance(force, TAKEN):
             raise ModelError(
-                f"{where}: forces[{k}]: there are no kernels for {getattr(force, 'kind', type(force).__name__)} on a "
-                f"device, but for {kinds}; leave it out, or compute on the CPU"
+                f"{where}: forces[{k}]: {getattr(force, 'kind', type(force).__name__)} has no kernels on a device, "
+                f"unlike {kinds}; leave it out, or compute on the CPU"
             )
         if isinstance(force, SitePairs) and force.repulsion == "impact":
             raise ModelError(
-                f"{where}: forces[{k}].repulsion: there are no impacts on a device; set it to 'soft', or compute "
+                f"{where}: forces[{k}].repulsion: impacts are not supported on a device; set it to 'soft', or compute "
                 "on the CPU"
             )
 
 
 def tables_of(model: Model, held: float, real: Any, device: Any) -> ForceTables:
-    """The forces of a model on a device; ``held`` [time] is how long noise is held."""
+    """Return the forces of a model on a device; each noise value is ``held`` for this long [time]."""
     brownian = brownian_of(model)
     average = 1 if brownian is None else brownian.average
     found = force_tables(model, 0, held / average, average)
@@ -168,7 +168,7 @@ def _drag(model: Model, drag: Drag, real: Any, device: Any) -> Any:
 def _noise(noise: Noise, real: Any, device: Any) -> Any:
     table = force_structures(real)[3]()
     shape, average, _, stream, _ = noise.choice.tolist()
-    # √(2βkT/Δ) of each fine window of length Δ, and the mean of them.
+    # √(2βkT/Δ) of each fine window of length Δ, and the mean of the windows.
     size = 1.0 / (np.sqrt(noise.window[0]) * average)
     table.amplitude = reals(size * noise.amplitude, wp.float64, device)
     table.shape, table.average, table.stream = shape, average, stream

@@ -1,7 +1,7 @@
-"""Forces of a batch of states as Warp kernels: site pairs, torsional springs, Stokes drag and Brownian forces.
+"""Forces on a batch of states as Warp kernels: site pairs, torsional springs, Stokes drag and Brownian forces.
 
-The laws are those of ``forces/``. Each kernel adds to the wrenches on links, about their origins in world axes, or to
-the forces of joints, times the factor of its channel. Sums have a fixed order, and no two threads add to one place.
+The laws match those of ``forces/``. Each kernel adds to the wrenches on links, about their origins in world axes, or to
+the joint forces, times the factor of its channel. Sums have a fixed order, and no two threads add to the same place.
 """
 
 from typing import Any
@@ -25,12 +25,12 @@ wp = load_warp()
 _REVOLUTE = wp.constant(REVOLUTE)
 
 
-# site pairs
+# Site pairs
 
 
 @kernel
 def place_sites(pairs: Any, work: Any, place: Any):
-    """World positions of the moving sites (3 sites, states), a thread for each site and state."""
+    """Compute world positions of the moving sites (3 sites, states), with a thread for each site and state."""
     k, s = wp.tid()
     i = pairs.link[k]
     at = load3(work.position, 3 * i, s) + body_rotation(work, i, s) * of_table3(pairs.local, k)
@@ -39,7 +39,7 @@ def place_sites(pairs: Any, work: Any, place: Any):
 
 @wp.func
 def site_law(r2: Any, A: Any, B: Any, C: Any):
-    """−U'(r)/r of U = A/r¹² − B/r⁶ + C/r."""
+    """Return −U'(r)/r of U = A/r¹² − B/r⁶ + C/r."""
     inverse2 = type(r2)(1.0) / r2
     inverse6 = inverse2 * inverse2 * inverse2
     repulsion = type(r2)(12.0) * A * inverse6 * inverse6
@@ -48,7 +48,7 @@ def site_law(r2: Any, A: Any, B: Any, C: Any):
 
 @kernel
 def pair_forces(pairs: Any, place: Any, force: Any):
-    """−∇U at every moving site (3 sites, states); each sums its own partners in a fixed order."""
+    """Compute −∇U at every moving site (3 sites, states); each sums over its own partners in a fixed order."""
     k, s = wp.tid()
     moving = pairs.link.shape[0]
     here = load3(place, 3 * k, s)
@@ -61,7 +61,7 @@ def pair_forces(pairs: Any, place: Any, force: Any):
             d = here
             if p < moving:
                 d = here - load3(place, 3 * p, s)
-            else:  # on the ground
+            else:  # the partner is on the ground
                 d = here - of_table3(pairs.standing, p - moving)
             total = total + site_law(wp.dot(d, d), A, B, C) * d
     store3(force, 3 * k, s, total)
@@ -69,7 +69,7 @@ def pair_forces(pairs: Any, place: Any, force: Any):
 
 @kernel
 def site_wrenches(pairs: Any, work: Any, place: Any, force: Any, factor: Any):
-    """Adds the forces on sites to the wrenches of the links that carry them, a thread for each of these and state."""
+    """Add the forces on sites to the wrenches of their links, with a thread for each of these links and state."""
     c, s = wp.tid()
     i = pairs.carrier[c]
     origin = load3(work.position, 3 * i, s)
@@ -84,12 +84,12 @@ def site_wrenches(pairs: Any, work: Any, place: Any, force: Any, factor: Any):
     store3(work.wrench, 6 * i + 3, s, load3(work.wrench, 6 * i + 3, s) + factor * n)
 
 
-# torsional springs
+# Torsional springs
 
 
 @kernel
 def spring_torques(springs: Any, y: Any, work: Any, factor: Any):
-    """Adds −k φ to the forces of joints, a thread for each state."""
+    """Add −k φ to the joint forces, with a thread for each state."""
     s = wp.tid()
     for k in range(springs.kind.shape[0]):
         q = springs.q[k]
@@ -104,16 +104,16 @@ def spring_torques(springs: Any, y: Any, work: Any, factor: Any):
             store3(work.tau, u, s, load3(work.tau, u, s) - stiffness * turned)
 
 
-# drag and noise
+# Drag and noise
 
 
 @kernel
 def friction(forest: Any, drag: Any, work: Any, held: Any, damping: Any, stochastic: Any, thermal: Any):
-    """Adds Stokes drag, in a flow that is linear in the place, times ``damping``, and the held Brownian forces (6
-    bodies, states), times ``stochastic``, of the bodies with drag, a thread for each state.
+    """Add Stokes drag in a linear flow, times ``damping``, and the held Brownian forces (6 bodies, states), times
+    ``stochastic``, on the bodies with drag; a thread for each state.
 
-    Where ``thermal``, ½ kT of all freedoms, is above zero, noise is that of the instantaneous kinetic temperature (Guy
-    2018, 3.13)."""
+    If ``thermal``, ½ kT of all degrees of freedom, is positive, the noise is at the instantaneous kinetic temperature
+    (Guy 2018, 3.13)."""
     s = wp.tid()
     size = stochastic
     if thermal > type(thermal)(0.0):
@@ -141,7 +141,7 @@ def friction(forest: Any, drag: Any, work: Any, held: Any, damping: Any, stochas
 
 @wp.func
 def on_sphere(a: Any, b: Any):
-    """A direction from two uniform numbers, times √3: mean 0 and variance 1 in each component."""
+    """Return a direction from two uniform numbers, times √3: mean 0 and variance 1 in each component."""
     height = wp.float64(2.0) * a - wp.float64(1.0)
     angle = wp.float64(6.283185307179586) * b
     around = wp.sqrt(wp.float64(3.0) * (wp.float64(1.0) - height * height))
@@ -150,7 +150,8 @@ def on_sphere(a: Any, b: Any):
 
 @wp.func
 def unit_pair(shape: int, seed: Any, stream: Any, window: Any, index: Any):
-    """Two triples of random numbers of mean 0 and variance 1 in a published shape; see ``forces/brownian.py``."""
+    """Return two triples of random numbers of mean 0 and variance 1 in a published shape; see
+    ``forces/brownian.py``."""
     at = wp.uint64(3) * index
     if shape == 1:
         a, b = normal_pair(seed, stream, window, at)
@@ -169,8 +170,8 @@ def unit_pair(shape: int, seed: Any, stream: Any, window: Any, index: Any):
 
 @kernel
 def draw_noise(noise: Any, seeds: Any, clock: Any, drawn: Any, held: Any):
-    """Forces and torques of the held window ``clock[0]``, a thread for each body with drag and state: the mean of its
-    fine windows. What has been drawn for this window already is left."""
+    """Compute forces and torques of the held window ``clock[0]`` as the mean of its fine windows, with a thread for
+    each body with drag and state; numbers already drawn for this window are kept."""
     k, s = wp.tid()
     window = clock[0]
     if drawn[k, s] == window:

@@ -1,7 +1,7 @@
-"""What joints do, as Warp functions: those of ``model/joints/``, chosen by the kind.
+"""Joint functions for Warp, matching those of ``model/joints/``, selected by the joint's kind.
 
-The equations are theirs, and ``model/joints/__init__.py`` says what each function is. All states of a batch have the
-joints of one model, so that neighbouring threads take the same branch.
+``model/joints/__init__.py`` describes each function and its equations. All states of a batch have the joints of one
+model, so neighbouring threads take the same branch.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ from articulon.model.joints.universal import Universal
 wp = load_warp()
 
 KINDS = (REVOLUTE, PRISMATIC, SPHERICAL, XYZ, FREE, Universal.kind)
-"""Kinds of the joints that there are functions for here; a weld moves nothing."""
+"""Kinds of joints with functions here; a weld has no motion."""
 _REVOLUTE = wp.constant(REVOLUTE)
 _PRISMATIC = wp.constant(PRISMATIC)
 _SPHERICAL = wp.constant(SPHERICAL)
@@ -42,13 +42,13 @@ _FREE = wp.constant(FREE)
 
 @wp.func
 def framed(kind: int):
-    """Whether the joint's columns need the joint frame beside the body's."""
+    """Whether the joint's motion columns need the joint frame in addition to the body's."""
     return kind > _XYZ
 
 
 @wp.func
 def placed(kind: int, axis: Any, y: Any, k: int, s: int, frame: Any):
-    """Rotation of the body in the world (Euler parameters), at coordinates from row k on."""
+    """Rotation of the body in the world (Euler parameters), from the coordinates at row k."""
     e = frame
     if kind == _REVOLUTE:
         e = product(frame, about(axis, y[k, s]))
@@ -77,8 +77,9 @@ def displaced(kind: int, axis: Any, y: Any, k: int, s: int):
 
 @wp.func
 def velocity(kind: int, axis: Any, y: Any, k: int, s: int, frame: Any, body: Any):
-    """Angular and linear velocity of the body relative to the joint frame, and the part of the angular one about axes
-    fixed in the body where one rotation of the joint turns the axis of another; world axes. Speeds from row k on."""
+    """Angular and linear velocity of the body relative to the joint frame, in world axes, from the speeds at row k;
+    also the part of the angular velocity about body-fixed axes, where one rotation of the joint moves the axis of
+    another."""
     zero = axis * axis.dtype(0.0)
     w = zero
     v = zero
@@ -102,7 +103,7 @@ def velocity(kind: int, axis: Any, y: Any, k: int, s: int, frame: Any, body: Any
 
 @wp.func
 def eliminate_one(uw: Any, uv: Any, d: Any, g: Any, r: Any, cw: Any, cv: Any, A: Any, H: Any, M: Any, n: Any, f: Any):
-    """Eliminates the speed whose column gives the force (uw, uv), with d = 1/(sᵀ I s) and g = τ − sᵀ p (Featherstone
+    """Eliminate the speed whose column gives the force (uw, uv), with d = 1/(sᵀ I s) and g = τ − sᵀ p (Featherstone
     2008, 7.44 to 7.47)."""
     k = d * (g - wp.dot(uw, cw) - wp.dot(uv, cv))
     left = n + moment_of(A, H, cw, cv) + k * uw
@@ -115,7 +116,7 @@ def eliminate_one(uw: Any, uv: Any, d: Any, g: Any, r: Any, cw: Any, cv: Any, A:
 
 @wp.func
 def store_matrix_after(record: Any, row: int, s: int, y: Any, K: Any):
-    """A vector and a matrix by rows into twelve rows."""
+    """Store a vector and a matrix, by rows, in twelve rows."""
     store3(record, row, s, y)
     store3(record, row + 3, s, K[0])
     store3(record, row + 6, s, K[1])
@@ -147,7 +148,7 @@ def eliminate_xyz(record: Any, row: int, s: int, t: Any, r: Any, cw: Any, A: Any
 def eliminate_free(
     record: Any, row: int, s: int, force: Any, moment: Any, r: Any, A: Any, H: Any, M: Any, n: Any, f: Any
 ):
-    """Nothing of the body's inertia reaches the parent, only the joint's own force."""
+    """Eliminate a free joint: only the joint's own force reaches the parent, none of the body's inertia."""
     F = factorise(M)
     S, _ = schur(A, F, wp.transpose(H))
     b = force - f
@@ -176,8 +177,8 @@ def eliminate_universal(
     n: Any,
     f: Any,
 ):
-    """In the axes x and y of the joint and z = x × y: the moments about x and y are given, and about z alone the body's
-    inertia reaches the parent."""
+    """Eliminate a universal joint in its axes x and y and z = x × y: the moments about x and y are given, so the body's
+    inertia reaches the parent only about z."""
     one = type(ta)(1.0)
     x = wp.transpose(frame)[0]
     y = wp.transpose(body)[1]
@@ -235,8 +236,8 @@ def eliminate(
     row: int,
     s: int,
 ):
-    """The articulated inertia and bias force that the parent sees, about its own origin, which lies at −r; what the
-    outward pass needs is left in twelve rows of ``record``. Forces of the joint are in ``tau`` from row k on."""
+    """Compute the articulated inertia and bias force for the parent, about its own origin at −r, and store the data of
+    the outward pass in twelve rows of ``record``. The joint's forces are in ``tau`` from row k on."""
     if kind == _REVOLUTE or kind == _PRISMATIC:
         x = body * axis
         uw = symmetric_apply(A, x)
@@ -284,8 +285,8 @@ def accelerate(
     dy: Any,
     k: int,
 ):
-    """Writes the joint's accelerations from row k on and gives the body's, angular and of its origin, from those that
-    it has at u' = 0, (aw, av)."""
+    """Write the joint's accelerations from row k on; return the body's, angular and of its origin, from its
+    accelerations at u' = 0, (aw, av)."""
     if kind == _REVOLUTE or kind == _PRISMATIC:
         rate = record[row + 6, s] - wp.dot(load3(record, row, s), aw) - wp.dot(load3(record, row + 3, s), av)
         dy[k, s] = rate
@@ -321,7 +322,7 @@ def accelerate(
 
 @wp.func
 def rates(kind: int, y: Any, q: int, u: int, s: int, dy: Any):
-    """q' of the joint: coordinates from row q on, speeds from row u on."""
+    """Compute q' of the joint, from coordinates at row q and speeds at row u."""
     if kind == _SPHERICAL:
         store4(dy, q, s, quaternion_rate(load4(y, q, s), load3(y, u, s)))
     elif kind == _FREE:

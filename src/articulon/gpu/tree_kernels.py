@@ -1,8 +1,8 @@
-"""Kinematics and forward dynamics of a batch of states, a thread for each (Featherstone 2008, table 7.1).
+"""Kinematics and forward dynamics of a batch of states, with a thread for each (Featherstone 2008, table 7.1).
 
 The equations are those of ``dynamics/kinematics.py`` and ``dynamics/articulated.py``, in world axes. ``y`` holds
-coordinates, then speeds, and ``dy`` their rates, (nq + nu, states). No thread reads what another one writes, so that
-the bits of a state do not depend on the states beside it.
+coordinates, then speeds, and ``dy`` their rates, (nq + nu, states). No thread reads what another one writes, so the
+bits of a state do not depend on the other states.
 """
 
 from typing import Any
@@ -31,8 +31,8 @@ wp = load_warp()
 
 
 def kernel(function: Any) -> Any:
-    """A kernel that is compiled by itself, for each precision once: in a module with others it would be compiled again
-    whenever one of these is asked for. Nothing is differentiated, and code for that would take half of the time."""
+    """Make a kernel in a module of its own, compiled once for each precision: in a shared module, each use of another
+    kernel would recompile it. Code for derivatives, which would double the compilation time, is left out."""
     return wp.kernel(function, module="unique", module_options={"enable_backward": False})
 
 
@@ -54,7 +54,7 @@ def body_rotation(work: Any, i: int, s: int):
 
 @wp.func
 def frame_rotation(forest: Any, work: Any, kind: int, i: int, s: int, body: Any):
-    """Rotation matrix of link i's joint frame, where it is told apart from the link's."""
+    """Rotation matrix of link i's joint frame, if it differs from the link's."""
     result = body
     if framed(kind):
         result = rotation(joint_frame(forest, work, i, s))
@@ -63,7 +63,7 @@ def frame_rotation(forest: Any, work: Any, kind: int, i: int, s: int, body: Any)
 
 @kernel
 def place_and_move(forest: Any, work: Any, y: Any):
-    """Where the links are and how they move, outward from the ground."""
+    """Compute poses and velocities of the links, outward from the ground."""
     s = wp.tid()
     for i in range(forest.parent.shape[0]):
         p = forest.parent[i]
@@ -88,7 +88,7 @@ def place_and_move(forest: Any, work: Any, y: Any):
         store4(work.quaternion, 4 * i, s, e)
         store3(work.reach, 3 * i, s, r)
         store3(work.position, 3 * i, s, origin + r)
-        # Velocities, and the joint's velocity-product accelerations, see ``move`` in dynamics/kinematics.py.
+        # Velocities, and the joint's velocity-product accelerations; see ``move`` in dynamics/kinematics.py.
         jw, jv, own = velocity(kind, axis, y, forest.u[i], s, joint, body)
         swept = wp.cross(pw, r)
         store3(work.twist, 6 * i, s, pv + swept + jv)
@@ -99,8 +99,8 @@ def place_and_move(forest: Any, work: Any, y: Any):
 
 @kernel
 def solve(forest: Any, work: Any, start: int, factor: Any, dy: Any):
-    """u' under the wrenches on links, forces of joints and gravity that are in ``work``, to rows from ``start`` on of
-    ``dy``. Gravity, times ``factor``, is an acceleration of the inertial frame (POEMS, 5.3)."""
+    """Compute u' under the link wrenches, joint forces and gravity in ``work``, into the rows of ``dy`` from ``start``
+    on. Gravity, times ``factor``, is an acceleration of the inertial frame (POEMS, 5.3)."""
     s = wp.tid()
     links = forest.parent.shape[0]
     for back in range(links):
@@ -150,7 +150,7 @@ def solve(forest: Any, work: Any, start: int, factor: Any, dy: Any):
         )
         if p >= 0:
             to = 27 * forest.slot[p]
-            if forest.first[i] == 0:  # siblings have been here
+            if forest.first[i] == 0:  # a sibling has already been added
                 B = B + load6(work.gathered, to, s)
                 G = G + wp.matrix_from_rows(
                     load3(work.gathered, to + 6, s), load3(work.gathered, to + 9, s), load3(work.gathered, to + 12, s)
@@ -187,7 +187,7 @@ def solve(forest: Any, work: Any, start: int, factor: Any, dy: Any):
 
 @kernel
 def gather_wrenches(forest: Any, work: Any, given: Any):
-    """Adds wrenches on bodies about their own origins (6 bodies, states) to those of their links."""
+    """Add wrenches on bodies about their own origins (6 bodies, states) to those of their links."""
     s = wp.tid()
     for k in range(forest.body_link.shape[0]):
         i = forest.body_link[k]
@@ -201,7 +201,7 @@ def gather_wrenches(forest: Any, work: Any, given: Any):
 
 @wp.func
 def kinetic_energy_of(forest: Any, work: Any, s: int):
-    """T = Σ ½ m v² + m v·(ω × c) + ½ ω·(I ω) of state s, about the links' origins."""
+    """Return T = Σ ½ m v² + m v·(ω × c) + ½ ω·(I ω) of state s, about the links' origins."""
     half = type(forest.mass[0])(0.5)
     total = type(forest.mass[0])(0.0)
     for i in range(forest.parent.shape[0]):
@@ -217,15 +217,15 @@ def kinetic_energy_of(forest: Any, work: Any, s: int):
 
 @kernel
 def kinetic_energies(forest: Any, work: Any, result: Any):
-    """T of every state whose links have been placed and moved."""
+    """Compute T of every state with known poses and velocities of the links."""
     s = wp.tid()
     result[0, s] = kinetic_energy_of(forest, work, s)
 
 
 @kernel
 def body_poses(forest: Any, work: Any, positions: Any, rotations: Any):
-    """Origins (3 bodies, states) and unit Euler parameters (4 bodies, states) of the bodies, on links that have been
-    placed; a thread for each body and state."""
+    """Compute origins (3 bodies, states) and unit Euler parameters (4 bodies, states) of the bodies from the poses of
+    their links, with a thread for each body and state."""
     k, s = wp.tid()
     i = forest.body_link[k]
     at = of_table3(forest.body_offset, k)
@@ -239,6 +239,6 @@ def body_poses(forest: Any, work: Any, positions: Any, rotations: Any):
 
 @kernel
 def coordinate_rates(forest: Any, y: Any, dy: Any):
-    """q' of every joint, a thread for each joint and state."""
+    """Compute q' of every joint, with a thread for each joint and state."""
     i, s = wp.tid()
     rates(forest.kind[i], y, forest.q[i], forest.u[i], s, dy)

@@ -1,8 +1,8 @@
-"""Steps of explicit Runge–Kutta rules for a batch of states, as Warp kernels.
+"""Steps of explicit Runge–Kutta schemes for a batch of states, as Warp kernels.
 
-What a step needs to know of the time lies on the device: how long each step of a plan is, which window of noise it is
-in, and how many steps have been taken, ``at[0]`` of the plan and ``at[1]`` in all. So the launches of every step are
-the same, and a graph can hold them.
+All time information of a step lies on the device: the length of each step of a plan, its noise window, and the numbers
+of steps taken, ``at[0]`` in the plan and ``at[1]`` in total. So the launches of all steps are equal, and a graph can
+hold them.
 """
 
 from typing import Any
@@ -16,13 +16,13 @@ wp = load_warp()
 
 @kernel
 def begin_step(windows: Any, at: Any, clock: Any):
-    """The window of noise that the step is in, a single thread."""
+    """Set the noise window of the step, in a single thread."""
     clock[0] = windows[at[0]]
 
 
 @kernel
 def end_step(at: Any):
-    """Counts the step, a single thread."""
+    """Count the step, in a single thread."""
     at[0] = at[0] + wp.int64(1)
     at[1] = at[1] + wp.int64(1)
 
@@ -37,7 +37,7 @@ def take_stage(
     at: Any,
     trial: Any,
 ):
-    """y + h Σ a_ij k_j over the stages before the i-th, a thread for each variable and state."""
+    """Compute y + h Σ a_ij k_j over the stages before the i-th, with a thread for each variable and state."""
     v, s = wp.tid()
     h = y.dtype(lengths[at[0]])
     total = y[v, s]
@@ -58,8 +58,8 @@ def finish_step(
     at: Any,
     failed: Any,
 ):
-    """y + h Σ b_j k_j, with Euler parameters of the norm 1, and the first step after which a state is not finite; a
-    thread for each state."""
+    """Compute y + h Σ b_j k_j, normalise Euler parameters, and record the first step after which a state is not finite;
+    a thread for each state."""
     s = wp.tid()
     h = y.dtype(lengths[at[0]])
     finite = wp.isfinite(h)

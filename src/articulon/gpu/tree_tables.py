@@ -1,4 +1,4 @@
-"""A forest of trees, and the scratch of a batch of its states, as Warp's kernels read them; and which models they take.
+"""Tables of a forest and the workspace of a batch of its states for Warp's kernels, and the models that these support.
 
 Arrays of a batch are (rows, states): neighbouring threads read neighbouring numbers.
 """
@@ -19,16 +19,16 @@ from articulon.sizes import amount, memory
 wp = load_warp()
 
 PRECISIONS = {"double": wp.float64, "single": wp.float32}
-"""Of all numbers of a batch: 53 bits, or 24."""
+"""Types of all numbers of a batch: 53 bits, or 24."""
 _SINGLE = np.finfo(np.float32)
 
 
 INTEGER, FLAT, TABLE = "integer", "flat", "table"
-"""What a field of a structure is: whole numbers (rows,), numbers (rows,), or numbers (rows, columns)."""
+"""Kinds of a structure's fields: integers (rows,), numbers (rows,), or numbers (rows, columns)."""
 
 
 def structure(name: str, meaning: str, real: Any, **fields: Any) -> Any:
-    """A type that hands arrays to kernels under their names, with numbers of a precision."""
+    """Return a type that passes arrays to kernels under their names, with numbers of a precision."""
     of = {INTEGER: wp.array(dtype=wp.int32), FLAT: wp.array(dtype=real), TABLE: wp.array2d(dtype=real)}
     types = {field: of[what] if isinstance(what, str) else what for field, what in fields.items()}
     return wp.struct(type(name, (), {"__annotations__": types, "__doc__": meaning, "__module__": __name__}))
@@ -36,11 +36,11 @@ def structure(name: str, meaning: str, real: Any, **fields: Any) -> Any:
 
 @cache
 def structures(real: Any) -> tuple[Any, Any]:
-    """The types ``Forest`` and ``Work`` with numbers of a precision."""
+    """Return the types ``Forest`` and ``Work``, with numbers of a precision."""
     forest = structure(
         "Forest",
-        "See ``model/forest_tables.py``, whose rows these are: speeds are counted after coordinates. And the bodies on "
-        "their links.",
+        "See ``model/forest_tables.py``, whose rows these are; speeds are counted after coordinates. Also the bodies "
+        "and their links.",
         real,
         **dict.fromkeys(("parent", "kind", "q", "u", "slot", "first", "body_link"), INTEGER),
         **dict.fromkeys(("position", "rotation", "axis", "moment", "inertia", "body_offset", "body_turn"), TABLE),
@@ -48,8 +48,8 @@ def structures(real: Any) -> tuple[Any, Any]:
     )
     work = structure(
         "Work",
-        "See ``Workspace`` in ``model/forest_tables.py``: arrays (rows, states), the rows of link i from i times their "
-        "number on. And the forces that act.",
+        "See ``Workspace`` in ``model/forest_tables.py``: arrays (rows, states), with the rows of link i beginning at "
+        "i times their number. Also the acting forces.",
         real,
         **dict.fromkeys(_ROWS, TABLE),
         **dict.fromkeys(("gathered", "tau", "gravity"), TABLE),
@@ -58,7 +58,7 @@ def structures(real: Any) -> tuple[Any, Any]:
 
 
 _SIZES = ("mass", "moment", "inertia")
-"""What a precision must be able to hold; components of lengths and rotations may be as small as rounding."""
+"""Quantities whose values a precision must represent; components of lengths and rotations may underflow."""
 _ROWS = {
     "quaternion": 4,
     "reach": 3,
@@ -69,56 +69,56 @@ _ROWS = {
     "acceleration": 6,
     "wrench": 6,
 }
-"""Rows of each link in the arrays of ``Work``."""
+"""Number of rows per link in the arrays of ``Work``."""
 
 
 def check_tree_model(model: Model, where: str) -> None:
-    """Raises ModelError, with the reason, for what kernels of trees do not take."""
+    """Raise ModelError, with the reason, for a model that tree kernels do not support."""
     reasons = (
         (bool(model.modes), "flexible bodies", "their modes have no kernels there"),
-        (model.armature is not None, "armatures of joints", "the solution there knows the inertia of links alone"),
-        (bool(model.loop_joints), "closed loops", "forces of constraint have no kernels there"),
-        (bool(model.drives), "driven joints", "forces of constraint have no kernels there"),
+        (model.armature is not None, "armatures of joints", "the kernels include the inertia of links only"),
+        (bool(model.loop_joints), "closed loops", "constraint forces have no kernels there"),
+        (bool(model.drives), "driven joints", "constraint forces have no kernels there"),
     )
     for found, what, why in reasons:
         if found:
-            raise ModelError(f"{where}: the model has {what}, and {why}; compute it on the CPU, without `device`")
+            raise ModelError(f"{where}: the model has {what}, but {why}; compute it on the CPU, without `device`")
     strange = sorted(set(model.forest.kind.tolist()) - set(KINDS))
     if strange:
         names = ", ".join(BY_KIND[kind].__name__ for kind in KINDS)
         raise ModelError(
-            f"{where}: there are no kernels for joints of the kind {BY_KIND[strange[0]].__name__} on a device, but for "
+            f"{where}: joints of the kind {BY_KIND[strange[0]].__name__} have no kernels on a device, unlike "
             f"{names}; compute it on the CPU, without `device`"
         )
 
 
 def real_of(precision: Any) -> Any:
-    """Warp's type of the numbers of a precision; raises ModelError for a word that is none."""
+    """Return Warp's number type of a precision; raise ModelError for an unknown word."""
     return PRECISIONS[word(precision, tuple(PRECISIONS), "precision")]
 
 
 def integers(values: Any, device: Any) -> Any:
-    """A table of whole numbers on a device."""
+    """Return a table of integers on a device."""
     return wp.array(np.ascontiguousarray(values, dtype=np.int32), dtype=wp.int32, device=device)
 
 
 def reals(values: Any, real: Any, device: Any, what: str = "") -> Any:
-    """A table of numbers of a precision on a device. Raises ModelError, saying ``what`` it is of, for numbers of a
-    model that single precision has not."""
+    """Return a table of numbers of a precision on a device. Raise ModelError, naming ``what`` they are, for numbers of
+    a model outside the range of single precision."""
     if real is wp.float64:
         return wp.array(np.ascontiguousarray(values, dtype=np.float64), dtype=real, device=device)
     size = np.abs(values)
     lost = (size > 0.0) & ((size < _SINGLE.tiny) | (size > _SINGLE.max))
     if what and lost.any():
         raise ModelError(
-            f"precision: 'single' has no number {np.asarray(values)[lost].flat[0]:.3g} ({what}): they go from "
-            f"{_SINGLE.tiny:.2g} to {_SINGLE.max:.2g}; take other units, or precision='double'"
+            f"precision: 'single' cannot represent {np.asarray(values)[lost].flat[0]:.3g} ({what}): its range is "
+            f"{_SINGLE.tiny:.2g} to {_SINGLE.max:.2g}; use other units, or precision='double'"
         )
     return wp.array(np.ascontiguousarray(values, dtype=np.float32), dtype=real, device=device)
 
 
 def forest_of(model: Model, real: Any, device: Any) -> Any:
-    """The tables of a model on a device."""
+    """Return the tables of a model on a device."""
     table, f = structures(real)[0](), kernel_tables(model).forest
     for name in ("parent", "kind", "slot", "first"):
         setattr(table, name, integers(getattr(f, name), device))
@@ -132,18 +132,18 @@ def forest_of(model: Model, real: Any, device: Any) -> Any:
 
 
 def work_rows(model: Model) -> dict[str, int]:
-    """Rows of the arrays of ``Work``."""
+    """Return the numbers of rows of the arrays of ``Work``."""
     links, slots = model.forest.mass.size, int(model.forest.slot.max(initial=-1)) + 1
     return {**{name: k * links for name, k in _ROWS.items()}, "gathered": 27 * slots, "tau": model.nu, "gravity": 3}
 
 
 def work_of(model: Model, states: int, real: Any, device: Any) -> Any:
-    """Scratch for a number of states, zeroed.
+    """Return a zeroed workspace for a number of states.
 
     Raises
     ------
     ModelError
-        With the size, where the states do not fit into the memory of the device.
+        If the states do not fit into the memory of the device; the message gives the sizes.
     """
     rows = work_rows(model)
     numbers = sum(rows.values()) + 2 * (model.nq + model.nu)
@@ -155,13 +155,13 @@ def work_of(model: Model, states: int, real: Any, device: Any) -> Any:
     try:
         for name, count in rows.items():
             setattr(work, name, wp.zeros((max(count, 1), states), dtype=real, device=device))
-    except RuntimeError as failure:  # others use the memory too
+    except RuntimeError as failure:  # other programs use the memory too
         raise _too_large(states, needed, f"{device.alias} has no room left ({failure})") from None
     return work
 
 
 def _too_large(states: int, needed: float, there: str) -> ModelError:
     return ModelError(
-        f"states: {states:,} states of this model take {amount(needed)} or more, and {there}; take fewer at once, or "
+        f"states: {states:,} states of this model need at least {amount(needed)}, but {there}; use fewer at once, or "
         "precision='single'"
     )

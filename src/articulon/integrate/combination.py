@@ -182,6 +182,10 @@ FEATURES: dict[str, Feature] = {
     "damped springs": Feature(
         "damped point springs", lambda c: any(kind.resistance == "dashpots" for kind in c.resists)
     ),
+    "resisting drives": Feature(
+        "`joint-drive` with damping or a largest speed",
+        lambda c: any(kind.resistance == "drives" for kind in c.resists),
+    ),
     "other resistance": Feature("other forces that resist speeds", lambda c: bool(other_resistances(c))),
     "swing joints": Feature("swing joints", lambda c: bool((c.model.forest.kind == Swing.kind).any())),
     "kane": Feature("solver `kane`", lambda c: c.solver == "kane"),

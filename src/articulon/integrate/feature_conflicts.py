@@ -138,12 +138,12 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         elsewhere=True,
     ),
     **_each(
-        (*SPEED_BATHS, "fixman", "instantaneous noise", "following"),
+        ("fixman", "instantaneous noise", "following"),
         "armature",
         Refusal(
             "forces",
-            "temperatures and momenta are those of links, and armatures belong to none",
-            "leave out the armatures, or what keeps or follows a temperature",
+            "it reads the inertia and the speeds of links alone, and armatures belong to none",
+            "leave out the armatures, or what reads these",
         ),
     ),
     ("adaptive", "armature"): Refusal(

@@ -10,7 +10,7 @@ VOLUMES = ("tried volumes", "rescaled volumes")
 
 
 SOLVER_NAMES = ("kane", "divide-and-conquer")
-RESISTANCES = ("friction", "damped springs", "other resistance")
+RESISTANCES = ("friction", "damped springs", "resisting drives", "other resistance")
 OF_BODIES = (
     "loops",
     "drives",

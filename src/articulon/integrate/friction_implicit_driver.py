@@ -33,8 +33,11 @@ class FrictionImplicitDriver(FixedStepDriver):
         thermostat = evaluator.thermostat
         self.bath_step = addressed(leave if thermostat is None else thermostat.advance, BATH)
         self.scratch = friction_implicit_scratch.scratch(evaluator)
-        self.passes, self.kept = friction_implicit_passes.passes(evaluator, self.scratch, self.flight, self.turn)
+        self.passes, self.kept = self._passes(evaluator, self.scratch)
         self.kernel = prepare_for(friction_implicit.advance, self.arguments(state, 0))
+
+    def _passes(self, e: Evaluator, arrays: friction_implicit_scratch.Scratch) -> tuple[Any, Any]:
+        return friction_implicit_passes.passes(e, arrays, self.flight, self.turn, self.problem.policy.varies)
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""
@@ -79,7 +82,7 @@ class FrictionImplicitDriver(FixedStepDriver):
             result.barostat = self.problem.barostat.acting(evaluator, self.step)
         result.bind_law()
         result.scratch = friction_implicit_scratch.scratch(evaluator)
-        result.passes, result.kept = friction_implicit_passes.passes(evaluator, result.scratch, self.flight, self.turn)
+        result.passes, result.kept = self._passes(evaluator, result.scratch)
         return result
 
 

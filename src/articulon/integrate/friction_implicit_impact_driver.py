@@ -20,6 +20,7 @@ from articulon.forces.impacts.impact_memory import MEMORY, Rests, memory_size, r
 from articulon.forces.impacts.impulse_response import response
 from articulon.forces.impacts.pressing import SLIDES
 from articulon.forces.impacts.resting_contacts import keep_closed
+from articulon.forces.joint_friction import resistance_of
 from articulon.integrate import friction_implicit_impacts as steps_between
 from articulon.integrate.fixed_steps import FixedStepDriver
 from articulon.integrate.friction_implicit_impacts import CLEAR, ENDED, MEETS, PULL, PULLS
@@ -73,7 +74,9 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         kept: list[Any] = []
         if engine.may_rest:
             forest, q, u, ws = e.system.forest, arrays.q, arrays.u, e.ws
-            laden, programs = response(e.model, (arrays.mass, arrays.moment, arrays.inertia))
+            rubs = resistance_of(e.system.forces.terms) is not None
+            inertias = arrays.mass, arrays.moment, arrays.inertia
+            laden, programs = response(e.model, inertias, arrays.diagonal if rubs else None)
             own, table, p = engine.response, engine.table, engine.pressed
             start, uncounted = np.zeros((2, q.size + u.size)), np.zeros(1)
             placing = Program([place_links.bind(forest, q, ws)])
@@ -361,11 +364,12 @@ def check_impacts(problem: Problem, engine: ImpactEngine) -> None:
             "integrator.rule: contacts that rest slide without friction under 'friction-implicit', and these have "
             f"some; set friction to 0, {instead}"
         )
-    resisting = sorted(str(kind.model_fields["kind"].default) for kind, t in e.system.forces.terms if kind.resists(t))
+    others = (kind for kind, t in e.system.forces.terms if kind.resists(t) and kind.resistance != "joints")
+    resisting = sorted(str(kind.model_fields["kind"].default) for kind in others)
     if resisting:
         raise CaseError(
-            "integrator.rule: contacts that rest under 'friction-implicit' push against the drag of bodies, and "
-            f"'{resisting[0]}' resists speeds too; leave it out, {instead}"
+            "integrator.rule: contacts that rest under 'friction-implicit' push against the drag of bodies and the "
+            f"damping and friction of joints, and '{resisting[0]}' resists speeds too; leave it out, {instead}"
         )
 
 

@@ -9,7 +9,7 @@ For Coulomb's friction S depends on ū. With Φ(ū) = Σ μ u_s ln cosh(|ū|/u_s
 convex ½ (ū − u)·M(ū − u) + h/2 Φ(ū), drag and noise apart. The step is solved again with the S of the latest ū: as Φ is
 concave in |ū|², each turn goes down. An S that is not quite that of ū costs accuracy, and neither books nor stability.
 
-Neither damping nor friction of joints has a noise of its own.
+Drives that resist are solved for with them (``friction_implicit_drives.py``). None of these has a noise of its own.
 """
 
 import math
@@ -19,13 +19,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import copy_into
-from articulon.dynamics.damped_articulated import JointDampings, factor_damped, joint_dampings, solve_damped
+from articulon.dynamics.damped_articulated import JointDampings, factor_damped, solve_damped
 from articulon.dynamics.loops.conditions import mark_live_rows, row_accelerations, row_wrenches
 from articulon.dynamics.loops.constrained_articulated import correct_multipliers
+from articulon.integrate.friction_implicit_drives import (
+    HALVINGS,
+    Driving,
+    add_drives,
+    begin_search,
+    differs,
+    go_along,
+    note_resistance,
+    rises,
+)
 from articulon.kernels import jit
 from articulon.lanes import any_of, choose
 from articulon.model.loop_declarations import DRIVE
-from articulon.model.state import DAMPING
+from articulon.model.state import DAMPING, EXTERNAL
 from articulon.passes import pass_of
 
 MOST_TURNS = 100
@@ -49,13 +59,27 @@ class Rubbing(NamedTuple):
     moving: np.ndarray
     """1 while the coefficients still change, else 0, shape (1,)."""
     damping: JointDampings
-    """h/2 S with that factor, and what the recursion keeps."""
+    """h/2 S with that factor and the armatures, and what the recursion keeps."""
+    armature: np.ndarray
+    """Armatures of the joints, shape (nu,)."""
+    driving: Driving | None
+    """Drives that resist."""
 
 
-def rubbing(nu: int, other: Any, zeros: Callable[..., Any] = np.zeros) -> Rubbing:
-    """Arrays for a model of so many speeds, on which other forces (nu,) act besides."""
-    damping = JointDampings(*(zeros(one.shape) for one in joint_dampings(nu)))
-    return Rubbing(zeros((nu,)), zeros((nu,)), other, zeros((nu,)), zeros((1,)), damping)
+def rubbing(
+    diagonal: Any,
+    other: Any,
+    armature: np.ndarray | None = None,
+    zeros: Callable[..., Any] = np.zeros,
+    driving: Driving | None = None,
+) -> Rubbing:
+    """Arrays for a model with armatures (nu,) and drives, on whose speeds other forces (nu,) act besides; ``diagonal``
+    (nu,) is where that of the mass matrix is."""
+    nu = diagonal.shape[0]
+    damping, rotors = JointDampings(diagonal, zeros((nu, 7))), np.zeros(nu)
+    if armature is not None:
+        rotors[:] = armature
+    return Rubbing(zeros((nu,)), zeros((nu,)), other, zeros((nu,)), zeros((1,)), damping, rotors, driving)
 
 
 @jit
@@ -78,29 +102,67 @@ def find_coefficients(rows, u, half, udot, found):
 
 
 @jit
+def shorten(driving, turn, rows, half, u, udot, rubbing):
+    """Takes back a part of a step of Newton's that goes too far; whether it has."""
+    if driving is None:
+        return False
+    begin_search(driving, udot)
+    note_resistance(driving, rubbing.other, rubbing.tau, rubbing.damping.diagonal, rubbing.armature, udot)
+    if turn == 1:  # what resists where the first has set out is not known
+        return False
+    copy_into(driving.steps[1], driving.resisted)
+    find_coefficients(rows, u, half, udot, rubbing.latest)
+    if not rises(driving, rubbing.latest, half, u, udot):
+        return False
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        part = 0.5 * (low + high)
+        go_along(driving, part, udot)
+        find_coefficients(rows, u, half, udot, rubbing.latest)
+        if rises(driving, rubbing.latest, half, u, udot):
+            high = part
+        else:
+            low = part
+    return True
+
+
+@jit
+def unsettled(driving, shortened, changes, half, u, udot, rubbing):
+    """Whether coefficients, or the resistance of drives, still change, 1 or 0."""
+    if driving is None:
+        return changes
+    if shortened or differs(driving, rubbing.latest, half, u, udot):
+        return 1.0
+    return changes
+
+
+@jit
 def begin_turn(turn, rows, half, factor, u, udot, rubbing):
     """Sets up a turn; whether there is nothing left to do. The first sets out from u, whatever is left in ``udot``.
 
     In lanes each state has turns of its own: the coefficients of one that has settled stand still."""
-    moving = rubbing.moving
+    moving, shortened = rubbing.moving, False
     if turn == 0:
         moving[0] = 1.0
         for k in range(u.size):
             udot[k] = 0.0
+    else:
+        shortened = shorten(rubbing.driving, turn, rows, half, u, udot, rubbing)
     find_coefficients(rows, u, half, udot, rubbing.latest)
     if turn > 0:
         changes = 0.0 * moving[0]
         for k in range(u.size):
             a, b = rubbing.coefficient[k], rubbing.latest[k]
             changes = choose(abs(a - b) > SETTLED * a, 1.0, changes)
-        moving[0] *= changes
+        moving[0] *= unsettled(rubbing.driving, shortened, changes, half, u, udot, rubbing)
         if not any_of(moving[0] > 0.0):
             return True
     for k in range(u.size):
         s = choose(moving[0] > 0.0, rubbing.latest[k], rubbing.coefficient[k])
         rubbing.coefficient[k] = s
         rubbing.tau[k] = rubbing.other[k] - factor * s * u[k]
-        rubbing.damping.diagonal[k] = half * factor * s
+        rubbing.damping.diagonal[k] = half * factor * s + rubbing.armature[k]
+    add_drives(rubbing.driving, half, u, udot, rubbing.tau, rubbing.damping.diagonal)
     return False
 
 
@@ -153,6 +215,19 @@ def solve_with_rows(forest, rows, rigid, wrench, ws, rubbing, arrays, udot):
             arrays.residual[r] += arrays.multiplier[r]
         correct_multipliers(rows, arrays)
         solve_damped(forest, arrays.tau, arrays.total, NOWHERE, ws, damping, udot, arrays.articulated[:0])
+
+
+@pass_of
+def book_driving(rubbing, udot, u, work):
+    """Adds the work of drives over a step, at the mean speeds u (nu,), to the works; ``udot`` is what the step's
+    solution has come to."""
+    driving = rubbing.driving
+    note_resistance(driving, rubbing.other, rubbing.tau, rubbing.damping.diagonal, rubbing.armature, udot)
+    power = 0.0
+    for k in range(u.size):
+        rubbed = driving.factor[DAMPING] * rubbing.coefficient[k] * u[k]
+        power += driving.driven[k] * (driving.resisted[k] + rubbed) * u[k]
+    work[EXTERNAL] += driving.clock[1] * power
 
 
 @pass_of

@@ -34,6 +34,7 @@ from articulon.dynamics.loops.conditions import (
 )
 from articulon.dynamics.loops.constrained_articulated import CLOSED, OPEN, largest_error
 from articulon.dynamics.loops.loop_passes import (
+    OpenForest,
     factoring,
     factoring_under,
     respond,
@@ -97,13 +98,14 @@ def solving_tangent(
     ws: Workspace,
     arrays: LoopScratch,
     udot: np.ndarray,
+    adding: OpenForest,
 ) -> list[Bound]:
     """The passes that find accelerations with J u' = 0; the inertias are those of ``forest``, which may have friction
-    added."""
+    added, with what is ``adding`` to the mass matrix."""
     return [
         begin_tangent.bind(forest, loops, ws, arrays),
-        *factoring_under(forest, loops, loads, ws, arrays, udot),
-        solve_rows.bind(loops, *loads, ws, arrays, udot, solving_again(forest, loads, ws, arrays, udot)),
+        *factoring_under(forest, loops, loads, ws, arrays, udot, adding),
+        solve_rows.bind(loops, *loads, ws, arrays, udot, solving_again(forest, loads, ws, arrays, udot, adding)),
     ]
 
 
@@ -244,9 +246,10 @@ def drifting_tangent(
     arrays: LoopScratch,
     ends: tuple[Any, ...],
     travelling: list[Bound],
+    adding: OpenForest,
 ) -> Bound:
     """A drift as :func:`drift_tangent` takes its arguments: loops, motions and functions; part, clock and span; and
-    what it sets out from, works and status."""
+    what it sets out from, works and status. ``adding`` is what is added to the mass matrix."""
     return drift_tangent.bind(
         *constraints,
         *times,
@@ -258,8 +261,8 @@ def drifting_tangent(
         Program(travelling),
         Program([place_links.bind(forest, q, ws)]),
         Program([move_links.bind(forest, u, ws)]),
-        factoring(forest, constraints[0], ws, arrays),
-        responding(forest, ws, arrays),
+        factoring(forest, constraints[0], ws, arrays, adding),
+        responding(forest, ws, arrays, adding),
     )
 
 

@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import ZERO, add, copy_into, load, load_from, scale, store, store_from
+from articulon.dynamics.armatures import adding_armatures, open_solution
 from articulon.dynamics.kinematics import move
 from articulon.dynamics.kinetic_energies import find_kinetic_energy, kinetic_energy
 from articulon.dynamics.loops.conditions import LoopScratch
-from articulon.dynamics.loops.loop_passes import factoring, responding
+from articulon.dynamics.loops.loop_passes import OpenForest, factoring, responding
 from articulon.dynamics.momentum_sampling import MOST, draw_speeds
-from articulon.dynamics.motion_passes import move_links, place_links, solve
+from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.dynamics.threaded_forests import TREES, draw_in_parallel
 from articulon.forces.base import At
 from articulon.forces.evaluation import Evaluator
@@ -18,6 +19,7 @@ from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import booking, filling, scaling
 from articulon.integrate import geodesic
 from articulon.integrate.flights import flights
+from articulon.integrate.forces_of_speeds import forces_of_speeds
 from articulon.integrate.free_rotors import SHARED
 from articulon.integrate.friction_implicit_loops import (
     book_drives,
@@ -27,6 +29,13 @@ from articulon.integrate.friction_implicit_loops import (
     stir_tangent,
 )
 from articulon.integrate.friction_implicit_resistance import resisting
+from articulon.integrate.friction_implicit_rotors import (
+    adding_energy,
+    book_rotors,
+    drawing_rotors,
+    keep_rotors,
+    keeps_spins,
+)
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.integrate.status import DIVERGED, NOT_CONVERGED
 from articulon.integrate.steady_drift import drift
@@ -106,9 +115,9 @@ class Passes(NamedTuple):
     scale: Any
     """Sums them with their factors."""
     predict: Any
-    """Accelerations at u."""
+    """Accelerations at u, with forces that read speeds at these."""
     solve: Any
-    """Accelerations at the middle speeds; at rest, where flights have the velocity products."""
+    """Accelerations at the middle speeds, likewise; of links at rest, where flights have the velocity products."""
     book: Any
     """Power at the middle speeds."""
     move: Any
@@ -124,14 +133,17 @@ class Passes(NamedTuple):
     kinetic: Any
     """Kinetic energy at u."""
     rate: Any
-    """What a law reads of a thermostat."""
+    """What a law reads of a thermostat, and forces that read speeds where it reads those."""
     stir: Any
     """Langevin's friction and noise."""
 
 
-def passes(e: Evaluator, arrays: Scratch, flight: bool, turn: np.ndarray | None = None) -> tuple[Passes, list[Program]]:
-    """The programs of a model's steps: as kernels take them, and to be kept; see ``filling`` for ``turn``."""
-    programs = [Program(one) for one in parts(e, arrays, flight, turn=turn)]
+def passes(
+    e: Evaluator, arrays: Scratch, flight: bool, turn: np.ndarray | None = None, asked: bool = False
+) -> tuple[Passes, list[Program]]:
+    """The programs of a model's steps: as kernels take them, and to be kept; see ``filling`` for ``turn`` and
+    ``parts`` for ``asked``."""
+    programs = [Program(one) for one in parts(e, arrays, flight, turn=turn, asked=asked)]
     compile_passes(one for program in programs for one in program.passes)
     return Passes(*(program.code for program in programs)), programs
 
@@ -143,9 +155,10 @@ def parts(
     flying: Pass = fly,
     in_lanes: bool = False,
     turn: np.ndarray | None = None,
+    asked: bool = False,
 ) -> Passes:
     """The passes of each program, with the iteration of flights where the drift follows geodesic lines; ``in_lanes``
-    those of several states side by side."""
+    those of several states side by side, ``asked`` those of a policy whose law reads the forces of every step."""
     forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
     loops, looped, driven = e.system.loops, bool(e.system.loops.kind.size), bool(e.model.drives)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
@@ -156,18 +169,34 @@ def parts(
     move_u, move_middle = move_links.bind(forest, u, ws), move_links.bind(forest, middle, ws)
     locate = [place_links.bind(forest, q, ws), move_u]
     kept = keep_spins.bind(forest, ws, arrays.turning)
+    adding = adding_armatures(e.model, arrays.no_torque)
+    summed = list(scaling(e, channels, factor))
+    of_speeds = forces_of_speeds(e, at)
+
+    def felt(moving: Bound, speeds: np.ndarray) -> list[Bound]:
+        """Forces that read speeds, anew at others; nothing where there are none."""
+        return [moving, *of_speeds.at(speeds), *summed] if of_speeds.kinds else []
 
     def solving(inertias: Forest, forces: tuple[Any, Any, Any], moved: Workspace, found: np.ndarray) -> list[Bound]:
         """The solution for accelerations under forces, those of gravity among them."""
         if looped:
-            return solving_tangent(inertias, loops, (*forces, fall), moved, e.solver.loops, found)
-        return [solve.bind(inertias, inertias.mass, inertias.moment, inertias.inertia, *forces, fall, moved, found)]
+            return solving_tangent(inertias, loops, (*forces, fall), moved, e.solver.loops, found, adding)
+        return [open_solution(e.model, inertias, (*forces, fall), moved, found)]
 
     def driving(span: np.ndarray, found: LoopScratch) -> list[Bound]:
         """The work of drives over a time."""
         return [book_drives.bind(loops, middle, found.multiplier, span, arrays.work)] if driven else []
 
-    accelerate = solving(forest, (*sums, gravity), still if flight else ws, udot)
+    rotors: list[Bound] = []
+    if e.model.armature is not None and keeps_spins(forest):
+        pushed = e.zeros((e.model.nu,))
+        rotors = [keep_rotors.bind(forest, ws, arrays.turning, e.model.armature.copy(), sums[0], pushed)]
+        sums = pushed, sums[1]
+    accelerate = [*rotors, *solving(forest, (*sums, gravity), still if flight else ws, udot)]
+    solve_middle = accelerate if flight else [move_middle, kept, *accelerate]
+    # Flights have no velocity products to predict speeds for.
+    moved = [] if flight else [move_u, kept]
+    predict = [] if flight and not of_speeds.kinds else [*felt(move_u, u), *moved, *accelerate]
     book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span, e.solver.loops)]
     friction, rubbed = resisting(e, arrays, at, solving, driving)
     way, bath = e.system.bath.choice[WAY], e.system.bath
@@ -175,26 +204,31 @@ def parts(
     rate: list[Bound] = []
     stirring: list[Bound] = []
     if way == SCALES or arrays.bath.size > 0:
-        kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic)]
+        kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic), *adding_energy(e.model, u, arrays)]
     if arrays.bath.size > 0:
         rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
+    if asked:
+        rate += felt(move_u, u)
     if way == KICKS:
         noise, stirred = arrays.draw.speeds, (bath, arrays.clock, u, ws)
-        stirring = [_drawing(e, arrays, still)]
+        stirring = _drawing(e, arrays, still)
         if looped:
-            kept_rows = arrays.work, Program([move_u]), factoring(forest, loops, ws, e.solver.loops)
-            answer = responding(forest, ws, e.solver.loops)
+            kept_rows = arrays.work, Program([move_u]), factoring(forest, loops, ws, e.solver.loops, adding)
+            answer = responding(forest, ws, e.solver.loops, adding)
             stirring += [stir_tangent.bind(forest, loops, *stirred, noise, e.solver.loops, *kept_rows, answer)]
         else:
             stirring += [stir.bind(forest, *stirred, noise, arrays.work)]
+        if e.model.armature is not None:
+            rotor = e.model.armature.copy(), u, arrays.work
+            stirring = [book_rotors.bind(*rotor, -1.0), *stirring, book_rotors.bind(*rotor, 1.0)]
     travelling = flights(e, arrays, flying, in_lanes) if flight else None
-    first, second = _drifting(e, arrays, travelling)
+    first, second = _drifting(e, arrays, travelling, adding)
     return Passes(
         locate,
-        list(filling(e, at, resistance=False, turn=turn)),
-        list(scaling(e, channels, factor)),
-        [] if flight else [move_u, kept, *accelerate],
-        accelerate if flight else [move_middle, kept, *accelerate],
+        [*filling(e, at, resistance=False, turn=turn, of_speeds=False), *of_speeds.begin()],
+        summed,
+        predict,
+        [*felt(move_middle, middle), *solve_middle],
         book,
         [move_u],
         first,
@@ -207,17 +241,20 @@ def parts(
     )
 
 
-def _drawing(e: ModelTables, arrays: Scratch, still: Workspace) -> Bound:
+def _drawing(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bound]:
     """Langevin's noise; which of the two passes draws it follows from the model, for they round differently."""
     forest = e.system.forest
     trees = forest.tree.size - 1
     drawn = forest, e.system.bath, arrays.number, still, arrays.draw
     if trees < SHARED or forest.flexible is not None or e.system.loops.kind.size:
-        return draw_noise.bind(*drawn)
-    return draw_noise_of_many.bind(*drawn, np.zeros((-(-trees // TREES), MOST, MOST)))
+        return [draw_noise.bind(*drawn), *drawing_rotors(e, arrays, still)]
+    many = draw_noise_of_many.bind(*drawn, np.zeros((-(-trees // TREES), MOST, MOST)))
+    return [many, *drawing_rotors(e, arrays, still)]
 
 
-def _drifting(e: ModelTables, arrays: Scratch, flying: list[Bound] | None) -> tuple[list[Bound], list[Bound]]:
+def _drifting(
+    e: ModelTables, arrays: Scratch, flying: list[Bound] | None, adding: OpenForest
+) -> tuple[list[Bound], list[Bound]]:
     """The drifts of the two halves of a step: flights, or at steady speeds where there are none."""
     forest, ws = e.system.forest, e.ws
     moved = arrays.q, arrays.u
@@ -228,7 +265,15 @@ def _drifting(e: ModelTables, arrays: Scratch, flying: list[Bound] | None) -> tu
     constraints = e.system.loops, e.system.motions, e.motion_functions
     first, second = (
         drifting_tangent(
-            forest, constraints, (part, arrays.clock, arrays.span), *moved, ws, e.solver.loops, ends, travelling
+            forest,
+            constraints,
+            (part, arrays.clock, arrays.span),
+            *moved,
+            ws,
+            e.solver.loops,
+            ends,
+            travelling,
+            adding,
         )
         for part in (0.5, 1.0)
     )

@@ -12,7 +12,14 @@ from articulon.forces.filling import clear, fill_friction
 from articulon.forces.joint_friction import no_frictions, resistance_of
 from articulon.forces.linear_flow import booking_flow
 from articulon.forces.stokes_drag import drag_wrenches
-from articulon.integrate.friction_implicit_joints import book_rubbing, rubbing, solve_rubbed, solve_rubbed_tangent
+from articulon.integrate.friction_implicit_drives import driving_of
+from articulon.integrate.friction_implicit_joints import (
+    book_driving,
+    book_rubbing,
+    rubbing,
+    solve_rubbed,
+    solve_rubbed_tangent,
+)
 from articulon.integrate.friction_implicit_modes import add_modal_damping, book_modal_damping, damp_modes, is_damped
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.integrate.friction_implicit_springs import book_dashpots, dashpots_of, place_dashpots, solve_dashpots
@@ -82,7 +89,8 @@ def resisting(
     looped = bool(loops.kind.size)
     u, middle, factor = arrays.u, arrays.middle, arrays.factor
     rows, dashpots = resistance_of(forces.terms), dashpots_of(forces.terms, forest, loops, e.system.motions, e.model.nu)
-    resists = rows is not None or dashpots is not None
+    driven = driving_of(forces.terms, forest, arrays)
+    resists = rows is not None or dashpots is not None or driven is not None
     flexes = is_damped(forest.flexible)
     if not (forces.drag.link.size > 0 or forces.noise.choice[0] != 0 or resists or flexes):
         return [], []
@@ -104,7 +112,7 @@ def resisting(
     if not resists:
         friction.extend(solving(heavier, (pushed, arrays.total, np.zeros(3)), laden, arrays.udot))
     else:
-        own = rubbing(e.model.nu, pushed, e.zeros)
+        own = rubbing(arrays.diagonal, pushed, e.model.armature, e.zeros, driven)
         rubbed_by = (no_frictions() if rows is None else rows, *over, u, arrays.total, laden, own)
         if dashpots is not None:
             springs, found = dashpots.springs, dashpots.arrays
@@ -118,6 +126,8 @@ def resisting(
             friction.append(solve_rubbed.bind(heavier, *rubbed_by, e.zeros((0, 21)), arrays.udot))
         if rows is not None:
             resisted.append(book_rubbing.bind(own, middle, arrays.powers))
+        if driven is not None:
+            resisted.append(book_driving.bind(own, arrays.udot, middle, arrays.work))
     rubbed = [
         move_links.bind(forest, middle, ws),
         book_friction.bind(forces.drag, ws, arrays.friction, arrays.powers),

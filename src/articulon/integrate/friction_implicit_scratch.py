@@ -17,6 +17,8 @@ class Scratch(NamedTuple):
     """First moments, likewise, shape (links, 3)."""
     inertia: np.ndarray
     """Inertias, likewise, shape (links, 6)."""
+    diagonal: np.ndarray
+    """What armatures, and h/2 of the resistance of joints, add to the diagonal of the mass matrix, shape (nu,)."""
     udot: np.ndarray
     """Accelerations, shape (nu,)."""
     middle: np.ndarray
@@ -79,6 +81,7 @@ def scratch(e: ModelTables) -> Scratch:
         np.zeros(n),
         np.zeros((n, 3)),
         np.zeros((n, 6)),
+        np.zeros(nu),
         np.zeros(nu),
         np.zeros(nu),
         np.zeros((2, n, 6)),

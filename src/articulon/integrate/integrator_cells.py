@@ -25,7 +25,6 @@ from articulon.integrate.refusals import (
     CANONICAL_LOOPS,
     CANONICAL_SWINGS,
     DEVICE,
-    EQUAL_STEPS,
     FIXED_BOX,
     FLEXIBLE,
     FOLLOWED_MAPS,
@@ -52,6 +51,7 @@ from articulon.integrate.refusals import (
     RATES_BATH,
     REFLECTED_SPHERES,
     REFLECTING,
+    SHADOWED_IMPACTS,
     SLOWER_CONTACTS,
     SMOOTH_SPHERES,
     SOLVERS,
@@ -60,6 +60,7 @@ from articulon.integrate.refusals import (
     SPEEDLESS_VOLUMES,
     THERMOSTATS_FACTOR,
     TOUCHING_BATH,
+    TOUCHING_IMPACTS,
     TOUCHING_NOISE,
     TOUCHING_RATES,
     TOUCHING_SCALING,
@@ -198,14 +199,16 @@ CELLS["flights"] = {**CELLS["friction-implicit"], "flexible": FLEXIBLE}
 for _name, _cells in CELLS.items():
     if _name != "particles":
         _cells["device"] = DEVICE
-    if _name in ("canonical", "friction-implicit", "flights", "touching"):
+    if _name in ("canonical", "flights", "touching"):
         _cells["armature"] = ARMATURES
     if _name in ("predictor-corrector", "scipy"):
         _cells.update(of_all(("hard spheres", "impacts"), BROKEN_OFF))
     elif _name in ("overdamped", "ermak-mccammon"):
         _cells.update(of_all(("hard spheres", "impacts"), NO_SPEEDS_TO_HIT))
-    elif _name in ("canonical", "flights", "particles", "r-respa", "grains", "touching"):
-        _cells.update(of_all(("hard spheres", "impacts"), EQUAL_STEPS))
+    elif _name in ("canonical", "flights", "particles", "r-respa"):
+        _cells.update(of_all(("hard spheres", "impacts"), SHADOWED_IMPACTS))
+    elif _name in SPHERES:
+        _cells.update(of_all(("hard spheres", "impacts"), TOUCHING_IMPACTS))
     if _name in ("explicit", "predictor-corrector", "scipy", "canonical"):
         _cells.update(of_all(VOLUMES, JUMPING_VOLUMES))
     elif _name in ("overdamped", "ermak-mccammon"):

@@ -35,7 +35,7 @@ def of_rule(why: str, instead: str, here: str = "") -> Refusal:
 
 ARMATURES = of_rule(
     "takes kinetic energy for that of links, and armatures belong to none",
-    "choose one of {explicit}, or leave the armatures out",
+    "choose friction-implicit with drift = 'steady', one of {explicit}, or leave the armatures out",
 )
 _WITH_CONTACTS = "choose velocity-verlet with a step"
 TRIED_CONTACTS = of_rule(
@@ -90,8 +90,8 @@ CANONICAL_SWINGS = of_rule(
     "choose friction-implicit with drift = 'geodesic', which is symplectic too, or one of {stepping}",
 )
 OTHER_RESISTANCE = of_rule(
-    "takes implicitly Stokes drag, the damping and friction of joints and the damping of modes and of point springs, "
-    "and does not know how {resisting} resists speeds",
+    "takes implicitly Stokes drag, the damping and friction of joints, their drives and the damping of modes and of "
+    "point springs, and does not know how {resisting} resists speeds",
     "leave that force out, or choose one of {explicit}, or 'scipy-radau' where it is stiff",
 )
 OVERDAMPED_FRICTION = of_rule(
@@ -152,8 +152,15 @@ INSTANTANEOUS = of_rule(
     "has no kinetic temperature that Brownian forces could follow", "set forces.brownian.amplitude_from to 'bath'"
 )
 WITHOUT_DRAG = of_rule("needs drag that acts, and forces.brownian.dissipation is 'none'", "set it to 'drag'")
-EQUAL_STEPS = of_rule(
-    "takes steps of one length, and an impact ends a step at a time of its own", "choose one of {explicit}"
+SHADOWED_IMPACTS = of_rule(
+    "keeps the energy of a Hamiltonian near the model's that depends on the length of the step, and an impact ends a "
+    "step at a time of its own: at every impact the energy would jump by the difference of two of them",
+    "choose friction-implicit with drift = 'steady', or one of {explicit}",
+)
+TOUCHING_IMPACTS = of_rule(
+    "with contacts takes steps of one length, over which these remember how spheres have slid, and an impact ends a "
+    "step at a time of its own",
+    "let all spheres meet by contacts, or all by impacts with one of {explicit}",
 )
 BROKEN_OFF = of_rule(
     "carries over from step to step what it has found of the forces, which an impact breaks off",

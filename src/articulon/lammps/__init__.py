@@ -1,4 +1,4 @@
-"""LAMMPS: its data files read and written, and its forces in the place of ours."""
+"""LAMMPS: reading and writing its data files, and computing forces with it."""
 
 from importlib import import_module
 from typing import Any
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 _LATER = {"Coupled": "articulon.runs.coupled"}
-"""What users find here and stands on floors that come later, as it runs models."""
+"""Names that belong to this package but live in higher layers, because they run models."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,9 +1,9 @@
-"""Which molecules of a data file are polymer chains: those whose bonds make a linear chain, a ring or a star.
+"""Find the polymer chains in a data file: molecules whose bonds form a linear chain, a ring or a star.
 
-A data file names no polymers. A molecule is what bonds hold together, rigid ones too. It is a chain where it has at
-least four beads, as many as a dihedral angle: water, carbon dioxide and the like are none. Arms of a star have at least
-two beads, so that neither methane nor a nitrate ion is one. Molecules with all their atoms are branched by their
-hydrogens, and are no chains either.
+A data file does not name polymers. A molecule is a set of atoms connected by bonds, rigid ones included. It is a chain
+if it has at least four beads, as many as a dihedral angle has, which excludes water, carbon dioxide and the like. Arms
+of a star have at least two beads, which excludes methane and nitrate ions. All-atom molecules are branched by their
+hydrogens, and are not chains either.
 """
 
 from typing import NamedTuple
@@ -15,27 +15,27 @@ from scipy.sparse.csgraph import connected_components
 from articulon.lammps.molecule_images import partners
 
 LEAST = 4
-"""Beads of a chain at least."""
+"""Least number of beads in a chain."""
 
 KINDS = ("linear chain", "ring", "star")
 
 
 class BondedChains(NamedTuple):
-    """Chains by their lowest atoms, as :meth:`articulon.ModelBuilder.add_chains` takes them."""
+    """Chains in the order of their lowest atoms, as :meth:`articulon.ModelBuilder.add_chains` takes them."""
 
     site: np.ndarray
-    """Beads, chain after chain: linear ones from the end with the lower number on, rings from their lowest atom towards
+    """Beads, chain after chain: linear ones from the end with the lower number, rings from their lowest atom towards
     the lower of its neighbours, stars in ascending order, shape (beads,)."""
     first: np.ndarray
-    """Where each chain begins, and the number of beads at the end, shape (chains + 1,)."""
+    """Index of each chain's first bead, followed by the number of beads, shape (chains + 1,)."""
     kind: np.ndarray
-    """Of each chain its place in :data:`KINDS`, shape (chains,)."""
+    """Index of each chain's kind in :data:`KINDS`, shape (chains,)."""
     others: int
-    """Molecules of as many beads that are none of these."""
+    """Number of molecules with as many beads that are not chains."""
 
     @property
     def notes(self) -> list[str]:
-        """What was taken for chains, and what was not, a line each."""
+        """Describe the chains found, and the other molecules, a line each."""
         found, length = [], np.diff(self.first)
         for kind, name in enumerate(KINDS):
             own = length[self.kind == kind]
@@ -45,15 +45,15 @@ class BondedChains(NamedTuple):
         lines = [f"polymer chains by their bonds: {', '.join(found)} (chains = false for none)"] if found else []
         if self.others:
             lines.append(
-                f"molecules of {LEAST} beads or more that are neither linear chains, rings nor stars, and have no "
-                f"statistics of chains: {self.others}"
+                f"molecules of {LEAST} beads or more that are not linear chains, rings or stars, and have no chain "
+                f"statistics: {self.others}"
             )
         return lines
 
 
 def bonded_chains(bonds: np.ndarray, count: int) -> BondedChains:
-    """The chains among ``count`` atoms with bonds between pairs of them, shape (bonds, 2); a bond that is listed twice
-    is one."""
+    """Find the chains among ``count`` atoms with bonds between pairs of them, shape (bonds, 2); duplicate bonds count
+    once."""
     pairs = np.unique(np.sort(bonds.reshape(-1, 2), axis=1), axis=0)
     graph = coo_array((np.ones(len(pairs)), pairs.T), shape=(count, count))
     molecules, owner = connected_components(graph, directed=False)
@@ -61,7 +61,7 @@ def bonded_chains(bonds: np.ndarray, count: int) -> BondedChains:
     atoms = np.bincount(owner, minlength=molecules)
     edges = np.bincount(owner[pairs[:, 0]], minlength=molecules)
     branching = np.bincount(owner, degree > 2, minlength=molecules)
-    # Each atom that is bonded to a branching one begins an arm, which must go on.
+    # Each atom bonded to a branching atom begins an arm, which must have another bead.
     ends = degree[pairs] == 1
     short = np.bincount(owner[pairs[:, 0]], (ends & (degree[pairs[:, ::-1]] > 2)).any(axis=1), minlength=molecules)
     open_ended, unbranched = edges == atoms - 1, branching == 0
@@ -74,7 +74,7 @@ def bonded_chains(bonds: np.ndarray, count: int) -> BondedChains:
     members = np.split(np.argsort(owner, kind="stable"), np.cumsum(atoms)[:-1])
     neighbours = partners(pairs, count)
     chains = [_in_order(members[m], kind[m], degree, neighbours) for m in chosen.tolist()]
-    # Molecules are numbered by their lowest atoms, which scipy does not promise.
+    # Molecules are numbered by their lowest atoms; SciPy does not guarantee this order.
     order = sorted(range(len(chains)), key=lambda k: int(members[chosen[k]][0]))
     site = np.concatenate([np.zeros(0, dtype=np.int64), *(chains[k] for k in order)])
     first = np.concatenate([[0], np.cumsum([len(chains[k]) for k in order], dtype=np.int64)])
@@ -82,7 +82,7 @@ def bonded_chains(bonds: np.ndarray, count: int) -> BondedChains:
 
 
 def _in_order(members: np.ndarray, kind: int, degree: np.ndarray, neighbours: list[list[int]]) -> np.ndarray:
-    """The atoms of a chain along its backbone; those of a star as they are."""
+    """Return the atoms of a chain along its backbone; those of a star unchanged."""
     if KINDS[kind] == "star":
         return members
     ends = members[degree[members] == 1]

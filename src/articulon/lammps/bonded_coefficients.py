@@ -1,6 +1,6 @@
-"""From LAMMPS's bonds, angles, dihedrals and impropers, with their coefficients, to our forces.
+"""Convert LAMMPS's bonds, angles, dihedrals and impropers with their coefficients to our forces.
 
-LAMMPS's harmonic terms have no ½: their K is half of our stiffness. Its angles of rest are in degrees.
+LAMMPS's harmonic terms lack the factor ½: their K is half of our stiffness. Its rest angles are in degrees.
 """
 
 import math
@@ -20,13 +20,13 @@ from articulon.lammps.force_commands import Commands, types_of
 from articulon.lammps.unit_styles import UnitStyle
 
 SUFFIXES = ("/omp", "/opt", "/intel", "/gpu", "/kk")
-"""Of styles that are another one, made for some processor."""
+"""Suffixes of accelerated variants of a style."""
 NOTHING = ("zero", "none")
-"""Styles that do nothing."""
+"""Styles that exert no force."""
 
 
 class Coefficient(NamedTuple):
-    """Of one type."""
+    """Coefficients of one type."""
 
     style: str
     words: tuple[str, ...]
@@ -35,15 +35,15 @@ class Coefficient(NamedTuple):
 
 
 def plain(style: str) -> str:
-    """A style without what makes it fast."""
+    """Return a style without the suffix of an accelerated variant."""
     return next((style.removesuffix(end) for end in SUFFIXES if style.endswith(end)), style)
 
 
 def coefficients_of(data: DataFile, commands: Commands, family: str) -> dict[int, Coefficient]:
-    """By type, those of the file, then those of the commands, which override them; raises ModelError where nothing says
-    of which style they are."""
+    """Return coefficients by type, those of the file, overridden by those of the commands; raise ModelError if their
+    style is unknown."""
     found: dict[int, Coefficient] = {}
-    said = commands.styles.get(family)
+    given_style = commands.styles.get(family)
     section = data.coefficients.get(family)
     lines: list[tuple[int, tuple[str, ...], str, str | None]] = []
     if section is not None:
@@ -53,37 +53,38 @@ def coefficients_of(data: DataFile, commands: Commands, family: str) -> dict[int
         kinds = types_of(given[0], family, data, line)
         lines += [(kind, tuple(given[1:]), f"commands: '{line.strip()}'", None) for kind in kinds]
     for kind, words, where, hint in lines:
-        style = said[0] if said else hint
+        style = given_style[0] if given_style else hint
         if style is None:
-            raise ModelError(f"{where}: nothing says the style; give it, as in commands=['{family}_style harmonic']")
+            raise ModelError(f"{where}: the style is not given; add it, as in commands=['{family}_style harmonic']")
         if plain(style).startswith("hybrid"):
             if not words:
                 raise ModelError(f"{where}: expected a style and its coefficients")
             style, words = words[0], words[1:]
         found[kind] = Coefficient(plain(style), words, where)
-    if not lines and said and plain(said[0]) in NOTHING:
-        found = {kind: Coefficient(plain(said[0]), (), "") for kind in range(1, data.type_counts[family] + 1)}
+    if not lines and given_style and plain(given_style[0]) in NOTHING:
+        found = {kind: Coefficient(plain(given_style[0]), (), "") for kind in range(1, data.type_counts[family] + 1)}
     return found
 
 
 def bonded_forces(
     data: DataFile, commands: Commands, units: UnitStyle, kept: Mapping[str, np.ndarray], left_out: Set[str]
 ) -> list[Any]:
-    """The forces of all terms.
+    """Return the forces of all terms.
 
     Parameters
     ----------
     kept
-        By the family, which terms act, and are not within a rigid body, shape (terms,).
+        By family, whether each term acts, that is, does not lie within a rigid body, shape (terms,).
     left_out
-        Families, as ``"bond"``, or types of them, as ``"bond 2"``, that are left out on purpose.
+        Families, as ``"bond"``, or types of them, as ``"bond 2"``, that are deliberately left out.
 
     Raises
     ------
     ModelError
-        Naming the line, for types without coefficients, styles without a counterpart, and coefficients that are none.
+        For types without coefficients, styles without a counterpart, and invalid coefficients; the message names the
+        line.
     """
-    # Dihedrals and impropers of the same atoms may be of one law.
+    # Dihedrals and impropers may share one force law.
     gathered: dict[str, list[tuple[np.ndarray, tuple[float, ...]]]] = {}
     for family in FAMILIES:
         terms = data.terms[family]
@@ -111,7 +112,7 @@ def bonded_forces(
 
 
 def _laws(coefficient: Coefficient, family: str, kind: int, units: UnitStyle) -> list[tuple[str, tuple[float, ...]]]:
-    """The laws that the coefficients of a type mean, each with its parameters in our units."""
+    """Return the force laws for the coefficients of a type, each with its parameters in our units."""
     style, words, where = coefficient
     if style in NOTHING:
         return []
@@ -119,7 +120,7 @@ def _laws(coefficient: Coefficient, family: str, kind: int, units: UnitStyle) ->
     if style not in known:
         raise ModelError(
             f"{where}: the {family} style '{style}' has no counterpart here{nearest(style, list(known))}; known: "
-            f"{', '.join([*known, *NOTHING])}; leave its terms out on purpose by leave_out=['{family} {kind}']"
+            f"{', '.join([*known, *NOTHING])}; to leave its terms out, give leave_out=['{family} {kind}']"
         )
     names, make = known[style]
     try:
@@ -158,23 +159,23 @@ def _cosine_angle(units: UnitStyle, K: float) -> list[tuple[str, tuple[float, ..
 
 def _fold(n: float) -> float:
     if n < 1.0 or n != round(n):
-        raise ValueError(f"a multiplicity is a whole number of at least 1 here, got {n:g}")
+        raise ValueError(f"the multiplicity must be a whole number of at least 1 here, got {n:g}")
     return n
 
 
 def _harmonic_dihedral(units: UnitStyle, K: float, d: float, n: float) -> list[tuple[str, tuple[float, ...]]]:
-    """K [1 + d cos(nφ)]."""
+    """Energy K [1 + d cos(nφ)]."""
     if abs(d) != 1.0:
         raise ValueError(f"d is 1 or -1, got {d:g}")
     return [("periodic-dihedrals", (K * units.energy, _fold(n), 0.0 if d > 0.0 else math.pi))]
 
 
 def _charmm(units: UnitStyle, K: float, n: float, degrees: float, weight: float) -> list[tuple[str, tuple[float, ...]]]:
-    """K [1 + cos(nφ − d)]; the weight is that of forces between the ends in the pair styles of CHARMM."""
+    """Energy K [1 + cos(nφ − d)]; the weight scales forces between the ends in the CHARMM pair styles."""
     if weight != 0.0:
         raise ValueError(
-            f"the weight {weight:g} asks for forces between the ends of the dihedral, which go with LAMMPS's pair "
-            "styles of CHARMM alone; write 0, and the factor of such pairs in special_bonds"
+            f"the weight {weight:g} requests forces between the ends of the dihedral, which only exist with LAMMPS's "
+            "CHARMM pair styles; write 0, and give the factor of such pairs in special_bonds"
         )
     return [("periodic-dihedrals", (K * units.energy, _fold(n), math.radians(degrees)))]
 
@@ -184,7 +185,7 @@ def _quadratic(units: UnitStyle, K: float, degrees: float) -> list[tuple[str, tu
 
 
 def _opls(units: UnitStyle, *K: float) -> list[tuple[str, tuple[float, ...]]]:
-    """½K₁[1 + cos φ] + ½K₂[1 − cos 2φ] + ½K₃[1 + cos 3φ] + ½K₄[1 − cos 4φ]."""
+    """Energy ½K₁[1 + cos φ] + ½K₂[1 − cos 2φ] + ½K₃[1 + cos 3φ] + ½K₄[1 − cos 4φ]."""
     return [
         ("periodic-dihedrals", (0.5 * k * units.energy, float(n), math.pi if n % 2 == 0 else 0.0))
         for n, k in enumerate(K, start=1)
@@ -204,7 +205,7 @@ _STYLES: dict[str, dict[str, _Law]] = {
     },
     "improper": {"cvff": (("K", "d", "n"), _harmonic_dihedral)},
 }
-"""Styles that have a counterpart, with the names of their coefficients."""
+"""Styles with a counterpart, with the names of their coefficients."""
 
 
 def _lists(sites: np.ndarray) -> tuple[tuple[int, ...], ...]:
@@ -212,7 +213,7 @@ def _lists(sites: np.ndarray) -> tuple[tuple[int, ...], ...]:
 
 
 def _column(values: np.ndarray) -> Any:
-    """One for all where they are equal."""
+    """Return a single value if all are equal, else the list."""
     return float(values[0]) if (values == values[0]).all() else tuple(values.tolist())
 
 
@@ -223,7 +224,7 @@ def _harmonic_bonds(sites: np.ndarray, columns: np.ndarray) -> HarmonicBonds:
 
 def _fene_bonds(sites: np.ndarray, columns: np.ndarray) -> FeneBonds:
     k, extent, epsilon, sigma = columns.T
-    # A bond that does not repel has a sigma all the same.
+    # A bond without repulsion still needs a sigma.
     sigma = np.where(epsilon > 0.0, sigma, np.where(sigma > 0.0, sigma, 1.0))
     return FeneBonds(
         bonds=_lists(sites),
@@ -249,7 +250,7 @@ def _harmonic_dihedrals(sites: np.ndarray, columns: np.ndarray) -> HarmonicDihed
 
 
 def _periodic_dihedrals(sites: np.ndarray, columns: np.ndarray) -> PeriodicDihedrals:
-    """What the same four sites have of the same multiplicity and phase is one term: LAMMPS adds them up."""
+    """Merge terms of the same four sites, multiplicity and phase, which LAMMPS adds up, into one."""
     backwards = sites[:, 0] > sites[:, 3]
     ways = np.where(backwards[:, None], sites[:, ::-1], sites)
     keys, at = np.unique(np.concatenate([ways, columns[:, 1:]], axis=1), axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What a LAMMPS data file holds, as plain arrays."""
+"""Contents of a LAMMPS data file as plain arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -16,10 +16,10 @@ STYLES: dict[str, tuple[str, ...]] = {
     "molecular": ("id", "molecule", "type", "x", "y", "z"),
     "full": ("id", "molecule", "type", "q", "x", "y", "z"),
 }
-"""Columns of a line of Atoms by the atom style; three image flags may follow."""
+"""Columns of a line of Atoms, by atom style; three image flags may follow."""
 
 FAMILIES = {"bond": 2, "angle": 3, "dihedral": 4, "improper": 4}
-"""Terms of listed atoms, with the number of atoms that each has."""
+"""Number of atoms in each kind of bonded term."""
 CARRIED: dict[str, tuple[str, ...]] = {
     "atomic": (),
     "charge": (),
@@ -28,80 +28,80 @@ CARRIED: dict[str, tuple[str, ...]] = {
     "molecular": tuple(FAMILIES),
     "full": tuple(FAMILIES),
 }
-"""Families that an atom style has room for."""
+"""Kinds of bonded terms that an atom style supports."""
 
 
 class Terms(NamedTuple):
     """Bonds, angles, dihedrals or impropers, in the order of the file."""
 
     type: np.ndarray
-    """From 1, shape (terms,)."""
+    """Types, from 1, shape (terms,)."""
     atoms: np.ndarray
-    """Rows of the atoms, not their ids, shape (terms, 2 to 4)."""
+    """Row indices of the atoms, not their ids, shape (terms, 2 to 4)."""
     line: np.ndarray
-    """Where each stands in the file, 0 where it was not read from one, shape (terms,)."""
+    """Line of each term in the file, 0 if it was not read from one, shape (terms,)."""
 
 
 def no_terms(family: str) -> Terms:
-    """None of a family."""
+    """Return an empty list of terms."""
     nothing = np.zeros(0, dtype=np.int64)
     return Terms(nothing, np.zeros((0, FAMILIES[family]), dtype=np.int64), nothing)
 
 
 class Coefficients(NamedTuple):
-    """A section of coefficients: what the style is, and the words after each type, which the style gives a meaning."""
+    """A section of coefficients: the style, and the words after each type, whose meaning depends on the style."""
 
     style: str | None
-    """By the title's comment, as ``Bond Coeffs # fene``; None where it has none."""
+    """Style in the title's comment, as ``Bond Coeffs # fene``; None if there is none."""
     rows: Mapping[tuple[int, ...], tuple[str, ...]]
-    """By the type, or by the two types of PairIJ."""
+    """Coefficients by type, or by the two types of PairIJ."""
     line: int = 0
-    """Of the title."""
+    """Line of the title."""
 
 
 @dataclass(frozen=True, eq=False)
 class DataFile(Frozen):
-    """A LAMMPS data file, as it is: numbers in the units of the file, atoms in the order of their ids."""
+    """A LAMMPS data file: numbers in the units of the file, atoms in the order of their ids."""
 
     path: str
-    """Where it was read, for messages."""
+    """Path of the file, for messages."""
     title: str
-    """Its first line, which LAMMPS skips."""
+    """First line of the file, which LAMMPS skips."""
     style: str
     """Atom style, one of :data:`STYLES`."""
     bounds: np.ndarray
-    """Lower and upper end of the box along x, y and z [length], shape (3, 2)."""
+    """Lower and upper bounds of the box along x, y and z [length], shape (3, 2)."""
     tilts: np.ndarray | None
-    """xy, xz and yz [length], shape (3,); None for a box of right angles."""
+    """Tilt factors xy, xz and yz [length], shape (3,); None for an orthogonal box."""
     ids: np.ndarray
-    """Increasing, shape (atoms,)."""
+    """Ids of the atoms, increasing, shape (atoms,)."""
     types: np.ndarray
-    """From 1, shape (atoms,)."""
+    """Types of the atoms, from 1, shape (atoms,)."""
     molecules: np.ndarray
-    """Id of each atom's molecule, zeros where the style has none, shape (atoms,)."""
+    """Id of each atom's molecule, zero if the style has none, shape (atoms,)."""
     charges: np.ndarray
-    """Zeros where the style has none [charge], shape (atoms,)."""
+    """Charges of the atoms, zero if the style has none [charge], shape (atoms,)."""
     positions: np.ndarray
-    """As they are in the file, mostly within the box [length], shape (atoms, 3)."""
+    """Positions of the atoms as in the file, usually within the box [length], shape (atoms, 3)."""
     images: np.ndarray | None
-    """Edges to add to each position, to follow a molecule through the faces of the box, shape (atoms, 3); None where
-    the file has none."""
+    """Image flags: box edges to add to each position so that molecules are whole, shape (atoms, 3); None if the file
+    has none."""
     velocities: np.ndarray | None
-    """[length/time], shape (atoms, 3)."""
+    """Velocities of the atoms [length/time], shape (atoms, 3)."""
     masses: np.ndarray | None
-    """Of each atom type [mass], shape (types,); None where the file has no section of them."""
+    """Mass of each atom type [mass], shape (types,); None without such a section."""
     terms: Mapping[str, Terms] = field(default_factory=dict)
-    """Bonds, angles, dihedrals and impropers, by ``"bond"`` and so on; all four are there."""
+    """Bonds, angles, dihedrals and impropers, under the keys ``"bond"`` and so on; all four exist."""
     type_counts: Mapping[str, int] = field(default_factory=dict)
     """Number of types, by ``"atom"``, ``"bond"`` and so on."""
     coefficients: Mapping[str, Coefficients] = field(default_factory=dict)
     """Sections of coefficients, by ``"pair"``, ``"pair-ij"``, ``"bond"`` and so on."""
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Names of types, by ``"atom"``, ``"bond"`` and so on, where the file has any."""
+    """Labels of types, by ``"atom"``, ``"bond"`` and so on, if the file has any."""
     extra: Mapping[str, int] = field(default_factory=dict)
-    """Room that LAMMPS keeps, by the words of the header, such as ``"bond per atom"``."""
+    """Space that LAMMPS reserves, by the words of the header, such as ``"bond per atom"``."""
     atom_lines: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """Where each atom stands in the file, shape (atoms,) or (0,)."""
+    """Line of each atom in the file, shape (atoms,) or (0,)."""
 
     def __len__(self) -> int:
         return int(self.ids.size)
@@ -112,27 +112,39 @@ class DataFile(Frozen):
 
     @property
     def edges(self) -> np.ndarray:
-        """Edges of the box, one a row [length], shape (3, 3)."""
+        """Edges of the box as rows [length], shape (3, 3)."""
         xy, xz, yz = (0.0, 0.0, 0.0) if self.tilts is None else self.tilts.tolist()
         lx, ly, lz = (self.bounds[:, 1] - self.bounds[:, 0]).tolist()
         return np.array([[lx, 0.0, 0.0], [xy, ly, 0.0], [xz, yz, lz]])
 
     def same(self, other: "DataFile") -> bool:
-        """Whether two files say the same, to the last bit, wherever their lines stand."""
+        """Whether two files have equal contents, to the last bit, apart from line numbers.
+
+        Parameters
+        ----------
+        other
+            The file that this one is compared with.
+        """
         left_out = ("path", "title", "atom_lines")
         return all(
             _same(getattr(self, one.name), getattr(other, one.name)) for one in fields(self) if one.name not in left_out
         )
 
     def where(self, atom: int) -> str:
-        """An atom in a message: its id, and its line where it was read from one."""
+        """Describe an atom for messages: its id, and its line if it was read from one.
+
+        Parameters
+        ----------
+        atom
+            Index of the atom.
+        """
         line = f" (line {self.atom_lines[atom]})" if self.atom_lines.size else ""
         return f"atom {self.ids[atom]}{line}"
 
 
 def _same(one: Any, two: Any) -> bool:
     if isinstance(one, Terms | Coefficients):
-        return type(one) is type(two) and all(_same(one[k], two[k]) for k in range(2))  # wherever the line is
+        return type(one) is type(two) and all(_same(one[k], two[k]) for k in range(2))  # line numbers do not count
     if isinstance(one, np.ndarray):
         return isinstance(two, np.ndarray) and np.array_equal(one, two)
     if isinstance(one, Mapping):

@@ -1,4 +1,4 @@
-"""The lines of a LAMMPS data file: its header, and its sections with their rows."""
+"""Parse a LAMMPS data file into header, sections and rows."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ REFUSED = {
     "Ellipsoids": "atoms have no shape here",
     "Lines": "atoms have no shape here",
     "Triangles": "atoms have no shape here",
-    "Bodies": "atoms have no shape here; say what is rigid by rigid_groups",
+    "Bodies": "atoms have no shape here; define rigid bodies with rigid_groups",
     **dict.fromkeys(
         (
             *("BondBond Coeffs", "BondAngle Coeffs", "MiddleBondTorsion Coeffs", "EndBondTorsion Coeffs"),
@@ -34,9 +34,9 @@ REFUSED = {
         ),
         "the styles of class2 have no counterpart",
     ),
-    "CMAP": "it belongs to a fix; ar.forces.CorrectionMaps has such terms",
+    "CMAP": "it belongs to a fix; use ar.forces.CorrectionMaps for such terms",
 }
-"""Titles of sections that LAMMPS knows and that are not read, with the reason."""
+"""Titles of sections that LAMMPS knows and this reader rejects, with the reason."""
 _COUNT = re.compile(rf"(\d+)\s+({'|'.join(COUNTED)})s")
 _TYPES = re.compile(rf"(\d+)\s+({'|'.join(COUNTED)})\s+types")
 _EXTRA = re.compile(r"(\d+)\s+extra\s+((?:bond|angle|dihedral|improper|special)\s+per\s+atom)")
@@ -46,11 +46,11 @@ _TILTS = re.compile(r"(\S+)\s+(\S+)\s+(\S+)\s+xy\s+xz\s+yz")
 _GENERAL = re.compile(r".*\b(avec|bvec|cvec|abc\s+origin)")
 _TITLE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\s+[A-Za-z][A-Za-z0-9]*)*")
 MOST_ROWS = 2**31
-"""Atoms and terms that a file may say it has."""
+"""Limit on the numbers of atoms and terms in the header."""
 
 
 class Row(NamedTuple):
-    """A line of a section, in words, without its comment."""
+    """A line of a section, split into words, without its comment."""
 
     line: int
     words: list[str]
@@ -63,42 +63,42 @@ class Section(NamedTuple):
     hint: str | None
     """The word after # in the line of the title."""
     line: int
-    """Of the title, from 1."""
+    """Line number of the title, from 1."""
     rows: list[Row]
     end: int
-    """The last line of the section."""
+    """Line number of the section's last line."""
 
 
 class Layout(NamedTuple):
-    """A file, taken apart."""
+    """A file divided into header and sections."""
 
     path: str
     title: str
     counts: dict[str, tuple[int, int]]
-    """Number of atoms, bonds and so on, with the line that says so."""
+    """Numbers of atoms, bonds and so on, each with its line."""
     types: dict[str, int]
     extra: dict[str, int]
     bounds: np.ndarray
     tilts: np.ndarray | None
     tilt_line: int
     sections: dict[str, Section]
-    """By their titles, in the order of the file."""
+    """Sections by title, in the order of the file."""
 
 
 def fault(path: str, line: int, text: str) -> ModelError:
-    """The error for a line of a file."""
+    """Return the error for a line of a file."""
     return ModelError(f"{path}, line {line}: {text}")
 
 
 def layout_of(path: Path) -> Layout:
-    """The header and the sections of a data file; raises ModelError, naming the line, for what is none."""
+    """Read the header and the sections of a data file; raise ModelError, naming the line, for a malformed file."""
     name = str(clipped(path))
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise ModelError(f"{name}: cannot be read: {error.strerror or error}") from None
     except ValueError:
-        raise ModelError(f"{name}: cannot be read: it is no text; a file that is packed must be unpacked") from None
+        raise ModelError(f"{name}: cannot be read: it is not text; unpack a compressed file first") from None
     header = _Header(name)
     sections: dict[str, Section] = {}
     open_section: Section | None = None
@@ -125,7 +125,7 @@ def layout_of(path: Path) -> Layout:
     if "atom" not in header.counts:
         if _COUNT.fullmatch(" ".join(lines[0].split())):
             raise fault(name, 1, f"{shown(lines[0])} is the title, which LAMMPS skips; write a title before it")
-        raise ModelError(f"{name}: the header says no number of atoms, as in '512 atoms'; is it a LAMMPS data file?")
+        raise ModelError(f"{name}: the header gives no number of atoms, as in '512 atoms'; is it a LAMMPS data file?")
     return Layout(name, lines[0], header.counts, header.types, header.extra, bounds, tilts, header.tilt_line, sections)
 
 
@@ -135,10 +135,10 @@ def _check_title(path: str, line: int, title: str, sections: dict[str, Section])
     if title not in SECTIONS:
         raise fault(path, line, f"unknown section '{title}'{nearest(title, SECTIONS)}")
     if title in sections:
-        raise fault(path, line, f"the section '{title}' is there already, from line {sections[title].line} on")
+        raise fault(path, line, f"the section '{title}' occurs twice, first in line {sections[title].line}")
     needs_atoms = title == "Velocities" or title in TERMS
     if needs_atoms and "Atoms" not in sections:
-        raise fault(path, line, f"the section '{title}' stands before 'Atoms', where LAMMPS cannot read it; move it")
+        raise fault(path, line, f"the section '{title}' precedes 'Atoms', where LAMMPS cannot read it; move it")
     if title in LABELS:
         family = LABELS[title]
         users: tuple[str, ...] = (f"{family.title()}s", f"{family.title()} Coeffs")
@@ -146,11 +146,11 @@ def _check_title(path: str, line: int, title: str, sections: dict[str, Section])
             users = ("Masses", "Atoms", "Pair Coeffs", "PairIJ Coeffs")
         early = next((one for one in users if one in sections), None)
         if early is not None:
-            raise fault(path, line, f"the section '{title}' stands after '{early}', which may use them; move it before")
+            raise fault(path, line, f"the section '{title}' follows '{early}', which may use it; move it before")
 
 
 class _Header:
-    """What has been read of a header."""
+    """The header as far as it has been read."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -162,7 +162,7 @@ class _Header:
         self._tilts: np.ndarray | None = None
 
     def take(self, line: int, text: str) -> None:
-        """Read a line; raises ModelError for one that is none of a header."""
+        """Read a line; raise ModelError if it does not belong to a header."""
         if found := _COUNT.fullmatch(text):
             self._once(line, found[2] in self.counts, text)
             if int(found[1]) >= MOST_ROWS:
@@ -180,7 +180,7 @@ class _Header:
             self._once(line, axis in self._bounds, text)
             low, high = numbers(self.path, line, found.groups()[:2])
             if found[4] != axis or not low < high:
-                raise fault(self.path, line, f"expected the lower, then the upper end of {axis}, got {shown(text)}")
+                raise fault(self.path, line, f"expected the lower and the upper bound along {axis}, got {shown(text)}")
             self._bounds[axis] = low, high
         elif found := _TILTS.fullmatch(text):
             self._once(line, self._tilts is not None, text)
@@ -192,8 +192,8 @@ class _Header:
             raise fault(
                 self.path,
                 line,
-                "a general triclinic box is not read; have LAMMPS write the file in its own axes, with xlo xhi ... and "
-                "xy xz yz (write_data without 'triclinic/general')",
+                "general triclinic boxes are not supported; have LAMMPS write the file in its own axes, with xlo xhi "
+                "... and xy xz yz (write_data without 'triclinic/general')",
             )
         else:
             raise fault(
@@ -204,21 +204,22 @@ class _Header:
             )
 
     def box(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Bounds (3, 2) and tilts (3,); raises ModelError where an axis has none."""
+        """Return bounds (3, 2) and tilts (3,); raise ModelError if an axis has no bounds."""
         for axis in "xyz":
             if axis not in self._bounds:
                 raise ModelError(
-                    f"{self.path}: the header says no ends of the box along {axis}, as in '0.0 10.0 {axis}lo {axis}hi'"
+                    f"{self.path}: the header gives no bounds of the box along {axis}, as in '0.0 10.0 {axis}lo "
+                    f"{axis}hi'"
                 )
         return np.array([self._bounds[axis] for axis in "xyz"]), self._tilts
 
     def _once(self, line: int, again: bool, text: str) -> None:
         if again:
-            raise fault(self.path, line, f"the header says this a second time: {shown(text)}")
+            raise fault(self.path, line, f"the header gives this twice: {shown(text)}")
 
 
 def numbers(path: str, line: int, words: Sequence[str]) -> list[float]:
-    """Finite numbers of some words; raises ModelError, naming the line."""
+    """Parse words as finite numbers; raise ModelError, naming the line."""
     found = []
     for word in words:
         try:
@@ -232,14 +233,14 @@ def numbers(path: str, line: int, words: Sequence[str]) -> list[float]:
 
 
 def whole_number(path: str, line: int, word: str) -> int:
-    """A whole number; raises ModelError, naming the line."""
+    """Parse a whole number; raise ModelError, naming the line."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", word):
         raise fault(path, line, f"expected a whole number, got {shown(word)}")
     return int(word)
 
 
 def float_columns(path: str, rows: Sequence[Row], columns: slice) -> np.ndarray:
-    """Some columns of rows that are equally long, as finite numbers, shape (rows, columns)."""
+    """Return columns of equally long rows as finite numbers, shape (rows, columns)."""
     words = [row.words[columns] for row in rows]
     try:
         found = np.array(words, dtype=np.float64)
@@ -251,6 +252,6 @@ def float_columns(path: str, rows: Sequence[Row], columns: slice) -> np.ndarray:
 
 
 def whole_columns(path: str, rows: Sequence[Row], columns: slice) -> np.ndarray:
-    """Some columns of rows that are equally long, as whole numbers, shape (rows, columns)."""
+    """Return columns of equally long rows as whole numbers, shape (rows, columns)."""
     found = [[whole_number(path, row.line, word) for word in row.words[columns]] for row in rows]
     return np.array(found, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""From a LAMMPS data file to a model: what is rigid is said, the rest is points that move freely."""
+"""Build a model from a LAMMPS data file: the user says what is rigid; all other atoms are free points."""
 
 import re
 from collections.abc import Sequence
@@ -38,14 +38,14 @@ from articulon.model.box import Box
 
 
 class Source(NamedTuple):
-    """What a model was read from."""
+    """The data file of a model, with notes."""
 
     data: DataFile
     inferred: tuple[str, ...]
 
 
 _SOURCES: WeakKeyDictionary[Model, Source] = WeakKeyDictionary()
-"""Of the models that were read, as long as there are any."""
+"""Sources of the models that were read, for as long as these exist."""
 
 
 def read_data(
@@ -61,45 +61,45 @@ def read_data(
     forces: Sequence[Any] = (),
     chains: bool = True,
 ) -> Model:
-    """The model of a LAMMPS data file. Site k is the k-th atom in the order of ids.
+    """Read the model of a LAMMPS data file. Site k is the k-th atom in the order of ids.
 
     Parameters
     ----------
     path
-        The file, or what :func:`read_data_file` has read of it.
+        The file, or its contents from :func:`read_data_file`.
     units
-        LAMMPS's style: ``lj``, or ``real``, whose g/mol, Å, fs, kcal/mol and e become Da, nm and ps.
+        LAMMPS's unit style: ``lj``, or ``real``, whose g/mol, Å, fs, kcal/mol and e become Da, nm and ps.
     atom_style
-        Where the file does not say it.
+        Atom style, if the file does not give it.
     boundary
-        LAMMPS's: ``p`` for a direction that repeats; any other is open here.
+        LAMMPS's boundaries: ``p`` for a periodic direction; any other direction is open here.
     commands
-        What an input script says beside the file: ``pair_style lj/cut 2.5``, ``pair_modify shift yes``, ``pair_coeff``,
-        ``bond_style``, ``bond_coeff`` and so on, ``special_bonds`` (by default, as LAMMPS's, pairs up to three bonds
-        apart do not interact), ``dielectric``, ``mass``.
+        Commands of an input script that complement the file: ``pair_style lj/cut 2.5``, ``pair_modify shift yes``,
+        ``pair_coeff``, ``bond_style``, ``bond_coeff`` and so on, ``special_bonds`` (by default, as in LAMMPS, pairs up
+        to three bonds apart do not interact), ``dielectric``, ``mass``.
     rigid_bonds
-        Types of bonds that keep the lengths they have in the file: each is a joint of two freedoms, ``Swing``, between
-        two points. A spherical joint would let a rod spin about its own axis, about which it has no inertia, so that
-        its accelerations would not be determined.
+        Types of bonds that keep their lengths in the file: each becomes a joint with two degrees of freedom, ``Swing``,
+        between two points. With a spherical joint, a rod could spin about its own axis; it has no inertia about that
+        axis, so its accelerations would be undetermined.
     rigid_groups
-        Groups of atoms that are one body each, by the id of a molecule or by a list of ids of atoms.
+        Groups of atoms that form one body each, by the id of a molecule or by a list of atom ids.
     leave_out
-        What has no counterpart and is left out on purpose: ``pairs``, ``impropers``, or one type, ``angle 2``.
+        Parts without a counterpart that are deliberately left out: ``pairs``, ``impropers``, or one type, ``angle 2``.
     forces
-        Further forces of ``ar.forces``; sites of each type are of the kind that its label names, or its number.
+        Further forces of ``ar.forces``; the kind of a site is the label of its type, or its number.
     chains
-        Whether molecules of at least four beads whose bonds make a linear chain, a ring, or a star with arms of at
-        least two beads, are the polymer chains of the model, ``Model.chains``, of which runs have statistics.
+        Whether molecules of at least four beads whose bonds form a linear chain, a ring, or a star with arms of at
+        least two beads become the model's polymer chains, ``Model.chains``, for which runs compute statistics.
 
     Returns
     -------
     Model
-        :func:`inferred` says what was not in the file, and :func:`data_of` is the file.
+        :func:`inferred` returns what was not in the file, and :func:`data_of` returns the file.
 
     Raises
     ------
     ModelError
-        Naming the file and the line, or the argument, for what cannot be.
+        For invalid contents or arguments; the message names the file and the line, or the argument.
     """
     data = path if isinstance(path, DataFile) else read_data_file(path, atom_style=atom_style)
     if not isinstance(chains, bool):
@@ -115,17 +115,29 @@ def read_data(
 
 
 def data_of(model: Model) -> DataFile:
-    """What a model was read from by :func:`read_data`; raises ModelError for another model."""
+    """Return the data file of a model from :func:`read_data`; raise ModelError for another model.
+
+    Parameters
+    ----------
+    model
+        A model of :func:`read_data`.
+    """
     return _source(model, "data_of").data
 
 
 def inferred(model: Model) -> tuple[str, ...]:
-    """What :func:`read_data` took for granted, or left out, a line each; raises ModelError for another model."""
+    """Return what :func:`read_data` assumed or left out, a line each; raise ModelError for another model.
+
+    Parameters
+    ----------
+    model
+        A model of :func:`read_data`.
+    """
     return _source(model, "inferred").inferred
 
 
 def source_of(model: Model) -> DataFile | None:
-    """What a model was read from, None where it was not, or not by this process."""
+    """Return the data file of a model; None if it was not read from one by this process."""
     found = _SOURCES.get(model)
     return None if found is None else found.data
 
@@ -133,7 +145,7 @@ def source_of(model: Model) -> DataFile | None:
 def _source(model: Model, where: str) -> Source:
     found = _SOURCES.get(model) if isinstance(model, Model) else None
     if found is None:
-        raise ModelError(f"{where}: expected a model that read_data has made in this process, got {shown(model)}")
+        raise ModelError(f"{where}: expected a model from read_data in this process, got {shown(model)}")
     return found
 
 
@@ -148,14 +160,14 @@ def populate(
     leave_out: Sequence[str],
     chains: bool,
 ) -> tuple[str, ...]:
-    """Add bodies, sites, forces and the box to a builder whose units are those of the style; see :func:`read_data`.
-    Returns what was inferred."""
+    """Add bodies, sites, forces and the box to a builder with the units of the style; see :func:`read_data`. Return
+    notes on what was inferred."""
     said = read_commands(commands)
     left_out = _left_out(leave_out, data)
     notes: list[str] = []
     edges, periodic = data.edges, _periodic(boundary)
     if builder.box is not None:
-        raise ModelError(f"box: {data.path} has a box of its own, and there is a section [box]; leave one out")
+        raise ModelError(f"box: {data.path} has its own box, but there is also a section [box]; leave one out")
     builder.box = _box(data, periodic, units).resolved(builder.units, "box")
     groups = rigid_groups(rigid_groups_given, data)
     bonds = data.terms["bond"]
@@ -173,14 +185,14 @@ def populate(
     if data.velocities is not None:
         u, lost = bodies.speeds(builder.units.name, data.velocities * units.velocity)
         if lost > 1e-9:
-            notes.append(f"velocities along what is rigid are left out: {lost:.3g} of the kinetic energy")
+            notes.append(f"velocities that rigid parts do not allow are left out: {lost:.3g} of the kinetic energy")
     bodies.add_to(builder, u, data.charges, [kinds[kind - 1] for kind in data.types.tolist()])
     torn = through_faces(x, bonds.atoms, edges, periodic)
     if torn.size:
         i, j = bonds.atoms[torn[0]].tolist()
         notes.append(
-            f"line {bonds.line[torn[0]]}: the bond between {data.where(i)} and {data.where(j)} goes through a face of "
-            f"the box, and image flags do not say so ({torn.size} such bonds): no statistics of chains"
+            f"line {bonds.line[torn[0]]}: the bond between {data.where(i)} and {data.where(j)} crosses a face of "
+            f"the box without matching image flags ({torn.size} such bonds): no chain statistics"
         )
     if chains and not torn.size:
         found = bonded_chains(bonds.atoms, len(data.types))
@@ -203,7 +215,8 @@ def populate(
 
 
 def _left_out(given: Sequence[str], data: DataFile) -> set[str]:
-    """Families, ``"pair"`` among them, and types, that are left out; raises ModelError for what there is none of."""
+    """Return the families, including ``"pair"``, and types to leave out; raise ModelError for those that do not
+    occur."""
     found = set()
     for k, text in enumerate(words(given, "leave_out")):
         name, _, number = text.partition(" ")
@@ -246,27 +259,27 @@ def _box(data: DataFile, periodic: np.ndarray, units: UnitStyle) -> Box:
         )
     except ModelError as reason:
         raise ModelError(
-            f"{data.path}: the box of the header cannot be: {reason}; have LAMMPS write it with tilts that are within "
-            "half of a length (change_box with 'flip yes')"
+            f"{data.path}: the box of the header is invalid: {reason}; have LAMMPS write it with tilts of at most "
+            "half an edge (change_box with 'flip yes')"
         ) from None
 
 
 def _whole(
     data: DataFile, groups: list[Group], edges: np.ndarray, periodic: np.ndarray, notes: list[str]
 ) -> np.ndarray:
-    """Places with molecules put together, in the units of the file."""
+    """Return positions with whole molecules, in the units of the file."""
     if data.images is not None:
         return unwrapped(data.positions, data.images, edges)
     bonds = data.terms["bond"].atoms
     pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(group_chain(group) for group in groups)])
     if not len(bonds) + len(pairs) or not periodic.any():
         return data.positions
-    notes.append("the file has no image flags: molecules were put together along their bonds, by nearest images")
+    notes.append("the file has no image flags: molecules were made whole along their bonds, by nearest images")
     return joined_pieces(data.positions, bonds, pairs, edges, periodic)
 
 
 def _masses(data: DataFile, commands: Commands) -> np.ndarray:
-    """Of each type; raises ModelError, naming them, for types of atoms that have none."""
+    """Return the mass of each type; raise ModelError, naming them, for types of atoms without a mass."""
     found = np.zeros(data.type_counts["atom"]) if data.masses is None else data.masses.copy()
     for line, given in commands.masses:
         try:
@@ -286,7 +299,7 @@ def _masses(data: DataFile, commands: Commands) -> np.ndarray:
 
 
 def _acting(data: DataFile, group_of: np.ndarray, rigid: np.ndarray) -> dict[str, np.ndarray]:
-    """By the family, which terms are neither rigid nor within a rigid group, shape (terms,)."""
+    """By family, return whether each term is neither rigid nor within a rigid group, shape (terms,)."""
     found = {}
     for family in FAMILIES:
         owners = group_of[data.terms[family].atoms]
@@ -296,7 +309,7 @@ def _acting(data: DataFile, group_of: np.ndarray, rigid: np.ndarray) -> dict[str
 
 
 def _about_rigid(data: DataFile, x: np.ndarray, rigid: np.ndarray, bodies: Bodies) -> list[str]:
-    """What is to be known of rigid bonds and groups."""
+    """Return notes on rigid bonds and groups."""
     notes = []
     bonds = data.terms["bond"]
     for kind in np.unique(bonds.type[rigid]).tolist():
@@ -307,7 +320,7 @@ def _about_rigid(data: DataFile, x: np.ndarray, rigid: np.ndarray, bodies: Bodie
             notes.append(f"rigid bonds of the type {kind} keep the lengths of the file, from {low:.6g} to {high:.6g}")
     if bodies.in_line:
         names = ", ".join(bodies.parts.groups[k].name for k in bodies.in_line)
-        notes.append(f"atoms of {names} lie in line: an end on an xyz joint, and the others on a swing joint there")
+        notes.append(f"atoms of {names} are collinear: one end is on an xyz joint, the others on a swing joint there")
     if bodies.parts.rings:
-        notes.append(f"rigid bonds that close rings, each by a loop of three conditions: {len(bodies.parts.rings)}")
+        notes.append(f"rigid bonds that close rings, each by a loop of three constraints: {len(bodies.parts.rings)}")
     return notes

@@ -1,8 +1,8 @@
-"""Reads a LAMMPS data file into plain arrays.
+"""Read a LAMMPS data file into plain arrays.
 
-MDAnalysis has a reader of the format, which does not serve here: it drops what stands behind ``#``, and so the styles,
-reads no coefficients and no PairIJ, keeps positions in single precision, takes bonds as they come, and says of a faulty
-file that it failed, not where.
+MDAnalysis's reader of the format is not suitable: it drops comments behind ``#``, and with them the styles, reads no
+coefficients and no PairIJ, stores positions in single precision, does not check bonds, and does not say where a faulty
+file fails.
 """
 
 from collections.abc import Sequence
@@ -31,15 +31,15 @@ from articulon.lammps.data_layout import (
 
 
 def read_data_file(path: str | Path, *, atom_style: str | None = None) -> DataFile:
-    """Read a LAMMPS data file as it is.
+    """Read a LAMMPS data file.
 
     Parameters
     ----------
     path
-        The file, as ``write_data`` of LAMMPS or a tool for it has written it.
+        The file, as written by LAMMPS's ``write_data`` or a tool for LAMMPS.
     atom_style
-        ``atomic``, ``bond``, ``angle``, ``molecular``, ``charge`` or ``full``; needed where the title ``Atoms # full``
-        does not say it and the number of columns leaves several.
+        ``atomic``, ``bond``, ``angle``, ``molecular``, ``charge`` or ``full``; needed if the title ``Atoms # full``
+        does not give it and the number of columns fits several.
 
     Returns
     -------
@@ -49,9 +49,9 @@ def read_data_file(path: str | Path, *, atom_style: str | None = None) -> DataFi
     Raises
     ------
     ModelError
-        Naming the file and the line, for what LAMMPS would refuse and for what is not read: lines that are missing,
-        cut short or no numbers, sections out of order, bonds to atoms that are not there, types beyond those of the
-        header, image flags of some atoms only, and styles that are not known.
+        For contents that LAMMPS would reject or that are not supported: lines that are missing, incomplete or not
+        numeric, sections in the wrong order, bonds to missing atoms, types beyond those of the header, image flags of
+        only some atoms, and unknown styles. The message names the file and the line.
     """
     path = path_of(path, "read_data_file, path")
     if atom_style is not None and atom_style not in STYLES:
@@ -63,14 +63,14 @@ def read_data_file(path: str | Path, *, atom_style: str | None = None) -> DataFi
 
 
 class _Reader:
-    """Makes arrays of the sections of a file."""
+    """Converts the sections of a file to arrays."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout, self.path = layout, layout.path
         self.labels = {LABELS[title]: self._labels(section) for title, section in self._of(LABELS)}
 
     def read(self, given: str | None) -> DataFile:
-        """The file; ``given`` is the atom style that the user has named."""
+        """Return the file; ``given`` is the atom style that the user has named."""
         layout, count = self.layout, self._count("atom")
         section = self._section("Atoms", count, "atoms")
         if section is None:
@@ -99,8 +99,8 @@ class _Reader:
                 raise fault(
                     self.path,
                     section.line,
-                    f"the atom style {style} has no room for {family}s, and the header says "
-                    f"{self._count(family)} of them; give atom_style='molecular' or 'full'",
+                    f"the atom style {style} does not support {family}s, but the header gives "
+                    f"{self._count(family)} of them; use atom_style='molecular' or 'full'",
                 )
         terms = {family: self._terms(title, family) for title, family in TERMS.items()}
         return DataFile(
@@ -132,30 +132,31 @@ class _Reader:
         return self.layout.counts.get(family, (0, 0))[0]
 
     def _section(self, title: str, count: int, what: str) -> Section | None:
-        """A section of so many rows, None where it is not there; raises ModelError where they are more or fewer."""
+        """Return a section with a number of rows, None if it is missing; raise ModelError if it has more or fewer
+        rows."""
         section = self.layout.sections.get(title)
         if section is None:
             if count and title not in ("Masses", "Velocities"):
-                raise ModelError(f"{self.path}: the header says {count} {what}, and there is no section '{title}'")
+                raise ModelError(f"{self.path}: the header gives {count} {what}, but there is no section '{title}'")
             return None
         rows = section.rows
         if len(rows) > count:
             raise fault(
                 self.path,
                 rows[count].line,
-                f"the section '{title}' goes on, and the header says {count} {what}: it has {len(rows)} lines",
+                f"the section '{title}' has {len(rows)} lines, but the header gives {count} {what}",
             )
         if len(rows) < count:
             raise fault(
                 self.path,
                 section.end,
-                f"the section '{title}' (from line {section.line}) ends after {len(rows)} lines, and the header says "
-                f"{count} {what}; is the file cut short?",
+                f"the section '{title}' (from line {section.line}) ends after {len(rows)} lines, but the header gives "
+                f"{count} {what}; is the file incomplete?",
             )
         return section
 
     def _even(self, section: Section, widths: tuple[int, ...], what: str) -> list[Row]:
-        """The rows, all of the same length and of one that is allowed."""
+        """Return the rows, all of the same, allowed length."""
         allowed = " or ".join(map(str, widths))
         for row in section.rows:
             if len(row.words) not in widths:
@@ -169,21 +170,21 @@ class _Reader:
                 raise fault(
                     self.path,
                     row.line,
-                    f"this atom has {has}, and those before it differ; give them for all or for none: {_text(row)}",
+                    f"this atom has {has}, unlike those before it; give them for all or for none: {_text(row)}",
                 )
         return section.rows
 
     def _style(self, section: Section, given: str | None) -> str:
-        """The atom style: by the title, by the user, or the only one that has so many columns."""
+        """Return the atom style: from the title, from the user, or the only one with this number of columns."""
         hint = section.hint
         if hint is not None and hint not in STYLES:
             raise fault(
                 self.path,
                 section.line,
-                f"the atom style '{hint}' is not read{nearest(hint, list(STYLES))}; known: {', '.join(STYLES)}",
+                f"the atom style '{hint}' is not supported{nearest(hint, list(STYLES))}; known: {', '.join(STYLES)}",
             )
         if hint is not None and given is not None and hint != given:
-            raise fault(self.path, section.line, f"the atom style is '{hint}' here, and atom_style='{given}' is given")
+            raise fault(self.path, section.line, f"the atom style is '{hint}' here, but atom_style='{given}' is given")
         if hint is not None or given is not None:
             return str(hint or given)
         width = len(section.rows[0].words)
@@ -194,27 +195,27 @@ class _Reader:
             if width in (len(columns), len(columns) + 3) and all(family in CARRIED[style] for family in linked)
         ]
         if linked and len({STYLES[style] for style in fitting}) == 1:
-            return fitting[-1]  # the columns are the same, whichever it is: the one with room for most
+            return fitting[-1]  # the columns are equal in all of them: take the most general one
         if len(fitting) != 1:
-            which = f"may be {' or '.join(fitting)}" if fitting else "are those of none that is known"
+            which = f"fit {' or '.join(fitting)}" if fitting else "fit no known style"
             raise fault(
                 self.path,
                 section.line,
-                f"the title does not say the atom style, and {width} columns {which}; write it, as in 'Atoms # full', "
+                f"the title does not give the atom style, and {width} columns {which}; write it, as in 'Atoms # full', "
                 f"or give atom_style='...'",
             )
         return fitting[0]
 
     def _check_ids(self, ids: np.ndarray, order: np.ndarray, rows: list[Row]) -> None:
         for k in np.flatnonzero(ids < 1)[:1].tolist():
-            raise fault(self.path, rows[k].line, f"the id of an atom is at least 1, got {ids[k]}")
+            raise fault(self.path, rows[k].line, f"the id of an atom must be at least 1, got {ids[k]}")
         twice = np.flatnonzero(np.diff(ids[order]) == 0)
         if twice.size:
             first, second = sorted(rows[k].line for k in order[twice[0] : twice[0] + 2].tolist())
-            raise fault(self.path, second, f"atom {ids[order[twice[0]]]} is there already, in line {first}")
+            raise fault(self.path, second, f"atom {ids[order[twice[0]]]} is already defined in line {first}")
 
     def _type(self, row: Row, column: int, family: str) -> int:
-        """A type by number or label."""
+        """Parse a type, given by number or label."""
         word, count = row.words[column], self.layout.types.get(family, 0)
         labels = self.labels.get(family, ())
         if not word[:1].isdigit() and word[:1] not in "+-":
@@ -233,7 +234,7 @@ class _Reader:
         return np.array([self._type(row, column, family) for row in rows], dtype=np.int64)
 
     def _atoms(self, rows: list[Row], columns: slice) -> np.ndarray:
-        """Rows of atoms by their ids, shape (rows, columns)."""
+        """Return the row indices of atoms by their ids, shape (rows, columns)."""
         ids = whole_columns(self.path, rows, columns)
         found = np.minimum(np.searchsorted(self.ids, ids), self.ids.size - 1)
         missing = np.argwhere(self.ids[found] != ids)
@@ -257,7 +258,7 @@ class _Reader:
         return Terms(found, atoms, np.array([row.line for row in rows]))
 
     def _refuse_twins(self, atoms: np.ndarray, rows: list[Row], family: str) -> None:
-        """Of dihedrals the same four atoms may have several terms."""
+        """Raise ModelError for duplicate terms; only dihedrals may have several terms of the same four atoms."""
         backwards = atoms[:, 0] > atoms[:, -1]
         ways = np.where(backwards[:, None], atoms[:, ::-1], atoms)
         order = np.lexsort(ways.T[::-1])
@@ -265,7 +266,7 @@ class _Reader:
         if same.size:
             first, second = sorted(rows[k].line for k in order[same[0] : same[0] + 2].tolist())
             raise fault(
-                self.path, second, f"this {family} is there already, in line {first}, and both would act; leave one out"
+                self.path, second, f"this {family} is already defined in line {first}, and both would act; remove one"
             )
 
     def _velocities(self) -> np.ndarray | None:
@@ -323,7 +324,7 @@ class _Reader:
                 raise fault(self.path, row.line, f"expected a type and its label, got {_text(row)}")
             number, label = whole_number(self.path, row.line, row.words[0]), row.words[1]
             if label[0].isdigit() or label[0] in "*#+-" or label in found.values():
-                raise fault(self.path, row.line, f"a label is given once and begins with a letter, got {shown(label)}")
+                raise fault(self.path, row.line, f"a label must be unique and begin with a letter, got {shown(label)}")
             if number in found or not 1 <= number <= count:
                 raise fault(self.path, row.line, f"expected each type from 1 to {count} once, got {number}")
             found[number] = label

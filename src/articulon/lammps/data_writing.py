@@ -1,4 +1,4 @@
-"""Writes plain arrays as a LAMMPS data file."""
+"""Write plain arrays as a LAMMPS data file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,21 +13,21 @@ from articulon.storage.atomic_writing import write_text
 
 
 def write_data_file(data: DataFile, path: str | Path, *, style: str | None = None) -> None:
-    """Write a LAMMPS data file, every number so that it is read as the same one.
+    """Write a LAMMPS data file, with every number written such that it reads back exactly.
 
     Parameters
     ----------
     data
-        What is written.
+        Contents of the file.
     path
-        A file that is not there yet.
+        A new file.
     style
-        The atom style; that of the data by default.
+        Atom style; that of the data by default.
 
     Raises
     ------
     ModelError
-        For a file that is there already or cannot be written, and a style that has no room for what there is.
+        If the file exists or cannot be written, or the style does not support the contents.
     """
     path = path_of(path, "write_data_file, path")
     check_new(path, "write_data_file")
@@ -36,29 +36,29 @@ def write_data_file(data: DataFile, path: str | Path, *, style: str | None = Non
 
 
 def data_text(data: DataFile, style: str) -> str:
-    """The text of a data file in an atom style that has room for what there is."""
+    """Return the text of a data file in an atom style that supports its contents."""
     return "\n".join(_lines(data, style)) + "\n"
 
 
 def check_new(path: Path, where: str) -> None:
-    """Raises ModelError where there is something of this name, or no folder to put it in."""
+    """Raise ModelError if a path exists, or its folder does not."""
     if exists(path):
-        raise ModelError(f"{where}: {clipped(path)} is there already; choose another name, or remove it")
+        raise ModelError(f"{where}: {clipped(path)} exists; choose another name, or remove it")
     if not path.parent.is_dir():
-        raise ModelError(f"{where}: there is no folder {clipped(path.parent)}; make it first")
+        raise ModelError(f"{where}: there is no folder {clipped(path.parent)}; create it first")
 
 
 def checked_style(data: DataFile, style: str, where: str) -> str:
-    """An atom style that has room for what there is; raises ModelError for another."""
+    """Return an atom style that supports the contents; raise ModelError if it does not."""
     if style not in STYLES:
         raise ModelError(f"{where}, style: expected one of {', '.join(STYLES)}, got {shown(style)}")
     for family in FAMILIES:
         if len(data.terms[family].type) and family not in CARRIED[style]:
-            raise ModelError(f"{where}, style: '{style}' has no room for {family}s; take 'molecular' or 'full'")
+            raise ModelError(f"{where}, style: '{style}' does not support {family}s; use 'molecular' or 'full'")
     if data.charges.any() and "q" not in STYLES[style]:
-        raise ModelError(f"{where}, style: '{style}' has no room for charges; take 'charge' or 'full'")
+        raise ModelError(f"{where}, style: '{style}' does not support charges; use 'charge' or 'full'")
     if data.molecules.any() and "molecule" not in STYLES[style]:
-        raise ModelError(f"{where}, style: '{style}' has no room for molecules; take 'molecular' or 'full'")
+        raise ModelError(f"{where}, style: '{style}' does not support molecules; use 'molecular' or 'full'")
     return style
 
 

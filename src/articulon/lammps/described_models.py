@@ -1,5 +1,4 @@
-"""A model that was not read from a data file as one: types, bonds and coefficients found from its sites, joints and
-forces."""
+"""Describe a model as a LAMMPS data file: find types, bonds and coefficients from its sites, joints and forces."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,19 +21,20 @@ from articulon.model import Model
 from articulon.model.joints.swing import Swing
 
 _Term = tuple[tuple[int, ...], str, tuple[str, ...]]
-"""Sites, the style, and its coefficients as they are written."""
+"""Sites of a term, its style, and its coefficients as text."""
 
 
 def described(model: Model, units: UnitStyle, masses: np.ndarray | None = None) -> DataFile:
-    """The data file of a model's sites, each an atom: types are the kinds of sites; bonds, angles and dihedrals those
-    of the forces; rigid bonds are those of swing joints, of LAMMPS's style ``zero``; molecules are what bonds hold
-    together. Forces that have no place in a data file are not in it. Positions are not wrapped. ``masses`` are those of
-    the sites (sites,), found by default.
+    """Return the data file of a model's sites, each as an atom.
+
+    Types are the kinds of sites; bonds, angles and dihedrals are those of the forces; rigid bonds are those of swing
+    joints, with LAMMPS's style ``zero``; molecules are connected by bonds. Forces that a data file cannot represent are
+    left out. Positions are not wrapped. ``masses`` are those of the sites (sites,), derived from the model by default.
 
     Raises
     ------
     ModelError
-        For sites on the ground, and bodies whose mass cannot be shared out among their sites.
+        For sites on the ground, and for bodies whose mass cannot be divided among their sites.
     """
     sites = model.sites
     x = site_positions(model, model.q0) * units.divisor
@@ -88,11 +88,11 @@ def described(model: Model, units: UnitStyle, masses: np.ndarray | None = None) 
 
 
 def _masses(model: Model) -> np.ndarray:
-    """Of each site: that of its body where it is the only one there, or of the atom that it is."""
+    """Mass of each site: that of its body if it is the only site there, or of the atom at the site."""
     sites, found = model.sites, np.zeros(model.sites.body.size)
     if (sites.body < 0).any() or not sites.body.size:
         raise ModelError(
-            "write_data: expected sites that all move, each an atom; the model has sites on the ground, or none"
+            "write_data: all sites must be atoms on moving bodies; the model has sites on the ground, or none"
         )
     alone = np.bincount(sites.body, minlength=model.bodies)[sites.body] == 1
     found[alone] = model.masses[sites.body[alone]]
@@ -101,13 +101,13 @@ def _masses(model: Model) -> np.ndarray:
     if (found == 0.0).any():
         body = model.names[sites.body[np.flatnonzero(found == 0.0)[0]]]
         raise ModelError(
-            f"write_data: body '{body}' has several sites, and nothing says their masses; give like=..., the data file "
-            "that the model was read from"
+            f"write_data: body '{body}' has several sites, whose masses are unknown; give like=..., the data file "
+            "from which the model was read"
         )
     if abs(found.sum() - model.masses.sum()) > 1e-9 * model.masses.sum():
         raise ModelError(
-            "write_data: the masses of the sites are not those of the bodies, as where a rigid ring is closed; give "
-            "like=..., the data file that the model was read from"
+            "write_data: the masses of the sites differ from those of the bodies, as where a rigid ring is closed; "
+            "give like=..., the data file from which the model was read"
         )
     return found
 
@@ -117,7 +117,7 @@ def _each(value: Any, count: int) -> list[float]:
 
 
 def _terms(force: Any, units: UnitStyle) -> Iterator[tuple[str, _Term]]:
-    """The terms of a force in LAMMPS's units and with its conventions."""
+    """Yield the terms of a force in LAMMPS's units and conventions."""
     energy, spring = units.energy, units.energy * units.divisor**2
 
     def words(*values: float) -> tuple[str, ...]:
@@ -152,11 +152,12 @@ def _terms(force: Any, units: UnitStyle) -> Iterator[tuple[str, _Term]]:
 
 
 def _periodic(k: float, fold: int, degrees: float) -> tuple[str, tuple[str, ...]]:
-    """K [1 + d cos(nφ)] for a phase of 0 or 180 degrees, else CHARMM's, whose phase is whole degrees."""
+    """Return K [1 + d cos(nφ)] for a phase of 0 or 180 degrees, else CHARMM's style, whose phase is in whole
+    degrees."""
     whole = round(degrees)
     if abs(degrees - whole) > 1e-9:
         raise ModelError(
-            f"write_data: dihedrals of LAMMPS have phases of whole degrees, and one has {degrees:.6g}; leave it out"
+            f"write_data: dihedrals in LAMMPS need phases in whole degrees, but one has {degrees:.6g}; leave it out"
         )
     if whole % 180 == 0:
         return "harmonic", (repr(k), "1" if whole % 360 == 0 else "-1", str(fold))
@@ -164,7 +165,7 @@ def _periodic(k: float, fold: int, degrees: float) -> tuple[str, tuple[str, ...]
 
 
 def _rods(model: Model, units: UnitStyle) -> list[_Term]:
-    """The rigid bonds of swing joints: from the site at the joint to the site of the body."""
+    """Return the rigid bonds of swing joints: from the site at the joint to the site of the body."""
     rods = [k for k, joint in enumerate(model.joints) if isinstance(joint, Swing)]
     if not rods:
         return []
@@ -179,14 +180,14 @@ def _rods(model: Model, units: UnitStyle) -> list[_Term]:
         if not behind or len(on[k]) != 1:
             continue
         start = min(behind, key=lambda site: float(np.abs(x[site] - origins[k]).max()))
-        # Lengths are told apart to twelve digits, which is what joints have kept them to.
+        # Distinguish lengths to twelve digits, to which joints preserve them.
         length = float(np.linalg.norm(x[on[k][0]] - x[start])) * units.divisor
         found.append(((start, on[k][0]), "zero", (f"{length:.12g}",)))
     return found
 
 
 def _molecules(bonds: np.ndarray, body: np.ndarray) -> np.ndarray:
-    """From 1, of sites that bonds or bodies hold together."""
+    """Return the molecule of each site, from 1; bonds and bodies connect sites."""
     order = np.argsort(body, kind="stable")
     together = np.flatnonzero(np.diff(body[order]) == 0)
     welded = np.stack([order[together], order[together + 1]], axis=1)
@@ -205,8 +206,8 @@ def _molecules(bonds: np.ndarray, body: np.ndarray) -> np.ndarray:
 
 
 def _pairs(model: Model, kinds: np.ndarray, units: UnitStyle) -> Coefficients | None:
-    """Lennard-Jones of each pair of types with its cutoff; None where there is none, or a law that LAMMPS ends
-    otherwise."""
+    """Return the Lennard-Jones coefficients of each pair of types with its cutoff; None without such forces, or if
+    LAMMPS truncates the law differently."""
     width = len(model.sites.kinds)
     table = {(a, b): (0.0, 1.0, 0.0) for a in range(width) for b in range(width)}
     laws = [force for force in model.forces if isinstance(force, LennardJones | WeeksChandlerAndersen)]

@@ -1,4 +1,4 @@
-"""A model whose forces between sites LAMMPS computes, in the place of our own."""
+"""Let LAMMPS compute the forces between the sites of a model."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,32 +27,39 @@ COUNTERPARTS = (
     *(LennardJones, WeeksChandlerAndersen, Coulomb, HarmonicBonds, FeneBonds, HarmonicAngles, CosineAngles),
     *(HarmonicDihedrals, PeriodicDihedrals, Exclusions),
 )
-"""Forces that LAMMPS computes in the place of ours."""
+"""Forces that LAMMPS can compute in place of ours."""
 MOST_APART = 3
-"""Bonds apart that ``special_bonds`` knows."""
+"""Largest number of bonds apart that ``special_bonds`` knows."""
 Pairs = set[tuple[int, int]]
 
 
 def through_lammps(model: Model, where: str = "engine") -> Model:
-    """The same model, its forces between sites computed by LAMMPS: a :class:`articulon.forces.Lammps` with a data file
-    and commands in the place of pair laws, bonds, angles, dihedrals and exclusions. Forces on bodies and joints stay.
+    """Return the model with its forces between sites replaced by a :class:`articulon.forces.Lammps` with a data file
+    and commands: pair laws, bonds, angles, dihedrals and exclusions. Forces on bodies and joints stay.
+
+    Parameters
+    ----------
+    model
+        The model.
+    where
+        What messages call the model.
 
     Raises
     ------
     ModelError
-        Naming what has no counterpart in LAMMPS, and for fewer trees than ranks of MPI.
+        For forces without a counterpart in LAMMPS, which the message names, and for fewer trees than MPI ranks.
     """
     if any(isinstance(force, Lammps) for force in model.forces):
         return model
     others = [force for force in model.forces if hasattr(force, "site_terms")]
     if not others:
-        raise ModelError(f"{where}: the model has no forces between sites, which LAMMPS could compute")
+        raise ModelError(f"{where}: the model has no forces between sites that LAMMPS could compute")
     for k, force in enumerate(model.forces):
         if hasattr(force, "site_terms"):
             _check_counterpart(force, f"{where}: forces[{k}], '{force.kind}'", model)
     if model.units.name not in STYLE_OF:
         raise ModelError(
-            f"{where}: LAMMPS computes models in the units {' and '.join(STYLE_OF)}, and this one has "
+            f"{where}: LAMMPS needs models in the units {' and '.join(STYLE_OF)}, but this one has "
             f"{model.units.name}; choose one of them"
         )
     units = unit_style(STYLE_OF[model.units.name])
@@ -71,7 +78,7 @@ def through_lammps(model: Model, where: str = "engine") -> Model:
 
 
 def _check_counterpart(force: Any, what: str, model: Model) -> None:
-    """Raises ModelError for a force that LAMMPS does not compute as we do."""
+    """Raise ModelError for a force that LAMMPS computes differently."""
     if not isinstance(force, COUNTERPARTS):
         raise ModelError(
             f"{what} has no counterpart in LAMMPS here; leave it out, or let articulon compute the forces "
@@ -81,21 +88,21 @@ def _check_counterpart(force: Any, what: str, model: Model) -> None:
         raise ModelError(f"{what} acts between groups of sites, which has no counterpart in LAMMPS here")
     if isinstance(force, Exclusions) and force.scaled_14 is not None:
         raise ModelError(
-            f"{what}: LAMMPS cuts pairs off that are weakened (scaled_14), as we do not; leave scaled_14 out"
+            f"{what}: LAMMPS truncates scaled pairs (scaled_14), but articulon does not; leave scaled_14 out"
         )
     if isinstance(force, LennardJones | Coulomb):
         ends = ("truncated", "shifted") if isinstance(force, LennardJones) else ("truncated",)
         if force.cutoff is None or force.truncation not in ends or getattr(force, "tail_correction", False):
             raise ModelError(
-                f"{what}: LAMMPS computes it with a cutoff and the truncation {' or '.join(ends)}, without tails"
+                f"{what}: LAMMPS computes it only with a cutoff, with the truncation {' or '.join(ends)}, without tails"
             )
     laws = {type(one) for one in model.forces if isinstance(one, LennardJones | WeeksChandlerAndersen)}
     if isinstance(force, Coulomb) and len(laws) != 1:
-        raise ModelError(f"{what} goes to LAMMPS beside one Lennard-Jones law, as lj/cut/coul/cut")
+        raise ModelError(f"{what} needs a single Lennard-Jones law in LAMMPS, as lj/cut/coul/cut")
 
 
 def _commands(model: Model, data: DataFile, units: UnitStyle, special: str) -> list[str]:
-    """What LAMMPS is told around its data file."""
+    """Return LAMMPS's commands before and after its data file."""
     periodic = (False,) * 3 if model.box is None else tuple(model.box.periodic)
     found = [
         f"units {units.name}",
@@ -122,7 +129,8 @@ def _commands(model: Model, data: DataFile, units: UnitStyle, special: str) -> l
     found.append(special)
     longest = _longest_bond(data)
     if longest:
-        # Ghost atoms reach a bond farther than from one end of a bonded term to the other, whatever rank has an end.
+        # Ghost atoms must reach one bond further than from one end of a bonded term to the other, whatever rank owns
+        # it.
         atoms = max(atoms for family, atoms in FAMILIES.items() if len(data.terms[family].atoms))
         found.append(f"comm_modify cutoff {_reach(pairs, atoms * longest)!r}")
     found.append("read_data {data}")
@@ -132,14 +140,14 @@ def _commands(model: Model, data: DataFile, units: UnitStyle, special: str) -> l
 
 
 def _reach(pairs: Coefficients | None, bonded: float) -> float:
-    """How far ghost atoms are needed for pairs and bonded terms: LAMMPS takes the larger of this and its own, cutoff
-    and skin."""
+    """Return the distance up to which pairs and bonded terms need ghost atoms; LAMMPS uses the larger of this and its
+    own value, cutoff plus skin."""
     longest = 0.0 if pairs is None else max(float(words[2]) for words in pairs.rows.values())
     return max(longest, bonded)
 
 
 def _longest_bond(data: DataFile) -> float:
-    """[LAMMPS's length]."""
+    """Longest bond, in LAMMPS's unit of length."""
     atoms = data.terms["bond"].atoms
     if not len(atoms):
         return 0.0
@@ -147,7 +155,7 @@ def _longest_bond(data: DataFile) -> float:
 
 
 def _is_shifted(model: Model) -> bool:
-    """Whether energies of pairs are zero at their cutoffs: of all laws, or of none."""
+    """Whether the energies of pairs are shifted to zero at their cutoffs, in all laws or in none."""
     return any(
         isinstance(force, WeeksChandlerAndersen) or (isinstance(force, LennardJones) and force.truncation == "shifted")
         for force in model.forces
@@ -155,10 +163,11 @@ def _is_shifted(model: Model) -> bool:
 
 
 def _with_special_bonds(data: DataFile, model: Model, where: str) -> tuple[DataFile, str]:
-    """The data with what else it takes for LAMMPS to leave out the pairs that we do, and its ``special_bonds``.
+    """Return the data, changed such that LAMMPS excludes the same pairs as the model, and the ``special_bonds``
+    command.
 
-    Those are the pairs one, two or three bonds apart where that is what is left out; else each pair that is left out
-    becomes a bond that exerts nothing, and LAMMPS leaves out what is bonded.
+    If the excluded pairs are those one, two or three bonds apart, the command alone does this. Otherwise each excluded
+    pair becomes a bond without force, and LAMMPS excludes bonded pairs.
     """
     laws = {
         (type(force), getattr(force, "truncation", None))
@@ -167,8 +176,8 @@ def _with_special_bonds(data: DataFile, model: Model, where: str) -> tuple[DataF
     }
     if laws and data.coefficients.get("pair-ij") is None:
         raise ModelError(
-            f"{where}: the laws between pairs have no counterpart in LAMMPS together: one Lennard-Jones law for each "
-            "pair of kinds, all of them cut off in the same way"
+            f"{where}: the pair laws have no joint counterpart in LAMMPS: it needs one Lennard-Jones law for each "
+            "pair of kinds, all truncated in the same way"
         )
     if len({kind is WeeksChandlerAndersen or ends == "shifted" for kind, ends in laws}) > 1:
         raise ModelError(f"{where}: LAMMPS shifts the energies of all pairs at their cutoffs or of none (pair_modify)")
@@ -185,14 +194,14 @@ def _with_special_bonds(data: DataFile, model: Model, where: str) -> tuple[DataF
     if not near[0] <= excluded:
         i, j = sorted(near[0] - excluded)[0]
         raise ModelError(
-            f"{where}: sites {i} and {j} are bonded and interact as a pair too, and others that are bonded do not; "
-            "LAMMPS leaves out all bonded pairs or none"
+            f"{where}: the bonded sites {i} and {j} also interact as a pair, but other bonded sites do not; "
+            "LAMMPS excludes all bonded pairs or none"
         )
     return _bonded_too(data, sorted(excluded - near[0])), "special_bonds lj/coul 0.0 1.0 1.0"
 
 
 def _apart(bonds: np.ndarray, count: int) -> list[Pairs]:
-    """Pairs of atoms one, two and three bonds apart, and no fewer."""
+    """Return pairs of atoms exactly one, two and three bonds apart."""
     around: list[set[int]] = [set() for _ in range(count)]
     for i, j in bonds.tolist():
         around[i].add(j)
@@ -208,7 +217,7 @@ def _apart(bonds: np.ndarray, count: int) -> list[Pairs]:
 
 
 def _bonded_too(data: DataFile, pairs: Sequence[tuple[int, int]]) -> DataFile:
-    """With bonds of a type of their own, which exerts nothing, between some pairs."""
+    """Return the data with additional bonds, of a type without force, between the given pairs."""
     old, known = data.terms["bond"], data.coefficients.get("bond")
     number = data.type_counts["bond"] + 1
     rows = {} if known is None else dict(known.rows)
@@ -230,7 +239,7 @@ def _bonded_too(data: DataFile, pairs: Sequence[tuple[int, int]]) -> DataFile:
 
 
 def _inside(model: Model, data: DataFile) -> DataFile:
-    """With positions in the box."""
+    """Return the data with positions wrapped into the box."""
     if model.box is None or not model.box.periodic.any():
         return data
     x, images = wrapped(data.positions, data.bounds[:, 0], data.edges, model.box.periodic)
@@ -238,7 +247,7 @@ def _inside(model: Model, data: DataFile) -> DataFile:
 
 
 def _joined(model: Model, data: DataFile) -> tuple[tuple[int, int], ...]:
-    """Sites of different trees that bonded terms hold together, each pair once."""
+    """Return the pairs of sites of different trees that bonded terms connect, each pair once."""
     tree = model.tree_of_link[model.site_links]
     pairs: Pairs = set()
     for family in FAMILIES:

@@ -1,4 +1,4 @@
-"""What an input script of LAMMPS says of forces beside a data file: styles, coefficients and special bonds."""
+"""Parse LAMMPS commands on forces that complement a data file: styles, coefficients and special bonds."""
 
 import re
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ from articulon.inputs import shown, words
 from articulon.lammps.data_file import FAMILIES, DataFile
 
 MIXES = {"geometric": "geometric", "arithmetic": "lorentz-berthelot", "sixthpower": "sixth-power"}
-"""``pair_modify mix`` and the name of the rule."""
+"""Values of ``pair_modify mix``, with our name of the mixing rule."""
 NO_NEIGHBOURS = (0.0, 0.0, 0.0)
-"""Factors of special_bonds where nothing is said: pairs one, two and three bonds apart do not interact."""
+"""Default factors of special_bonds: pairs one, two and three bonds apart do not interact."""
 SPECIAL = {
     "fene": ((0.0, 1.0, 1.0), (0.0, 1.0, 1.0)),
     "charmm": ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
     "dreiding": ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0)),
     "amber": ((0.0, 0.0, 0.5), (0.0, 0.0, 5.0 / 6.0)),
 }
-"""``special_bonds`` by a word: the factors of Lennard-Jones and of charges."""
+"""Keywords of ``special_bonds``: the factors of Lennard-Jones and of charges."""
 TRIPLE = 3
 KNOWN = (
     *("pair_style", "pair_coeff", "pair_modify", "special_bonds", "dielectric", "mass"),
@@ -28,16 +28,16 @@ KNOWN = (
 
 
 class Commands(NamedTuple):
-    """What has been said, in LAMMPS's units and with its defaults."""
+    """Parsed commands, in LAMMPS's units and with its defaults."""
 
     styles: dict[str, list[str]]
     """Words of each ``..._style``, by ``"pair"``, ``"bond"`` and so on."""
     coefficients: dict[str, list[tuple[str, list[str]]]]
-    """Lines of each ``..._coeff``, the command and its words."""
+    """Lines of each ``..._coeff``: the command and its words."""
     masses: list[tuple[str, list[str]]]
     shift: bool
     mix: str | None
-    """The rule of ``pair_modify``; None leaves it to the pair style."""
+    """Mixing rule of ``pair_modify``; None for that of the pair style."""
     special_lj: tuple[float, ...]
     """Factors of pairs one, two and three bonds apart."""
     special_coul: tuple[float, ...]
@@ -45,12 +45,12 @@ class Commands(NamedTuple):
 
 
 def read_commands(commands: Sequence[str] | str) -> Commands:
-    """Commands, one a text, as they stand in an input script.
+    """Parse commands, one per text, as they stand in an input script.
 
     Raises
     ------
     ModelError
-        Quoting the command, for one that is not known here or cannot be read.
+        For a command that is unknown or cannot be parsed; the message quotes it.
     """
     given = (commands.splitlines() if isinstance(commands, str) else words(commands, "commands")) if commands else ()
     found = Commands({}, {}, [], False, None, (0.0,) * TRIPLE, (0.0,) * TRIPLE, 1.0)
@@ -61,9 +61,9 @@ def read_commands(commands: Sequence[str] | str) -> Commands:
         name, rest = split[0], split[1:]
         family, _, what = name.partition("_")
         if name not in KNOWN:
-            raise _fault(line, f"is not read{nearest(name, KNOWN)}; known: {', '.join(KNOWN)}")
+            raise _fault(line, f"is not supported{nearest(name, KNOWN)}; known: {', '.join(KNOWN)}")
         if not rest:
-            raise _fault(line, "says nothing; leave it out")
+            raise _fault(line, "has no effect; leave it out")
         if name == "pair_modify":
             found = _pair_modify(found, rest, line)
         elif name == "special_bonds":
@@ -80,18 +80,19 @@ def read_commands(commands: Sequence[str] | str) -> Commands:
 
 
 def types_of(word: str, family: str, data: DataFile, line: str) -> range | list[int]:
-    """Types that a word of a command means: ``2``, ``*``, ``2*4`` or a label; raises ModelError, quoting it."""
+    """Return the types that a word of a command selects: ``2``, ``*``, ``2*4`` or a label; raise ModelError, quoting
+    it."""
     count = data.type_counts[family]
     labels = data.labels.get(family, ())
     if word in labels:
         return [labels.index(word) + 1]
     match = re.fullmatch(r"([0-9]*)(\*?)([0-9]*)", word)
     if match is None or not word or (match[3] and not match[2]):
-        raise _fault(line, f"{shown(word)} is no type of {family}s")
+        raise _fault(line, f"{shown(word)} is not a type of {family}s")
     first = int(match[1] or 1)
     last = int(match[3] or count) if match[2] else first
     if not 1 <= first <= last <= count:
-        raise _fault(line, f"{shown(word)} is no type of {family}s: there are {count}")
+        raise _fault(line, f"{shown(word)} is not a type of {family}s: there are {count}")
     return range(first, last + 1)
 
 
@@ -125,12 +126,12 @@ def _pair_modify(found: Commands, rest: list[str], line: str) -> Commands:
         elif key == "mix" and value in MIXES:
             found = found._replace(mix=value)
         elif (key, value) != ("tail", "no"):
-            raise _fault(line, f"'{key} {value}' is not read; known: shift yes|no, mix {'|'.join(MIXES)}, tail no")
+            raise _fault(line, f"'{key} {value}' is not supported; known: shift yes|no, mix {'|'.join(MIXES)}, tail no")
     return found
 
 
 def _special_bonds(found: Commands, rest: list[str], line: str) -> Commands:
-    # LAMMPS forgets what it was told before, and leaves out what a command does not name.
+    # As in LAMMPS, each command resets everything, including what it does not name.
     found, at = found._replace(special_lj=NO_NEIGHBOURS, special_coul=NO_NEIGHBOURS), 0
     while at < len(rest):
         key = rest[at]
@@ -141,12 +142,12 @@ def _special_bonds(found: Commands, rest: list[str], line: str) -> Commands:
         elif key in ("lj", "coul", "lj/coul") and len(rest) >= at + 1 + TRIPLE:
             three = tuple(_factor(word, line) for word in rest[at + 1 : at + 1 + TRIPLE])
             if max(three) > 1.0:
-                raise _fault(line, f"a factor is from 0 to 1, got {max(three):g}")
+                raise _fault(line, f"a factor must be from 0 to 1, got {max(three):g}")
             found = found if key == "coul" else found._replace(special_lj=three)
             found = found if key == "lj" else found._replace(special_coul=three)
             at += 1 + TRIPLE
         else:
             raise _fault(
-                line, f"'{' '.join(rest[at:])}' is not read; as in 'lj/coul 0.0 0.0 0.5', 'lj 0 0 1 coul 0 0 1', 'fene'"
+                line, f"'{' '.join(rest[at:])}' is unknown; use 'lj/coul 0.0 0.0 0.5', 'lj 0 0 1 coul 0 0 1', 'fene'"
             )
     return found

@@ -1,4 +1,4 @@
-"""Writes a state of a model as a LAMMPS data file."""
+"""Write a state of a model as a LAMMPS data file."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from articulon.model import Model
 from articulon.model.array_rotations import matrices
 
 STYLE_OF = {"lj": "lj", "Da-nm-ps": "real"}
-"""LAMMPS's style of units by our system."""
+"""LAMMPS's unit style by our unit system."""
 
 
 def write_data(
@@ -34,32 +34,32 @@ def write_data(
     style: str = "full",
     like: DataFile | str | Path | None = None,
 ) -> None:
-    """Write a state as a LAMMPS data file, which ``read_data`` of LAMMPS and ours read.
+    """Write a state as a LAMMPS data file, which LAMMPS's ``read_data`` and ours can read.
 
-    Positions are within the box, with image flags. A model that :func:`read_data` has made is written with the types,
-    molecules, terms and coefficients of its file. Of other models these are found from kinds of sites, joints and
-    forces: rigid bonds get a type of LAMMPS's style ``zero``, which exerts nothing. What is no pair, bond, angle or
-    dihedral has no place in a data file.
+    Positions are wrapped into the box, with image flags. A model from :func:`read_data` is written with the types,
+    molecules, terms and coefficients of its file. For other models these are derived from kinds of sites, joints and
+    forces; rigid bonds get a type of LAMMPS's style ``zero``, which exerts no force. Forces other than pairs, bonds,
+    angles and dihedrals cannot be written.
 
     Parameters
     ----------
     model
-        In the units ``lj``, or ``Da-nm-ps``, which are written as LAMMPS's ``real``.
+        A model in the units ``lj``, or ``Da-nm-ps``, which are written as LAMMPS's ``real``.
     q, u
         Coordinates (nq,) and speeds (nu,); None for no velocities.
     path
-        A file that is not there yet.
+        A new file.
     style
-        Atom style, with room for all that there is.
+        Atom style, which must support all contents.
     like
-        The data file, or its path, whose types and terms are written, for models read by another process; sites are its
-        atoms in the order of ids.
+        A data file, or its path, whose types and terms are used, for models that another process has read. Sites are
+        its atoms in the order of ids.
 
     Raises
     ------
     ModelError
-        For a file that is there already, a style without room for what there is, a model that ``like`` does not
-        describe, and models whose units, masses or sites no data file can hold.
+        If the file exists, the style does not support the contents, ``like`` does not describe the model, or no data
+        file can hold the model's units, masses or sites.
     """
     check_model(model, "write_data")
     path = path_of(path, "write_data, path")
@@ -67,7 +67,7 @@ def write_data(
     q = vector(q, model.nq, "q")
     if model.units.name not in STYLE_OF:
         raise ModelError(
-            f"write_data: models in the units {' and '.join(STYLE_OF)} can be written, and this one has "
+            f"write_data: only models in the units {' and '.join(STYLE_OF)} can be written, but this one has "
             f"{model.units.name}"
         )
     units = unit_style(STYLE_OF[model.units.name])
@@ -91,14 +91,14 @@ def _described(model: Model, units: UnitStyle, like: DataFile | str | Path | Non
     kinds = [model.sites.kinds[k] for k in model.sites.kind]
     if kinds != [names[k - 1] for k in data.types.tolist()]:
         raise ModelError(
-            f"write_data, like: the {len(data)} atoms of {data.path} are not the {len(kinds)} sites of the model, kind "
-            "by kind; give the file that it was read from"
+            f"write_data, like: the {len(data)} atoms of {data.path} do not match the {len(kinds)} sites of the "
+            "model, kind by kind; give the file from which it was read"
         )
     return data
 
 
 def _with_box(model: Model, data: DataFile, units: UnitStyle) -> DataFile:
-    """With the box of the model, where it is another one by now."""
+    """Return the data with the box of the model, if that has changed."""
     if model.box is None:
         return data
     edges = model.box.vectors * units.divisor
@@ -112,7 +112,7 @@ def _with_box(model: Model, data: DataFile, units: UnitStyle) -> DataFile:
 
 
 def _site_velocities(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """World frame [length/time], shape (sites, 3)."""
+    """Velocities of the sites, world frame [length/time], shape (sites, 3)."""
     body, twists = model.sites.body, body_velocities(model, q, u)
     turns = matrices(body_poses(model, q)[1])[body]
     turning = np.einsum("kij,kj->ki", turns, np.cross(twists[body, 3:], model.sites.position))

@@ -1,4 +1,4 @@
-"""Molecules through the faces of a periodic box: put together when they are read, and wrapped when they are written."""
+"""Periodic images of molecules: make them whole on reading, and wrap them into the box on writing."""
 
 from collections import deque
 
@@ -8,7 +8,8 @@ from scipy.sparse.csgraph import connected_components
 
 
 def nearest(displacements: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
-    """Displacements (n, 3) less whole edges of the periodic directions; the shortest below half the least width."""
+    """Subtract whole edges of the periodic directions from displacements (n, 3); shortest images up to half the
+    width."""
     d = displacements.copy()
     for k in (2, 1, 0):
         if periodic[k]:
@@ -17,8 +18,8 @@ def nearest(displacements: np.ndarray, edges: np.ndarray, periodic: np.ndarray) 
 
 
 def along_bonds(positions: np.ndarray, pairs: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
-    """Positions (atoms, 3) in which each atom of a molecule lies by the nearest image beside the one that it is bonded
-    to, from the first atom on; pairs (bonds, 2) are followed in their order."""
+    """Return positions (atoms, 3) in which each atom lies at the nearest image to its bonded partner, starting from the
+    first atom of a molecule; pairs (bonds, 2) are followed in their order."""
     found = positions.copy()
     neighbours = partners(pairs, len(positions))
     seen = np.zeros(len(positions), dtype=bool)
@@ -40,8 +41,8 @@ def along_bonds(positions: np.ndarray, pairs: np.ndarray, edges: np.ndarray, per
 def joined_pieces(
     positions: np.ndarray, bonds: np.ndarray, pairs: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> np.ndarray:
-    """Positions (atoms, 3) in which molecules are put together along their bonds, and what no bonds join along pairs
-    (n, 2) besides, each by the nearest image to what is there already."""
+    """Return positions (atoms, 3) with molecules whole along their bonds, and along additional pairs (n, 2) where no
+    bonds connect atoms, each at the nearest image to the atoms already placed."""
     found = along_bonds(positions, bonds, edges, periodic)
     if not len(pairs):
         return found
@@ -57,7 +58,7 @@ def joined_pieces(
 
 
 def partners(pairs: np.ndarray, count: int) -> list[list[int]]:
-    """Who each of ``count`` is paired with, in the order of the pairs (n, 2)."""
+    """Return the partners of each of ``count`` atoms, in the order of the pairs (n, 2)."""
     found: list[list[int]] = [[] for _ in range(count)]
     for i, j in pairs.tolist():
         found[i].append(j)
@@ -66,16 +67,16 @@ def partners(pairs: np.ndarray, count: int) -> list[list[int]]:
 
 
 def unwrapped(positions: np.ndarray, images: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Positions with their edges added, (atoms, 3)."""
+    """Return positions with their image edges added, (atoms, 3)."""
     return positions + _shifts(images, edges)
 
 
 def wrapped(
     positions: np.ndarray, origin: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions within the box and the edges to add to them, (atoms, 3) each, where it is periodic.
+    """Return positions wrapped into the box where it is periodic, and the edges to add to them, (atoms, 3) each.
 
-    Sums are those of :func:`unwrapped` backwards: what it has given comes back to the last bit or the one before.
+    The sums are those of :func:`unwrapped` in reverse: its result is recovered to within the last bit.
     """
     images = np.floor((positions - origin) @ np.linalg.inv(edges)).astype(np.int64)
     images[:, ~periodic] = 0

@@ -1,4 +1,4 @@
-"""From LAMMPS's pair style, its coefficients and special bonds to our forces between all sites."""
+"""Convert LAMMPS's pair style, its coefficients and special bonds to our forces between all sites."""
 
 import math
 from typing import Any, NamedTuple
@@ -17,12 +17,12 @@ from articulon.lammps.force_commands import MIXES, Commands, types_of
 from articulon.lammps.unit_styles import UnitStyle
 
 CUTOFFS = {"lj/cut": 1, "lj/cut/coul/cut": 2, "coul/cut": 1}
-"""The pair styles that have a counterpart, with the cutoffs that they take."""
+"""Supported pair styles, with the number of cutoffs that each takes."""
 DEFAULT_MIX = "geometric"
 
 
 class PairCoefficient(NamedTuple):
-    """Of two types, in LAMMPS's units; None for a cutoff that is the style's."""
+    """Coefficients of two types, in LAMMPS's units; None for the style's cutoff."""
 
     epsilon: float
     sigma: float
@@ -31,24 +31,24 @@ class PairCoefficient(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What came of the pair style."""
+    """Forces and notes from the pair style."""
 
     forces: list[Any]
     notes: list[str]
 
 
 def pair_forces(data: DataFile, commands: Commands, units: UnitStyle, kinds: list[str]) -> Found:
-    """Lennard-Jones and charges between all sites.
+    """Return Lennard-Jones and Coulomb forces between all sites.
 
     Parameters
     ----------
     kinds
-        What sites of each type are called.
+        Kind of the sites of each type.
 
     Raises
     ------
     ModelError
-        For a style without a counterpart, coefficients that are missing or none, and cutoffs that are not said.
+        For a style without a counterpart, missing or invalid coefficients, and missing cutoffs.
     """
     sections = {key: data.coefficients[key] for key in ("pair", "pair-ij") if key in data.coefficients}
     hints = [section.style for section in sections.values() if section.style is not None]
@@ -56,7 +56,7 @@ def pair_forces(data: DataFile, commands: Commands, units: UnitStyle, kinds: lis
     if not said:
         if sections or commands.coefficients.get("pair"):
             raise ModelError(
-                f"{data.path}: nothing says the pair style of the pair coefficients; give it and its cutoff, as in "
+                f"{data.path}: the pair style of the pair coefficients is not given; add it with its cutoff, as in "
                 "commands=['pair_style lj/cut 2.5']"
             )
         return Found([], ["there is no pair style and no pair coefficients: atoms that are not bonded do not interact"])
@@ -66,11 +66,11 @@ def pair_forces(data: DataFile, commands: Commands, units: UnitStyle, kinds: lis
     if style not in CUTOFFS:
         raise ModelError(
             f"{data.path}: the pair style '{style}' has no counterpart here; known: {', '.join([*CUTOFFS, *NOTHING])}; "
-            "leave it out by leave_out=['pairs'], and give forces=[...] of ar.forces for what it does"
+            "leave it out with leave_out=['pairs'], and give equivalent forces of ar.forces in forces=[...]"
         )
     table = _table(data, commands, style, said[1:])
     notes = [
-        f"pair coefficients of the file are those of '{hint}', and are read as those of '{style}'"
+        f"pair coefficients of the file are for '{hint}', and are read as those of '{style}'"
         for hint in dict.fromkeys(hints)
         if plain(hint) != style
     ]
@@ -89,7 +89,7 @@ def pair_forces(data: DataFile, commands: Commands, units: UnitStyle, kinds: lis
         cutoffs = sorted({pair.charge_cutoff for pair in pairs.values()})
         if len(cutoffs) > 1:
             raise ModelError(
-                f"{data.path}: charges of different types have different cutoffs, {cutoffs}, and one holds for all here"
+                f"{data.path}: charges of different types have different cutoffs, {cutoffs}, but only one is supported"
             )
         permittivity = commands.dielectric * units.permittivity
         forces.append(Coulomb(cutoff=units.length(cutoffs[0]), relative_permittivity=permittivity))
@@ -97,7 +97,7 @@ def pair_forces(data: DataFile, commands: Commands, units: UnitStyle, kinds: lis
 
 
 def exclusions(data: DataFile, commands: Commands, within: list[tuple[int, int]]) -> tuple[list[Exclusions], list[str]]:
-    """What special bonds leave out, and pairs ``within`` rigid bodies; raises ModelError for factors that have no
+    """Return exclusions for special bonds and for pairs ``within`` rigid bodies; raise ModelError for factors without a
     counterpart."""
     lj, coul = commands.special_lj, commands.special_coul
     bonds = tuple(map(tuple, data.terms["bond"].atoms.tolist()))
@@ -111,16 +111,16 @@ def exclusions(data: DataFile, commands: Commands, within: list[tuple[int, int]]
         elif (lj[2], coul[2]) != (1.0, 1.0):
             scaled = Scaled14(lennard_jones=lj[2], coulomb=coul[2])
             notes = [
-                "pairs three bonds apart are weakened without a cutoff or shift; LAMMPS ends them at the cutoff of the "
-                "pair style, and weakens their shift too"
+                "pairs three bonds apart are scaled without a cutoff or shift; LAMMPS truncates them at the cutoff of "
+                "the pair style, and scales their shift too"
             ]
     elif lj == coul == (0.0, 1.0, 1.0):
         depth = 1
     elif lj != (1.0, 1.0, 1.0) or coul != (1.0, 1.0, 1.0):
         raise ModelError(
             f"commands: special_bonds lj {_three(lj)} coul {_three(coul)} has no counterpart; pairs one and two bonds "
-            "apart may be left out, 0, or pairs two apart may act, 1, and pairs three bonds apart may be weakened "
-            "where nearer ones are left out"
+            "apart may be excluded, 0, or pairs two apart may act, 1, and pairs three bonds apart may be scaled "
+            "if nearer ones are excluded"
         )
     if not bonds or not depth:
         return ([Exclusions(bonds=(), pairs=tuple(within))] if within else []), []
@@ -132,7 +132,7 @@ def _three(factors: tuple[float, ...]) -> str:
 
 
 def _table(data: DataFile, commands: Commands, style: str, words: list[str]) -> dict[tuple[int, int], PairCoefficient]:
-    """Coefficients that are given, by the two types, the smaller first."""
+    """Return the given coefficients by pair of types, the smaller type first."""
     most = CUTOFFS[style]
     cutoffs = _numbers(words, f"pair_style {style} {' '.join(words)}")
     if len(cutoffs) > most or min(cutoffs, default=1.0) <= 0.0:
@@ -148,7 +148,7 @@ def _table(data: DataFile, commands: Commands, style: str, words: list[str]) -> 
             raise ModelError(f"commands: '{line.strip()}': expected two types and coefficients")
         one, two = (types_of(word, "atom", data, line) for word in given[:2])
         value = _coefficient(style, tuple(given[2:]), cutoffs, f"commands: '{line.strip()}'")
-        # As in LAMMPS, a range of types with itself means each pair once, and no pair the wrong way round.
+        # As in LAMMPS, a range of types paired with itself selects each pair once, with the smaller type first.
         chosen = [(i, j) for i in one for j in two if i <= j] or [(j, i) for i in one for j in two]
         found.update(dict.fromkeys(chosen, value))
     return found
@@ -163,7 +163,7 @@ def _coefficient(style: str, words: tuple[str, ...], cutoffs: list[float], where
     own = values[least:] or cutoffs
     if not own:
         raise ModelError(
-            f"{where}: nothing says the cutoff; give it with the style, as in commands=['pair_style {style} 2.5']"
+            f"{where}: the cutoff is not given; add it to the style, as in commands=['pair_style {style} 2.5']"
         )
     epsilon, sigma = values[:2] if least else (0.0, 0.0)
     if epsilon < 0.0 or (epsilon > 0.0 and sigma <= 0.0) or min(own) < 0.0:
@@ -182,7 +182,7 @@ def _numbers(words: list[str], where: str) -> list[float]:
 
 
 def _mixed(data: DataFile, table: dict[tuple[int, int], PairCoefficient], i: int, j: int, rule: str) -> PairCoefficient:
-    """As LAMMPS mixes: cutoffs like lengths."""
+    """Mix coefficients as LAMMPS does; cutoffs are mixed like lengths."""
     for kind in (i, j):
         if (kind, kind) not in table:
             raise ModelError(
@@ -193,7 +193,7 @@ def _mixed(data: DataFile, table: dict[tuple[int, int], PairCoefficient], i: int
     name: Any = MIXES[rule]
 
     def both(a: float, b: float) -> float:
-        if a == b:  # without the rounding that would make another cutoff of it
+        if a == b:  # avoid rounding, which would make a different cutoff
             return a
         return {"geometric": math.sqrt(a * b), "arithmetic": 0.5 * (a + b)}.get(
             rule, (0.5 * (a**6 + b**6)) ** (1.0 / 6.0)
@@ -210,7 +210,7 @@ def _mixed(data: DataFile, table: dict[tuple[int, int], PairCoefficient], i: int
 def _lennard_jones(
     pairs: dict[tuple[int, int], PairCoefficient], commands: Commands, units: UnitStyle, kinds: list[str]
 ) -> list[LennardJones]:
-    """One force for each cutoff, in which pairs that have another one have no depth."""
+    """Return one force for each cutoff; pairs with another cutoff have no depth in it."""
     acting = sorted({pair.cutoff for pair in pairs.values() if pair.epsilon > 0.0 and pair.cutoff > 0.0})
     return [
         LennardJones(

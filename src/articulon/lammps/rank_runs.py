@@ -1,4 +1,4 @@
-"""Runs on several ranks of MPI: rank 0 writes and prints, the others take the same steps and are silent."""
+"""Run on several MPI ranks: rank 0 writes and prints, the others take the same steps silently."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 
 def is_first_rank() -> bool:
-    """Whether this is the rank that writes and prints; another one prints nothing from here on."""
+    """Whether this is the rank that writes and prints; silences the output of any other rank from here on."""
     first = world().rank == 0
     if not first:
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
@@ -38,12 +38,12 @@ def by_lammps(case: Any) -> bool:
 
 
 def with_ranks(run: Callable[[], R], follow: Callable[[], None]) -> R:
-    """What ``run`` gives, on rank 0; another rank follows, does its part of what rank 0 evaluates after that, and ends
-    where rank 0 does, by SystemExit."""
+    """Return the result of ``run`` on rank 0. On another rank call ``follow``, take part in later evaluations of rank
+    0, and end when rank 0 does, with SystemExit."""
     if is_first_rank():
         return run()
     ranks = world()
-    for number in (signal.SIGINT, signal.SIGTERM):  # rank 0 says when to stop
+    for number in (signal.SIGINT, signal.SIGTERM):  # rank 0 decides when to stop
         signal.signal(number, signal.SIG_IGN)
     try:
         follow()
@@ -51,23 +51,23 @@ def with_ranks(run: Callable[[], R], follow: Callable[[], None]) -> R:
     except RanksEnd:
         pass
     except Exception as error:
-        # What has gone wrong everywhere is said by rank 0, which ends by it.
+        # An error on all ranks is reported by rank 0, which ends with it.
         if not ranks.end():
             ranks.abort(error)
     raise SystemExit(0)
 
 
 def follow_run(case: Description, folder: Path, resume: bool) -> None:
-    """Takes the steps of a run without writing anything.
+    """Take the steps of a run without writing anything.
 
     Parameters
     ----------
     case
-        What is run.
+        Case of the run.
     folder
-        Where rank 0 keeps it, which is read where the run is resumed.
+        Folder in which rank 0 keeps the run; it is read if the run is resumed.
     resume
-        Whether it goes on from the last checkpoint there, if there is one.
+        Whether to continue from the last checkpoint there, if there is one.
     """
     with ExitStack() as stack, one_blas_thread():
         held = resume and any((folder / name).exists() for name in (NEWEST, PREVIOUS))
@@ -85,7 +85,7 @@ def follow_run(case: Description, folder: Path, resume: bool) -> None:
 
 
 class Follower(Recorder):
-    """Takes the frames of a run, whose forces all ranks evaluate, and keeps none."""
+    """Takes the frames of a run, whose forces all ranks evaluate, without keeping them."""
 
     keeps_poses = False
 

@@ -1,4 +1,4 @@
-"""Bodies of atoms: points, rods that end in a point, and rigid groups."""
+"""Build bodies from atoms: points, rods with a point mass at the end, and rigid groups."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ POINT, ROD, SPHERICAL = Xyz(), Swing(), Spherical()
 
 
 class _Body(NamedTuple):
-    """What ``add_bodies`` takes of one."""
+    """Arguments of ``add_bodies`` for one body."""
 
     name: str
     parent: int
@@ -34,31 +34,31 @@ class _Body(NamedTuple):
 
 
 class Bodies:
-    """The bodies of some trees, with the site of each atom, as they are added to a builder.
+    """The bodies of the trees, with the site of each atom, for a builder.
 
-    An atom alone is a point on an ``Xyz`` joint. An atom at the end of a rigid bond is a body on a ``Swing`` joint: its
+    A single atom is a point on an ``Xyz`` joint. An atom at the end of a rigid bond is a body on a ``Swing`` joint: its
     origin is the atom at the other end, its z axis the bond, and its mass a point at the end of it. A group is one body
-    on a ``Free`` joint; atoms in line have no inertia about it, so that such a group is its first atom on an ``Xyz``
-    joint and all others on a ``Swing`` joint there. A bond that closes a ring is a rod with one part of the mass of the
-    atom at its end, which a loop of a spherical joint holds at that atom.
+    on a ``Free`` joint. Collinear atoms have no inertia about their line, so such a group becomes its first atom on an
+    ``Xyz`` joint and all others on a ``Swing`` joint there. A bond that closes a ring is a rod with part of the mass of
+    the atom at its end, to which a spherical loop constraint attaches it.
 
     Parameters
     ----------
     data
-        For names.
+        Data file, for names in messages.
     x
-        Places of the atoms, molecules put together [length], shape (atoms, 3).
+        Positions of the atoms, with whole molecules [length], shape (atoms, 3).
     masses
-        Of the atoms [mass], shape (atoms,).
+        Masses of the atoms [mass], shape (atoms,).
     """
 
     def __init__(self, data: DataFile, parts: Parts, x: np.ndarray, masses: np.ndarray) -> None:
         self.data, self.parts, self.x = data, parts, x
         count = len(x)
         self.home, self.local = np.zeros(count, dtype=np.int64), np.zeros((count, 3))
-        """Body of each atom, and its place in that body's frame."""
+        """Body of each atom, and its position in that body's frame."""
         self.in_line: list[int] = []
-        """Groups whose atoms lie in line."""
+        """Indices of the groups of collinear atoms."""
         self._bodies: list[_Body] = []
         self._rods: list[tuple[int, np.ndarray]] = []
         self._closures: list[tuple[str, int, int, float]] = []
@@ -69,10 +69,10 @@ class Bodies:
         for i, j in parts.rings:
             self._close(i, j)
         self.q = self._coordinates()
-        """Of each body's joint."""
+        """Coordinates of each body's joint."""
 
     def add_to(self, builder: ModelBuilder, u: np.ndarray | None, charge: np.ndarray, kinds: list[str]) -> None:
-        """Add bodies, sites and loops; ``u`` are the speeds of all joints, at rest for None."""
+        """Add bodies, sites and loops; ``u`` are the speeds of all joints, None for rest."""
         first, bodies = len(builder._names), self._bodies
         parent = np.array([body.parent for body in bodies])
         builder.add_bodies(
@@ -99,10 +99,11 @@ class Bodies:
             )
 
     def speeds(self, units: str, velocities: np.ndarray) -> tuple[np.ndarray, float]:
-        """Speeds of all joints, and the part of the kinetic energy that rigid bonds and groups do not let be.
+        """Compute the speeds of all joints, and the fraction of the kinetic energy that rigid bonds and groups do not
+        allow.
 
-        Of all motions that they allow it is the one nearest to the velocities (atoms, 3) in the metric of the masses,
-        so that momentum and angular momentum are kept: M u = Jᵀ m v, which forward dynamics solves from rest.
+        The speeds are the admissible motion closest to the velocities (atoms, 3) in the mass metric, so momentum and
+        angular momentum are kept: M u = Jᵀ m v, which forward dynamics solves from rest.
         """
         if all(isinstance(body.joint, Xyz) for body in self._bodies):
             order = np.argsort(self.home)
@@ -124,8 +125,8 @@ class Bodies:
         return len(self._bodies) - 1
 
     def _coordinates(self) -> list[np.ndarray]:
-        """Those of points and groups, which are not turned, and of rods: their turns in the frames of what carries
-        them."""
+        """Joint coordinates of points and groups, which are not rotated, and of rods: their rotations in the frames of
+        their parents."""
         found = [body.q for body in self._bodies]
         if self._rods:
             rods = np.array([rod for rod, _ in self._rods])
@@ -152,12 +153,12 @@ class Bodies:
         self.local[i] = 0.0, 0.0, length
 
     def _point(self, atom: int, name: str) -> int:
-        """A body that moves and does not turn."""
+        """Add a body that translates only."""
         nothing = np.zeros(3)
         return self._add(_Body(name, -1, POINT, self._share[atom], nothing, np.zeros((3, 3)), nothing, self.x[atom]))
 
     def _rod(self, parent: int, name: str, direction: np.ndarray, com: np.ndarray, inertia: float, mass: float) -> int:
-        """A body whose origin is an atom and whose z axis is a direction in the world, of an inertia about x and y."""
+        """Add a body at an atom, with its z axis along a world direction and an inertia about x and y."""
         behind, matrix = int(self.home[parent]), np.diag([inertia, inertia, 0.0])
         body = self._add(_Body(name, behind, ROD, mass, com, matrix, self.local[parent], UNTURNED))
         self._rods.append((body, direction))
@@ -172,7 +173,7 @@ class Bodies:
             self._line(number, direction)
             return
         if float(np.abs(x - x[0]).max()) == 0.0:
-            raise ModelError(f"rigid_groups: all atoms of '{group.name}' are at one place; a body has an extent")
+            raise ModelError(f"rigid_groups: all atoms of '{group.name}' are at the same point; a body needs an extent")
         centre = m @ x / m.sum()
         arms = x - centre
         inertia = (m * (arms**2).sum(axis=1)).sum() * np.eye(3) - np.einsum("k,ki,kj->ij", m, arms, arms)
@@ -182,7 +183,7 @@ class Bodies:
         self.local[atoms] = arms
 
     def _line(self, number: int, direction: np.ndarray) -> None:
-        """A group in line: its first atom, and a rod there with all others."""
+        """Add a collinear group: its first atom, and a rod there with all others."""
         group = self.parts.groups[number]
         first, others = int(group.atoms[0]), group.atoms[1:]
         self.in_line.append(number)
@@ -195,7 +196,7 @@ class Bodies:
         self.local[others, 2] = z
 
     def _close(self, i: int, j: int) -> None:
-        """The rod from i to j with a part of the mass of j."""
+        """Add the rod from i to j with a part of the mass of j."""
         arm = self.x[j] - self.x[i]
         length = float(np.linalg.norm(arm))
         name = f"ring-{self.data.ids[i]}-{self.data.ids[j]}"
@@ -204,8 +205,8 @@ class Bodies:
 
 
 def turns_to(directions: np.ndarray) -> np.ndarray:
-    """Euler parameters (n, 4) of the shortest turns of z to unit vectors (n, 3); to those below, of half a turn about x
-    before."""
+    """Return Euler parameters (n, 4) of the shortest rotations from z to unit vectors (n, 3); for vectors with negative
+    z, a half turn about x comes first."""
     x, y, z = directions.T
     side = np.where(z >= 0.0, 1.0, -1.0)
     found = np.stack([1.0 + side * z, -side * y, side * x, np.zeros(len(x))], axis=1)

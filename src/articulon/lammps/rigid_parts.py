@@ -1,4 +1,4 @@
-"""Which atoms are bodies of their own, and what holds them: trees of rigid bonds, and groups of atoms as one body."""
+"""Divide atoms into bodies and connect them: trees of rigid bonds, and rigid groups of atoms."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,21 +14,21 @@ from articulon.lammps.molecule_images import nearest, partners
 
 
 class Group(NamedTuple):
-    """Atoms that are one rigid body."""
+    """Atoms that form one rigid body."""
 
     name: str
     atoms: np.ndarray
 
 
 class Step(NamedTuple):
-    """What is added next to a tree: an atom at the end of a rigid bond, or the first of a tree, an atom or a group."""
+    """Next element of a tree: an atom at the end of a rigid bond, or the root of a tree, an atom or a group."""
 
     atom: int
-    """The atom, or the first of the group."""
+    """The atom, or the first atom of the group."""
     parent: int
-    """The atom at the other end of the bond, −1 for the first of a tree."""
+    """The atom at the other end of the bond, −1 for a root."""
     group: int
-    """The group, −1 for an atom alone."""
+    """The group, −1 for a single atom."""
 
 
 class Parts(NamedTuple):
@@ -36,14 +36,14 @@ class Parts(NamedTuple):
 
     steps: list[Step]
     rings: list[tuple[int, int]]
-    """Rigid bonds that no tree has room for; the second atom is no group's."""
+    """Rigid bonds that are not part of a tree; the second atom is in no group."""
     groups: list[Group]
     group_of: np.ndarray
     """Group of each atom, −1 for none, shape (atoms,)."""
 
 
 def rigid_types(given: Any, data: DataFile) -> list[int]:
-    """Types of rigid bonds by number or label; raises ModelError for types of which there are no bonds."""
+    """Return types of rigid bonds, given by number or label; raise ModelError for types without bonds."""
     if isinstance(given, str | int | np.integer):
         given = (given,)
     if not isinstance(given, Sequence | range | np.ndarray | set | frozenset):
@@ -65,8 +65,8 @@ def rigid_types(given: Any, data: DataFile) -> list[int]:
 
 
 def rigid_groups(given: Any, data: DataFile) -> list[Group]:
-    """Groups of atoms by the id of a molecule, or by the ids of atoms; raises ModelError for what is not there, for
-    groups of fewer than two atoms, and for atoms that are in two."""
+    """Return groups of atoms, given by the id of a molecule or by atom ids; raise ModelError for unknown ids, groups of
+    fewer than two atoms, and atoms in two groups."""
     if isinstance(given, int | np.integer | str) or not hasattr(given, "__iter__"):
         raise ModelError(f"rigid_groups: expected a list of molecules or of lists of atoms, got {shown(given)}")
     found: list[Group] = []
@@ -80,11 +80,11 @@ def rigid_groups(given: Any, data: DataFile) -> list[Group]:
         else:
             atoms, name = _listed(one, data, where), f"group-{k + 1}"
         if atoms.size < 2:
-            raise ModelError(f"{where}: one atom alone is a point, which cannot turn; leave the group out")
+            raise ModelError(f"{where}: a single atom is a point, which cannot rotate; leave the group out")
         taken = atoms[owner[atoms] >= 0]
         if taken.size:
             other = found[owner[taken[0]]].name
-            raise ModelError(f"{where}: atom {data.ids[taken[0]]} is in '{other}' already; each group is a body")
+            raise ModelError(f"{where}: atom {data.ids[taken[0]]} is already in '{other}'; use it once")
         owner[atoms] = len(found)
         found.append(Group(name, atoms))
     return found
@@ -103,10 +103,10 @@ def _listed(given: Any, data: DataFile, where: str) -> np.ndarray:
 
 
 def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts:
-    """The trees of rigid bonds (bonds, 2) and groups; raises ModelError where two groups hang together by them."""
+    """Return the trees of rigid bonds (bonds, 2) and groups; raise ModelError if rigid bonds connect two groups."""
     count = len(data)
     group_of = owners(groups, count)
-    # A bond within a group is rigid as it is.
+    # A bond within a group is rigid anyway.
     bonds = bonds[(group_of[bonds[:, 0]] < 0) | (group_of[bonds[:, 0]] != group_of[bonds[:, 1]])]
     beside = partners(bonds, count)
     done = np.zeros(count, dtype=bool)
@@ -115,11 +115,11 @@ def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts
     crossed: set[tuple[int, int]] = set()
 
     def grow(members: list[int], step: Step) -> None:
-        """Add a first atom or group, and all that hangs on it, nearest first."""
+        """Add a root atom or group, and everything attached to it, breadth first."""
         steps.append(step)
         done[members] = True
         waiting = list(members)
-        for i in waiting:  # grows while it is gone through
+        for i in waiting:  # the list grows while it is traversed
             for j in beside[i]:
                 way = (min(i, j), max(i, j))
                 if way in crossed:
@@ -141,7 +141,7 @@ def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts
 
     for k, group in enumerate(groups):
         grow(group.atoms.tolist(), Step(int(group.atoms[0]), -1, k))
-    # A chain is begun at an end; what has no end is a ring, begun at its first atom.
+    # A chain begins at an end; a part without ends is a ring, which begins at its first atom.
     ends = [i for i in range(count) if len(beside[i]) <= 1]
     for i in (*ends, *range(count)):
         if not done[i]:
@@ -152,7 +152,7 @@ def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts
 def check_lengths(
     data: DataFile, x: np.ndarray, bonds: np.ndarray, lines: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> None:
-    """Raises ModelError, naming the line, for rigid bonds of no length, and as :func:`check_beside` does."""
+    """Raise ModelError, naming the line, for rigid bonds of zero length, and where :func:`check_beside` does."""
     check_beside(data, x, bonds, lines, edges, periodic)
     length = np.linalg.norm(x[bonds[:, 1]] - x[bonds[:, 0]], axis=1)
     for k in np.flatnonzero(~(length > 0.0))[:1].tolist():
@@ -162,15 +162,15 @@ def check_lengths(
 def check_beside(
     data: DataFile, x: np.ndarray, bonds: np.ndarray, lines: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> None:
-    """Raises ModelError, naming the line, for bonds of what is rigid between atoms on different sides of the box: their
-    image flags are wrong, or a ring goes through the whole box."""
+    """Raise ModelError, naming the line, for rigid bonds between atoms on opposite sides of the box: their image flags
+    are wrong, or a ring spans the whole box."""
     for k in through_faces(x, bonds, edges, periodic)[:1].tolist():
         where = _rigid_bond(data, bonds, lines, k)
         if data.images is None:
-            raise ModelError(f"{where} closes a ring through the whole periodic box, which no rigid bodies can")
+            raise ModelError(f"{where} closes a ring through the whole periodic box, which rigid bodies cannot form")
         raise ModelError(
-            f"{where} goes through a face of the box, and their image flags do not say so; correct them, or leave them "
-            "out of all atoms, and molecules are put together along their bonds"
+            f"{where} crosses a face of the box without matching image flags; correct them, or remove them from all "
+            "atoms, and molecules are made whole along their bonds"
         )
 
 
@@ -180,7 +180,7 @@ def _rigid_bond(data: DataFile, bonds: np.ndarray, lines: np.ndarray, k: int) ->
 
 
 def owners(groups: Sequence[Group], count: int) -> np.ndarray:
-    """The group of each of so many atoms, or −1, shape (atoms,)."""
+    """Return the group of each of ``count`` atoms, or −1, shape (atoms,)."""
     found = np.full(count, -1)
     for k, group in enumerate(groups):
         found[group.atoms] = k
@@ -188,14 +188,14 @@ def owners(groups: Sequence[Group], count: int) -> np.ndarray:
 
 
 def through_faces(x: np.ndarray, bonds: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
-    """Which bonds (n, 2) are between atoms that do not lie beside each other, but for an image."""
+    """Whether each bond (n, 2) connects atoms that are neighbours only through an image."""
     d = x[bonds[:, 1]] - x[bonds[:, 0]]
     return np.flatnonzero(np.abs(d - nearest(d, edges, periodic)).max(axis=1, initial=0.0) > 1e-6 * np.abs(edges).max())
 
 
 def on_a_line(places: np.ndarray) -> np.ndarray | None:
-    """The direction of atoms (n, 3) that lie in line, to a millionth of what they extend over, from the first one on;
-    None for others."""
+    """Return the direction of collinear atoms (n, 3), to a millionth of their extent, from the first one on; None for
+    others."""
     arms = places - places[0]
     far = int(np.argmax((arms**2).sum(axis=1)))
     length = float(np.linalg.norm(arms[far]))
@@ -207,11 +207,11 @@ def on_a_line(places: np.ndarray) -> np.ndarray | None:
 
 
 def pairs_of(group: Group) -> list[tuple[int, int]]:
-    """All pairs of its atoms."""
+    """Return all pairs of a group's atoms."""
     atoms = group.atoms.tolist()
     return [(i, j) for k, i in enumerate(atoms) for j in atoms[k + 1 :]]
 
 
 def group_chain(group: Group) -> np.ndarray:
-    """Pairs that join the atoms of a group one after the other, shape (atoms − 1, 2)."""
+    """Return pairs that connect the atoms of a group in sequence, shape (atoms − 1, 2)."""
     return np.array(list(pairwise(group.atoms.tolist())), dtype=np.int64).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""LAMMPS's styles of units beside our systems of units."""
+"""LAMMPS's unit styles and our unit systems."""
 
 from typing import NamedTuple
 
@@ -7,30 +7,30 @@ from articulon.inputs import shown
 from articulon.units import unit_system
 
 COULOMB_REAL = 332.06371
-"""e²/(4πε₀) in kcal Å/mol, as LAMMPS has it in ``units real`` (``qqr2e`` in its update.cpp)."""
+"""e²/(4πε₀) in kcal Å/mol, as in LAMMPS's ``units real`` (``qqr2e`` in its update.cpp)."""
 
 
 class UnitStyle(NamedTuple):
-    """A style of LAMMPS: a number of the file times what stands here is one in our system."""
+    """A unit style of LAMMPS, with the factors that convert its numbers to our system."""
 
     name: str
     system: str
     """Our system of units."""
     divisor: float
-    """By which lengths of the file are divided: lengths come back to the bit, as they would not from a factor 0.1."""
+    """Divisor of lengths; unlike a factor 0.1, it lets lengths convert back exactly."""
     velocity: float
     energy: float
     permittivity: float
-    """By which our constant of Coulomb must be divided to be LAMMPS's."""
+    """Ratio of our Coulomb constant to LAMMPS's."""
 
     def length(self, value: float) -> float:
-        """A length of the file in our system."""
+        """Convert a length of the file to our system."""
         return value / self.divisor
 
 
 def unit_style(name: str) -> UnitStyle:
-    """The style of a name: ``lj``, reduced units, or ``real``: g/mol, Å, fs, kcal/mol and e, which become Da, nm and
-    ps, with energies in Da nm²/ps², 1 kJ/mol to 1e-9; raises ModelError for another."""
+    """Return the unit style of a name: ``lj``, reduced units, or ``real``: g/mol, Å, fs, kcal/mol and e, which become
+    Da, nm and ps, with energies in Da nm²/ps² (1 kJ/mol to 1e-9). Raise ModelError for another name."""
     if name == "lj":
         return UnitStyle("lj", "lj", 1.0, 1.0, 1.0, 1.0)
     if name != "real":

@@ -1,4 +1,4 @@
-"""Rotations as NumPy arrays, for what is done once when a model is built."""
+"""Rotations as NumPy arrays, for computations while a model is built."""
 
 import numpy as np
 
@@ -28,8 +28,8 @@ def exponentials(vectors: np.ndarray) -> np.ndarray:
 
 
 def rotation_vectors(e: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Rotation vectors [rad] that lead from the Euler parameters ``of`` to ``e``, in the frame that both lead to, of up
-    to half a turn, shape (..., 3)."""
+    """Rotation vectors [rad] of at most half a turn from the Euler parameters ``of`` to ``e``, in the frame that both
+    map to, shape (..., 3)."""
     d = quaternion_product(e, of * np.array([1.0, -1.0, -1.0, -1.0]))
     d = np.where(d[..., :1] < 0.0, -d, d)
     size = np.linalg.norm(d[..., 1:], axis=-1, keepdims=True)
@@ -38,7 +38,7 @@ def rotation_vectors(e: np.ndarray, of: np.ndarray) -> np.ndarray:
 
 
 def quaternions(turns: np.ndarray) -> np.ndarray:
-    """Unit Euler parameters, scalar first, of rotation matrices, (n, 3, 3) to (n, 4); the sign is either."""
+    """Unit Euler parameters, scalar first, of rotation matrices, (n, 3, 3) to (n, 4); the sign is arbitrary."""
     from scipy.spatial.transform import Rotation
 
     return np.roll(Rotation.from_matrix(turns).as_quat(), 1, axis=1)

@@ -1,4 +1,4 @@
-"""From bodies to links: merges welds, makes trees contiguous, and lays out the solver's tables."""
+"""Conversion of bodies to links: merge welded bodies, make trees contiguous, and lay out the solver's tables."""
 
 from collections.abc import Mapping
 from itertools import repeat
@@ -43,13 +43,13 @@ def assemble_forest(
     armature: np.ndarray | None = None,
     inferred: tuple[str, ...] = (),
 ) -> Model:
-    """The model of bodies given by columns in body order, parents first."""
+    """Build the forest from bodies given by columns in body order, parents first."""
     rows = link_rows(columns, joints, sites.body, flexibility)
     given, columns = columns, {**columns, **rows.columns}
     n, parent, kinds = rows.body.size, columns["parent"], rows.kinds
 
-    # Welded bodies ride on the body that their welds lead to; `carrier` is that body, −1 the ground. A flexible body
-    # is a link of its own in any case, and so is a node that carries something.
+    # Welded bodies are carried by the body that their welds lead to; `carrier` is that body, −1 the ground. A flexible
+    # body is always a link of its own, and so is a node that carries something.
     welded = (kinds == WELD) & (rows.node < 0) & ~rows.flexible
     carrier = np.where(welded, -1, np.arange(n))
     offset_position, offset_rotation = np.zeros((n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
@@ -74,7 +74,7 @@ def assemble_forest(
     carried = carried[order]
     link_parent = np.where(carried < 0, -1, rank[carried])
 
-    # A joint frame given in the frame of a welded body is moved to its link's.
+    # A joint frame given in the frame of a welded body is converted to that of its link.
     position, rotation = columns["position"][heads].copy(), columns["rotation"][heads].copy()
     hung = np.flatnonzero((parent[heads] >= 0) & welded[parent[heads]])
     body = parent[heads][hung]
@@ -104,14 +104,14 @@ def assemble_forest(
         name = names[rows.body[heads[int(np.argmin(whole))]]]
         raise ModelError(
             f"body '{name}': its mass, inertia and distance from the joint are too large to compute with: their "
-            "products are no finite numbers; choose other units"
+            "products overflow; choose other units"
         )
     bare = joint_without_inertia(forest)
     if bare is not None:
         joint = joint_type(int(forest.kind[bare])).__name__.lower()
         raise ModelError(
-            f"body '{names[rows.body[heads[bare]]]}': its {joint} joint turns it about an axis without inertia; give "
-            "it an inertia, or a joint that does not turn it"
+            f"body '{names[rows.body[heads[bare]]]}': its {joint} joint rotates it about an axis without inertia; give "
+            "it an inertia, or a joint that does not rotate it"
         )
     link = np.where(carrier < 0, -1, rank[carrier])
     if flexibility.modes:
@@ -157,14 +157,14 @@ def assemble_forest(
 
 
 def _lean(array: np.ndarray) -> np.ndarray:
-    """The array, or zeros that no memory has been touched for: half of what a free particle would take is zeros."""
+    """Return the array, or lazily allocated zeros: half of the memory of free particles would be zeros."""
     return array if array.any() else np.zeros(array.shape)
 
 
 def _about_carrier(
     columns: dict[str, np.ndarray], offset_position: np.ndarray, offset_rotation: np.ndarray, carrier: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass, first moment and inertia about the link's origin, summed over the bodies that each carrier carries."""
+    """Mass, first moment and inertia about the link's origin, summed over the bodies of each carrier."""
     mass, centre, inertia = columns["mass"].copy(), columns["com"].copy(), columns["inertia"].copy()
     welded = np.flatnonzero(carrier != np.arange(carrier.size))
     if welded.size:
@@ -186,7 +186,7 @@ def _about_carrier(
 
 
 def _by_tree(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Order that makes each tree contiguous, trees by their first link, and where each begins."""
+    """Order that makes each tree contiguous, with trees sorted by their first link, and the start of each."""
     root: list[int] = []
     trees = 0
     for p in parent.tolist():
@@ -201,9 +201,9 @@ def _by_tree(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _slots(parent: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where children's inertias are gathered. A slot is taken by a link's last child and freed by the link itself, so
-    that a chain of any length works in one slot that stays in the nearest cache; no two trees share a slot. A link with
-    ``own`` work to be gathered has one in any case."""
+    """Slots in which children's inertias are accumulated. A slot is allocated by a link's last child and freed by the
+    link itself, so that a chain of any length uses one slot, which stays in the first-level cache; no two trees share a
+    slot. A link with ``own`` contributions always has a slot."""
     n = parent.size
     slot, first = [-1] * n, [0] * n
     free: list[int] = []
@@ -219,7 +219,7 @@ def _slots(parent: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]
             free.append(slot[i])
         p = ancestors[i]
         if p < 0:
-            free = []  # the next tree may run in another thread
+            free = []  # the next tree may be on another thread
             continue
         if slot[p] < 0:
             first[i] = 1
@@ -231,7 +231,7 @@ def _slots(parent: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def joint_without_inertia(forest: Forest) -> int | None:
-    """The first leaf that its joint turns about an axis without inertia, so that it has no finite acceleration."""
+    """First leaf that its joint rotates about an axis without inertia, so that its acceleration is not finite."""
     childless = np.ones(forest.parent.size, dtype=bool)
     childless[forest.parent[forest.parent >= 0]] = False
     leaf = np.flatnonzero(childless)
@@ -248,7 +248,8 @@ def joint_without_inertia(forest: Forest) -> int | None:
     axis = forest.axis[leaf]
     least = np.einsum("ki,kij,kj->k", axis, about, axis)
     largest = np.abs(about).max(axis=(1, 2), initial=0.0)
-    # With two rotations there is a configuration in which the joint turns the body about any axis across the first.
+    # With two rotations there is a configuration in which the joint rotates the body about any axis perpendicular to
+    # the first.
     spinless = np.isin(kind, SPINLESS)
     turning = (rotations[kind] >= 2) & ~spinless
     if turning.any():

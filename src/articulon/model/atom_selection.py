@@ -1,4 +1,4 @@
-"""Choosing atoms by the words of MDAnalysis."""
+"""Selection of atoms in MDAnalysis's language."""
 
 from __future__ import annotations
 
@@ -11,42 +11,43 @@ from articulon.errors import ModelError
 from articulon.model.atoms import Atoms
 
 ANGSTROM = 10.0
-"""In a nanometre."""
+"""Ångström per nanometre."""
 ALL = "all"
-"""The selection of every atom, which needs no MDAnalysis."""
+"""Selection of all atoms, which does not need MDAnalysis."""
 
 
 def mdanalysis(what: str) -> Any:
-    """The package MDAnalysis; raises ModelError where it is not installed."""
+    """Return the package MDAnalysis; raises ModelError if it is not installed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             import MDAnalysis
     except ImportError:
-        raise ModelError(f"{what} takes MDAnalysis: pip install 'articulon[analysis]'") from None
+        raise ModelError(f"{what} needs MDAnalysis: pip install 'articulon[analysis]'") from None
     return MDAnalysis
 
 
 def universe(
     atoms: Atoms, positions: np.ndarray, what: str, charges: np.ndarray | None = None, bonds: np.ndarray | None = None
 ) -> Any:
-    """The atoms as an MDAnalysis Universe, in ångström, with names, elements, masses, residues, chains and bonds.
+    """Return the atoms as an MDAnalysis Universe, in ångström, with names, elements, masses, residues, chains and
+    bonds.
 
     Parameters
     ----------
     atoms
         The atoms.
     positions
-        Their places [nm], shape (atoms, 3).
+        Positions of the atoms [nm], shape (atoms, 3).
     what
-        What MDAnalysis is needed for; a message begins with it where it is not installed.
+        What MDAnalysis is needed for, as the start of the message if it is not installed.
     charges
-        [e], shape (atoms,); left out where they are not known.
+        Charges [e], shape (atoms,); omitted if unknown.
     bonds
-        Pairs of atoms that are bonds, shape (bonds, 2); all that there are by default.
+        Bonded pairs of atoms, shape (bonds, 2); by default all bonds of the atoms.
     """
     package = mdanalysis(what)
-    # Runs of equal names are segments: a chain whose waters follow other chains has two.
+    # Runs of equal chain names become segments: a chain whose waters follow other chains has two.
     chains = np.array(atoms.chains, dtype=object)
     starts = np.flatnonzero(np.concatenate([[True], chains[1:] != chains[:-1]])) if chains.size else np.zeros(0, int)
     segment = np.cumsum(np.isin(np.arange(chains.size), starts)) - 1
@@ -89,25 +90,25 @@ def universe(
 def selected_atoms(
     atoms: Atoms, positions: np.ndarray, selection: str, where: str, edges: np.ndarray | None = None
 ) -> np.ndarray:
-    """Indices of the atoms that a selection in MDAnalysis's language chooses, in ascending order.
+    """Return the indices of the atoms that a selection in MDAnalysis's language chooses, in ascending order.
 
     Parameters
     ----------
     atoms
         The atoms.
     positions
-        Places by which a selection such as ``around 5 protein`` is made [nm], shape (atoms, 3).
+        Positions for selections such as ``around 5 protein`` [nm], shape (atoms, 3).
     selection
-        Such as ``"protein"``, ``"name CA"`` or ``"resid 10:20 and backbone"``; ``"all"`` is every atom.
+        Selection, such as ``"protein"``, ``"name CA"`` or ``"resid 10:20 and backbone"``; ``"all"`` is every atom.
     where
-        The key or argument, with which messages begin.
+        Key or argument with which messages begin.
     edges
-        Of the box as rows [nm], shape (3, 3), by whose repetition distances are the nearest ones; None without a box.
+        Edges of the box as rows [nm], shape (3, 3), for distances by nearest images; None without a box.
 
     Raises
     ------
     ModelError
-        For what MDAnalysis does not understand, what selects nothing, and where MDAnalysis is not installed.
+        For a selection that MDAnalysis does not understand or that is empty, and if MDAnalysis is not installed.
     """
     if selection.strip() == ALL:
         return np.arange(len(atoms))
@@ -122,14 +123,14 @@ def selected_atoms(
         raise ModelError(f"{where}: cannot understand the selection {selection!r}: {reason}") from None
     if not len(found):
         raise ModelError(
-            f"{where}: {selection!r} selects nothing of the model's {len(atoms)} atoms; words are MDAnalysis's, "
+            f"{where}: {selection!r} selects nothing among the model's {len(atoms)} atoms; use MDAnalysis's words, "
             "such as 'protein', 'name CA' or 'resid 10:20'"
         )
     return np.asarray(found.indices, dtype=np.int64)
 
 
 def box_of(edges: np.ndarray) -> np.ndarray:
-    """Lengths [Å] and angles [degrees] of a box with edges as rows [nm], as MDAnalysis has them, shape (6,)."""
+    """Lengths [Å] and angles [degrees] of a box with edges as rows [nm], in MDAnalysis's format, shape (6,)."""
     from MDAnalysis.lib.mdamath import triclinic_box
 
     return np.asarray(triclinic_box(*(ANGSTROM * np.asarray(edges))), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The atoms of a model: which sites are atoms, and what chemists call them."""
+"""The atoms of a model: the sites that are atoms, with their chemical names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,33 +14,33 @@ class Atoms(Frozen):
     """Names, residues, chains and bonds of the sites that are atoms. A model without molecules has none."""
 
     site: np.ndarray
-    """The site of each atom; sites without mass, such as the fourth of some models of water, are no atoms,
-    shape (atoms,)."""
+    """Site of each atom; sites without mass, such as the fourth site of some water models, are no atoms, shape
+    (atoms,)."""
     names: tuple[str, ...]
     """Name of each atom, such as ``CA``."""
     elements: tuple[str, ...]
     """Chemical symbol of each atom."""
     masses: np.ndarray
-    """[mass], shape (atoms,)."""
+    """Mass of each atom [mass], shape (atoms,)."""
     residue: np.ndarray
     """Residue of each atom, shape (atoms,)."""
     residue_names: tuple[str, ...]
     """Name of each residue, such as ``LYS``."""
     residue_numbers: tuple[int, ...]
-    """Number of each residue, as its file has it."""
+    """Number of each residue, as in its file."""
     insertions: tuple[str, ...]
     """Insertion code of each residue, empty where there is none."""
     chains: tuple[str, ...]
-    """Chain of each residue, empty where its file names none."""
+    """Chain of each residue, empty if its file names none."""
     residue_kinds: tuple[str, ...]
-    """What each residue is: ``amino-acid``, ``cap``, ``nucleotide``, ``water``, ``ion`` or ``ligand``."""
+    """Type of each residue: ``amino-acid``, ``cap``, ``nucleotide``, ``water``, ``ion`` or ``ligand``."""
     bonds: np.ndarray
     """Pairs of atoms, the smaller first, shape (bonds, 2)."""
     torsions: Mapping[int, str] = field(default_factory=dict)
-    """By the body that a revolute joint turns, what its torsion is called: ``phi:A:TRP2``, ``chi1:A:LYS8`` or
-    ``CB-OG:A:SER1``. The coordinate of the joint is the dihedral angle."""
+    """Name of the torsion of each body moved by a revolute joint: ``phi:A:TRP2``, ``chi1:A:LYS8`` or ``CB-OG:A:SER1``.
+    The coordinate of the joint is the dihedral angle."""
     dihedrals: Mapping[int, tuple[int, int, int, int]] = field(default_factory=dict)
-    """By the same body, the four atoms whose dihedral angle the coordinate is."""
+    """The four atoms that define this dihedral angle, by the same body."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -56,12 +56,12 @@ class Atoms(Frozen):
 
     @cached_property
     def first(self) -> np.ndarray:
-        """First atom of each residue, and one past the last of all, shape (residues + 1,)."""
+        """First atom of each residue, and the number of atoms at the end, shape (residues + 1,)."""
         return np.searchsorted(self.residue, np.arange(len(self.residue_names) + 1))
 
 
 def torsion_names(atoms: Atoms) -> dict[int, str]:
-    """What the torsion of each body is called, every name once: a second one is ``phi:A:TRP2(2)``."""
+    """Unique name of the torsion of each body: a second one of the same name is ``phi:A:TRP2(2)``."""
     found: dict[int, str] = {}
     used: dict[str, int] = {}
     for body, name in sorted(atoms.torsions.items()):
@@ -71,7 +71,7 @@ def torsion_names(atoms: Atoms) -> dict[int, str]:
 
 
 def joined_atoms(parts: list[Atoms]) -> Atoms | None:
-    """The atoms of several molecules, one after the other; None where there are none."""
+    """Concatenate the atoms of several molecules; None if there are none."""
     if len(parts) <= 1:
         return parts[0] if parts else None
     atoms = np.cumsum([0, *(len(part) for part in parts)])

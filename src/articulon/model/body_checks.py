@@ -1,4 +1,4 @@
-"""What a body must satisfy to exist, each with a message that names it."""
+"""Checks of the properties of bodies, with messages that name the body."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +10,12 @@ from articulon.inputs import FEW, LARGEST, floats, shown
 from articulon.units import UnitSystem
 
 UNIT_TOLERANCE = 1e-6
-"""How far the norm of a quaternion may lie from one: rounding of printed digits, not a mistake."""
+"""Tolerance of the norm of a quaternion: rounding of printed digits, not a mistake."""
 
 
 def array(value: Any, shape: tuple[int, ...] | None, dimension: str, units: UnitSystem, where: str) -> np.ndarray:
-    """``value`` as a new array of floats in the model's units, of a shape or of any; strings carry units of their own.
-    Raises ModelError."""
+    """Return ``value`` as a new array of floats in the model's units, of the given shape if any; strings carry units of
+    their own. Raises ModelError."""
 
     def read(text: str) -> float:
         try:
@@ -43,7 +43,7 @@ def array(value: Any, shape: tuple[int, ...] | None, dimension: str, units: Unit
 
 
 def unit_quaternions(rotation: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
-    """Rows made of norm one to rounding; raises ModelError where a norm is off by more than UNIT_TOLERANCE."""
+    """Normalise rows up to rounding; raises ModelError if a norm is off by more than UNIT_TOLERANCE."""
     norm = np.sqrt((rotation * rotation).sum(axis=1))
     bad = np.flatnonzero(~(np.abs(norm - 1.0) <= UNIT_TOLERANCE))
     if bad.size:
@@ -52,7 +52,7 @@ def unit_quaternions(rotation: np.ndarray, where: Callable[[int], str]) -> np.nd
             f"{where(k)}: Euler parameters {rotation[k].tolist()} have the norm {norm[k]:.9g}, not 1; "
             "they are (e0, e1, e2, e3), scalar first"
         )
-    # Dividing a row that is already exact would move its last digit.
+    # Dividing an exact row would change its last digit.
     exact = np.abs(norm - 1.0) <= 4 * np.finfo(float).eps
     return np.where(exact[:, None], rotation, rotation / norm[:, None])
 
@@ -65,8 +65,8 @@ def positive_masses(mass: np.ndarray, where: Callable[[int], str]) -> None:
 
 
 def possible_inertias(inertia: np.ndarray, where: Callable[[int], str]) -> None:
-    """Raises ModelError unless every inertia about a centre of mass, (xx, xy, xz, yy, yz, zz), can be a body's:
-    principal moments not negative, none larger than the sum of the other two."""
+    """Raises ModelError unless every inertia about a centre of mass, (xx, xy, xz, yy, yz, zz), is physically possible:
+    no principal moment is negative or larger than the sum of the other two."""
     a = inertia
     principal = np.sort(a[:, [0, 3, 5]], axis=1)
     coupled = np.flatnonzero((a[:, [1, 2, 4]] != 0.0).any(axis=1))
@@ -88,7 +88,7 @@ def possible_inertias(inertia: np.ndarray, where: Callable[[int], str]) -> None:
 
 
 def symmetric(inertia: Any, units: UnitSystem, where: str) -> np.ndarray:
-    """A scalar, three principal moments or a 3x3 matrix as (xx, xy, xz, yy, yz, zz). Raises ModelError."""
+    """Convert a scalar, three principal moments or a 3x3 matrix to (xx, xy, xz, yy, yz, zz). Raises ModelError."""
     try:
         shape = floats(inertia, lambda text: 0.0).shape
     except ValueError as reason:

@@ -1,4 +1,4 @@
-"""The box of a model: where space repeats, ends, or goes on."""
+"""The box of a model: periodic, reflecting or open boundaries."""
 
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -12,7 +12,8 @@ from articulon.units import UnitSystem
 Boundary = Literal["periodic", "open", "reflecting"]
 
 LONGEST = 1e100
-"""Of an edge; the shortest is its inverse. Volumes of such boxes, and what is over them, are numbers."""
+"""Largest edge; the shortest is its inverse. Volumes of such boxes, and their inverses, are within the range of
+floats."""
 
 
 def volume_of(edges: np.ndarray) -> float:
@@ -30,11 +31,11 @@ class Box(Declaration):
     lengths: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length", minimum=0, exclusive=True)]
     """lx, ly and lz [length]."""
     tilts: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length")] = (0.0, 0.0, 0.0)
-    """xy, xz and yz, none beyond half of the length that it tilts along [length]."""
+    """xy, xz and yz, none larger than half of the length along which it tilts [length]."""
     boundaries: tuple[Boundary, Boundary, Boundary] = ("periodic", "periodic", "periodic")
-    """In the direction of each edge: space repeats, goes on beyond the box, or throws particles back."""
+    """Boundary in the direction of each edge: periodic, open, or reflecting for particles."""
     origin: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length")] = (0.0, 0.0, 0.0)
-    """The corner from which the edges start [length]."""
+    """Corner from which the edges start [length]."""
 
     @model_validator(mode="after")
     def _possible(self) -> "Box":
@@ -43,7 +44,7 @@ class Box(Declaration):
         return self
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """As :meth:`Declaration.resolved`, which also finds what is wrong with lengths and tilts that have units."""
+        """See :meth:`Declaration.resolved`; also checks lengths and tilts that have units."""
         made = super().resolved(units, where)
         try:
             made._check(f"{where}." if where else "")
@@ -52,7 +53,8 @@ class Box(Declaration):
         return made
 
     def _check(self, where: str) -> None:
-        """Raises ValueError for edges too short or long to calculate with, tilts too far, and tilts beside walls."""
+        """Raises ValueError for edges too short or long to compute with, tilts too large, and tilts in a box with
+        walls."""
         lengths, tilts = (tuple(map(float, group)) for group in (self.lengths, self.tilts))
         for length in lengths:
             if length > 0.0 and not 1.0 / LONGEST <= length <= LONGEST:
@@ -63,10 +65,10 @@ class Box(Declaration):
         for name, tilt, length in zip(("xy", "xz", "yz"), tilts, (lengths[0], lengths[0], lengths[1]), strict=True):
             if length > 0.0 and abs(tilt) > 0.5 * length * (1.0 + 1e-12):
                 raise ValueError(
-                    f"{where}tilts: {name} = {tilt:g} is beyond half of {length:g}; take off whole edges from it"
+                    f"{where}tilts: {name} = {tilt:g} is larger than half of {length:g}; subtract whole edges from it"
                 )
         if any(tilts) and "reflecting" in self.boundaries:
-            raise ValueError(f"{where}boundaries: a tilted box has no reflecting walls; leave out the tilts")
+            raise ValueError(f"{where}boundaries: a tilted box cannot have reflecting walls; leave out the tilts")
 
     @property
     def vectors(self) -> np.ndarray:
@@ -76,10 +78,10 @@ class Box(Declaration):
 
     @property
     def volume(self) -> float:
-        """[length³]."""
+        """Volume [length³]."""
         return volume_of(self.vectors)
 
     @property
     def periodic(self) -> np.ndarray:
-        """Which directions are periodic, shape (3,)."""
+        """Whether each direction is periodic, shape (3,)."""
         return np.array([kind == "periodic" for kind in self.boundaries])

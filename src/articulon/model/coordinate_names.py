@@ -1,4 +1,4 @@
-"""What the coordinates and speeds of a model are called."""
+"""Names of the coordinates and speeds of a model."""
 
 from articulon.model.atoms import torsion_names
 from articulon.model.joints import BY_KIND
@@ -6,14 +6,14 @@ from articulon.model.model import Model
 
 Named = list[tuple[str, str]]
 RATE = ".rate"
-"""Ends the name of the speed of a torsion or a mode."""
+"""Suffix of the name of the speed of a torsion or a mode."""
 
 
 def coordinate_names(model: Model) -> tuple[Named, Named]:
     """Name and dimension of every coordinate and of every speed, in their order.
 
-    The dihedral angle of a molecule is called by its torsion, ``phi:A:TRP2``, and its speed ``phi:A:TRP2.rate``; others
-    by body and component, ``core.x``, and those of modes by their number, ``blade.mode1``.
+    The dihedral angle of a molecule is named after its torsion, ``phi:A:TRP2``, and its speed ``phi:A:TRP2.rate``;
+    others are named after body and component, ``core.x``, and those of modes after their number, ``blade.mode1``.
     """
     forest = model.forest
     torsions = {} if model.atoms is None else torsion_names(model.atoms)

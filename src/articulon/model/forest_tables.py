@@ -1,4 +1,4 @@
-"""The tables that kernels read: a forest of links, joints between them, and where every body sits on its link.
+"""Tables that kernels read: a forest of links, joints between them, and the position of every body on its link.
 
 A *link* is a moving rigid body of the solver: a body with all that is welded to it.
 """
@@ -28,35 +28,36 @@ class Forest(NamedTuple):
     axis: np.ndarray
     """Joint axis in the joint frame, shape (links, 3)."""
     mass: np.ndarray
-    """[mass], shape (links,)."""
+    """Mass of each link [mass], shape (links,)."""
     moment: np.ndarray
     """First moment of mass m c about the link's origin, link frame [mass length], shape (links, 3)."""
     inertia: np.ndarray
     """Inertia about the link's origin, link frame, (xx, xy, xz, yy, yz, zz) [mass length²], shape (links, 6)."""
     slot: np.ndarray
-    """Where the articulated inertia of the link's children is gathered, −1 for a leaf, shape (links,)."""
+    """Slot in which the articulated inertia of the link's children is accumulated, −1 for a leaf, shape (links,)."""
     first: np.ndarray
-    """1 where the link is the first of its siblings to arrive at the parent's slot, shape (links,)."""
+    """1 if the link is the first of its siblings to reach the parent's slot, shape (links,)."""
     tree: np.ndarray
-    """First link of every tree, and the number of links, shape (trees + 1,)."""
+    """First link of every tree, and the number of links at the end, shape (trees + 1,)."""
     flexible: Flexible | None = None
-    """Of the flexible bodies; None where there are none, which is another type to the compiler."""
+    """Tables of the flexible bodies; None if there are none, which is a different type for the compiler."""
 
 
 class Loops(NamedTuple):
-    """Conditions on a forest, one a row: of joints that close loops, and of coordinates that follow a given motion.
+    """Constraints on a forest, one per row: of joints that close loops, and of coordinates that follow a prescribed
+    motion.
 
-    ``a`` carries the joint frame and ``b`` the joint's moving side; see ``joints/base.py`` for what a row asks.
+    ``a`` carries the joint frame and ``b`` the joint's moving side; ``joints/base.py`` defines the condition of a row.
     """
 
     kind: np.ndarray
     """TRANSLATION, ROTATION or DRIVE, shape (rows,)."""
     loop: np.ndarray
-    """Loop that the row belongs to, drives counted after the loops, shape (rows,)."""
+    """Loop of each row, with drives counted after the loops, shape (rows,)."""
     link_a: np.ndarray
-    """−1 for the ground, shape (rows,)."""
+    """Link a, −1 for the ground, shape (rows,)."""
     link_b: np.ndarray
-    """The driven link of a DRIVE; −1 for the ground, shape (rows,)."""
+    """Link b, for a DRIVE the driven link, −1 for the ground, shape (rows,)."""
     point_a: np.ndarray
     """Origin of the joint frame in link a's frame [length], shape (rows, 3)."""
     point_b: np.ndarray
@@ -66,51 +67,52 @@ class Loops(NamedTuple):
     moving: np.ndarray
     """Direction in link b's frame, shape (rows, 3)."""
     coordinate: np.ndarray
-    """The coordinate of a DRIVE, else −1, shape (rows,)."""
+    """Coordinate of a DRIVE, otherwise −1, shape (rows,)."""
     speed: np.ndarray
-    """The speed of a DRIVE, else −1, shape (rows,)."""
+    """Speed of a DRIVE, otherwise −1, shape (rows,)."""
     motion: np.ndarray
-    """The motion of a DRIVE, else −1, shape (rows,)."""
+    """Motion of a DRIVE, otherwise −1, shape (rows,)."""
     path: np.ndarray
     """Links between the ground and any link of a row, outermost first, shape (path,)."""
     place: np.ndarray
-    """Where each link stands in ``path``, −1 where it does not, shape (links,)."""
+    """Index of each link in ``path``, −1 if it is not in it, shape (links,)."""
     size: np.ndarray
-    """What an error of each row is measured by: the model's length for rows that are lengths, 1 for others, shape
-    (rows,)."""
+    """Scale by which the error of each row is measured: the model's length for rows that are lengths, 1 for others,
+    shape (rows,)."""
     rank: np.ndarray
-    """How many of the rows are independent on the motions that the loops allow, shape (1,). Off them, by the error of a
-    step, redundant rows disagree a little and would otherwise seem to lock the mechanism."""
+    """Number of rows that are independent for motions allowed by the loops, shape (1,). Off the constraints, by the
+    error of a step, redundant rows are slightly inconsistent and would otherwise seem to lock the mechanism."""
     column: np.ndarray
-    """First of the speeds of each link on a path, these counted alone, and their number, shape (path + 1,)."""
+    """First speed of each link on a path, counting only the speeds of these links, and their total number, shape (path
+    + 1,)."""
 
 
 class Motions(NamedTuple):
-    """Given motions of coordinates: piecewise cubic, or by a function."""
+    """Prescribed motions of coordinates: piecewise cubic, or by a function."""
 
     start: np.ndarray
     """First knot of each motion, shape (motions + 1,)."""
     knots: np.ndarray
-    """[time]."""
+    """Times of the knots [time]."""
     coefficients: np.ndarray
-    """Cubic polynomial from each knot on, highest power first, shape (knots, 4)."""
+    """Coefficients of the cubic polynomial from each knot on, highest power first, shape (knots, 4)."""
     function: np.ndarray
     """Function of each motion, −1 for a table, shape (motions,)."""
 
 
 class KernelTables(NamedTuple):
-    """A model's tables as kernels take them."""
+    """Tables of a model in the form that kernels take."""
 
     forest: Forest
-    """Its links."""
+    """Forest of links."""
     loops: Loops
-    """The conditions on its motion."""
+    """Loop constraints and drives."""
     motions: Motions
-    """Its given motions."""
+    """Prescribed motions."""
 
 
 class Workspace(NamedTuple):
-    """Scratch of the dynamics; deleting it changes nothing. World axes throughout."""
+    """Scratch of the dynamics; no part of the state. World axes throughout."""
 
     quaternion: np.ndarray
     """Link to world, shape (links, 4)."""
@@ -125,13 +127,13 @@ class Workspace(NamedTuple):
     bias: np.ndarray
     """Velocity-product acceleration of the joint, angular then linear, shape (links, 6)."""
     gathered: np.ndarray
-    """Articulated inertia and bias force arriving from children, shape (slots, 27)."""
+    """Articulated inertia and bias force accumulated from children, shape (slots, 27)."""
     record: np.ndarray
-    """What the elimination of the joint leaves for the outward pass, shape (links, 12)."""
+    """Results of eliminating the joint for the outward pass, shape (links, 12)."""
     acceleration: np.ndarray
-    """Angular, then linear of the origin, shape (links, 6)."""
+    """Angular acceleration, then acceleration of the origin, shape (links, 6)."""
     modal: ModalWorkspace | None = None
-    """Of the flexible bodies; None where there are none."""
+    """Scratch of the flexible bodies; None if there are none."""
 
 
 def workspace(forest: Forest) -> Workspace:

@@ -1,6 +1,6 @@
-"""What cannot be written to: arrays, alone and in tables, also in copies and after pickling.
+"""Read-only values: arrays, alone and in tables, including their copies and after pickling.
 
-NumPy forgets that an array is read-only when it is pickled or deep-copied, so what is frozen freezes itself again.
+NumPy loses the read-only flag of an array in pickling and deep copies, so frozen objects freeze themselves again.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def freeze(value: Any) -> None:
-    """Makes every array of a value read-only, in named tuples and tables too."""
+    """Make every array of a value read-only, also in named tuples and tables."""
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -26,7 +26,7 @@ def freeze(value: Any) -> None:
 
 
 def read_only(table: T) -> T:
-    """The same named tuple of arrays, in views that cannot be written to."""
+    """Return the same named tuple of arrays, as read-only views."""
     if isinstance(table, np.ndarray):
         view = table.view()
         view.setflags(write=False)
@@ -37,16 +37,16 @@ def read_only(table: T) -> T:
 
 
 class Frozen:
-    """A dataclass whose arrays cannot be written to and whose tables do not change, neither do those of its copies.
+    """A dataclass with read-only arrays and immutable tables, also in its copies.
 
-    Attributes that begin with an underscore are left as they are.
+    Attributes that begin with an underscore are left unchanged.
     """
 
     def __post_init__(self) -> None:
         _freeze_attributes(self.__dict__)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is found when it is first asked for is found again, and a view of a table cannot be pickled.
+        # Cached properties are computed again, and a view of a table cannot be pickled.
         found = {name for name in self.__dict__ if isinstance(getattr(type(self), name, None), cached_property)}
         return {
             name: dict(value) if isinstance(value, MappingProxyType) else value
@@ -68,8 +68,8 @@ def _freeze_attributes(attributes: dict[str, Any]) -> None:
 
 
 def kept(value: Any) -> Any:
-    """A copy of what a user gives as numbers, that neither the user nor anyone else can change: arrays as read-only
-    arrays, lists as tuples, all else as it is."""
+    """Return a copy of numbers given by a user that nobody can change: arrays become read-only arrays, lists become
+    tuples, everything else is unchanged."""
     if isinstance(value, np.ndarray):
         copy = value.copy()
         copy.setflags(write=False)

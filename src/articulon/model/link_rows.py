@@ -1,4 +1,4 @@
-"""What becomes of bodies on the way to links: a row for each body, and one for each node that carries something."""
+"""Rows of bodies on the way to links: one for each body, and one for each node that carries something."""
 
 from typing import NamedTuple
 
@@ -14,28 +14,28 @@ class LinkRows(NamedTuple):
     """Rows of bodies in their order, each flexible one followed by those of its nodes that carry something."""
 
     body: np.ndarray
-    """Body of a row, for a node the flexible one, shape (rows,)."""
+    """Body of each row; for a node the flexible body, shape (rows,)."""
     node: np.ndarray
-    """Node of a row, −1 for a body, shape (rows,)."""
+    """Node of each row, −1 for a body, shape (rows,)."""
     of_body: np.ndarray
     """Row of each body, shape (bodies,)."""
     of_node: dict[tuple[int, int], int]
-    """Row of each body's node."""
+    """Row of each node that has one, by body and node."""
     flexible: np.ndarray
     """Whether a row is a flexible body, shape (rows,)."""
     kinds: np.ndarray
-    """Joint kind, that of the weld for a node, shape (rows,)."""
+    """Joint kind, for a node that of the weld, shape (rows,)."""
     q_start: np.ndarray
-    """First coordinate of the joint of a row's body, shape (rows,)."""
+    """First coordinate of the joint of each row's body, shape (rows,)."""
     u_start: np.ndarray
-    """First speed of the joint of a row's body, shape (rows,)."""
+    """First speed of the joint of each row's body, shape (rows,)."""
     columns: dict[str, np.ndarray]
-    """What a builder collects of bodies, with the rows of nodes where there are any."""
+    """Columns that a builder collects of bodies, with rows of nodes added where there are any."""
 
     def tables(
         self, heads: np.ndarray, parent: np.ndarray, joints: list[Joint], flexibility: Flexibility
     ) -> Flexible | None:
-        """The tables of flexible bodies, of links that are the rows ``heads``; None where there are none."""
+        """Return the tables of flexible bodies for links that are the rows ``heads``; None if there are none."""
         if not flexibility.modes:
             return None
         flexible, on_node = np.flatnonzero(self.flexible[heads]), np.flatnonzero(self.node[heads] >= 0)
@@ -53,7 +53,7 @@ class LinkRows(NamedTuple):
         )
 
     def node_sites(self, carriers: np.ndarray, rank: np.ndarray, flexibility: Flexibility) -> dict[int, int]:
-        """The sites on nodes, with links; ``carriers`` (sites,) are the sites' bodies, ``rank`` the links of rows."""
+        """Sites on nodes, with their links; ``carriers`` (sites,) are the sites' bodies, ``rank`` the links of rows."""
         nodes = flexibility.site_nodes
         on_node = np.flatnonzero(nodes >= 0).tolist()
         return {s: int(rank[self.of_node[int(carriers[s]), int(nodes[s])]]) for s in on_node}
@@ -62,8 +62,8 @@ class LinkRows(NamedTuple):
 def link_rows(
     columns: dict[str, np.ndarray], joints: list[Joint], site_bodies: np.ndarray, flexibility: Flexibility
 ) -> LinkRows:
-    """The rows of bodies given by columns in body order, parents first, with their joints, and of the nodes that carry
-    joints or sites; ``site_bodies`` are the sites' (sites,)."""
+    """Return the rows of bodies given by columns in body order, parents first, with their joints, and of the nodes that
+    carry joints or sites; ``site_bodies`` (sites,) are the bodies of the sites."""
     n, modes = len(joints), flexibility.modes
     kinds = np.fromiter((joint.kind for joint in joints), np.int64, n)
     sizes_q = np.fromiter((joint.nq for joint in joints), np.int64, n)

@@ -1,4 +1,4 @@
-"""Loops and driven joints: what a user declares, and the rows of conditions that kernels read."""
+"""Loops and driven joints: their declarations, and the constraint rows that kernels read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from articulon.model.joints import BY_KIND, Joint
 from articulon.model.joints.base import TRANSLATION
 
 DRIVE = 2
-"""Kind of a row by which a joint's coordinate follows a given motion; the others are in ``joints/base.py``."""
+"""Kind of a row for a joint coordinate that follows a prescribed motion; the others are in ``joints/base.py``."""
 
 DASHPOT = 3
-"""Kind of a row along the line of two points, by which a step solves for the damping between them. It asks for nothing
-that has a residual, and whoever adds it finds its wrench."""
+"""Kind of a row along the line between two points, with which a step solves for the damping between them. It has no
+residual, and the code that adds it computes its wrench."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class LoopJoint(Frozen):
     """A joint that closes a loop between two bodies."""
 
     name: str
-    """Unique among the loops and drives."""
+    """Name, unique among the loops and drives."""
     joint: Joint
-    """Its kind."""
+    """Joint type."""
     parent: int
     """Body in which the joint frame is fixed, −1 for the ground."""
     child: int
@@ -44,24 +44,25 @@ class LoopJoint(Frozen):
 
 @dataclass(frozen=True)
 class Drive(Frozen):
-    """A coordinate of a joint that follows a given motion."""
+    """A joint coordinate that follows a prescribed motion."""
 
     name: str
-    """Unique among the loops and drives."""
+    """Name, unique among the loops and drives."""
     body: int
     """Body whose joint is driven."""
     component: int
-    """Which of the joint's coordinates."""
+    """Index of the joint's coordinate."""
     times: np.ndarray
-    """Knots of a table [time], shape (knots,); empty where a function gives the motion."""
+    """Knots of a table [time], shape (knots,); empty if a function gives the motion."""
     values: np.ndarray
-    """The coordinate at the knots, shape (knots,)."""
+    """Values of the coordinate at the knots, shape (knots,)."""
     function: Callable[[float, np.ndarray], None] | None
     """``function(time, result)`` writes the coordinate, its rate and its acceleration into ``result`` (3,)."""
 
 
 def motion_tables(drives: tuple[Drive, ...]) -> tuple[Motions, tuple[Callable[..., Any], ...]]:
-    """Piecewise cubic motions (not-a-knot splines, twice differentiable) and the functions of those without a table."""
+    """Return piecewise cubic motions (not-a-knot splines, twice differentiable) and the functions of motions without a
+    table."""
     # SciPy's splines take a second to import, which a model without drives need not pay.
     starts, knots, coefficients, choice = [0], [], [], []
     functions: list[Callable[..., Any]] = []
@@ -96,11 +97,12 @@ def loop_rows(
     offset_position: np.ndarray,
     offset_rotation: np.ndarray,
 ) -> Loops:
-    """The rows of all loops, then of all drives. Points and directions are moved from bodies to their links."""
+    """Return the rows of all loops, then of all drives. Points and directions are converted from bodies to their
+    links."""
     kinds, owners, links, points, directions, scalars = [], [], [], [], [], []
 
     def on_link(body: int, position: np.ndarray, rotation: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """Link, point, and matrix of a frame that is fixed in a body."""
+        """Link, point, and rotation matrix of a frame that is fixed in a body."""
         R = matrices(rotation)
         if body < 0:
             return -1, position, R
@@ -155,7 +157,7 @@ def loop_rows(
 
 
 def with_dashpots(loops: Loops, forest: Forest, links: np.ndarray) -> Loops:
-    """The rows of loops, and behind them a DASHPOT for each pair of links (dashpots, 2), −1 for the ground."""
+    """Return the rows of loops, followed by a DASHPOT for each pair of links (dashpots, 2), −1 for the ground."""
     count = links.shape[0]
     path, place, column = _paths(forest, np.vstack([np.column_stack([loops.link_a, loops.link_b]), links]))
     added: dict[str, Any] = {
@@ -171,7 +173,7 @@ def with_dashpots(loops: Loops, forest: Forest, links: np.ndarray) -> Loops:
 
 
 def _paths(forest: Forest, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``path``, ``place`` and ``column`` of rows between links (rows, 2)."""
+    """Return ``path``, ``place`` and ``column`` of rows between links (rows, 2)."""
     on = np.zeros(forest.parent.size, dtype=bool)
     for i in ends.ravel().tolist():
         while i >= 0 and not on[i]:

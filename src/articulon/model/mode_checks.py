@@ -1,6 +1,6 @@
-"""What mode shapes must satisfy to be those of an elastic body, each with a message that names the mode.
+"""Checks that mode shapes are possible for an elastic body, with messages that name the mode.
 
-The first is mode 1, as in ``("rod", "mode1")`` of a transition.
+The first one is mode 1, as in ``("rod", "mode1")`` of a transition.
 """
 
 import numpy as np
@@ -8,24 +8,25 @@ import numpy as np
 from articulon.errors import ModelError
 
 RIGID_TOLERANCE = 1e-6
-"""How much of a shape, by its norm, may be a motion that its boundary forbids: printed digits, not a mistake."""
+"""Tolerance, relative to the norm of a shape, for a motion that its boundary excludes: printed digits, not a
+mistake."""
 DEPENDENT = 1e-9
-"""Shapes whose normalised mass matrix has an eigenvalue below this are not told apart by the nodes."""
+"""Smallest eigenvalue of the normalised mass matrix for which the nodes distinguish the shapes."""
 
 
 def extent(positions: np.ndarray, masses: np.ndarray) -> float:
-    """A body's length: twice the distance from its centre of mass to the farthest node [length]."""
+    """Length of a body: twice the distance from its centre of mass to the farthest node [length]."""
     centre = masses @ positions / masses.sum()
     return 2.0 * float(np.linalg.norm(positions - centre, axis=1).max())
 
 
 def rigid_motions(positions: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A basis of the rigid motions, orthonormal by mass: Σ m R_a·R_b is one for a = b, else zero.
+    """Basis of the rigid motions, orthonormal with respect to mass: Σ m R_a·R_b is one for a = b, otherwise zero.
 
     Returns
     -------
     motions
-        Displacement of the nodes in each, zero for turns that move no node, shape (nodes, 3, 6).
+        Displacement of the nodes in each, zero for rotations that move no node, shape (nodes, 3, 6).
     turns
         Rotation in each, shape (3, 6).
     """
@@ -45,9 +46,9 @@ def rigid_motions(positions: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray
 def off_rigid_motion(
     positions: np.ndarray, masses: np.ndarray, shapes: np.ndarray, rotations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Shapes and rotations without their rigid part, by mass, which strains nothing."""
+    """Subtract the rigid part, by mass, from shapes and rotations; it causes no strain."""
     motions, turns = rigid_motions(positions, masses)
-    for _ in range(2):  # the second time takes off what rounding left
+    for _ in range(2):  # the second pass removes rounding errors
         part = np.einsum("i,iar,iaj->rj", masses, motions, shapes)
         shapes = shapes - np.einsum("iar,rj->iaj", motions, part)
         rotations = rotations - turns @ part
@@ -60,7 +61,7 @@ def not_negative(matrix: np.ndarray, what: str, where: str) -> None:
         mode = int(np.abs(vectors[:, 0]).argmax())
         amount = f"{values[0]:g}" + ("" if np.array_equal(matrix, np.diag(np.diag(matrix))) else " (an eigenvalue)")
         raise ModelError(
-            f"{where}, mode {mode + 1}: the {what} is negative, {amount}; the body would run away in this mode"
+            f"{where}, mode {mode + 1}: the {what} is negative, {amount}; the body would be unstable in this mode"
         )
 
 
@@ -71,7 +72,7 @@ def moving_mass(masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
 
 
 def independent(masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
-    """Raises ModelError, naming the modes, where a sum of shapes moves next to nothing."""
+    """Raises ModelError, naming the modes, if a combination of shapes moves almost no mass."""
     weighted = (np.sqrt(masses)[:, None, None] * shapes).reshape(-1, shapes.shape[2])
     weighted = weighted / np.linalg.norm(weighted, axis=0)
     values, vectors = np.linalg.eigh(weighted.T @ weighted)
@@ -79,13 +80,13 @@ def independent(masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
         part = np.abs(vectors[:, 0])
         guilty = (np.flatnonzero(part > 1e-3 * part.max()) + 1).tolist()
         raise ModelError(
-            f"{where}: modes {', '.join(map(str, guilty))} are not independent: a sum of their shapes moves no node "
-            f"(eigenvalue {values[0]:.2g} of the normalised mass matrix); leave one of them out"
+            f"{where}: modes {', '.join(map(str, guilty))} are not independent: a combination of their shapes moves no "
+            f"node (eigenvalue {values[0]:.2g} of the normalised mass matrix); leave one of them out"
         )
 
 
 def vanishing(shapes: np.ndarray, rotations: np.ndarray, handle: int, where: str) -> None:
-    """Raises ModelError, naming the mode, unless shapes vanish at handle 1 and so do the rotations known there."""
+    """Raises ModelError, naming the mode, unless shapes, and the rotations known there, vanish at handle 1."""
     for what, array in (("moves", shapes), ("turns", rotations)):
         there = np.abs(array[handle]).max(axis=0)
         bound = RIGID_TOLERANCE * np.nanmax(np.abs(array), axis=(0, 1), initial=0.0)
@@ -107,6 +108,6 @@ def without_rigid_motion(positions: np.ndarray, masses: np.ndarray, shapes: np.n
     if bad.size:
         raise ModelError(
             f"{where}, mode {bad[0] + 1}: its shape is not orthogonal to rigid motion: {part[bad[0]]:.3g} of it, by "
-            "mass, is rigid. Take that part off with the masses given here, or state boundary='clamped' for shapes "
+            "mass, is rigid. Subtract that part with the masses given here, or state boundary='clamped' for shapes "
             "that vanish at handle 1"
         )

@@ -1,17 +1,17 @@
-"""The tables of flexible bodies that kernels read: their modes in a floating frame, and the nodes that carry something.
+"""Tables of flexible bodies that kernels read: their modes in a floating frame, and the nodes that carry something.
 
 A flexible body is a link whose frame is that of handle 1, where its joint to the parent attaches: the floating frame.
-Its nodes lie at X(η) = X0 + Σ_j Φ_j η_j of it, with modal coordinates η; these follow the coordinates of the joint in
-the model's q, and the modal speeds η' those of the joint in u (Poursina 2012, 2.1 and 4.1).
+Its nodes are at X(η) = X0 + Σ_j Φ_j η_j in that frame, with modal coordinates η. These follow the coordinates of the
+joint in the model's q, and the modal speeds η' those of the joint in u (Poursina 2012, 2.1 and 4.1).
 
-A node on which a joint, a welded body or a site sits is a link of its own, without mass unless something is welded
-there: sites, forces, loops and children see a link like any other. It has no joint; it follows the deformation of its
-parent, the flexible body. Its frame turns against the floating one by the Euler parameters (1, p)/√(1 + p²) with
-p = Ψη/2, Ψ being the modes' rotations there, so that
+A node with a joint, a welded body or a site is a link of its own, without mass unless something is welded there: sites,
+forces, loops and children treat it like any other link. It has no joint and follows the deformation of its parent, the
+flexible body. Its frame is rotated relative to the floating one by the Euler parameters (1, p)/√(1 + p²) with p = Ψη/2,
+Ψ being the modes' rotations there, so that
 
     ω_rel = Ψ̂ η'      with Ψ̂_j = (Ψ_j + p × Ψ_j)/(1 + p²)      and      Ψ̂' η' = −(2 p·p'/(1 + p²)) ω_rel
 
-which is exact, whatever the angle.
+which is exact for any angle.
 """
 
 from typing import NamedTuple
@@ -22,24 +22,24 @@ from articulon.model.modes import ModeShapes, inertia_integrals
 
 
 class Flexible(NamedTuple):
-    """Flexible bodies and their nodes. Modes of all bodies one after the other, pairs of modes body by body and row by
-    row, and a *node mode* for each node and mode of its body. The integrals of modes are kept once for all bodies that
-    share them. Floating frame throughout."""
+    """Flexible bodies and their nodes. Modes of all bodies are concatenated, and so are pairs of modes, body by body
+    and row by row; there is a *node mode* for each node and mode of its body. Integrals of modes are stored once for
+    all bodies that share them. Floating frame throughout."""
 
     body: np.ndarray
-    """Flexible body that each link is, −1 for others, shape (links,)."""
+    """Index of the flexible body for each link, −1 for others, shape (links,)."""
     node: np.ndarray
-    """Node that each link is, −1 for others, shape (links,)."""
+    """Index of the node for each link, −1 for others, shape (links,)."""
     carries: np.ndarray
-    """1 where a link is the parent of another, shape (links,)."""
+    """1 if a link is the parent of another, shape (links,)."""
     mode: np.ndarray
-    """First mode of each body, and their number, shape (bodies + 1,)."""
+    """First mode of each body, and their number at the end, shape (bodies + 1,)."""
     pair: np.ndarray
-    """First pair of modes of each body, and their number, shape (bodies + 1,)."""
+    """First pair of modes of each body, and their number at the end, shape (bodies + 1,)."""
     own_mode: np.ndarray
     """First of each body's modes in the tables of integrals, shape (bodies,)."""
     own_pair: np.ndarray
-    """First of its pairs of modes there, shape (bodies,)."""
+    """First of each body's pairs of modes in the tables of integrals, shape (bodies,)."""
     q_start: np.ndarray
     """First modal coordinate of each body in q, shape (bodies,)."""
     u_start: np.ndarray
@@ -49,22 +49,21 @@ class Flexible(NamedTuple):
     coriolis: np.ndarray
     """N0_j = Σ m (X0·Φ_j 1 − Φ_j X0ᵀ), row by row [mass length], shape (different modes, 9)."""
     coriolis_slope: np.ndarray
-    """N1_jk = Σ m (Φ_j·Φ_k 1 − Φ_j Φ_kᵀ), row by row [mass], shape (their pairs, 9)."""
+    """N1_jk = Σ m (Φ_j·Φ_k 1 − Φ_j Φ_kᵀ), row by row [mass], shape (pairs of different modes, 9)."""
     coupling_slope: np.ndarray
-    """B1_jk = Σ m Φ_k × Φ_j [mass], shape (their pairs, 3)."""
+    """B1_jk = Σ m Φ_k × Φ_j [mass], shape (pairs of different modes, 3)."""
     mass: np.ndarray
-    """M_jk = Σ m Φ_j·Φ_k [mass], shape (their pairs,)."""
+    """M_jk = Σ m Φ_j·Φ_k [mass], shape (pairs of different modes,)."""
     stiffness: np.ndarray
-    """K_jk [mass/time²], shape (their pairs,)."""
+    """K_jk [mass/time²], shape (pairs of different modes,)."""
     damping: np.ndarray
-    """D_jk [mass/time], shape (their pairs,)."""
+    """D_jk [mass/time], shape (pairs of different modes,)."""
     pull: np.ndarray
-    """Constant force on each mode: what locked modes put on those that move, −K_jl η_l, zero where none is locked
-    [force], shape (modes,)."""
+    """Constant force on each mode from locked modes, −K_jl η_l, zero if none is locked [force], shape (modes,)."""
     node_mode: np.ndarray
     """First node mode of each node, shape (nodes,)."""
     half_turn: np.ndarray
-    """p of each node at η = 0: that of locked modes, zero where none is locked, shape (nodes, 3)."""
+    """p of each node at η = 0, due to locked modes, zero if none is locked, shape (nodes, 3)."""
     displacement: np.ndarray
     """Φ_j at the node [dimensionless], shape (node modes, 3)."""
     turn: np.ndarray
@@ -72,7 +71,7 @@ class Flexible(NamedTuple):
 
 
 class ModalWorkspace(NamedTuple):
-    """Scratch for flexible bodies; deleting it changes nothing."""
+    """Scratch for flexible bodies; no part of the state."""
 
     moment: np.ndarray
     """h(η) of every link, link frame [mass length], shape (links, 3)."""
@@ -95,34 +94,34 @@ class ModalWorkspace(NamedTuple):
     gain: np.ndarray
     """L⁻¹ Γ_FR, shape (modes, 6)."""
     rate: np.ndarray
-    """Modal bias, then L⁻¹ of what drives the modes, shape (modes,)."""
+    """Modal bias, then L⁻¹ times the modal forces, shape (modes,)."""
     held_matrix: np.ndarray
-    """Rows of Γ_FF of modes that are locked, shape (pairs,)."""
+    """Rows of Γ_FF for locked modes, shape (pairs,)."""
     held_coupling: np.ndarray
-    """Their Γ_FR, shape (modes, 6)."""
+    """Γ_FR of locked modes, shape (modes, 6)."""
     held_answer: np.ndarray
-    """How the tip of an assembly follows them, shape (modes, 6)."""
+    """Response of the tip of an assembly to locked modes, shape (modes, 6)."""
     accelerations: np.ndarray
-    """Of the links, while the loops' unit forces are tried, shape (links, 6)."""
+    """Accelerations of the links under unit forces of the loops, shape (links, 6)."""
 
 
 class Flexibility(NamedTuple):
-    """What of a model's bodies is flexible, as declared."""
+    """Flexible bodies of a model, as declared."""
 
     modes: dict[int, ModeShapes]
-    """The modes of each flexible body."""
+    """Modes of each flexible body."""
     seats: dict[int, int]
-    """Node of its parent that a body's joint sits on."""
+    """Node of its parent on which a body's joint sits."""
     site_nodes: np.ndarray
-    """Node that a site sits on, −1 where none, shape (sites,)."""
+    """Node on which a site sits, −1 for none, shape (sites,)."""
 
 
 RIGID = Flexibility({}, {}, np.zeros(0, dtype=np.int64))
-"""That of a model of rigid bodies."""
+"""Value for a model of rigid bodies."""
 
 
 def modal_workspace(tables: Flexible, moment: np.ndarray, inertia: np.ndarray) -> ModalWorkspace:
-    """Scratch arrays; the inertias of rigid links stay as they are here."""
+    """Allocate scratch arrays; the inertias of rigid links keep the values set here."""
     modes, pairs = int(tables.mode[-1]), int(tables.pair[-1])
     nodes, node_modes, bodies = tables.node_mode.size, tables.displacement.shape[0], tables.q_start.size
     return ModalWorkspace(
@@ -153,10 +152,10 @@ def flexible_tables(
     q_start: np.ndarray,
     u_start: np.ndarray,
 ) -> Flexible:
-    """The tables of flexible bodies with their modes, in the order of their links.
+    """Return the tables of flexible bodies with their modes, in the order of their links.
 
     ``body`` and ``node`` (links,) number the links that are flexible bodies and nodes, ``parent`` (links,) are the
-    links' parents, and ``places`` the node of its body that each node link is.
+    links' parents, and ``places`` gives the node of its body for each node link.
     """
     counts = [one.stiffness.shape[0] for one in shapes]
     different = list({id(one): one for one in shapes}.values())
@@ -168,7 +167,7 @@ def flexible_tables(
     for link, place in zip(np.flatnonzero(node >= 0).tolist(), places, strict=True):
         one = shapes[int(body[parent[link]])]
         displacement.append(one.shapes[place].T)
-        # A node of which no rotation is known carries only points, for which there is none to know.
+        # A node without known rotations carries only points, which need none.
         turn.append(np.nan_to_num(one.rotations[place].T, nan=0.0))
         sizes.append(one.stiffness.shape[0])
     carries = np.zeros(parent.size, dtype=np.int64)

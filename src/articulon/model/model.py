@@ -27,39 +27,39 @@ class Sites(NamedTuple):
     body: np.ndarray
     """Body, −1 for the ground, shape (sites,)."""
     position: np.ndarray
-    """In the body's frame [length], shape (sites, 3)."""
+    """Position in the body's frame [length], shape (sites, 3)."""
     charge: np.ndarray
-    """[charge], shape (sites,)."""
+    """Charge of each site [charge], shape (sites,)."""
     kind: np.ndarray
     """Index into ``kinds``, shape (sites,)."""
     group: np.ndarray
     """Index into ``groups``, shape (sites,)."""
     radius: np.ndarray
-    """Of a sphere that touches others, 0 for a point that does not [length], shape (sites,)."""
+    """Radius of a contact sphere, 0 for a point without contacts [length], shape (sites,)."""
     kinds: tuple[str, ...]
-    """Names of the kinds, which choose the force law."""
+    """Names of the kinds, which select the force law."""
     groups: tuple[str, ...]
-    """Names of the groups, which choose the pairs."""
+    """Names of the groups, which select the pairs."""
 
 
 class Closing(NamedTuple):
-    """How far the loops were from closed in the state that the user gave."""
+    """Loop errors of the state that the user gave."""
 
     residual: float
-    """The largest of ``loop_residuals``."""
+    """Largest of ``loop_residuals``."""
     rate: float
-    """The largest of their rates [1/time]."""
+    """Largest of their rates [1/time]."""
     rank: int
-    """How many of the rows are independent in the initial state."""
+    """Number of independent rows in the initial state."""
 
 
 OPEN = Closing(0.0, 0.0, 0)
-"""That of a model without loops."""
+"""Value for a model without loops."""
 
 
 @dataclass(frozen=True, eq=False)
 class Model(Frozen):
-    """What is simulated. Made by :class:`ModelBuilder`; its arrays cannot be written to, nor those of its copies.
+    """A simulated system, built by :class:`ModelBuilder`; its arrays, and those of its copies, are read-only.
 
     Bodies are in the order in which they were added; ``forest`` holds the solver's links, in which welded bodies are
     merged and trees are contiguous.
@@ -74,13 +74,13 @@ class Model(Frozen):
     kinds: np.ndarray
     """Joint kind of each body, shape (bodies,)."""
     masses: np.ndarray
-    """[mass], shape (bodies,)."""
+    """Mass of each body [mass], shape (bodies,)."""
     centres: np.ndarray
     """Centre of mass in the body's frame [length], shape (bodies, 3)."""
     inertias: np.ndarray
-    """About the centre of mass, body frame, (xx, xy, xz, yy, yz, zz) [mass length²], shape (bodies, 6)."""
+    """Inertia about the centre of mass, body frame, (xx, xy, xz, yy, yz, zz) [mass length²], shape (bodies, 6)."""
     link: np.ndarray
-    """Link that carries each body, −1 where it is welded to the ground, shape (bodies,)."""
+    """Link that carries each body, −1 if it is welded to the ground, shape (bodies,)."""
     offset_position: np.ndarray
     """Origin of the body in its link's frame [length], shape (bodies, 3)."""
     offset_rotation: np.ndarray
@@ -88,7 +88,7 @@ class Model(Frozen):
     head: np.ndarray
     """Body whose joint moves each link, shape (links,)."""
     _tables: KernelTables
-    """What ``forest``, ``loops`` and ``motions`` are views of; see :func:`kernel_tables`."""
+    """Tables of which ``forest``, ``loops`` and ``motions`` are views; see :func:`kernel_tables`."""
     q0: np.ndarray
     """Initial coordinates, shape (nq,)."""
     u0: np.ndarray
@@ -96,36 +96,36 @@ class Model(Frozen):
     sites: Sites
     """The sites."""
     forces: tuple[Any, ...]
-    """Declared forces, quantities in the model's units."""
+    """Declared forces, with quantities in the model's units."""
     loop_joints: tuple[LoopJoint, ...]
     """Joints that close loops."""
     drives: tuple[Drive, ...]
-    """Coordinates that follow given motions."""
+    """Coordinates that follow prescribed motions."""
     motion_functions: tuple[Callable[..., Any], ...]
-    """Functions of the motions that have no table."""
+    """Functions of the motions without a table."""
     joints: tuple[Joint, ...]
     """The joint of each body."""
     box: Box | None = None
-    """Where space repeats or ends; None where it does neither."""
+    """Periodic or bounded box; None for unbounded space."""
     modes: Mapping[int, ModeShapes] = field(default_factory=dict)
     """Modes of the flexible bodies, by body; their coordinates and speeds follow those of the body's joint."""
     node_sites: Mapping[int, int] = field(default_factory=dict)
-    """Sites on nodes of flexible bodies, with the links that these are."""
+    """Sites on nodes of flexible bodies, with the links of these nodes."""
     closing: Closing = OPEN
-    """How the loops were closed when the model was built."""
+    """Loop errors when the model was built."""
     atoms: Atoms | None = None
-    """Which sites are atoms, and what they are called; None where there are no molecules."""
+    """Sites that are atoms, and their names; None if there are no molecules."""
     chains: PolymerChains | None = None
-    """Which sites are the beads of polymer chains; None where there are none."""
+    """Sites that are the beads of polymer chains; None if there are none."""
     shapes: tuple[tuple[Shape, ...], ...] = ()
-    """What each body looks like, quantities in the model's units, one tuple a body."""
+    """Shapes of each body, with quantities in the model's units, one tuple per body."""
     armature: np.ndarray | None = None
-    """Inertia of each speed that no body has, added to the diagonal of the mass matrix [mass length² of turns, mass of
-    slides], shape (nu,); None where there is none."""
+    """Inertia of each speed that belongs to no body, added to the diagonal of the mass matrix [mass length² for
+    rotations, mass for translations], shape (nu,); None if there is none."""
     joint_names: tuple[str, ...] = ()
-    """What the joint of each body is called: like the body, where nothing else was said."""
+    """Name of each body's joint: that of the body, unless another one is given."""
     inferred: tuple[str, ...] = ()
-    """What was assumed, and what of the file that it was read from is not in it, a line each."""
+    """Assumptions, and parts of the source file that the model does not contain, one line each."""
 
     def __repr__(self) -> str:
         words = self._words()
@@ -133,11 +133,11 @@ class Model(Frozen):
         return f"Model({counts or 'no bodies'}; {words['forces']}; {words['units']})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """HTML representation in a notebook."""
         return table_of_words("Model", self._words())
 
     def _words(self) -> dict[str, str]:
-        """How much there is of what."""
+        """Numbers of bodies, forces and so on, in words."""
         kinds = dict.fromkeys(str(getattr(force, "kind", force)) for force in self.forces)
         return {
             "bodies": counted(self.bodies, "body", "bodies"),
@@ -151,17 +151,17 @@ class Model(Frozen):
 
     @cached_property
     def forest(self) -> Forest:
-        """The solver's tables."""
+        """Tables of the solver."""
         return read_only(self._tables.forest)
 
     @cached_property
     def loops(self) -> Loops:
-        """The rows of conditions that the loops and drives put on the motion."""
+        """Constraint rows of the loops and drives."""
         return read_only(self._tables.loops)
 
     @cached_property
     def motions(self) -> Motions:
-        """The given motions."""
+        """Prescribed motions."""
         return read_only(self._tables.motions)
 
     @property
@@ -176,7 +176,7 @@ class Model(Frozen):
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Number of speeds that loops and drives leave free, in the initial state."""
+        """Number of speeds that loops and drives leave free in the initial state."""
         return self.nu - self.closing.rank
 
     @property
@@ -191,7 +191,7 @@ class Model(Frozen):
 
     @cached_property
     def euler_parameters(self) -> tuple[np.ndarray, np.ndarray]:
-        """First coordinate of each set of Euler parameters, and the link that it turns, shape (sets,) each."""
+        """First coordinate of each set of Euler parameters, and the link that it rotates, shape (sets,) each."""
         found = [
             (int(start) + at, link)
             for link, (kind, start) in enumerate(zip(self.forest.kind.tolist(), self.forest.q_start, strict=True))
@@ -202,7 +202,7 @@ class Model(Frozen):
 
     @cached_property
     def site_links(self) -> np.ndarray:
-        """Link that carries each site, that of its node where it sits on one; −1 for the ground, shape (sites,)."""
+        """Link that carries each site, for a site on a node that of the node; −1 for the ground, shape (sites,)."""
         body = self.sites.body
         result = np.where(body < 0, -1, self.link[body]) if body.size else np.zeros(0, dtype=np.int64)
         result[list(self.node_sites)] = list(self.node_sites.values())
@@ -217,7 +217,7 @@ class Model(Frozen):
 
     @cached_property
     def jointed(self) -> np.ndarray:
-        """The link that each link's joint leads to, flexible bodies in place of their nodes, shape (links,)."""
+        """Link to which each link's joint is attached, with flexible bodies in place of their nodes, shape (links,)."""
         parent, tables = self.forest.parent, self.forest.flexible
         if tables is None:
             return parent
@@ -229,16 +229,34 @@ class Model(Frozen):
         return {name: k for k, name in enumerate(self.names)}
 
     def body(self, name: str) -> int:
-        """Index of the body with this name; KeyError where there is none."""
+        """Index of the body with this name; raises KeyError if there is none.
+
+        Parameters
+        ----------
+        name
+            Name of a body.
+        """
         return self._index[name]
 
     def loop_name(self, row: int) -> str:
-        """What a row of the loops belongs to: "loop 'name'" or "drive 'name'"."""
+        """Name of the loop or drive that a row belongs to: "loop 'name'" or "drive 'name'".
+
+        Parameters
+        ----------
+        row
+            Number of the row.
+        """
         k, n = int(self.loops.loop[row]), len(self.loop_joints)
         return f"loop '{self.loop_joints[k].name}'" if k < n else f"drive '{self.drives[k - n].name}'"
 
     def joint_name(self, body: int) -> str:
-        """Name of the kind of joint that carries a body."""
+        """Name of the kind of joint that carries a body.
+
+        Parameters
+        ----------
+        body
+            Index of the body.
+        """
         return joint_type(int(self.kinds[body])).__name__.lower()
 
     @cached_property
@@ -256,19 +274,37 @@ class Model(Frozen):
         contact_columns: int = 0,
         edges: np.ndarray | None = None,
     ) -> State:
-        """The state at time zero; the sizes of its arrays are those of :func:`articulon.model.state.initial_state`."""
+        """The state at time zero; the sizes of its arrays are those of :func:`articulon.model.state.initial_state`.
+
+        Parameters
+        ----------
+        history
+            Size of what the integration rule remembers.
+        bath
+            Size of what the thermostat remembers.
+        listed
+            Number of sites whose neighbours are listed.
+        memory
+            Size of what the stepper remembers.
+        spheres
+            Number of spheres that touch.
+        contact_columns
+            What a contact remembers, in numbers.
+        edges
+            The edges of a box that changes [length], shape (3, 3).
+        """
         return initial_state(self.q0, self.u0, history, bath, listed, memory, spheres, contact_columns, edges)
 
 
 def kernel_tables(model: Model) -> KernelTables:
-    """Forest, loops and motions of a model as kernels take them.
+    """Return forest, loops and motions of a model in the form that kernels take.
 
-    They are the arrays of the model themselves, and nothing may write into them: they are not read-only only because
-    that is another type to the compiler, for which every kernel would be compiled once more.
+    They are the arrays of the model itself, and must not be written to. They are not read-only because read-only arrays
+    are a different type for the compiler, which would compile every kernel once more.
     """
     return model._tables
 
 
 def joint_type(kind: int) -> type[Joint]:
-    """The joint class of a kind's code."""
+    """Joint class of a kind's code."""
     return BY_KIND[kind]

@@ -1,7 +1,7 @@
-"""How a body deforms: nodes with masses, and shapes that they move in, each with a stiffness.
+"""Deformation of a body: nodes with masses, and mode shapes, each with a stiffness.
 
 The displacement of a node is linear in the modal coordinates η, X_i = X0_i + Σ_j Φ_ij η_j, in the body's own frame,
-which is that of *handle 1*: the node where the joint to the parent attaches, and whose frame does not move in any mode.
+which is that of *handle 1*: the node where the joint to the parent attaches, whose frame does not move in any mode.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from articulon.units import UnitSystem, unit_system
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """The nodes of a flexible body and the shapes that they move in.
+    """Nodes of a flexible body and its mode shapes.
 
-    Modal coordinates are lengths, so that shapes are plain numbers; a shape scaled to a largest displacement of one
-    makes its coordinate that displacement. The body's frame has its origin at handle 1.
+    Modal coordinates are lengths, so that shapes are dimensionless; with a shape scaled to a largest displacement of
+    one, the coordinate is that displacement. The body's frame has its origin at handle 1.
 
     Examples
     --------
@@ -50,18 +50,18 @@ class Modes:
     damping: Any = 0.0
     """Modal damping, one for all, shape (modes,) or (modes, modes) [mass/time]."""
     rotations: Any = None
-    """Rotation of the nodes per modal coordinate Ψ [rad/length], shape (nodes, 3, modes); rows of NaN where it is not
-    known. Needed at nodes that carry joints, and at handle 1 of a free boundary."""
+    """Rotation of the nodes per modal coordinate Ψ [rad/length], shape (nodes, 3, modes); rows of NaN if unknown.
+    Needed at nodes that carry joints, and at handle 1 of a free boundary."""
     boundary: Literal["clamped", "free"] = "clamped"
-    """``"clamped"``: shapes vanish at handle 1. ``"free"``: they hold no rigid motion, Σ mΦ = 0 and Σ m X×Φ = 0, and
-    the rigid motion of handle 1 is taken off them."""
+    """``"clamped"``: shapes vanish at handle 1. ``"free"``: they contain no rigid motion, Σ mΦ = 0 and Σ m X×Φ = 0, and
+    the rigid motion of handle 1 is subtracted from them."""
     handle: int = 0
     """Node of handle 1, at the origin of the body's frame."""
     largest: float = 0.1
-    """Largest displacement of a node, as a part of the body's length, for which the linear description is said to
+    """Largest displacement of a node, relative to the body's length, for which the linear description is assumed to
     hold."""
     units: str | None = None
-    """System of units of the plain numbers here; that of the model where None."""
+    """System of units of the plain numbers here; that of the model if None."""
 
     def __post_init__(self) -> None:
         for name in ("positions", "masses", "shapes", "stiffness", "damping", "rotations"):
@@ -71,14 +71,14 @@ class Modes:
         self.__dict__.update({name: kept(value) for name, value in state.items()})
 
     def resolved(self, units: UnitSystem, where: str) -> ModeShapes:
-        """Checked, in the given units, and relative to the frame of handle 1.
+        """Return the modes, checked, in the given units, and relative to the frame of handle 1.
 
         Parameters
         ----------
         units
-            Those of the model.
+            Units of the model.
         where
-            What the body is called in messages, such as ``"body 'rod'"``.
+            Name of the body in messages, such as ``"body 'rod'"``.
 
         Raises
         ------
@@ -140,18 +140,18 @@ class Modes:
         except CaseError as error:
             raise ModelError(f"{where}, units: {error}") from None
         if own.mass is None or units.mass is None:
-            raise ModelError(f"{where}, units: modes in '{own.name}' cannot be turned into '{units.name}'")
+            raise ModelError(f"{where}, units: modes in '{own.name}' cannot be converted to '{units.name}'")
         return own
 
     def _counts(self, where: str) -> tuple[int, int]:
-        """Numbers of nodes and modes, by the shape of the shapes."""
+        """Numbers of nodes and modes, from the shape of ``shapes``."""
         shape = shape_of(self.shapes, f"{where}, shapes")
         if len(shape) != 3 or shape[1] != 3 or 0 in shape:
             raise ModelError(f"{where}, shapes: expected the shape (nodes, 3, modes), got {shape}")
         return shape[0], shape[2]
 
     def _rotations(self, nodes: int, modes: int, units: UnitSystem, where: str) -> np.ndarray:
-        """As given, where a node may have none."""
+        """Rotations as given; a node may have none."""
         shape_of(self.rotations, f"{where}, rotations")
         known = np.asarray(self.rotations)
         if known.dtype.kind != "f":
@@ -162,7 +162,7 @@ class Modes:
         body_checks.array(np.where(absent, 0.0, known), (nodes, 3, modes), "wavenumber", units, f"{where}, rotations")
         partly = np.flatnonzero(absent.any(axis=(1, 2)) & ~absent.all(axis=(1, 2)))
         if partly.size:
-            raise ModelError(f"{where}, rotations: node {partly[0]} has some that are not a number; give all or none")
+            raise ModelError(f"{where}, rotations: node {partly[0]} has some that are NaN; give all or none")
         return known.astype(np.float64)
 
 
@@ -172,24 +172,24 @@ class ModeShapes(NamedTuple):
     positions: np.ndarray
     """Undeformed nodes X0, body frame [length], shape (nodes, 3)."""
     masses: np.ndarray
-    """[mass], shape (nodes,)."""
+    """Mass of each node [mass], shape (nodes,)."""
     shapes: np.ndarray
     """Φ [dimensionless], zero at handle 1, shape (nodes, 3, modes)."""
     rotations: np.ndarray
-    """Ψ [rad/length], zero at handle 1, NaN where not known, shape (nodes, 3, modes)."""
+    """Ψ [rad/length], zero at handle 1, NaN if unknown, shape (nodes, 3, modes)."""
     stiffness: np.ndarray
-    """[mass/time²], shape (modes, modes)."""
+    """Modal stiffness [mass/time²], shape (modes, modes)."""
     damping: np.ndarray
-    """[mass/time], shape (modes, modes)."""
+    """Modal damping [mass/time], shape (modes, modes)."""
     handle: int
     """Node of handle 1."""
     length: float
     """Extent of the undeformed body [length]."""
     largest: float
-    """Largest displacement of a node for which the linear description is said to hold [length]."""
+    """Largest displacement of a node for which the linear description is assumed to hold [length]."""
 
     def rotation(self, node: int, where: str) -> np.ndarray:
-        """Ψ of one node, shape (3, modes); raises ModelError where it is not known."""
+        """Ψ of one node, shape (3, modes); raises ModelError if it is unknown."""
         if np.isnan(self.rotations[node]).any():
             raise ModelError(
                 f"{where}: node {node} has no rotations, so no frame can be attached to it; give the modes' rotations "
@@ -199,7 +199,7 @@ class ModeShapes(NamedTuple):
 
 
 class InertiaIntegrals(NamedTuple):
-    """What of a body's nodes enters its equations of motion, about handle 1 and in the body's frame.
+    """Integrals over a body's nodes that enter its equations of motion, about handle 1 and in the body's frame.
 
     With X_i = X0_i + Σ_j Φ_ij η_j and sums over nodes with masses m_i, symmetric matrices as (xx, xy, xz, yy, yz, zz)
     and others row by row:
@@ -214,31 +214,32 @@ class InertiaIntegrals(NamedTuple):
     """
 
     mass: np.ndarray
-    """[mass], shape (1,)."""
+    """Total mass [mass], shape (1,)."""
     h0: np.ndarray
-    """[mass length], shape (3,)."""
+    """First moment at η = 0 [mass length], shape (3,)."""
     S1: np.ndarray
     """Σ m Φ_j [mass], shape (modes, 3)."""
     A0: np.ndarray
-    """[mass length²], shape (6,)."""
+    """Inertia at η = 0 [mass length²], shape (6,)."""
     A1: np.ndarray
-    """[mass length], shape (modes, 6)."""
+    """Linear coefficients of the inertia [mass length], shape (modes, 6)."""
     A2: np.ndarray
-    """Symmetric in j and k [mass], shape (modes, modes, 6)."""
+    """Quadratic coefficients of the inertia, symmetric in j and k [mass], shape (modes, modes, 6)."""
     B0: np.ndarray
-    """[mass length], shape (modes, 3)."""
+    """Coupling at η = 0 [mass length], shape (modes, 3)."""
     B1: np.ndarray
     """Σ m Φ_k × Φ_j at (j, k), antisymmetric in them [mass], shape (modes, modes, 3)."""
     N0: np.ndarray
-    """[mass length], shape (modes, 9)."""
+    """Coriolis matrices at η = 0 [mass length], shape (modes, 9)."""
     N1: np.ndarray
     """Σ m (Φ_j·Φ_k 1 − Φ_j Φ_kᵀ) at (j, k) [mass], shape (modes, modes, 9)."""
     M: np.ndarray
-    """[mass], shape (modes, modes)."""
+    """Modal mass matrix [mass], shape (modes, modes)."""
 
 
 def inertia_integrals(shapes: ModeShapes) -> InertiaIntegrals:
-    """The inertia integrals of a body, once for its life (Shabana, Dynamics of Multibody Systems, 5.3 and 5.4)."""
+    """Compute the inertia integrals of a body, once and for all (Shabana, Dynamics of Multibody Systems, 5.3 and
+    5.4)."""
     m, X, Phi = shapes.masses, shapes.positions, shapes.shapes
     modes = Phi.shape[2]
     mX = m[:, None] * X
@@ -275,15 +276,15 @@ def inertia_integrals(shapes: ModeShapes) -> InertiaIntegrals:
 def relative_to(
     node: int, positions: np.ndarray, shapes: np.ndarray, rotations: np.ndarray, where: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Shapes and rotations as seen from the frame of a node: Φ_i − Φ_h − Ψ_h × (X0_i − X0_h) and Ψ_i − Ψ_h.
+    """Shapes and rotations relative to the frame of a node: Φ_i − Φ_h − Ψ_h × (X0_i − X0_h) and Ψ_i − Ψ_h.
 
-    Raises ModelError where the node's rotation is not known.
+    Raises ModelError if the node's rotation is unknown.
     """
     turn = rotations[node]
     if np.isnan(turn).any():
         raise ModelError(
-            f"{where}, rotations: handle 1 (node {node}) needs them, since shapes of a free boundary are seen from its "
-            "frame; give the rotations of the modes there, or shapes that are clamped at it"
+            f"{where}, rotations: handle 1 (node {node}) needs them, since shapes of a free boundary are relative to "
+            "its frame; give the rotations of the modes there, or shapes that are clamped at it"
         )
     arm = positions - positions[node]
     swept = np.cross(turn.T[None], arm[:, None, :], axis=2).transpose(0, 2, 1)
@@ -291,7 +292,7 @@ def relative_to(
 
 
 def _matrix(value: Any, modes: int, dimension: str, where: str, read: Any) -> np.ndarray:
-    """A number, one each, or a symmetric matrix, as a matrix."""
+    """Convert a number, one value each, or a symmetric matrix to a matrix."""
     what = "stiffness" if dimension == "stiffness" else "damping"
     shape = shape_of(value, f"{where}, {what}")
     if shape == (modes, modes) and modes > 1:
@@ -307,7 +308,7 @@ def _matrix(value: Any, modes: int, dimension: str, where: str, read: Any) -> np
 
 
 def shape_of(value: Any, what: str) -> tuple[int, ...]:
-    """How numbers, or quantities with units, are arranged; raises ModelError for what are none."""
+    """Shape of an array of numbers, or of quantities with units; raises ModelError for anything else."""
     try:
         return floats(value, lambda text: 0.0).shape
     except ValueError as reason:

@@ -1,4 +1,4 @@
-"""The polymer chains of a model: which sites are their beads, and in which order."""
+"""Polymer chains of a model: the sites that are their beads, in order."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ from articulon.model.freezing import Frozen
 
 @dataclass(frozen=True, eq=False)
 class PolymerChains(Frozen):
-    """The beads of chains, one chain after the other: along the backbone of linear chains and rings, in any order of
+    """Beads of chains, one chain after the other: along the backbone for linear chains and rings, in any order for
     branched ones."""
 
     site: np.ndarray
-    """The site of each bead, shape (beads,)."""
+    """Site of each bead, shape (beads,)."""
     first: np.ndarray
-    """Where in ``site`` each chain begins, and the number of beads at the end, shape (chains + 1,)."""
+    """Start of each chain in ``site``, and the number of beads at the end, shape (chains + 1,)."""
     ring: np.ndarray
     """Whether a chain's last bead is bonded to its first, shape (chains,)."""
     branched: np.ndarray
@@ -26,7 +26,7 @@ class PolymerChains(Frozen):
 
 
 def joined_chains(parts: list[PolymerChains]) -> PolymerChains | None:
-    """Several sets of chains as one; None where there are none."""
+    """Concatenate several sets of chains; None if there are none."""
     if len(parts) <= 1:
         return parts[0] if parts else None
     starts = np.cumsum([0, *(part.site.size for part in parts)])

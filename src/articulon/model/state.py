@@ -1,8 +1,8 @@
-"""What evolves. A checkpoint is exactly this.
+"""The state: everything that evolves, and exactly the content of a checkpoint.
 
-A state is the time, the motion and the ledger, and beside them what features keep from step to step, each its own
-slice: the thermostat's ``bath``, the scaling law's ``memory``, the lists' ``rebuild``, and the slices ``rule``,
-``contacts`` and ``resolution``.
+A state is the time, the motion and the ledger, and what features store from step to step, each in its own slice: the
+thermostat's ``bath``, the scaling law's ``memory``, the lists' ``rebuild``, and the slices ``rule``, ``contacts`` and
+``resolution``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ CHANNELS = (
     "contact",
     "external",
 )
-"""The kinds of force: the unit of scaling and of the ledger, in the order of every array over channels."""
+"""Channels of force: the unit of scaling and of the ledger, in the order of every array over channels."""
 
 POTENTIAL, CONFORMATIONAL, DAMPING, STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE, CONTACT, EXTERNAL = range(8)
 
@@ -29,56 +29,57 @@ STEPS, REJECTED, EVALUATIONS, WINDOW, SWITCHES = range(5)
 
 
 class RuleMemory(NamedTuple):
-    """What an integrator keeps from step to step beside q and u."""
+    """Data that an integrator stores from step to step in addition to q and u."""
 
     acceleration: np.ndarray
-    """Accelerations of the latest kick of the friction-implicit rule, from which the next one sets out, shape (nu,)."""
+    """Accelerations of the latest kick of friction-implicit, the initial guess of the next one, shape (nu,)."""
     history: np.ndarray
-    """What another rule keeps, flat; empty for most. Its first number is 0 before the first step. Whoever changes q or
-    u by hand sets it to zero: then the rule begins anew."""
+    """Data of other integrators, flat; empty for most. The first number is 0 before the first step. Code that changes q
+    or u directly sets it to zero, so that the integrator starts again."""
     rate: np.ndarray
-    """Rates of the coordinates, where Euler parameters are integrated by their accelerations, shape (nq,)."""
+    """Rates of the coordinates if Euler parameters are integrated by their accelerations, shape (nq,)."""
     dependent: np.ndarray
-    """Which of four Euler parameters then depends on the others, at the first of each four, shape (nq,)."""
+    """Index of the Euler parameter that then depends on the others, at the first of each four, shape (nq,)."""
     drift: np.ndarray
-    """How far steps have led from the loops before the state was moved back onto them: the largest error of any
-    condition, and of its rate, since the start, shape (2,)."""
+    """Constraint drift of steps before the projection: the largest error of any loop constraint, and of its rate, since
+    the start, shape (2,)."""
 
 
 class ContactArrays(NamedTuple):
-    """The arrays of contacts, by name and in order."""
+    """Arrays of contacts, by name and in order."""
 
     pairs: np.ndarray
-    """Sites whose spheres touch, the lower first, sorted; the second is the number of sites and the feature of a wall
-    where the first touches one. Shape (contacts, 2), which changes as contacts begin and end."""
+    """Sites whose spheres touch, the lower first, sorted; for a contact with a wall the second is the number of sites
+    plus the feature of the wall. Shape (contacts, 2), which changes as contacts begin and end."""
     memory: np.ndarray
-    """What each of these contacts remembers, and its forces; see ``contact_tables.py``, shape (contacts, 25)."""
+    """History and forces of each contact; see ``contact_tables.py``, shape (contacts, 25)."""
     rebuild: np.ndarray
-    """Positions of the spheres when what is near to what was last listed, which fixes the order of sums [length], shape
-    (3, spheres), NaN before the first list."""
+    """Positions of the spheres at the last list, which determine the order of sums [length], shape (3, spheres), NaN
+    before the first list."""
     work: np.ndarray
     """Works since the start of elastic normal forces, tangential springs, viscous forces, friction, moving walls,
-    gravity and drag on grains in contact [energy]; below them, what they go on from. Shape (2, 7)."""
+    gravity and drag on grains in contact [energy]; in the second row, the values from which they continue. Shape (2,
+    7)."""
     times: np.ndarray
-    """Contacts that have begun, and that have ended; the sum and the longest of their durations [time]; the largest
-    overlap by radius, and whose it is: a sphere, counted over the spheres of the model, and another one or the number
-    of spheres and the feature of a wall. Shape (7,)."""
+    """Numbers of contacts that have begun and ended; the sum and the longest of their durations [time]; the largest
+    ratio of overlap to radius, and its pair: a sphere, numbered among the spheres of the model, and another one or the
+    number of spheres plus the feature of a wall. Shape (7,)."""
 
 
 class ContactMemory(ContactArrays):
-    """What spheres in contact remember.
+    """Contact history of spheres.
 
-    Of contacts there are now more and now fewer: their arrays are replaced, see :meth:`hold`, and a view that someone
-    has kept stays good. To the compiler this is a tuple whose size and types never change. It finds no contacts there:
-    kernels are handed those by themselves.
+    The number of contacts changes: their arrays are replaced, see :meth:`hold`, and a view that is kept elsewhere stays
+    valid. For the compiler this is a tuple of fixed size and types without the contacts, which are passed to kernels
+    separately.
     """
 
     __signature__ = signature(ContactArrays)
-    """What the compiler calls it by, where it hands it to threads."""
+    """Name for the compiler, which passes it to threads."""
     _held: tuple[np.ndarray, np.ndarray]
 
     def __new__(cls, *arrays: np.ndarray, **named: np.ndarray) -> "ContactMemory":
-        """From the arrays in order, or by name."""
+        """Create from the arrays in order, or by name."""
         pairs, memory, *others = ContactArrays(*arrays, **named)
         nothing = (np.empty((0, *array.shape[1:]), array.dtype) for array in (pairs, memory))
         self = super().__new__(cls, *nothing, *others)
@@ -108,46 +109,48 @@ class ContactMemory(ContactArrays):
         return tuple(self)
 
     def __getstate__(self) -> None:
-        """All there is to pickle are the arrays."""
+        """Only the arrays are pickled."""
 
     def hold(self, pairs: np.ndarray, memory: np.ndarray) -> None:
-        """Puts other arrays in the place of ``pairs`` and ``memory``; who keeps those still has them."""
+        """Replace ``pairs`` and ``memory``; existing references keep the old arrays."""
         self._held = pairs, memory
 
 
 class ResolutionMemory(NamedTuple):
-    """What a run keeps whose joints and modes lock and release."""
+    """Data of a run whose joints and modes lock and release."""
 
     locked: np.ndarray
-    """Speeds that are locked at present, shape (nu,); (0,) where nothing locks or releases any."""
+    """Speeds that are currently locked, shape (nu,); (0,) if nothing locks or releases."""
     kept: np.ndarray
-    """Of locked speeds: what they were against the coarse motion when they were locked, and in the second row, at the
-    first speed of a joint, the kinetic energy that locking it took out, shape (2, nu); (2, 0) likewise."""
+    """For locked speeds, their values relative to the coarse motion when they were locked, and in the second row, at
+    the first speed of a joint, the kinetic energy that locking it removed, shape (2, nu); (2, 0) if nothing locks or
+    releases."""
     reservoir: np.ndarray
-    """What all transitions have taken out since the start: kinetic energy, and energy of Fixman's potential, which is
-    another one for every lock state [energy], shape (2,)."""
+    """Energy removed by all transitions since the start: kinetic energy, and energy of Fixman's potential, which
+    differs for every lock state [energy], shape (2,)."""
     criteria: np.ndarray
-    """What the criteria that lock and release keep from decision to decision, flat; (0,) where there are none."""
+    """Data that the criteria for locking and releasing store between decisions, flat; (0,) if there are none."""
 
 
 class BoxMemory(NamedTuple):
-    """What a run keeps whose box changes; empty arrays where it does not."""
+    """Data of a run whose box changes; empty arrays otherwise."""
 
     edges: np.ndarray
-    """The edges of the box, one a row [length], shape (3, 3)."""
+    """Edges of the box, one per row [length], shape (3, 3)."""
     work: np.ndarray
-    """What changes of the box have added to the potential energy since the start, and to the kinetic energy [energy],
-    shape (2,)."""
+    """Change of the potential energy, and of the kinetic energy, by changes of the box since the start [energy], shape
+    (2,)."""
     moves: np.ndarray
-    """Changes that were tried, and those that were accepted, shape (2,)."""
+    """Numbers of tried and of accepted changes, shape (2,)."""
 
 
 class State(NamedTuple):
-    """Everything from which a run goes on to the same bits. Its arrays are written to in place, and keep their shapes,
-    but for those of contacts. What :meth:`_replace` makes of it shares all else with it, and so do its contacts."""
+    """Everything from which a run continues with identical results, to the last bit. Its arrays are written in place
+    and keep their shapes, except those of contacts. A copy made by :meth:`_replace` shares everything else with it,
+    including contacts."""
 
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time [time], shape (1,)."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
@@ -155,38 +158,38 @@ class State(NamedTuple):
     work: np.ndarray
     """Work done by each channel as scaled, since the start [energy], shape (8,)."""
     unscaled_work: np.ndarray
-    """The same without the factors: of a conservative channel, the energy that it has lost, whatever its factors were.
-    Booked by the explicit rules and friction-implicit [energy], shape (8,)."""
+    """Work of each channel without the factors: for a conservative channel, the energy that it has lost, whatever its
+    factors were. Booked by the explicit integrators and friction-implicit [energy], shape (8,)."""
     factor: np.ndarray
     """Scaling factor of each channel [dimensionless], shape (8,)."""
     step: np.ndarray
-    """Step that the driver would try next [time], 0 before the first, shape (1,)."""
+    """Step that the integrator would try next [time], 0 before the first, shape (1,)."""
     counters: np.ndarray
-    """Steps, rejected steps, evaluations, the noise window that the time lies in, and switches of the dependent Euler
-    parameter, shape (5,)."""
+    """Steps, rejected steps, evaluations, the current noise window, and switches of the dependent Euler parameter,
+    shape (5,)."""
     memory: np.ndarray
-    """What a scaling law that follows how forces change keeps from step to step (``integrate/lag_tracking.py``), shape
-    (0,) for the others."""
+    """Data that a scaling law with lag tracking stores from step to step (``integrate/lag_tracking.py``), shape (0,)
+    for the others."""
     bath: np.ndarray
-    """Variables of the thermostat, shape (0,) where there is none or it has none."""
+    """Variables of the thermostat, shape (0,) if there are none."""
     rebuild: np.ndarray
-    """Positions of the sites when their neighbours were last listed, which fixes the order of sums [length], shape
-    (3, sites), NaN before the first list; (3, 0) where no neighbours are listed."""
+    """Positions of the sites at the last neighbour list, which determine the order of sums [length], shape (3, sites),
+    NaN before the first list; (3, 0) if no neighbours are listed."""
     rule: RuleMemory
-    """Of the integrator."""
+    """Data of the integrator."""
     contacts: ContactMemory
-    """Of spheres that touch."""
+    """Contacts of spheres."""
     resolution: ResolutionMemory
-    """Of what locks and releases."""
+    """Data of locking and releasing."""
     box: BoxMemory
-    """Of a box that changes."""
+    """Data of a box that changes."""
 
     def __repr__(self) -> str:
         counted = f"{self.q.size} coordinates, {self.u.size} speeds, {len(self.contacts.pairs)} contacts"
         return f"State(time {self.time[0]:.9g}, step {int(self.counters[STEPS])}: {counted})"
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All arrays by name, those of slices as "contacts.pairs"."""
+        """Return all arrays by name, those of slices as "contacts.pairs"."""
         found: dict[str, np.ndarray] = {}
         for name in self._fields:
             part = getattr(self, name)
@@ -198,14 +201,14 @@ class State(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> "State":
-        """A state of arrays by name, as :meth:`arrays` gives them."""
+        """Return a state from arrays by name, as given by :meth:`arrays`."""
         parts: dict[str, Any] = {name: arrays[name] for name in cls._fields if name not in SLICES}
         for name, made in SLICES.items():
             parts[name] = made(**{inner: arrays[f"{name}.{inner}"] for inner in made._fields})
         return cls(**parts)
 
     def copy(self) -> "State":
-        """An independent state."""
+        """Return an independent copy."""
         parts: Any = (
             part.copy() if isinstance(part, np.ndarray) else type(part)(*(array.copy() for array in part))
             for part in self
@@ -213,7 +216,13 @@ class State(NamedTuple):
         return State(*parts)
 
     def take(self, other: "State") -> None:
-        """Becomes what another state is, in place."""
+        """Copy another state into this one, in place.
+
+        Parameters
+        ----------
+        other
+            The state that is copied.
+        """
         if self.contacts.pairs.shape != other.contacts.pairs.shape:
             self.contacts.hold(other.contacts.pairs.copy(), other.contacts.memory.copy())
         for mine, theirs in zip(self, other, strict=True):
@@ -221,7 +230,7 @@ class State(NamedTuple):
 
 
 def _overwrite(mine: Any, theirs: Any) -> None:
-    """Writes one array into another, or all of a slice into another slice."""
+    """Copy one array into another, or all of a slice into another slice."""
     for array, values in [(mine, theirs)] if isinstance(mine, np.ndarray) else zip(mine, theirs, strict=True):
         array[:] = values
 
@@ -252,24 +261,24 @@ def initial_state(
     contact_columns: int = 0,
     edges: np.ndarray | None = None,
 ) -> State:
-    """The state at time zero.
+    """Return the state at time zero.
 
     Parameters
     ----------
     q, u
         Coordinates and speeds.
     history, bath
-        Sizes of these arrays, which the rule's driver and the thermostat say.
+        Sizes of these arrays, given by the integrator and the thermostat.
     listed
         Number of sites whose neighbours are listed.
     memory
-        Size of that array, which the rule's driver says.
+        Size of that array, given by the integrator.
     spheres
-        Number of spheres that touch.
+        Number of spheres with contacts.
     contact_columns
-        What a contact remembers, in numbers.
+        Number of values stored per contact.
     edges
-        The edges of a box that changes [length], shape (3, 3).
+        Edges of a box that changes [length], shape (3, 3).
     """
     return State(
         time=np.zeros(1),
@@ -297,18 +306,18 @@ def initial_state(
 
 
 def rule_memory(nq: int, nu: int, history: int = 0) -> RuleMemory:
-    """What an integrator keeps before the first step."""
+    """Data of an integrator before the first step."""
     dependent = np.zeros(nq, dtype=np.int64)
     return RuleMemory(np.zeros(nu), np.zeros(history), np.zeros(nq), dependent, np.zeros(2))
 
 
 def box_memory(edges: np.ndarray | None = None) -> BoxMemory:
-    """What a run keeps of a box that changes, at the start; nothing where it does not."""
+    """Initial data of a run whose box changes; empty otherwise."""
     if edges is None:
         return BoxMemory(np.zeros((0, 3)), np.zeros(0), np.zeros(0, dtype=np.int64))
     return BoxMemory(edges.copy(), np.zeros(2), np.zeros(2, dtype=np.int64))
 
 
 def resolution_memory(nu: int = 0, criteria: int = 0) -> ResolutionMemory:
-    """What a run keeps of ``nu`` speeds that lock and release, by so many numbers of criteria, at the start."""
+    """Initial data of a run with ``nu`` speeds that lock and release, and a given number of values for criteria."""
     return ResolutionMemory(np.zeros(nu, dtype=np.bool_), np.zeros((2, nu)), np.zeros(2), np.zeros(criteria))

@@ -1,4 +1,4 @@
-"""Surfaces of triangles: read, checked to be closed, numbered, and what they enclose."""
+"""Triangle surfaces: reading, checks that they are closed, numbering, and enclosed volume."""
 
 import io
 from importlib.util import find_spec
@@ -11,43 +11,43 @@ from articulon.errors import ModelError
 from articulon.inputs import clipped
 
 FLAT = 1e-10
-"""A triangle of less area than this times the square of its longest edge has no direction."""
+"""A triangle with an area below this times the square of its longest edge has no direction."""
 
 
 class Surface(NamedTuple):
     """A closed surface."""
 
     vertices: np.ndarray
-    """Corners, each once [length], shape (vertices, 3)."""
+    """Vertices, each once [length], shape (vertices, 3)."""
     triangles: np.ndarray
-    """Their corners, running the same way round, shape (triangles, 3)."""
+    """Vertex indices of each triangle, with consistent orientation, shape (triangles, 3)."""
     edges: np.ndarray
-    """Number of the edges ab, bc and ca of each triangle; two triangles share each, shape (triangles, 3)."""
+    """Numbers of the edges ab, bc and ca of each triangle; each is shared by two triangles, shape (triangles, 3)."""
 
     @property
     def volume(self) -> float:
-        """Enclosed, negative where the triangles run clockwise as seen from outside [length³]."""
+        """Enclosed volume, negative if the triangles run clockwise as seen from outside [length³]."""
         a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
         return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6.0
 
 
 def surface(vertices: np.ndarray, triangles: np.ndarray, where: str) -> Surface:
-    """A surface of triangles, found to be closed.
+    """Return a surface of triangles, checked to be closed.
 
-    Corners that are given several times with the same coordinates, as every file of loose triangles has them, are one.
+    Vertices given several times with the same coordinates, as in every file of loose triangles, are merged.
 
     Parameters
     ----------
     vertices, triangles
-        Corners [length], shape (vertices, 3), and which three of them each triangle has, shape (triangles, 3).
+        Vertices [length], shape (vertices, 3), and the three vertex indices of each triangle, shape (triangles, 3).
     where
-        What the mesh is called in messages: a file or a key.
+        Name of the mesh in messages: a file or a key.
 
     Raises
     ------
     ModelError
-        Naming the triangle that has no area, a corner that is not there or no finite coordinates, and an edge that two
-        triangles do not share, or that both run along the same way.
+        Naming a triangle without area, a vertex that does not exist or is not finite, or an edge that is not shared by
+        two triangles or along which both run in the same direction.
     """
     vertices = np.asarray(vertices, dtype=np.float64)
     triangles = np.asarray(triangles)
@@ -56,14 +56,14 @@ def surface(vertices: np.ndarray, triangles: np.ndarray, where: str) -> Surface:
             f"{where}: expected vertices (n, 3) and triangles (m, 3), got {vertices.shape} and {triangles.shape}"
         )
     if triangles.shape[0] < 4:
-        raise ModelError(f"{where}: {triangles.shape[0]} triangles close no surface; it takes four")
+        raise ModelError(f"{where}: {triangles.shape[0]} triangles cannot enclose a volume; it takes at least four")
     if not np.isfinite(vertices).all():
         bad = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
         raise ModelError(f"{where}: vertex {bad} is not finite")
     if triangles.min() < 0 or triangles.max() >= vertices.shape[0]:
         bad = int(np.flatnonzero(((triangles < 0) | (triangles >= vertices.shape[0])).any(axis=1))[0])
-        raise ModelError(f"{where}: triangle {bad} has a vertex that is not there: {triangles[bad].tolist()}")
-    vertices, welded = np.unique(vertices + 0.0, axis=0, return_inverse=True)  # −0 and 0 are one place
+        raise ModelError(f"{where}: triangle {bad} has a vertex that does not exist: {triangles[bad].tolist()}")
+    vertices, welded = np.unique(vertices + 0.0, axis=0, return_inverse=True)  # −0 and 0 are the same coordinate
     triangles = welded.reshape(-1)[triangles].astype(np.int64)
     _check_areas(vertices, triangles, where)
     return Surface(vertices, triangles, _edges(vertices, triangles, where))
@@ -78,13 +78,14 @@ def _check_areas(vertices: np.ndarray, triangles: np.ndarray, where: str) -> Non
         k = int(flat[0])
         more = f" (and {flat.size - 1} more)" if flat.size > 1 else ""
         raise ModelError(
-            f"{where}: triangle {k}, with a corner at {_point(vertices[triangles[k, 0]])}, has no area{more}; take it "
-            "out and join its neighbours"
+            f"{where}: triangle {k}, with a corner at {_point(vertices[triangles[k, 0]])}, has no area{more}; "
+            "remove it and join its neighbours"
         )
 
 
 def _edges(vertices: np.ndarray, triangles: np.ndarray, where: str) -> np.ndarray:
-    """Number of the edge of each side of each triangle; raises ModelError where two do not share it."""
+    """Return the number of the edge for each side of each triangle; raises ModelError if an edge is not shared by
+    two."""
     ends = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
     low, high = ends.min(axis=1), ends.max(axis=1)
     pairs, number, count = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True, return_counts=True)
@@ -103,8 +104,8 @@ def _edges(vertices: np.ndarray, triangles: np.ndarray, where: str) -> np.ndarra
         first, second = np.flatnonzero(number == bad[0]) // 3
         raise ModelError(
             f"{where}: triangles {first} and {second} run along their common edge from "
-            f"{_point(vertices[pairs[bad[0], 0]])} to {_point(vertices[pairs[bad[0], 1]])} the same way, so that one "
-            "of them is inside out; order the corners of all triangles counterclockwise as seen from outside"
+            f"{_point(vertices[pairs[bad[0], 0]])} to {_point(vertices[pairs[bad[0], 1]])} in the same direction, so "
+            "one of them is inside out; order the corners of all triangles counterclockwise as seen from outside"
         )
     return number.reshape(-1, 3)
 
@@ -114,13 +115,13 @@ def _point(x: np.ndarray) -> str:
 
 
 def volume_integrals(vertices: np.ndarray, triangles: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Volume [length³], its centre [length] (3,), and the inertia about that of density 1 [length⁵] (3, 3).
+    """Volume [length³], its centre [length] (3,), and the inertia about the centre for density 1 [length⁵] (3, 3).
 
-    Sums over the tetrahedra between a point amid the corners and the triangles of a closed surface: of one with edges
-    a, b and c from that point, the volume is V = a·(b × c)/6 and the integral of x xᵀ is
-    V/20 (a aᵀ + b bᵀ + c cᵀ + s sᵀ), where s = a + b + c.
+    Sums over the tetrahedra between a point amid the vertices and the triangles of a closed surface: for one with edges
+    a, b and c from that point, the volume is V = a·(b × c)/6 and the integral of x xᵀ is V/20 (a aᵀ + b bᵀ + c cᵀ + s
+    sᵀ), where s = a + b + c.
     """
-    amid = vertices.mean(axis=0)  # about a far origin, tetrahedra would cancel
+    amid = vertices.mean(axis=0)  # about a distant origin, tetrahedra would cancel
     a, b, c = (vertices[triangles[:, k]] - amid for k in range(3))
     parts = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
     volume = float(parts.sum())
@@ -134,13 +135,13 @@ def volume_integrals(vertices: np.ndarray, triangles: np.ndarray) -> tuple[float
 
 
 FORMATS = ("stl", "obj", "ply", "off", "dae")
-"""Endings of the files that are read."""
+"""File name extensions that are read."""
 
 
 def read_mesh(file: str, where: str) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (n, 3) in the units of the file and triangles (m, 3) of an STL, OBJ, PLY, OFF or COLLADA file.
+    """Return vertices (n, 3) in the units of the file and triangles (m, 3) of an STL, OBJ, PLY, OFF or COLLADA file.
 
-    No other file is opened, whatever this one names: no materials and no textures.
+    No other file is opened, whatever this one names: neither materials nor textures.
 
     Raises
     ------
@@ -162,11 +163,11 @@ def read_mesh(file: str, where: str) -> tuple[np.ndarray, np.ndarray]:
         raise ModelError(f"{where}: {path} cannot be read as a mesh: it must end in {', '.join(FORMATS)}")
     if ending == "dae" and find_spec("collada") is None:
         raise ModelError(
-            f"{where}: reading {path.name} needs pycollada; install it with pip install 'articulon[robots]', or make "
-            "it an STL file"
+            f"{where}: reading {path.name} needs pycollada; install it with pip install 'articulon[robots]', or "
+            "convert it to STL"
         )
     try:
-        # From memory, since for a path trimesh opens what the file names, too.
+        # From memory, because trimesh would open further files named in a file given by path.
         given = io.BytesIO(path.read_bytes())
         loaded: Any = trimesh.load(given, file_type=ending, force="mesh", process=False)
     except Exception as error:

@@ -1,4 +1,5 @@
-"""What a swing joint can carry: only what lies on the body's z axis, for the joint lets nothing spin about it."""
+"""Checks of what a swing joint carries: only what lies on the body's z axis, because the joint excludes spin about
+it."""
 
 from collections.abc import Callable
 
@@ -9,22 +10,22 @@ from articulon.model.forest_tables import Forest
 from articulon.model.joints import FREE, SPHERICAL, SPINLESS
 
 ON_AXIS = 1e-12
-"""Distance from the axis that is none, in the largest length on the body."""
+"""Distance from the axis that counts as zero, relative to the largest length on the body."""
 
 
 def check_swinging(
     forest: Forest, name: Callable[[int], str], site_link: np.ndarray, site_position: np.ndarray
 ) -> None:
-    """Raises ModelError, naming the body, for links on swing joints that carry anything beside their z axis.
+    """Raises ModelError, naming the body, for links on swing joints that carry anything off their z axis.
 
     Parameters
     ----------
     forest
-        The links.
+        Forest of links.
     name
-        Of the body at the head of a link.
+        Name of the body at the head of a link.
     site_link, site_position
-        Link of each site, −1 on the ground, shape (sites,), and its place in the link's frame [length], (sites, 3).
+        Link of each site, −1 on the ground, shape (sites,), and its position in the link's frame [length], (sites, 3).
     """
     swings = np.isin(forest.kind, SPINLESS)
     if not swings.any():
@@ -34,8 +35,8 @@ def check_swinging(
     if heavy.size:
         raise ModelError(
             f"body '{name(int(heavy[0]))}': a swing joint lets no body spin about its z axis, so its mass must lie on "
-            "that axis, com = (0, 0, length) and inertia = 0 say; give the body a spherical joint, or place its mass "
-            "there"
+            "that axis, for example com = (0, 0, length) and inertia = 0; give the body a spherical joint, or place "
+            "its mass there"
         )
     carried = np.flatnonzero((forest.parent >= 0) & swings[forest.parent])
     turning = np.isin(forest.kind[carried], (*SPINLESS, SPHERICAL, FREE))
@@ -43,7 +44,7 @@ def check_swinging(
     if held.size:
         raise ModelError(
             f"body '{name(int(held[0]))}': its joint has an axis fixed in '{name(int(forest.parent[held[0]]))}', whose "
-            "spin about its rod means nothing; join it by a swing, spherical or free joint"
+            "spin about its rod is undefined; connect it by a swing, spherical or free joint"
         )
     _check_on_axis(forest.position[carried], [f"body '{name(int(i))}': its joint" for i in carried.tolist()])
     on = np.flatnonzero((site_link >= 0) & swings[site_link])
@@ -55,6 +56,6 @@ def _check_on_axis(places: np.ndarray, names: list[str]) -> None:
     far = np.flatnonzero(beside > ON_AXIS * np.maximum(np.abs(places).max(axis=1, initial=0.0), 1e-300))
     if far.size:
         raise ModelError(
-            f"{names[int(far[0])]} lies {beside[far[0]]:.6g} beside the z axis of a body on a swing joint, which lets "
-            "nothing spin about that axis; place it on the axis, (0, 0, length)"
+            f"{names[int(far[0])]} lies {beside[far[0]]:.6g} off the z axis of a body on a swing joint, which "
+            "excludes spin about that axis; place it on the axis, (0, 0, length)"
         )

@@ -1,6 +1,6 @@
-"""Mode shapes of flexible bodies: of beams, of elastic networks, and of the matrices of a finite-element code.
+"""Mode shapes of flexible bodies: of beams, of elastic networks, and from finite-element matrices.
 
-Each function gives an :class:`articulon.Modes`, which ``ModelBuilder.add_body(modes=...)`` takes.
+Each function returns an :class:`articulon.Modes`, for ``ModelBuilder.add_body(modes=...)``.
 """
 
 from articulon.modes.beam import beam

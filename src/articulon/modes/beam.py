@@ -1,4 +1,4 @@
-"""Modes of a uniform straight beam after Euler and Bernoulli, from their closed forms."""
+"""Modes of a uniform straight Euler–Bernoulli beam, from their closed forms."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from articulon.modes.beam_shapes import End, bar_shapes, bending_shapes, strains
 from articulon.modes.quantities import Reader
 
 MOST_MODES = 200
-"""Of a kind: higher ones have wavelengths at which no slender beam is one."""
+"""Largest number of modes of a kind; the wavelengths of higher ones are too short for the theory of slender beams."""
 MOST_NODES = 2000
-"""On the axis: the points of Gauss and Lobatto take time with the cube of their number."""
+"""Largest number of nodes on the axis; the time for Gauss–Lobatto points grows with the cube of it."""
 
 
 def beam(
@@ -39,56 +39,55 @@ def beam(
     largest: float = 0.1,
     units: str | None = None,
 ) -> Modes:
-    """Modes of a uniform beam along x, with handle 1 at the origin.
+    """Compute the modes of a uniform beam along x, with handle 1 at the origin.
 
-    With ξ = x/L, EI the bending stiffness and μ = m/L the mass per length, bending modes solve EI φ'''' = μ ω² φ:
-    ω_k = (β_k/L)² √(EI/μ), where cos β cosh β is −1 for a clamped end (β = 1.875, 4.694, 7.855, ...) and 1 for a free
-    one (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode Shape, table 8-1). Twist and
-    stretch follow sin((k−½)πξ) and cos(kπξ). Shapes are scaled to a displacement of one at the end (of torsion: at the
-    polar radius of gyration), and the modal stiffness is that of the continuous beam.
+    With ξ = x/L, the bending stiffness EI and the mass per length μ = m/L, bending modes solve EI φ'''' = μ ω² φ: ω_k =
+    (β_k/L)² √(EI/μ), where cos β cosh β is −1 for a clamped end (β = 1.875, 4.694, 7.855, ...) and 1 for a free one
+    (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode Shape, table 8-1). Twist and stretch
+    follow sin((k−½)πξ) and cos(kπξ). Shapes are scaled to unit displacement at the end (for torsion: at the polar
+    radius of gyration), and the modal stiffness is that of the continuous beam.
 
-    Neither of these shapes passes a moment on: their curvature is zero at free ends. A link that carries another at its
-    far end takes ``boundary="loaded"``: the first two shapes of bending are then the cubic ones of a beam whose end is
-    moved by η without turning, and turned by η/L without moving; of twist and stretch the first is linear. The others
-    are those of a beam with both ends clamped (Craig and Bampton, AIAA J. 6, 1313, 1968). Links of the cubic shapes
-    alone, each welded to the last node of the one before, are finite elements that may move and turn far.
+    None of these shapes transmits a moment, because their curvature is zero at free ends. A link that carries another
+    at its far end needs ``boundary="loaded"``: its first two bending shapes are the cubic ones of a beam whose end is
+    displaced by η without rotation, and rotated by η/L without displacement; the first shape of twist and of stretch is
+    linear. The others are those of a beam with both ends clamped (Craig and Bampton, AIAA J. 6, 1313, 1968). Links with
+    the cubic shapes only, each welded to the last node of the one before, are finite elements that allow large motion.
 
-    The order of the modes is: bending along y, bending along z, torsion, stretch, each by frequency. Nodes 0 to n − 1
-    lie on the axis; a beam with a radius of gyration has four more at each of them, so that its cross-sections have
-    their moments of inertia. As the theory has it, the turning of cross-sections by bending carries no energy.
+    The modes are ordered: bending along y, bending along z, torsion, stretch, each by frequency. Nodes 0 to n − 1 lie
+    on the axis; a beam with a radius of gyration has four more at each of them, which give its cross-sections moments
+    of inertia. As in the theory, the rotation of cross-sections by bending has no kinetic energy.
 
     Parameters
     ----------
     length, mass
-        Of the beam [length], [mass].
+        Length and mass of the beam [length], [mass].
     bending
         Number of bending modes along y and along z, or one number for both.
     bending_stiffness
-        EI [energy length], of bending along y and along z, or one number for both.
+        EI [energy length] for bending along y and along z, or one number for both.
     torsion, torsional_stiffness
         Number of modes of twist, and GJ [energy length]; needs a radius of gyration.
     stretch, axial_stiffness
         Number of modes of stretching, and EA [force].
     gyration
-        Radii of gyration of the cross-section, √(∫y²dA/A) and √(∫z²dA/A), or one number for both [length]. At zero
-        the beam is a line, which nothing can make turn about itself.
+        Radii of gyration of the cross-section, √(∫y²dA/A) and √(∫z²dA/A), or one number for both [length]. If zero, the
+        beam is a line without inertia about itself.
     boundary
         ``"clamped"``: a cantilever, clamped at handle 1. ``"free"``: both ends free. ``"loaded"``: clamped at handle 1
-        with another body on the far end, to which forces and moments are passed on.
+        with another body on the far end, to which forces and moments are transmitted.
     nodes
-        On the axis; by default as many as the integrals over the shapes need.
+        Number of nodes on the axis; by default as many as the integrals over the shapes need.
     masses
-        ``"consistent"``: nodes at the points of Gauss and Lobatto with their weights, by which integrals over the
-        beam are exact to rounding with enough nodes. ``"lumped"``: equal distances, each node with what is nearer to
-        it than to any other.
+        ``"consistent"``: nodes at the Gauss–Lobatto points with their weights; with enough nodes, integrals over the
+        beam are exact to rounding. ``"lumped"``: equally spaced nodes, each with the mass closest to it.
     handle
         Node of handle 1 of a free beam; the clamped end is always node 0.
     damping_ratio
-        Damping of each mode as a part of the critical.
+        Damping of each mode as a fraction of the critical damping.
     largest
         See :class:`articulon.Modes`.
     units
-        System of units of the result. Plain numbers are in it; quantities with units need it.
+        Unit system of the result. Plain numbers are in its units; quantities with units require it.
 
     Raises
     ------
@@ -112,17 +111,17 @@ def beam(
         raise read.error(f"gyration: must not be negative, got {shown(gyration)}")
     both = bending if isinstance(bending, Sequence) and not isinstance(bending, str) else (bending, bending)
     if len(both) != 2:
-        raise read.error(f"bending: one number of modes, or one for each of y and z, got {shown(bending)}")
+        raise read.error(f"bending: expected a number of modes, or one for each of y and z, got {shown(bending)}")
     counts = [read.count(c, 0, "bending", MOST_MODES) for c in both]
     counts += [read.count(torsion, 0, "torsion", MOST_MODES), read.count(stretch, 0, "stretch", MOST_MODES)]
     if not any(counts):
-        raise read.error("no modes were asked for; give bending, torsion or stretch")
+        raise read.error("no modes were requested; give bending, torsion or stretch")
     EI = _stiffnesses(read, bending_stiffness, counts[:2])
     GJ = _needed(read, torsional_stiffness, counts[2], "energy_length", "torsional_stiffness")
     EA = _needed(read, axial_stiffness, counts[3], "force", "axial_stiffness")
     polar = float(np.hypot(*radii))
     if counts[2] and polar == 0.0:
-        raise read.error("torsion: a beam without a radius of gyration has nothing that twists; give gyration")
+        raise read.error("torsion: a beam without a radius of gyration cannot twist; give gyration")
     n = _enough_nodes(read, nodes, counts, masses)
     xi, weight = _gauss_lobatto(n) if masses == "consistent" else _even(n)
 
@@ -136,9 +135,9 @@ def beam(
         strain[span, span] = rigidity * strains(found, bends and boundary == "loaded")
         inertia[span] = [m * shape.mass for shape in found]
         for mode, shape in enumerate(found, start=first):
-            if kind == "y":  # a slope along y turns about z
+            if kind == "y":  # a slope along y is a rotation about z
                 shapes[:, 1, mode], rotations[:, 2, mode] = shape.value, shape.slope / L
-            elif kind == "z":  # and one along z about −y
+            elif kind == "z":  # a slope along z is a rotation about −y
                 shapes[:, 2, mode], rotations[:, 1, mode] = shape.value, -shape.slope / L
             elif kind == "t":
                 rotations[:, 0, mode] = shape.value / polar
@@ -158,7 +157,7 @@ def beam(
         shapes, rotations = off_rigid_motion(positions, node_masses, shapes, rotations)
     ratio = read.ratio(damping_ratio, "damping_ratio")
     if not (np.isfinite(strain).all() and np.isfinite(inertia).all()):
-        raise read.error("length, mass and stiffness give modes beyond what numbers hold; choose other units")
+        raise read.error("length, mass and stiffness give modes beyond the range of floats; choose other units")
     stiffness: np.ndarray = strain
     if boundary == "loaded":
         damping = 2.0 * ratio * _critical(strain, np.einsum("i,iaj,iak->jk", node_masses, shapes, shapes))
@@ -180,7 +179,7 @@ def beam(
 
 
 def _critical(stiffness: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """√ of stiffness times mass, in their common eigenvectors: half of the critical damping."""
+    """Return √ of stiffness times mass, in their common eigenvectors: half of the critical damping."""
     squared, vectors = scipy.linalg.eigh(stiffness, mass)
     moved = mass @ vectors
     return (moved * np.sqrt(squared.clip(min=0.0))) @ moved.T
@@ -207,7 +206,7 @@ def _needed(read: Reader, value: Any, count: int, dimension: str, what: str) -> 
     if not count:
         return 1.0
     if value is None:
-        raise read.error(f"{what} is required for the modes that were asked for")
+        raise read.error(f"{what} is required for the requested modes")
     return read.positive(value, dimension, what)
 
 
@@ -217,16 +216,17 @@ def _enough_nodes(read: Reader, nodes: int | None, counts: list[int], masses: st
     if nodes is None:
         return 2 * most + 12 if masses == "consistent" else 10 * most + 11
     if read.count(nodes, 2, "nodes", MOST_NODES) < most + 2:
-        raise read.error(f"nodes: {nodes} are too few for {most} modes of a kind; {most + 2} tell them apart")
+        raise read.error(f"nodes: {nodes} are too few for {most} modes of a kind; use at least {most + 2}")
     return nodes
 
 
 def _gauss_lobatto(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points and weights on [0, 1] that integrate polynomials of degree 2n − 3, both ends among the points."""
+    """Return points and weights on [0, 1] that integrate polynomials of degree 2n − 3, including both ends."""
     legendre = np.polynomial.legendre.Legendre.basis(n - 1)
     k = np.arange(1, n - 2)
     between = np.sqrt(k * (k + 2.0) / ((2.0 * k + 1.0) * (2.0 * k + 3.0)))
-    # The inner points are the roots of Jacobi's polynomial (1, 1), eigenvalues of its recurrence; then Newton's method.
+    # The inner points are the roots of the Jacobi polynomial (1, 1): eigenvalues of its recurrence, then Newton's
+    # method.
     inner = np.linalg.eigvalsh(np.diag(between, 1) + np.diag(between, -1)) if n > 2 else np.zeros(0)
     first, second = legendre.deriv(1), legendre.deriv(2)
     for _ in range(2):
@@ -238,7 +238,7 @@ def _gauss_lobatto(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _even(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Equal distances on [0, 1]; a node at an end has half of the others' share."""
+    """Return equally spaced points on [0, 1]; nodes at the ends have half of the others' weight."""
     weights = np.ones(n)
     weights[[0, -1]] = 0.5
     return np.linspace(0.0, 1.0, n), weights / weights.sum()
@@ -247,9 +247,9 @@ def _even(n: int) -> tuple[np.ndarray, np.ndarray]:
 def _with_sections(
     positions: np.ndarray, masses: np.ndarray, shapes: np.ndarray, rotations: np.ndarray, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The same with four nodes more at each on the axis, which share its mass so that Σ m y² and Σ m z² are right.
+    """Add four nodes at each node on the axis, which share its mass so that Σ m y² and Σ m z² are correct.
 
-    They move with the axis and turn about it, but do not follow the slope of bending.
+    They move with the axis and rotate about it, but do not follow the slope of bending.
     """
     if not radii.any():
         return positions, masses, shapes, rotations

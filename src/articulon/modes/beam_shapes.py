@@ -1,4 +1,4 @@
-"""The shapes that a uniform beam moves in, ξ = x/L from 0 to 1, and their integrals."""
+"""Mode shapes of a uniform beam, with ξ = x/L from 0 to 1, and their integrals."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 End = Literal["free", "clamped", "loaded"]
-"""Both ends free; the first clamped and the other free; the first clamped and the other loaded by what hangs on it."""
+"""Boundary: both ends free; first end clamped and the other free; or first end clamped and the other loaded by a
+body."""
 
 
 class Shape(NamedTuple):
-    """One shape at some ξ."""
+    """A mode shape at given ξ."""
 
     value: np.ndarray
-    """φ, shape (nodes,)."""
+    """Values φ, shape (nodes,)."""
     slope: np.ndarray
-    """dφ/dξ, shape (nodes,)."""
+    """Slopes dφ/dξ, shape (nodes,)."""
     mass: float
-    """∫φ²dξ."""
+    """Integral ∫φ²dξ."""
     strain: float
-    """∫φ''²dξ of bending, ∫φ'²dξ of a bar."""
+    """Integral ∫φ''²dξ for bending, ∫φ'²dξ for a bar."""
 
 
 def bending_shapes(end: End, count: int, xi: np.ndarray) -> list[Shape]:
-    """The first shapes of bending, by frequency; of a loaded end, the two cubic ones before the others."""
+    """Return the first bending shapes, by frequency; for a loaded end, the two cubic ones come first."""
     cubic = end == "loaded"
     static = [
         Shape(xi**2 * (3.0 - 2.0 * xi), 6.0 * xi * (1.0 - xi), 13.0 / 35.0, 12.0),
@@ -37,7 +38,7 @@ def bending_shapes(end: End, count: int, xi: np.ndarray) -> list[Shape]:
 
 
 def bar_shapes(end: End, count: int, xi: np.ndarray) -> list[Shape]:
-    """The first shapes of twist or stretch, by frequency; of a loaded end, the linear one before the others."""
+    """Return the first shapes of twist or stretch, by frequency; for a loaded end, the linear one comes first."""
     found = [Shape(xi, np.ones_like(xi), 1.0 / 3.0, 1.0)][: count if end == "loaded" else 0]
     for k in range(1, count - len(found) + 1):
         wave = (k - 0.5) * np.pi if end == "clamped" else k * np.pi
@@ -48,10 +49,10 @@ def bar_shapes(end: End, count: int, xi: np.ndarray) -> list[Shape]:
 
 
 def strains(found: list[Shape], cubic: bool) -> np.ndarray:
-    """∫φ''φ''dξ, or of bars ∫φ'φ'dξ, of all pairs, shape (modes, modes).
+    """Compute ∫φ''φ''dξ, or for bars ∫φ'φ'dξ, of all pairs, shape (modes, modes).
 
-    Only two cubic shapes have one in common. All others are orthogonal: to each other, and to the cubic and linear
-    ones, as they vanish at both ends (those of bending with their slopes).
+    Only the two cubic shapes are coupled. All others are orthogonal to each other, and to the cubic and linear ones,
+    because they vanish at both ends (those of bending with their slopes).
     """
     matrix = np.diag([shape.strain for shape in found])
     if cubic and len(found) > 1:
@@ -60,12 +61,12 @@ def strains(found: list[Shape], cubic: bool) -> np.ndarray:
 
 
 def roots(end: End, count: int) -> np.ndarray:
-    """The first solutions of cos β cosh β = −1 (clamped and free), or 1 (both ends alike), zero left out, shape
+    """Compute the first non-zero solutions of cos β cosh β = −1 (clamped and free), or 1 (equal ends), shape
     (count,)."""
     sign = 1.0 if end == "clamped" else -1.0
     k = np.arange(1, max(count, 0) + 1)
     beta = (k - 0.5) * np.pi if end == "clamped" else (k + 0.5) * np.pi
-    # Newton's method on cos β ± 1/cosh β, whose second term dies out: four steps from the limit are to rounding.
+    # Newton's method on cos β ± 1/cosh β, whose second term decays: four steps from the limit reach rounding.
     for _ in range(6):
         decayed = np.exp(-beta)
         sech = 2.0 * decayed / (1.0 + decayed**2)
@@ -74,12 +75,11 @@ def roots(end: End, count: int) -> np.ndarray:
 
 
 def bending_shape(end: End, beta: float, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """φ and dφ/dξ with ∫φ² = ¼, and |φ| one at a free end. The end of "loaded" is clamped here: what it does is said by
-    the cubic shapes.
+    """Compute φ and dφ/dξ with ∫φ² = ¼, and |φ| = 1 at a free end. For "loaded", the end is clamped here, because the
+    cubic shapes describe its motion.
 
     With s = 1 for a clamped first end and −1 for a free one, 2φ = cosh βξ − s cos βξ − σ (sinh βξ − s sin βξ). The
-    growing part ½(1−σ)exp(βξ) is written as a decay from the far end, without which the digits of high modes would be
-    lost.
+    growing part ½(1−σ)exp(βξ) is written as a decay from the far end; otherwise high modes would lose all digits.
     """
     s = -1.0 if end == "free" else 1.0
     alike = 1.0 if end == "clamped" else -1.0

@@ -1,4 +1,4 @@
-"""The lowest modes of nodes with masses and a sparse stiffness, and how nodes turn in them."""
+"""Lowest modes of nodes with masses and a sparse stiffness, and the rotations of nodes in them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from articulon.errors import ModelError
 from articulon.model.mode_checks import rigid_motions
 
 FLOPPY = 1e-13
-"""An eigenvalue below this part of the largest is zero. Rounding leaves of one that is zero a hundredth of that; the
-bending of a rod of five thousand residues in a helix has more."""
+"""Eigenvalue, relative to the largest, below which it is zero. Rounding leaves a hundredth of that; the bending modes
+of a helical rod of five thousand residues are above it."""
 DENSE = 300
-"""Up to so many coordinates the eigenproblem is solved whole."""
+"""Largest number of coordinates for a dense eigenproblem."""
 
 
 def lowest_modes(
@@ -28,30 +28,30 @@ def lowest_modes(
     fault: Callable[[str], ModelError],
     label: Callable[[int], str],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest modes of Kφ = ω² mφ, orthogonal to rigid motion where the body is free.
+    """Compute the lowest modes of Kφ = ω² mφ, orthogonal to rigid motion if the body is free.
 
     The mass-weighted matrix is inverted on the complement of the rigid motions (Lanczos with a shift below zero), so
-    that these neither appear among the modes nor mix with them.
+    these neither appear among the modes nor mix with them.
 
     Parameters
     ----------
     positions, masses
-        Of the nodes, shapes (nodes, 3) and (nodes,).
+        Positions and masses of the nodes, shapes (nodes, 3) and (nodes,).
     stiffness
         Sparse K, symmetric, shape (3 nodes, 3 nodes), coordinates node by node.
     count
-        How many.
+        Number of modes.
     free
-        Whether the body is held by nothing.
+        Whether the body is free, that is, not held at any node.
     fault, label
-        What makes an error of a message, and names a node.
+        Functions that make an error from a message, and that name a node.
 
     Returns
     -------
     squared_frequencies
         ω², rising, shape (count,).
     shapes
-        Displacements, Σ mφ·φ = 1, the largest component positive, shape (nodes, 3, count).
+        Displacements with Σ mφ·φ = 1, the largest component positive, shape (nodes, 3, count).
     """
     n = masses.size
     weight = 1.0 / np.sqrt(np.repeat(masses, 3))
@@ -66,7 +66,7 @@ def lowest_modes(
     most = 3 * n - R.shape[1]
     if count > most:
         raise fault(
-            f"{count} modes were asked for, but {n} nodes have only {most} motions that are not rigid; ask for fewer "
+            f"{count} modes were requested, but {n} nodes have only {most} non-rigid motions; request fewer "
             "modes, or choose more nodes"
         )
     if 3 * n <= DENSE or count > n:
@@ -74,12 +74,12 @@ def lowest_modes(
     else:
         values, vectors = _sparse(A, R, count, largest)
     if values[0] < -1e4 * FLOPPY * largest:
-        raise fault(f"the stiffness has the negative eigenvalue {values[0]:.3g}; it is of no elastic body at rest")
+        raise fault(f"the stiffness has the negative eigenvalue {values[0]:.3g}; no elastic body at rest has one")
     floppy = np.flatnonzero(values < FLOPPY * largest)
     if floppy.size:
         moved = np.linalg.norm(vectors[:, 0].reshape(n, 3), axis=1)
         raise fault(
-            f"nothing resists a motion that is not rigid, of {label(int(moved.argmax()))} above all; every node needs "
+            f"nothing resists a motion that is not rigid, mainly of {label(int(moved.argmax()))}; every node needs "
             "partners in three directions"
         )
     shapes = (weight[:, None] * vectors).reshape(n, 3, count)
@@ -89,17 +89,17 @@ def lowest_modes(
 
 
 def local_rotations(positions: np.ndarray, shapes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Rotation of each node, the one that fits its neighbours' displacements best, NaN where they lie on a line.
+    """Compute the rotation of each node that best fits its neighbours' displacements; NaN where they are collinear.
 
     The least squares of Σ |φ_j − φ_i − ψ × (x_j − x_i)|² give I ψ = Σ (x_j − x_i) × (φ_j − φ_i) with the inertia I of
-    the neighbours about the node; a rigid motion's rotation is found exactly.
+    the neighbours about the node; the rotation of a rigid motion is exact.
 
     Parameters
     ----------
     positions
-        Shape (nodes, 3).
+        Positions of the nodes, shape (nodes, 3).
     shapes
-        Shape (nodes, 3, modes).
+        Displacements, shape (nodes, 3, modes).
     pairs
         Neighbours, each pair once, shape (pairs, 2).
     """
@@ -119,7 +119,7 @@ def local_rotations(positions: np.ndarray, shapes: np.ndarray, pairs: np.ndarray
 
 
 def _dense(A: np.ndarray, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarray, np.ndarray]:
-    """All eigenvalues, with the rigid motions moved above the others."""
+    """Compute all eigenvalues, with those of rigid motions shifted above the others."""
     rest = A - R @ (R.T @ A)
     rest = rest - (rest @ R) @ R.T + (3.0 * largest) * R @ R.T
     values, vectors = scipy.linalg.eigh(0.5 * (rest + rest.T), subset_by_index=[0, count - 1])
@@ -127,7 +127,7 @@ def _dense(A: np.ndarray, R: np.ndarray, count: int, largest: float) -> tuple[np
 
 
 def _sparse(A: Any, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Lanczos on P (A − σ)⁻¹ P, where P takes the rigid motions off and σ lies a little below zero."""
+    """Lanczos on P (A − σ)⁻¹ P, where P projects out the rigid motions and σ lies slightly below zero."""
     size = A.shape[0]
     shift = -1e-7 * largest
     solved = scipy.sparse.linalg.splu(
@@ -141,17 +141,17 @@ def _sparse(A: Any, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarr
         y = solved.solve(x - R @ (R.T @ x))
         return y - R @ (R.T @ y)
 
-    start = np.random.default_rng(0).normal(size=size)  # the same modes, to the bit, every time
+    start = np.random.default_rng(0).normal(size=size)  # a fixed start gives the same bits every time
     inverse = scipy.sparse.linalg.LinearOperator((size, size), matvec=apply, dtype=np.float64)
     _, vectors = scipy.sparse.linalg.eigsh(A, k=count, sigma=shift, OPinv=inverse, v0=start - R @ (R.T @ start))
     vectors = _orthogonal(vectors, R)
-    # Rayleigh and Ritz: the eigenvalues of A itself on what Lanczos found.
+    # Rayleigh–Ritz: the eigenvalues of A itself in the subspace from Lanczos.
     values, within = np.linalg.eigh(vectors.T @ (A @ vectors))
     return values, vectors @ within
 
 
 def _orthogonal(vectors: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Orthonormal, without the rigid motions; twice, since once leaves rounding."""
+    """Orthonormalise vectors without the rigid motions; twice, to remove rounding errors of the first pass."""
     for _ in range(2):
         vectors, triangle = np.linalg.qr(vectors - R @ (R.T @ vectors))
         vectors = vectors * np.sign(np.diag(triangle))

@@ -1,4 +1,4 @@
-"""Modes of a molecule from the anisotropic network model: springs between all nodes that are near each other."""
+"""Modes of a molecule from the anisotropic network model: springs between all pairs of nearby nodes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from articulon.modes.eigen import local_rotations, lowest_modes
 from articulon.modes.quantities import Reader
 
 CENTRAL = ("CA", "P", "C4'", "C4*", "C")
-"""Atoms that stand for a residue, the first that it has: Cα, the phosphorus or sugar of a nucleotide, that of a cap."""
+"""Atoms that represent a residue, by priority: Cα, phosphorus or sugar of a nucleotide, carbon of a cap."""
 
 
 class Molecule(Protocol):
-    """What of a structure is read; see :class:`articulon.molecules.Structure`."""
+    """The part of a structure that is read; see :class:`articulon.molecules.Structure`."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -31,14 +31,14 @@ class Molecule(Protocol):
 
     @property
     def positions(self) -> np.ndarray:
-        """[nm], shape (atoms, 3)."""
+        """Positions of the atoms [nm], shape (atoms, 3)."""
 
     @property
     def masses(self) -> np.ndarray:
-        """[Da], shape (atoms,)."""
+        """Masses of the atoms [Da], shape (atoms,)."""
 
     def label(self, atom: int) -> str:
-        """Name of an atom for messages."""
+        """Return the name of an atom for messages."""
 
 
 def elastic_network(
@@ -56,48 +56,48 @@ def elastic_network(
     largest: float = 0.1,
     units: str | None = None,
 ) -> Modes:
-    """The lowest modes of the anisotropic network model, free of rigid motion.
+    """Compute the lowest modes of the anisotropic network model, free of rigid motion.
 
-    Springs of one constant γ join all nodes nearer than the cutoff in the structure, which is their rest:
+    Springs of one constant γ join all nodes closer than the cutoff, with the given structure as their rest state:
     U = ½ γ Σ (|r_ij| − |r°_ij|)² (Atilgan et al., Biophys. J. 80, 505, 2001). The modes are those of its second
-    derivative with the masses of the nodes, scaled to a largest displacement of one. A node turns as its neighbours
-    in the network do, by least squares.
+    derivative with the masses of the nodes, scaled to a largest displacement of one. A node rotates with its neighbours
+    in the network, by least squares.
 
     Parameters
     ----------
     structure
-        A molecule as ``ar.molecules.read_structure`` gives it; the result is in ``units="Da-nm-ps"``.
+        A molecule from ``ar.molecules.read_structure``; the result is in ``units="Da-nm-ps"``.
     positions, masses
         Instead of a structure: the nodes [length], shape (nodes, 3), and their masses [mass], shape (nodes,).
     cutoff
-        Distance within which nodes are joined [length]; usual are 1.2 to 1.5 nm for residues, 0.5 to 0.8 nm for atoms.
+        Distance within which nodes are joined [length]; usually 1.2 to 1.5 nm for residues, 0.5 to 0.8 nm for atoms.
     spring_constant
-        γ [mass/time²]. One of about 1 kcal/mol/Å² (420 Da/ps²) fits the temperature factors of proteins by residues.
+        γ [mass/time²]. About 1 kcal/mol/Å² (420 Da/ps²) fits the temperature factors of proteins by residues.
     modes
-        How many, from the softest.
+        Number of modes, beginning with the softest.
     nodes
-        Of a structure: one for each residue, at its Cα (or P) with the mass of all its atoms, or one for each atom.
+        For a structure: one node per residue, at its Cα (or P) with the mass of all its atoms, or one per atom.
     residues
         Indices of the residues of the structure that belong to the body; all by default.
     handle
-        Node of handle 1, where the joint to the parent attaches: a residue counted among those chosen, or an atom.
+        Node of handle 1, where the joint to the parent attaches: its index among the chosen residues, or atoms.
     damping_ratio
-        Damping of each mode as a part of the critical.
+        Damping of each mode as a fraction of the critical damping.
     largest
         See :class:`articulon.Modes`.
     units
-        System of units of positions and masses that are given, and of the result. Quantities with units need it.
+        Unit system of given positions and masses, and of the result. Quantities with units require it.
 
     Returns
     -------
     Modes
-        Their axes are those of the structure, their origin is at handle 1.
+        Modes in the axes of the structure, with the origin at handle 1.
 
     Raises
     ------
     ModelError
-        Naming the nodes, for a network that falls apart or that a motion other than a rigid one leaves unstrained, and
-        for more modes than the structure has.
+        For a network that is not connected or has a non-rigid motion without strain, with the nodes named, and for more
+        modes than the structure has.
     """
     if structure is not None and units not in (None, "Da-nm-ps"):
         raise Reader("elastic_network", None).error(f"units: those of a structure are 'Da-nm-ps', got {shown(units)}")
@@ -115,7 +115,7 @@ def elastic_network(
         if (m <= 0.0).any():
             raise read.error(f"node {int((m <= 0.0).argmax())}: mass must be positive, got {m[m <= 0.0][0]:g}")
         if residues is not None:
-            raise read.error("residues: they are of a structure, and there is none; choose the nodes by hand")
+            raise read.error("residues: this needs a structure; choose the nodes by hand")
 
         def label(k: int) -> str:
             return f"node {k}"
@@ -140,7 +140,7 @@ def elastic_network(
     shapes, rotations = off_rigid_motion(x, m, shapes, rotations)
     inertia = np.einsum("i,iaj,iaj->j", m, shapes, shapes)
     if np.isnan(rotations[handle]).any():
-        raise read.error(f"handle: the neighbours of {label(handle)} lie on a line, so that its rotation is unknown")
+        raise read.error(f"handle: the neighbours of {label(handle)} lie on a line, so its rotation is unknown")
     ratio = read.ratio(damping_ratio, "damping_ratio")
     return Modes(
         positions=x - x[handle],
@@ -157,7 +157,7 @@ def elastic_network(
 
 
 def network_hessian(positions: np.ndarray, pairs: np.ndarray) -> Any:
-    """Second derivatives of ½ Σ (|r_ij| − |r°_ij|)² at rest, sparse, shape (3 nodes, 3 nodes)."""
+    """Compute the second derivatives of ½ Σ (|r_ij| − |r°_ij|)² at rest, sparse, shape (3 nodes, 3 nodes)."""
     n = positions.shape[0]
     i, j = pairs.T
     direction = positions[j] - positions[i]
@@ -177,7 +177,7 @@ def network_hessian(positions: np.ndarray, pairs: np.ndarray) -> Any:
 def _nodes(
     structure: Molecule, nodes: str, residues: Sequence[int] | None, read: Reader
 ) -> tuple[np.ndarray, np.ndarray, Callable[[int], str]]:
-    """Positions [nm] and masses [Da] of the nodes, and what names one."""
+    """Return positions [nm] and masses [Da] of the nodes, and a function that names a node."""
     if residues is not None and (not isinstance(residues, Sequence | np.ndarray) or isinstance(residues, str)):
         raise read.error(f"residues: expected a list of indices, got {shown(residues)}")
     chosen = list(range(len(structure.residues)))
@@ -186,7 +186,8 @@ def _nodes(
     wrong = [r for r in chosen if not 0 <= r < len(structure.residues)]
     if wrong or not chosen or len(set(chosen)) != len(chosen):
         raise read.error(
-            f"residues: indices from 0 to {len(structure.residues) - 1}, each once; got {wrong or list(chosen)}"
+            f"residues: expected indices from 0 to {len(structure.residues) - 1}, each once; got "
+            f"{wrong or list(chosen)}"
         )
     read.word(nodes, ("residues", "atoms"), "nodes")
     spans = [range(structure.residues[r].start, structure.residues[r].stop) for r in chosen]
@@ -199,7 +200,7 @@ def _nodes(
         found = [named[name] for name in CENTRAL if name in named]
         if not found:
             raise read.error(
-                f"residue {structure.residues[r].label} has none of the atoms {', '.join(CENTRAL)} to stand for it; "
+                f"residue {structure.residues[r].label} has none of the atoms {', '.join(CENTRAL)} to represent it; "
                 "leave it out of residues, or choose nodes='atoms'"
             )
         centres.append(found[0])
@@ -208,7 +209,7 @@ def _nodes(
 
 
 def _in_one_piece(pairs: np.ndarray, nodes: int, cutoff: float, label: Callable[[int], str], read: Reader) -> None:
-    """Raises ModelError, naming a node of the smaller part, where the network falls apart."""
+    """Raise ModelError, naming a node of the smallest part, if the network is not connected."""
     links = scipy.sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(nodes, nodes))
     count, piece = scipy.sparse.csgraph.connected_components(links, directed=False)
     if count > 1:

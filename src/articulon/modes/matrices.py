@@ -1,4 +1,4 @@
-"""Modes of what a finite-element code brings: nodes, their masses and a stiffness matrix."""
+"""Modes from finite-element data: nodes, their masses and a stiffness matrix."""
 
 from __future__ import annotations
 
@@ -27,43 +27,43 @@ def from_matrices(
     largest: float = 0.1,
     units: str | None = None,
 ) -> Modes:
-    """The lowest modes of a lumped mass and a stiffness matrix.
+    """Compute the lowest modes of a lumped mass and a stiffness matrix.
 
-    The stiffness has three coordinates a node (x, y, z) or six (x, y, z and rotations about them), node by node. Six
-    give the rotations of the nodes, condensed out as they carry no mass (Guyan, AIAA J. 3, 380, 1965); with three, a
-    node turns as the nodes that it is coupled to do, by least squares. Shapes are scaled to a largest displacement of
-    one.
+    The stiffness has three coordinates per node (x, y, z) or six (x, y, z and rotations about them), node by node. Six
+    give the rotations of the nodes, which are condensed out as they carry no mass (Guyan, AIAA J. 3, 380, 1965). With
+    three, a node rotates with the nodes to which it is coupled, by least squares. Shapes are scaled to a largest
+    displacement of one.
 
     Parameters
     ----------
     positions
-        Nodes [length], shape (nodes, 3).
+        Positions of the nodes [length], shape (nodes, 3).
     mass
-        Lumped: shape (nodes,), or a diagonal matrix of shape (3 nodes, 3 nodes) with the same mass in x, y and z
+        Lumped masses, shape (nodes,), or a diagonal matrix of shape (3 nodes, 3 nodes) with equal masses in x, y and z
         [mass].
     stiffness
         Dense or sparse, shape (3 nodes, 3 nodes) [force/length], or (6 nodes, 6 nodes) with the rotational rows and
         columns in [force] and [force length].
     modes
-        How many, from the softest.
+        Number of modes, beginning with the softest.
     handle
         Node of handle 1.
     clamped
-        Nodes that are held, handle 1 among them, with their rotations if they have any; None leaves the body free, and
-        then the stiffness must not resist rigid motion. With three coordinates a node, three nodes that are not in
-        line are needed to hold a body.
+        Nodes that are held, including handle 1, with their rotations if they have any. None leaves the body free; the
+        stiffness must then not resist rigid motion. With three coordinates per node, at least three non-collinear nodes
+        must be held.
     damping_ratio
-        Damping of each mode as a part of the critical.
+        Damping of each mode as a fraction of the critical damping.
     largest
         See :class:`articulon.Modes`.
     units
-        System of units of the numbers; the model's by default.
+        Unit system of the numbers; that of the model by default.
 
     Raises
     ------
     ModelError
-        For matrices that are not those of an elastic body, masses that are not lumped, a free body whose stiffness
-        holds it, or more modes than it has.
+        For matrices that do not belong to an elastic body, masses that are not lumped, a free body whose stiffness
+        resists rigid motion, or more modes than the body has.
     """
     read = Reader("from_matrices", units)
     shape = read.shape(positions, "positions")
@@ -81,7 +81,7 @@ def from_matrices(
     held = sorted({read.count(k, 0, "clamped") for k in clamped}) if clamped is not None else []
     if clamped is not None and (handle not in held or held[-1] >= n):
         raise read.error(
-            f"clamped: nodes of 0 to {n - 1} with handle 1 (node {handle}) among them, got {list(clamped)}"
+            f"clamped: expected nodes from 0 to {n - 1}, including handle 1 (node {handle}), got {list(clamped)}"
         )
     moving = np.setdiff1d(np.arange(n), held)
     turning = K.shape[0] == 6 * n
@@ -100,7 +100,7 @@ def from_matrices(
             solved = scipy.sparse.linalg.splu(K_rr)
         except RuntimeError:
             raise read.error(
-                "stiffness: nothing resists the rotation of some node; give three coordinates a node"
+                "stiffness: nothing resists the rotation of some node; give three coordinates per node"
             ) from None
         K_tt = K_tt - scipy.sparse.csc_array(K_rt.T @ solved.solve(K_rt.toarray()))
     K_tt = 0.5 * (K_tt + K_tt.T)
@@ -145,7 +145,7 @@ def _lumped(mass: Any, n: int, read: Reader) -> np.ndarray:
         if off > 1e-12 * np.abs(each).max():
             raise read.error("mass: the matrix is not diagonal; lump it, such as by the sums of its rows")
         if np.abs(each - each[:, :1]).max() > 1e-9 * np.abs(each).max():
-            raise read.error("mass: a node has one mass in all directions; the diagonal has three")
+            raise read.error("mass: the masses of a node in x, y and z must be equal, but they differ on the diagonal")
         mass = each[:, 0]
     m = read.array(mass, (n,), "mass", "mass")
     if (m <= 0.0).any():
@@ -173,7 +173,7 @@ def _stiffness(stiffness: Any, n: int, read: Reader) -> Any:
 
 
 def _coupled(K: Any, n: int) -> np.ndarray:
-    """Pairs of nodes that the stiffness couples, shape (pairs, 2)."""
+    """Return pairs of nodes that the stiffness couples, shape (pairs, 2)."""
     blocks = scipy.sparse.coo_array(K)
     width = K.shape[0] // n
     i, j = blocks.coords[0] // width, blocks.coords[1] // width
@@ -182,7 +182,7 @@ def _coupled(K: Any, n: int) -> np.ndarray:
 
 
 def _about_the_line(x: np.ndarray, handle: int, scale: float) -> Any:
-    """For nodes in line, a hold of handle 1 against the turn about it, which strains nothing and moves no node."""
+    """For collinear nodes, return a stiffness against the rotation of handle 1 about the line, which moves no node."""
     n = x.shape[0]
     _, spread, axes = np.linalg.svd(x - x.mean(axis=0), full_matrices=True)
     hold = scipy.sparse.lil_array((3 * n, 3 * n))
@@ -193,7 +193,7 @@ def _about_the_line(x: np.ndarray, handle: int, scale: float) -> Any:
 
 
 def _holds_nothing(K: Any, x: np.ndarray, m: np.ndarray, read: Reader) -> None:
-    """Raises ModelError where rigid motion strains a body that is said to be free."""
+    """Raise ModelError if rigid motion strains a body that is declared free."""
     motions, _ = rigid_motions(x, m)
     flat = motions.reshape(-1, 6)
     size = np.linalg.norm(flat, axis=0)
@@ -201,6 +201,6 @@ def _holds_nothing(K: Any, x: np.ndarray, m: np.ndarray, read: Reader) -> None:
     force = np.abs(K @ flat).max() / abs(K).sum(axis=0).max()
     if force > 1e-7:
         raise read.error(
-            f"stiffness: it resists rigid motion (by {force:.2g} of its largest row), as that of a body that is held; "
-            "say by clamped=[...] which nodes are, or give the matrix before it was held"
+            f"stiffness: it resists rigid motion (by {force:.2g} of its largest row), as for a body that is held; "
+            "name the held nodes with clamped=[...], or give the matrix of the free body"
         )

@@ -1,4 +1,4 @@
-"""Quantities of the functions that make modes, which come before any model and so name their own units."""
+"""Read quantities for functions that make modes, which come before any model and so name their own units."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,44 +12,44 @@ from articulon.units import unit_system
 
 
 class Reader:
-    """Reads arguments in one system of units.
+    """Reads arguments in one unit system.
 
     Parameters
     ----------
     function
-        Whose arguments they are, for messages.
+        Name of the function, for messages.
     units
-        Name of the system; None where plain numbers are in those of a model that is not known yet.
+        Name of the system; None if plain numbers are in the units of a model that is not known yet.
     """
 
     def __init__(self, function: str, units: str | None) -> None:
         self.function = function
         self.units = units
         try:
-            # Plain numbers are returned as they are, so any system will do for them.
+            # Plain numbers are returned unchanged, so any system will do for them.
             self._system = unit_system("lj" if units is None else units)
         except CaseError as error:
             raise ModelError(f"{function}, units: {error}") from None
 
     def array(self, value: Any, shape: tuple[int, ...], dimension: str, what: str) -> np.ndarray:
-        """Floats in the system of units; raises ModelError."""
+        """Return floats in the unit system; raise ModelError for invalid ones."""
         where = f"{self.function}, {what}"
         if self.units is None and _has_text(value):
             raise ModelError(
-                f"{where}: {shown(value)} has a unit; say by units='fg-um-us', or another system, what the modes are "
-                "to be in, or give plain numbers in the units of the model"
+                f"{where}: {shown(value)} has a unit; give units='fg-um-us', or another system, for the modes, or use "
+                "plain numbers in the units of the model"
             )
         return body_checks.array(value, shape, dimension, self._system, where)
 
     def positive(self, value: Any, dimension: str, what: str) -> float:
-        """A positive float; raises ModelError."""
+        """Return a positive float; raise ModelError for any other."""
         number = float(self.array(value, (), dimension, what))
         if not number > 0.0:
             raise self.error(f"{what}: must be positive, got {shown(value)}")
         return number
 
     def count(self, value: Any, least: int, what: str, most: int | None = None) -> int:
-        """A whole number; raises ModelError below the least and beyond the most."""
+        """Return a whole number; raise ModelError for one outside the range."""
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise self.error(f"{what}: expected a whole number of at least {least}, got {shown(value)}")
         if most is not None and value > most:
@@ -57,28 +57,28 @@ class Reader:
         return int(value)
 
     def ratio(self, value: Any, what: str) -> float:
-        """A plain number that is not negative; raises ModelError."""
+        """Return a plain number that is not negative; raise ModelError for any other."""
         ratio = float(self.array(value, (), "dimensionless", what))
         if ratio < 0.0:
             raise self.error(f"{what}: must not be negative, got {shown(value)}")
         return ratio
 
     def word(self, value: Any, known: Sequence[str], what: str) -> str:
-        """One of some words; raises ModelError."""
+        """Return one of the known words; raise ModelError for any other."""
         if not isinstance(value, str) or value not in known:
             listed = f"{', '.join(map(repr, known[:-1]))} or {known[-1]!r}"
             raise self.error(f"{what}: expected {listed}, got {shown(value)}")
         return value
 
     def shape(self, value: Any, what: str) -> tuple[int, ...]:
-        """How numbers, or quantities with units, are arranged; raises ModelError."""
+        """Return the shape of an array of numbers, or of quantities with units; raise ModelError if it has none."""
         try:
             return floats(value, lambda text: 0.0).shape
         except ValueError as reason:
             raise self.error(f"{what}: {reason}") from None
 
     def error(self, message: str) -> ModelError:
-        """A fault of the function's arguments."""
+        """Return an error about the function's arguments."""
         return ModelError(f"{self.function}: {message}")
 
 

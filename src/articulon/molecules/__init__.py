@@ -1,4 +1,4 @@
-"""Molecules: structure files, rigid clusters and torsions, and the models made of them."""
+"""Molecules: structure files, rigid clusters, torsions, and the models built from them."""
 
 from articulon.forces.sites.site_positions import site_positions
 from articulon.molecules.articulation import Articulation, Torsion

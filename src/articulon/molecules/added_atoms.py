@@ -1,4 +1,5 @@
-"""What can be added to a structure: heavy atoms by PDBFixer, hydrogens by OpenMM's modeller, ends and ligands."""
+"""Add missing atoms to a structure: heavy atoms with PDBFixer, hydrogens with OpenMM's modeller, chain ends,
+ligands."""
 
 import io
 from collections.abc import Mapping
@@ -18,9 +19,9 @@ from articulon.molecules.structure_faults import Fault
 from articulon.molecules.templates import template
 
 FORCE_FIELD = ("amber14-all.xml", "amber14/tip3p.xml")
-"""By which OpenMM's modeller knows the residues, and places the hydrogens."""
+"""Force field from which OpenMM's modeller knows the residues and places the hydrogens."""
 SEED = 1
-"""Of PDBFixer's search for places where new atoms overlap with nothing, and of the modeller's first guesses."""
+"""Seed of PDBFixer's search for positions without overlap, and of the modeller's initial guesses."""
 
 
 def with_missing_added(
@@ -31,12 +32,12 @@ def with_missing_added(
     protonation: Mapping[str, str] | None = None,
     ligands: Mapping[str, str] | None = None,
 ) -> Structure:
-    """A copy with heavy atoms, terminal oxygens and hydrogens added, each listed in ``inferred``.
+    """Return a copy with heavy atoms, terminal oxygens and hydrogens added, each listed in ``inferred``.
 
     Raises
     ------
     ModelError
-        For residues that cannot be completed, and for a package that is needed and not installed.
+        For residues that cannot be completed, and for a required package that is not installed.
     """
     kinds = {fault.kind for fault in faults}
     if "missing-atoms" in kinds:
@@ -53,7 +54,7 @@ def with_missing_added(
     variants, chosen = variants_of(structure, protonation or {})
     try:
         force_field = app.ForceField(*FORCE_FIELD)
-        # Without a force field, the modeller's own forces place the hydrogens: it needs no templates for these.
+        # Without a force field, the modeller places hydrogens with its own forces, for which these need no templates.
         unknown = force_field.getUnmatchedResidues(modeller.topology) if _has_others(structure) else []
         by = None if unknown else force_field
         with seeded(SEED):
@@ -66,7 +67,7 @@ def with_missing_added(
         for new, old in zip(whole.residues, structure.residues, strict=True)
     )
     count = len(whole) - len(structure)
-    line = f"{count} hydrogens were added by OpenMM's modeller for pH {pH:g}, its choice of protonation included"
+    line = f"{count} hydrogens were added by OpenMM's modeller for pH {pH:g}, which also chose protonation states"
     return replace(whole, residues=residues, inferred=(*whole.inferred, line, *chosen), box=structure.box)
 
 
@@ -76,16 +77,16 @@ def _has_others(structure: Structure) -> bool:
 
 
 def _reference() -> Any:
-    """The platform whose numbers are the same on every machine."""
+    """The platform whose results are the same on every machine."""
     import openmm
 
     return openmm.Platform.getPlatformByName("Reference")
 
 
 def _with_heavy_atoms(structure: Structure) -> Structure:
-    """A copy with the heavy atoms that residues lack, where PDBFixer places them; it leaves all others where they are.
+    """Return a copy with the missing heavy atoms of residues, placed by PDBFixer; all other heavy atoms stay in place.
 
-    The hydrogens of these residues are taken off: what they are bonded to has changed.
+    The hydrogens of these residues are removed, because the neighbours of their atoms have changed.
     """
     try:
         from pdbfixer import PDBFixer
@@ -123,9 +124,7 @@ def _with_heavy_atoms(structure: Structure) -> Structure:
     found = {residue.index: {atom.name for atom in atoms} for residue, atoms in wanted.items()}
     left = [structure.residues[k].label for k, names in lacking.items() if set(names) - found.get(k, set())]
     if left:
-        raise ModelError(
-            f"{structure.source}: {', '.join(left)}: PDBFixer does not know the atoms that are missing there"
-        )
+        raise ModelError(f"{structure.source}: {', '.join(left)}: PDBFixer does not know the missing atoms")
     fixer.addMissingAtoms(seed=SEED)
     places = np.array(fixer.positions.value_in_unit(fixer.positions.unit), dtype=float)
     added: dict[int, list[NewAtom]] = {}
@@ -153,7 +152,7 @@ def _with_heavy_atoms(structure: Structure) -> Structure:
 
 
 def _fixers_name(structure: Structure, k: int) -> str:
-    """The name that PDBFixer has for a residue; DNA's has a D before it."""
+    """Return PDBFixer's name of a residue; those of DNA begin with D."""
     residue = structure.residues[k]
     if residue.kind == "nucleotide":
         return residue.standard if structure.atom(k, "O2'") >= 0 else f"D{residue.standard}"
@@ -161,7 +160,7 @@ def _fixers_name(structure: Structure, k: int) -> str:
 
 
 def _with_ends(structure: Structure) -> Structure:
-    """A copy with OXT on each amino acid whose C has but two neighbours: across the C from the O."""
+    """Return a copy with OXT on each amino acid whose C has only two neighbours: across the C from the O."""
     added, lines = {}, []
     for k, residue in enumerate(structure.residues):
         c, o, ca = (structure.atom(k, name) for name in ("C", "O", "CA"))
@@ -172,7 +171,7 @@ def _with_ends(structure: Structure) -> Structure:
 
 
 def _mirrored(places: np.ndarray) -> np.ndarray:
-    """O mirrored in the line through CA and C."""
+    """Mirror O in the line through CA and C."""
     ca, c, o = places
     axis, arm = (c - ca) / np.linalg.norm(c - ca), o - c
     along = (arm @ axis) * axis

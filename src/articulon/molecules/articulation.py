@@ -1,4 +1,4 @@
-"""Rigid clusters, the torsions between them, and the loops that they close."""
+"""Articulation of a structure: rigid clusters, the torsions between them, and loop constraints."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,27 +11,33 @@ LEVELS: tuple[str, ...] = get_args(Level)
 
 
 class Torsion(NamedTuple):
-    """A bond about which two clusters turn against each other."""
+    """A bond about which two clusters rotate relative to each other."""
 
     name: str
-    """``phi``, ``psi``, ``omega``, ``chi1`` ..., or the two atoms of the axis: ``CB-OG``."""
+    """Name: ``phi``, ``psi``, ``omega``, ``chi1`` …, or the two atoms of the axis: ``CB-OG``."""
     residue: int
-    """The residue that it belongs to."""
+    """Index of the residue to which it belongs."""
     atoms: tuple[int, int, int, int]
-    """The dihedral angle that tells the coordinate; the bond is between the middle two."""
+    """The four atoms whose dihedral angle is the coordinate; the bond is between the middle two."""
     parent: int
-    """The cluster nearer the root, or for a loop the one whose end of the bond comes first."""
+    """The cluster nearer the root; for a loop, the one whose end of the bond comes first."""
     child: int
-    """The cluster that turns."""
+    """The cluster that rotates."""
 
     def towards_child(self, cluster: np.ndarray) -> tuple[int, int, int, int]:
-        """The four atoms in the order from the parent to the child."""
+        """Return the four atoms in the order from the parent to the child.
+
+        Parameters
+        ----------
+        cluster
+            The rigid cluster of each atom, shape (atoms,).
+        """
         return self.atoms if cluster[self.atoms[1]] == self.parent else self.atoms[::-1]
 
 
 @dataclass(frozen=True, eq=False)
 class Articulation:
-    """How a structure is cut into rigid bodies. Clusters are in the order of the bodies, parents first."""
+    """Division of a structure into rigid bodies. Clusters are in the order of the bodies, parents first."""
 
     level: Level
     """The resolution."""
@@ -45,11 +51,11 @@ class Articulation:
     axis: np.ndarray
     """Atoms of the bond to the parent, the parent's first; −1 for a root, shape (clusters, 2)."""
     torsions: tuple[Torsion, ...]
-    """Of the revolute joints, in the order of their clusters."""
+    """Torsions of the revolute joints, in the order of their clusters."""
     loops: tuple[Torsion, ...]
     """Bonds that close loops: revolute joints, or spherical ones at the level ``residue``."""
     inferred: tuple[str, ...]
-    """What was inferred, of the structure and here, a line each."""
+    """Inferences about the structure and its division, a line each."""
 
     @cached_property
     def members(self) -> tuple[np.ndarray, ...]:
@@ -59,7 +65,7 @@ class Articulation:
 
     @cached_property
     def torsion(self) -> np.ndarray:
-        """Index of the torsion by which each cluster turns, −1 for the others, shape (clusters,)."""
+        """Index of the torsion about which each cluster rotates, −1 for the others, shape (clusters,)."""
         found = np.full(len(self.parent), -1, dtype=np.int64)
         found[[torsion.child for torsion in self.torsions]] = np.arange(len(self.torsions))
         return found

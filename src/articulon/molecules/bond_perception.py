@@ -1,4 +1,4 @@
-"""Bonds: standard residues by their templates, ligands by the file's records or by distance, links by both."""
+"""Find bonds: from templates in standard residues, from the file's records or distances in ligands and links."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,32 +12,33 @@ from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.templates import template
 
 LINK = 0.2
-"""A peptide or phosphodiester bond is at most so long [nm]; they are 0.133 and 0.161 nm."""
+"""Largest length of a peptide or phosphodiester bond [nm]; the usual lengths are 0.133 and 0.161 nm."""
 DISULFIDE = 0.25
-"""And a disulfide, 0.205 nm in equilibrium [nm]."""
+"""Largest length of a disulfide bond [nm]; the usual length is 0.205 nm."""
 SLACK = 0.045
-"""Atoms of ligands count as bonded up to this much beyond the sum of their covalent radii [nm] (the rule of Meng and
+"""Distance beyond the sum of covalent radii up to which atoms of ligands count as bonded [nm] (the rule of Meng and
 Lewis, J. Comput. Chem. 12, 891, 1991, with a tolerance of 0.045 nm, as in Open Babel)."""
 HYDROGEN = 0.15
-"""Farthest that a hydrogen may be from its heavy atom [nm]."""
+"""Largest distance of a hydrogen from its heavy atom [nm]."""
 
 
 def bonded(structure: Structure, explicit: Sequence[tuple[int, int]] = ()) -> Structure:
-    """A copy with all bonds, and what of them was inferred.
+    """Return a copy with all bonds, and with the inferred ones listed.
 
     Parameters
     ----------
     structure
-        Atoms and residues; its bonds are not read.
+        Atoms and residues; existing bonds are ignored.
     explicit
-        Pairs of atoms that the file says are bonded.
+        Pairs of atoms that the file's records declare as bonded.
 
     Raises
     ------
     ModelError
-        Naming the atom, for a hydrogen without a neighbour, or an atom that is not in its residue's template.
+        For a hydrogen without a neighbour, or an atom that is not in its residue's template; the message names the
+        atom.
     """
-    said = {(min(pair), max(pair)) for pair in explicit}
+    recorded = {(min(pair), max(pair)) for pair in explicit}
     found: set[tuple[int, int]] = set()
     inferred: list[str] = []
     unknown: list[str] = []
@@ -50,7 +51,7 @@ def bonded(structure: Structure, explicit: Sequence[tuple[int, int]] = ()) -> St
             unknown.extend(structure.label(a) for name, a in at.items() if name not in known.atoms)
             found.update(_pair(at[a], at[b]) for a, b in known.bonds if a in at and b in at)
         elif residue.kind == "ligand" and len(heavy) > 1:
-            found.update(_ligand_bonds(structure, k, heavy, said, inferred))
+            found.update(_ligand_bonds(structure, k, heavy, recorded, inferred))
         found.update(_hydrogen_bonds(structure, residue.label, heavy, atoms))
     if unknown:
         raise ModelError(
@@ -59,14 +60,15 @@ def bonded(structure: Structure, explicit: Sequence[tuple[int, int]] = ()) -> St
         )
     found.update(_links(structure))
     found.update(_disulfides(structure, inferred))
-    found.update(_said_links(structure, said - found, inferred))
+    found.update(_recorded_links(structure, recorded - found, inferred))
     bonds = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
     residues = _modified(structure, found, inferred)
     return replace(structure, residues=residues, bonds=bonds, inferred=(*structure.inferred, *inferred))
 
 
 def _modified(structure: Structure, found: set[tuple[int, int]], inferred: list[str]) -> tuple[Residue, ...]:
-    """The residues, those without a template that are linked into a chain of amino acids counted among these."""
+    """Return the residues, counting those without a template that are linked into an amino acid chain as amino
+    acids."""
     residues = list(structure.residues)
     joined = {
         int(structure.residue[atom])
@@ -92,14 +94,14 @@ def _distance(structure: Structure, a: int, b: int) -> float:
 
 
 def _hydrogen_bonds(structure: Structure, label: str, heavy: list[int], atoms: range) -> set[tuple[int, int]]:
-    """Each hydrogen on the nearest heavy atom of its residue, so that no scheme of names matters."""
+    """Bond each hydrogen to the nearest heavy atom of its residue, whatever its name."""
     hydrogens = [a for a in atoms if structure.elements[a] == "H"]
     if not hydrogens:
         return set()
     if not heavy:
         if len(hydrogens) == 2 and _distance(structure, *hydrogens) < HYDROGEN:
             return {_pair(*hydrogens)}
-        raise ModelError(f"{structure.source}: {label} has nothing but hydrogen; leave it out")
+        raise ModelError(f"{structure.source}: {label} has only hydrogens; leave it out")
     apart = np.linalg.norm(structure.positions[hydrogens][:, None] - structure.positions[heavy][None], axis=2)
     nearest = apart.argmin(axis=1)
     far = np.flatnonzero(apart.min(axis=1) > HYDROGEN)
@@ -118,13 +120,14 @@ def _hydrogen_bonds(structure: Structure, label: str, heavy: list[int], atoms: r
 
 
 def _ligand_bonds(
-    structure: Structure, k: int, heavy: list[int], said: set[tuple[int, int]], inferred: list[str]
+    structure: Structure, k: int, heavy: list[int], recorded: set[tuple[int, int]], inferred: list[str]
 ) -> set[tuple[int, int]]:
-    """Heavy bonds of a residue without a template: those of the file if it has any for it, else by distance."""
+    """Heavy-atom bonds of a residue without template: from the file's records if it has any for it, else by
+    distance."""
     residue, members = structure.residues[k], set(heavy)
-    given = {pair for pair in said if set(pair) <= members}
+    given = {pair for pair in recorded if set(pair) <= members}
     if given:
-        inferred.append(f"{residue.label}: bonds are those of the file's records ({len(given)} between heavy atoms)")
+        inferred.append(f"{residue.label}: bonds are from the file's records ({len(given)} between heavy atoms)")
         return given
     radii = covalent_radii([structure.elements[a] for a in heavy])
     apart = np.linalg.norm(structure.positions[heavy][:, None] - structure.positions[heavy][None], axis=2)
@@ -134,7 +137,7 @@ def _ligand_bonds(
 
 
 def _links(structure: Structure) -> set[tuple[int, int]]:
-    """Peptide and phosphodiester bonds between residues that follow each other."""
+    """Peptide and phosphodiester bonds between consecutive residues."""
     found = set()
     for k, (one, other) in enumerate(zip(structure.residues, structure.residues[1:], strict=False)):
         if one.chain != other.chain:
@@ -151,7 +154,7 @@ def _links(structure: Structure) -> set[tuple[int, int]]:
 
 
 def _in_chain(structure: Structure, residue: int) -> bool:
-    """Whether a residue is of a kind that chains are made of; a modified amino acid has N, CA and C."""
+    """Whether a residue can be part of a chain; a modified amino acid has N, CA and C."""
     kind = structure.residues[residue].kind
     if kind == "ligand":
         return all(structure.atom(residue, name) >= 0 for name in ("N", "CA", "C"))
@@ -159,7 +162,7 @@ def _in_chain(structure: Structure, residue: int) -> bool:
 
 
 def _disulfides(structure: Structure, inferred: list[str]) -> set[tuple[int, int]]:
-    """Between sulfur atoms of cysteines without a hydrogen there, by distance."""
+    """Disulfide bonds by distance, between sulfur atoms of cysteines without a hydrogen there."""
     sulfur = []
     for k, residue in enumerate(structure.residues):
         names = structure.names[residue.start : residue.stop]
@@ -173,8 +176,8 @@ def _disulfides(structure: Structure, inferred: list[str]) -> set[tuple[int, int
             break
         if used & {a, b}:
             raise ModelError(
-                f"{structure.source}: {structure.label(a)} and {structure.label(b)} are {apart:.3f} nm apart, and one "
-                "of them has a disulfide already; correct the coordinates"
+                f"{structure.source}: {structure.label(a)} and {structure.label(b)} are {apart:.3f} nm apart, but one "
+                "of them already has a disulfide; correct the coordinates"
             )
         used |= {a, b}
         found.add(_pair(a, b))
@@ -182,17 +185,17 @@ def _disulfides(structure: Structure, inferred: list[str]) -> set[tuple[int, int
     return found
 
 
-def _said_links(structure: Structure, said: set[tuple[int, int]], inferred: list[str]) -> set[tuple[int, int]]:
-    """Bonds between residues that only the file's records say."""
+def _recorded_links(structure: Structure, recorded: set[tuple[int, int]], inferred: list[str]) -> set[tuple[int, int]]:
+    """Bonds between residues that only the file's records declare."""
     found = set()
-    for a, b in sorted(said):
+    for a, b in sorted(recorded):
         if structure.residue[a] == structure.residue[b]:
             continue
         elements = [structure.elements[a], structure.elements[b]]
         name = f"{structure.label(a)}-{structure.label(b)}"
         apart, radii = _distance(structure, a, b), covalent_radii(elements)
         if any(metal(element) for element in elements):
-            inferred.append(f"{name}: the file's record of a bond to a metal is no joint; it is left to other forces")
+            inferred.append(f"{name}: the file's record of a bond to a metal makes no joint; forces must hold it")
         elif apart > radii.sum() + SLACK:
             inferred.append(f"{name}: the file's record of a bond is left out: the atoms are {apart:.3f} nm apart")
         else:

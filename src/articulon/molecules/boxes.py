@@ -1,4 +1,4 @@
-"""Periodic boxes of structures: those of files, and what must hold of any."""
+"""Periodic boxes of structures: reading them from files, and checks."""
 
 from itertools import product
 from typing import Any
@@ -11,17 +11,17 @@ from articulon.molecules.elements import ANGSTROM, covalent_radii, metal
 from articulon.molecules.structure import Structure
 
 APART = 0.3
-"""Nearest that atoms of a solute may come to one of its periodic images [nm]: less than a molecule of water is wide."""
+"""Least distance between atoms of a solute and its periodic images [nm]: less than the width of a water molecule."""
 OVERLAP = 0.02
-"""Beyond the sum of their covalent radii, below which atoms that are not bonded clash [nm]."""
+"""Distance beyond the sum of covalent radii below which unbonded atoms clash [nm]."""
 SHOWN = 20
-"""How many pairs a message lists."""
+"""Largest number of pairs in a message."""
 
 
 def box_of(vectors: Any) -> Box:
-    """The box of three edges [nm], the first along x and the second in the plane of x and y.
+    """Make a box of three edges [nm], the first along x and the second in the plane of x and y.
 
-    Whole edges are taken off so that none tilts beyond half of another. Raises ModelError for what is no box.
+    Whole edges are subtracted so that no tilt exceeds half an edge. Raises ModelError for invalid edges.
     """
     edges = np.array([list(row) for row in vectors], dtype=float)
     if edges.shape != (3, 3) or np.abs(np.triu(edges, 1)).max() > 1e-9 * np.abs(edges).max():
@@ -37,30 +37,30 @@ def box_of(vectors: Any) -> Box:
 
 
 def box_of_file(file: Any, source: str) -> Box:
-    """The box that gemmi has read; raises ModelError where there is none, or one that holds copies by symmetry."""
+    """Return the box that gemmi has read; raise ModelError if there is none, or if symmetry adds copies to it."""
     cell = file.cell
     lengths = np.array([cell.a, cell.b, cell.c]) * ANGSTROM
     if not cell.is_crystal() or (lengths <= 0.1001).all():
         raise ModelError(
-            f"{source}: box: the file has no CRYST1 record or cell that says how large its box is; give its lengths, "
-            "or padding"
+            f"{source}: box: the file has no CRYST1 record or cell with the size of its box; give its lengths, or "
+            "padding"
         )
     group = str(file.spacegroup_hm or "P 1").replace(" ", "").upper()
     if group not in ("P1", "1"):
         raise ModelError(
-            f"{source}: box: the cell is that of a crystal ({file.spacegroup_hm}), which holds copies by symmetry that "
-            "are not in the file; give padding, or a box"
+            f"{source}: box: the cell is that of a crystal ({file.spacegroup_hm}), whose symmetry copies are not in "
+            "the file; give padding, or a box"
         )
     return box_of(np.array(cell.orth.mat.tolist()).T * ANGSTROM)
 
 
 def shown_box(box: Box) -> str:
-    """Its lengths in a message."""
+    """Format the lengths of a box for messages."""
     return " x ".join(f"{float(length):.3g}" for length in box.lengths) + " nm"
 
 
 def check_images(structure: Structure, count: int | None = None) -> None:
-    """Raises ModelError, naming two atoms, where the solute, the first atoms, comes near a periodic image of itself."""
+    """Raise ModelError, naming two atoms, if the solute, the first atoms, comes too close to its own periodic image."""
     from scipy.spatial import cKDTree
 
     assert structure.box is not None
@@ -78,10 +78,10 @@ def check_images(structure: Structure, count: int | None = None) -> None:
 
 
 def check_overlaps(structure: Structure) -> None:
-    """Raises ModelError, naming the atoms, where some overlap with periodic images of others.
+    """Raise ModelError, naming the atoms, if some overlap with periodic images of others.
 
-    Of the images those count that lie across one side or edge of the box from where the atoms are given, inside or
-    outside of it: molecules may stand anywhere, as long as they are whole.
+    Only images across one side or edge of the box from the given positions count, inside or outside it: molecules may
+    lie anywhere, as long as they are whole.
     """
     from scipy.spatial import cKDTree
 
@@ -118,9 +118,7 @@ def check_overlaps(structure: Structure) -> None:
         if len(found) > SHOWN:
             lines.append(f"{structure.source}: and {len(found) - SHOWN} more")
         raise ModelError(
-            "\n".join(
-                [*lines, f"the box of {shown_box(structure.box)} is too small for what is in it; correct the box"]
-            )
+            "\n".join([*lines, f"the box of {shown_box(structure.box)} is too small for its contents; correct the box"])
         )
 
 
@@ -129,5 +127,5 @@ def _metal(structure: Structure, pair: tuple[int, int]) -> bool:
 
 
 def _shifts(box: Box) -> list[np.ndarray]:
-    """To the images of one half of the neighbouring cells: the others are seen from these."""
+    """Translations to half of the neighbouring cells; the other half follows by symmetry."""
     return [np.array(shift) @ box.vectors for shift in product((-1, 0, 1), repeat=3) if shift > (0, 0, 0)]

@@ -1,4 +1,4 @@
-"""The graph of rigid clusters and of the bonds between them that turn."""
+"""Graph of rigid clusters and the rotatable bonds between them."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -8,18 +8,18 @@ import numpy as np
 from articulon.molecules.structure import Structure
 
 ON_AXIS = 1e-3
-"""Sine of the angle to an axis below which an atom counts as on it: a body of such atoms has no inertia about it."""
+"""Sine of the angle to an axis below which an atom lies on it: a body of such atoms has no inertia about the axis."""
 
 
 class ClusterGraph:
-    """Clusters of atoms as a graph whose edges are the bonds that turn.
+    """Graph whose nodes are clusters of atoms and whose edges are rotatable bonds.
 
     Parameters
     ----------
     structure
         Atoms and bonds.
     turns
-        Which bonds may turn, shape (bonds,). All other bonds hold their atoms in one cluster.
+        Whether each bond is rotatable, shape (bonds,). All other bonds join their atoms into one cluster.
     """
 
     def __init__(self, structure: Structure, turns: np.ndarray) -> None:
@@ -37,35 +37,35 @@ class ClusterGraph:
         return sorted(self._cut)
 
     def cut(self, bond: tuple[int, int]) -> None:
-        """Let a bond close a loop instead of holding the tree."""
+        """Make a bond close a loop instead of being part of the tree."""
         self._cut.add((min(bond), max(bond)))
         self._forget()
 
     def of(self, atom: int) -> int:
-        """The cluster of an atom, by one of its atoms."""
+        """Return the cluster of an atom, represented by one of its atoms."""
         while self._root[atom] != atom:
             self._root[atom] = self._root[self._root[atom]]
             atom = self._root[atom]
         return atom
 
     def join(self, a: int, b: int) -> None:
-        """Make one cluster of those of two atoms."""
+        """Merge the clusters of two atoms."""
         a, b = self.of(a), self.of(b)
         self._root[max(a, b)] = min(a, b)
         self._forget()
 
     def _forget(self) -> None:
-        """What was found out about the graph, once it changes."""
+        """Clear cached results after a change of the graph."""
         self._known_edges: dict[int, list[tuple[int, tuple[int, int]]]] | None = None
         self._known_members: dict[int, list[int]] | None = None
 
     def bonds(self) -> list[tuple[int, int]]:
-        """The bonds between different clusters that are not cut."""
+        """The uncut bonds between different clusters."""
         self._bonds = [(a, b) for a, b in self._bonds if self.of(a) != self.of(b)]
         return [bond for bond in self._bonds if bond not in self._cut]
 
     def edges(self) -> dict[int, list[tuple[int, tuple[int, int]]]]:
-        """Of each cluster, the clusters across its bonds and the bonds, its own atom first."""
+        """For each cluster, the clusters across its bonds and the bonds, its own atom first."""
         if self._known_edges is not None:
             return self._known_edges
         found: dict[int, list[tuple[int, tuple[int, int]]]] = {self.of(a): [] for a in range(len(self.structure))}
@@ -86,7 +86,7 @@ class ClusterGraph:
         return found
 
     def off_axis(self, atoms: Sequence[int], bond: tuple[int, int]) -> bool:
-        """Whether any of some atoms is off the axis of a bond."""
+        """Whether some of the atoms lie off the axis of a bond."""
         x = self.structure.positions
         origin, axis = x[bond[0]], x[bond[1]] - x[bond[0]]
         arms = x[list(atoms)] - origin
@@ -94,8 +94,8 @@ class ClusterGraph:
         return bool(np.any(np.linalg.norm(np.cross(arms, axis), axis=1) > ON_AXIS * lengths + 1e-12))
 
     def drop_idle(self) -> None:
-        """Join the clusters between which nothing would turn: ends that lie on the axis of their only bond, and
-        clusters on one line with two of their bonds, as in an alkyne, which would turn about the same axis twice."""
+        """Merge clusters between which a rotation has no effect: ends on the axis of their only bond, and clusters on
+        one line with two of their bonds, as in an alkyne, where both bonds would rotate about the same axis."""
         changed = True
         while changed:
             changed = False
@@ -113,7 +113,7 @@ class ClusterGraph:
                     changed = True
 
     def path(self, start: int, end: int, without: tuple[int, int] | None = None) -> list[tuple[int, int]] | None:
-        """Bonds of a shortest path between two clusters, without one of them; None where there is none."""
+        """Return the bonds of a shortest path between two clusters that avoids one bond; None if there is none."""
         edges = self.edges()
         came: dict[int, tuple[int, tuple[int, int]]] = {start: (start, (-1, -1))}
         queue = deque([start])
@@ -132,7 +132,7 @@ class ClusterGraph:
         return None
 
     def cycle(self) -> list[tuple[int, int]] | None:
-        """Bonds of one cycle, the shortest through its last bond; None where there is none."""
+        """Return the bonds of one cycle, the shortest through its last bond; None if there is none."""
         edges = self.edges()
         seen: set[int] = set()
         for first in edges:
@@ -154,7 +154,7 @@ class ClusterGraph:
         return None
 
     def may_be_cut(self, bond: tuple[int, int]) -> bool:
-        """Whether both of a bond's clusters could still turn about what is left to them."""
+        """Whether both of a bond's clusters could still rotate about their remaining bonds."""
         members, edges = self.members(), self.edges()
         for end in bond:
             cluster = self.of(end)

@@ -1,4 +1,4 @@
-"""The rigid domains, and other ranges of residues, that a user gives by chains and residue numbers."""
+"""Parse rigid domains and other ranges of residues, given by chains and residue numbers."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _RANGE = re.compile(r"(-?\d+)(?:-(-?\d+))?")
 
 
 def domain_atoms(structure: Structure, domains: Sequence[str], where: str = "domains") -> list[list[int]]:
-    """Atoms of each domain; raises ModelError for one that cannot be read, is empty, or overlaps another."""
+    """Return the atoms of each domain; raise ModelError for one that is malformed, empty, or overlaps another."""
     owner: dict[int, str] = {}
     found = []
     for text in domains:
@@ -28,7 +28,7 @@ def domain_atoms(structure: Structure, domains: Sequence[str], where: str = "dom
 
 
 def residues_in(structure: Structure, text: str, where: str) -> list[int]:
-    """Residues of "A:1-29,68-117", or without a chain "1-29"; raises ModelError where there are none."""
+    """Return the residues of "A:1-29,68-117", or without a chain "1-29"; raise ModelError if there are none."""
     chain, ranges = _ranges(text, where)
     if chain is not None and all(residue.chain != chain for residue in structure.residues):
         known = [name for name in dict.fromkeys(residue.chain for residue in structure.residues) if name]
@@ -45,7 +45,7 @@ def residues_in(structure: Structure, text: str, where: str) -> list[int]:
 
 
 def _ranges(text: str, where: str) -> tuple[str | None, list[tuple[int, int]]]:
-    """Chain and ranges of "A:1-29,68-117"."""
+    """Parse chain and ranges of "A:1-29,68-117"."""
     chain, colon, rest = text.rpartition(":")
     ranges = []
     if set(chain) & set(":,"):

@@ -1,4 +1,4 @@
-"""Structures with atoms added to residues and taken off them."""
+"""Add atoms to residues of a structure, and remove atoms."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,20 +11,20 @@ from articulon.molecules.structure import Structure
 
 
 class NewAtom(NamedTuple):
-    """An atom that is added at the end of a residue."""
+    """An atom to be added at the end of a residue."""
 
     name: str
     """Its name."""
     element: str
     """Its chemical symbol."""
     place: np.ndarray
-    """[nm], shape (3,)."""
+    """Position [nm], shape (3,)."""
     bonded: tuple[str, ...]
-    """Names of the atoms of the residue that it is bonded to; those that there are not are passed over."""
+    """Names of the atoms of the residue to which it is bonded; names that do not occur are ignored."""
 
 
 def edited(structure: Structure, added: Mapping[int, Sequence[NewAtom]], gone: Sequence[int] = ()) -> Structure:
-    """A copy with atoms at the end of residues, by the residue's index, and without some others."""
+    """Return a copy with atoms added at the end of residues, by the residue's index, and with other atoms removed."""
     without = set(gone)
     names: list[str] = []
     elements: list[str] = []

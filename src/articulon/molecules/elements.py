@@ -9,11 +9,11 @@ import numpy as np
 from articulon.errors import ModelError
 
 ANGSTROM = 0.1
-"""[nm]."""
+"""One ångström [nm]."""
 
 
 def gemmi() -> Any:
-    """The package that reads structure files; raises ModelError with what to install."""
+    """Return the package that reads structure files; raise ModelError, saying what to install, if it is missing."""
     try:
         import gemmi as package
     except ImportError:
@@ -32,12 +32,12 @@ def masses(symbols: Sequence[str]) -> np.ndarray:
 
 
 def covalent_radii(symbols: Sequence[str]) -> np.ndarray:
-    """Cordero et al., Dalton Trans. 2008, 2832 [nm]."""
+    """Covalent radii of Cordero et al., Dalton Trans. 2008, 2832 [nm]."""
     return ANGSTROM * np.array([_element(symbol).covalent_r for symbol in symbols])
 
 
 def van_der_waals_radii(symbols: Sequence[str]) -> np.ndarray:
-    """Those of gemmi, after Bondi and cctbx [nm]."""
+    """Van der Waals radii from gemmi, after Bondi and cctbx [nm]."""
     return ANGSTROM * np.array([_element(symbol).vdw_r for symbol in symbols])
 
 

@@ -1,4 +1,4 @@
-"""Force fields of proteins: OpenMM chooses the parameters, and our own forces take them."""
+"""Force fields of proteins: OpenMM assigns the parameters, and our own forces use them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,16 +35,16 @@ class ForceField:
     forces: tuple[Any, ...]
     """Declared forces, as for ``ModelBuilder.add_force``."""
     terms: Mapping[str, tuple[int, int]]
-    """By the name of a bonded term, how many there are, and how many of them can change: the others lie within one
-    rigid body, so that no forces come from them."""
+    """For each kind of bonded term, the number of terms and the number that can change; the others lie within one rigid
+    body and exert no forces."""
     box: Box | None = None
-    """The periodic box that the forces are of [nm]; None in open space."""
+    """Periodic box of the forces [nm]; None in open space."""
     sites: SystemSites | None = None
-    """Where the sites are, if there are more of them than atoms; site k is atom k without it."""
+    """Positions of the sites, if there are more sites than atoms; otherwise site k is atom k."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A line for each term of which some make no forces."""
+        """A line for each kind of term of which some exert no forces."""
         return tuple(
             f"{name}: {given - kept} of {given} lie within rigid bodies and are constant"
             for name, (given, kept) in self.terms.items()
@@ -61,32 +61,32 @@ def force_field(
     articulation: Articulation | None = None,
     files: Sequence[str] = (),
 ) -> ForceField:
-    """The forces of a structure.
+    """Return the forces of a structure.
 
     Parameters
     ----------
     structure
-        With all its atoms, hydrogens too.
+        The structure with all its atoms, including hydrogens.
     name
         The force field.
     solvent
         ``"obc2"`` for the implicit solvent of :class:`articulon.forces.GeneralizedBorn`, ``"vacuum"`` for none, or the
-        model of the water that the structure has, such as ``"tip3p"``.
+        water model of the structure's water, such as ``"tip3p"``.
     cutoff
-        Of Lennard-Jones forces, which are truncated, of charges, by a reaction field (of permittivity 1 in the implicit
-        solvent, as in OpenMM), and of the solvent, or none [nm]. In a periodic box it is that of Lennard-Jones forces
-        and of the real part of particle-mesh Ewald sums, 0.9 nm by default.
+        Cutoff [nm], or none. In open space it truncates Lennard-Jones forces and the solvent, and charges interact by
+        a reaction field (of permittivity 1 in the implicit solvent, as in OpenMM). In a periodic box it is that of
+        Lennard-Jones forces and of the real part of particle-mesh Ewald sums, 0.9 nm by default.
     articulation
-        Says which bonds and angles cannot change, and that pairs within one body do not: they become a constant of the
-        energy. All are kept without it.
+        Division into rigid bodies. Bonds and angles that cannot change, and pairs within one body, then become a
+        constant of the energy. Without it, all terms are kept.
     files
-        Force fields of residues that this one does not know, in OpenMM's XML: paths, or names of files that come with
-        OpenMM.
+        Additional force fields, for residues that this one does not know, in OpenMM's XML: paths, or names of files
+        that come with OpenMM.
 
     Raises
     ------
     ModelError
-        Naming each residue that the force field has no parameters for, and what differs from those that it knows.
+        For residues without parameters; the message names each and its differences from known residues.
     """
     if articulation is not None:
         check_cut(structure, articulation, "force_field")
@@ -96,9 +96,9 @@ def force_field(
 
 
 def of_system(system: Any, structure: Structure, articulation: Articulation | None) -> ForceField:
-    """The forces of an OpenMM System, and what of its energy is constant, for the atoms of a structure.
+    """Return the forces of an OpenMM System, and the constant part of its energy, for the atoms of a structure.
 
-    Raises ModelError for a system of other particles, and as :func:`from_system`.
+    Raises ModelError if the system has other particles, and where :func:`from_system` does.
     """
     check_openmm_system(system, "force_field")
     check_structure(structure, "force_field")
@@ -114,23 +114,30 @@ def of_system(system: Any, structure: Structure, articulation: Articulation | No
 
 
 def from_system(system: Any, articulation: Articulation | None = None) -> ForceField:
-    """The forces of an OpenMM System, periodic or not, whose constraints are left aside, and so are energies of what
-    cannot change. Virtual sites are sites of the body that carries the atoms that they are made of.
+    """Return the forces of an OpenMM System, periodic or not. Constraints are ignored, and so are energies of terms
+    that cannot change. Virtual sites become sites of the body that carries their parent atoms.
+
+    Parameters
+    ----------
+    system
+        An ``openmm.System`` of the structure's atoms, in their order.
+    articulation
+        What is rigid; without it every atom moves by itself.
 
     Raises
     ------
     ModelError
         For a kind of force that has no counterpart here, for implicit solvents in a periodic box, and for a virtual
-        site whose atoms do not lie in one rigid body with it.
+        site that does not lie in one rigid body with its parent atoms.
     """
     check_openmm_system(system, "from_system")
     if articulation is not None and not isinstance(articulation, Articulation):
-        raise ModelError(f"from_system: expected an articulation, as perceive gives it, got {shown(articulation)}")
+        raise ModelError(f"from_system: expected an articulation from perceive, got {shown(articulation)}")
     return forces_of_system(system, articulation)
 
 
 def forces_of_system(system: Any, articulation: Any = None) -> ForceField:
-    """As :func:`from_system`, of whatever says which particles do not move against each other."""
+    """Do what :func:`from_system` does, for any object that says which particles do not move relative to each other."""
     count = system.getNumParticles()
     if articulation is not None and len(articulation.cluster) == count:
         check_virtual_sites(system, articulation.cluster)
@@ -160,24 +167,24 @@ def forces_of_system(system: Any, articulation: Any = None) -> ForceField:
 
 
 class Rigid:
-    """Which atoms do not move against each other.
+    """Record of the atoms that do not move relative to each other.
 
     Parameters
     ----------
     count
         Number of atoms.
     articulation
-        Of the structure; without one every atom moves by itself.
+        Articulation of the structure; without it, every atom moves by itself.
     """
 
     def __init__(self, count: int, articulation: Articulation | None) -> None:
         self.bodies: list[set[int]] = [{k} for k in range(count)]
-        """Bodies in which each atom has a place of its own: its cluster's, and that of a joint about an axis that goes
-        through it."""
+        """Bodies in which each atom has a fixed position: its own cluster, and the cluster across a joint whose axis
+        passes through the atom."""
         if articulation is None:
             return
         if len(articulation.cluster) != count:
-            raise ModelError("the articulation is of another structure: perceive this one")
+            raise ModelError("the articulation belongs to another structure: call perceive on this one")
         self.bodies = [{int(cluster)} for cluster in articulation.cluster]
         for child, (near, far) in enumerate(articulation.axis.tolist()):
             if near < 0:
@@ -187,12 +194,12 @@ class Rigid:
                 self.bodies[near].add(child)
 
     def can_change(self, *groups: Sequence[int]) -> bool:
-        """Whether the atoms of some group do not all belong to one body."""
+        """Whether the atoms of some group do not all lie in one body."""
         return any(not set.intersection(*(self.bodies[k] for k in atoms)) for atoms in groups)
 
 
 def _constant(structure: Structure, articulation: Articulation, every: ForceField, kept: ForceField) -> float:
-    """Energy of what acts within rigid bodies: what free atoms have more of than bodies, in the given places."""
+    """Energy of the terms within rigid bodies at the given positions: the difference between free atoms and bodies."""
     places = structure.positions if kept.sites is None else kept.sites.positions
     builder = ModelBuilder(units=UNITS, box=structure.box)
     builder.add_particles(len(places), mass=1.0, positions=places, kind=every.kinds, charge=every.charges)
@@ -209,5 +216,5 @@ def _constant(structure: Structure, articulation: Articulation, every: ForceFiel
 
 
 def _pairwise(forces: Sequence[Any]) -> list[Any]:
-    """All but the solvent, which is no sum over pairs and acts on one body's atoms too."""
+    """All forces except the solvent, which is not a sum over pairs and acts on the atoms of one body too."""
     return [force for force in forces if not isinstance(force, GeneralizedBorn)]

@@ -1,4 +1,4 @@
-"""The files that OpenMM reads force fields from: its own, and those that a user brings."""
+"""Force field files for OpenMM: those that come with it, and those of a user."""
 
 import io
 import re
@@ -17,20 +17,20 @@ Solvent = Literal["vacuum", "obc2", "tip3p", "tip3pfb", "spce", "opc3", "tip4pew
 FILES: Mapping[str, tuple[str, ...]] = {"amber14": ("amber14-all.xml",), "charmm36": ("charmm36.xml",)}
 """OpenMM's files of each force field."""
 IMPLICIT: Mapping[str, tuple[str, ...]] = {"vacuum": (), "obc2": ("implicit/obc2.xml",)}
-"""And of each solvent without molecules."""
+"""OpenMM's files of each implicit solvent."""
 IONS: Mapping[str, str] = {"amber14": "amber14/tip3p.xml", "charmm36": "charmm36/water.xml"}
-"""Water and ions, where a solvent without molecules has some."""
+"""OpenMM's files of water and ions, for use with an implicit solvent."""
 
 
 class Water(NamedTuple):
-    """A model of water."""
+    """A water model."""
 
     filled_from: str
-    """Which of the modeller's boxes of water is filled in; its molecules then get the model's own geometry."""
+    """The modeller's box of water to fill in; its molecules then get the geometry of this model."""
     files: Mapping[str, str]
-    """OpenMM's file of it and of its ions, by the force field."""
+    """OpenMM's file of the water model and its ions, by the force field."""
     sites: int
-    """Of a molecule."""
+    """Number of sites of a molecule."""
 
 
 WATERS: Mapping[str, Water] = {
@@ -43,10 +43,10 @@ WATERS: Mapping[str, Water] = {
     "opc": Water("tip4pew", {"amber14": "amber14/opc.xml"}, 4),
     "tip4p2005": Water("tip4pew", {"charmm36": "charmm36/tip4p2005.xml"}, 4),
 }
-"""By the word for it."""
+"""Water models by name."""
 SOLVENTS = (*IMPLICIT, *WATERS)
 MOST = 64 * 1024 * 1024
-"""Largest file of a user's that is read [bytes]."""
+"""Largest size of a user's file [bytes]."""
 _CODE = re.compile(r"<\s*(?:\w+:)?(\w*Script)\b")
 _STRANGE = re.compile(r"(?i)<!DOCTYPE|<!ENTITY")
 _INCLUDE = re.compile(r"<\s*(?:\w+:)?Include\b")
@@ -58,15 +58,15 @@ class Reader(NamedTuple):
     force_field: Any
     """OpenMM's ``ForceField``."""
     own: tuple[str, ...]
-    """The names of OpenMM's files in it."""
+    """Names of the files that come with OpenMM."""
     brought: tuple[str, ...]
-    """What the user's files hold."""
+    """Contents of the user's files."""
     ions: bool
-    """Whether ions and water of TIP3P's file were added beside a solvent without molecules."""
+    """Whether TIP3P's file of ions and water was added to an implicit solvent."""
 
 
 def check_words(name: Any, solvent: Any) -> None:
-    """Raises ModelError for a force field or a solvent that there is not, and for two that do not go together."""
+    """Raise ModelError for an unknown force field or solvent, or two that do not fit together."""
     for key, given, known in (("force_field", name, FILES), ("solvent", solvent, SOLVENTS)):
         if not isinstance(given, str) or given not in known:
             raise ModelError(f"model.{key}: there is no {shown(given)} (known: {', '.join(known)})")
@@ -76,21 +76,21 @@ def check_words(name: Any, solvent: Any) -> None:
 
 
 def reader(structure: Structure, name: str, solvent: str, files: Sequence[str] = ()) -> Reader:
-    """The force field of a structure.
+    """Read the force field of a structure.
 
     Parameters
     ----------
     structure
-        Its ions and water ask for parameters of them.
+        The structure; its ions and water determine whether their parameters are needed.
     name, solvent
         Words of :data:`FILES` and :data:`SOLVENTS`.
     files
-        Of the user: paths, or names of files that come with OpenMM.
+        The user's files: paths, or names of files that come with OpenMM.
 
     Raises
     ------
     ModelError
-        Naming the file, for one that cannot be read or holds code.
+        For a file that cannot be read or holds code; the message names it.
     """
     check_words(name, solvent)
     own = list(FILES[name])
@@ -111,7 +111,8 @@ def reader(structure: Structure, name: str, solvent: str, files: Sequence[str] =
             own.append(file)
         else:
             raise ModelError(
-                f"model.force_field_files: {clipped(file)}: there is no such file, nor one of OpenMM's of this name"
+                f"model.force_field_files: {clipped(file)}: there is no such file, and none of this name comes with "
+                "OpenMM"
             )
     return Reader(_read(tuple(dict.fromkeys(own)), tuple(brought)), tuple(own), tuple(brought), ions)
 
@@ -123,14 +124,14 @@ def _comes_with_openmm(file: str) -> bool:
 
 
 def _content(path: Path) -> str:
-    """The text of a user's file; raises ModelError for what holds code or includes other files."""
+    """Read the text of a user's file; raise ModelError if it holds code or includes other files."""
     where = f"model.force_field_files: {clipped(path)}"
     try:
         with path.open("rb") as stream:
             data = stream.read(MOST + 1)
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ModelError(f"{where}: is no text; expected a force field in OpenMM's XML") from None
+        raise ModelError(f"{where}: is not a text file; expected a force field in OpenMM's XML") from None
     except OSError as error:
         raise ModelError(f"{where}: cannot be read: {error.strerror}") from None
     if len(data) > MOST:
@@ -139,38 +140,38 @@ def _content(path: Path) -> str:
     if code:
         raise ModelError(f"{where}: has a <{code[1]}>, which is code and is not run; leave it out")
     if _STRANGE.search(text):
-        raise ModelError(f"{where}: declares a type of document or an entity, which no force field needs; leave it out")
+        raise ModelError(f"{where}: declares a document type or an entity, which no force field needs; leave it out")
     if _INCLUDE.search(text):
         raise ModelError(
-            f"{where}: includes another file; name that one in force_field_files too, and leave <Include> out"
+            f"{where}: includes another file; name that file in force_field_files too, and remove <Include>"
         )
     _parsed(where, text)
     return text
 
 
 def _parsed(where: str, text: str) -> None:
-    """Raises ModelError for what OpenMM could not read by itself."""
+    """Raise ModelError for text that OpenMM could not read by itself."""
     from xml.etree import ElementTree
 
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise ModelError(f"{where}: is no XML: {error}") from None
+        raise ModelError(f"{where}: is not valid XML: {error}") from None
     if root.tag != "ForceField":
         raise ModelError(f"{where}: its first element is <{root.tag}>; expected OpenMM's <ForceField>")
 
 
 @lru_cache(maxsize=8)
 def _read(own: tuple[str, ...], brought: tuple[str, ...]) -> Any:
-    """OpenMM's reader of a force field; CHARMM's takes it ten seconds."""
+    """Return OpenMM's cached reader of a force field; CHARMM's takes ten seconds to read."""
     return fresh(own, brought)
 
 
 def fresh(own: Sequence[str], brought: Sequence[str]) -> Any:
-    """A reader of a force field that nobody else has."""
+    """Return a new reader of a force field, not shared with other callers."""
     app = openmm_app()
     try:
         return app.ForceField(*own, *(io.StringIO(text) for text in brought))
-    except Exception as error:  # whatever OpenMM raises for a file with something wrong in it
+    except Exception as error:  # OpenMM raises various exceptions for a faulty file
         said = f"{type(error).__name__}: {clipped(error)}"
         raise ModelError(f"model.force_field_files: OpenMM cannot read the given files: {said}") from None

@@ -1,4 +1,4 @@
-"""OpenMM's forces, one by one, as ours. Both take kJ/mol, nm and radians; a mole's kilojoule is a Da nm²/ps²."""
+"""Convert OpenMM's forces to our own. Both use kJ/mol, nm and radians; 1 kJ/mol is 1 Da nm²/ps²."""
 
 import re
 from collections.abc import Callable
@@ -20,19 +20,19 @@ from articulon.forces.sites.listed_pairs import ListedPairs
 from articulon.molecules import periodic_terms as periodic
 
 CanChange = Callable[..., bool]
-"""Whether any of some sets of atoms, a tuple each, can change."""
+"""Test whether the relative positions within some group of atoms, each a tuple, can change."""
 Bonded = tuple[str, list[Any], int]
-"""Name of a term, its forces, and how many of them were given."""
+"""Name of a term, its forces, and the number of terms that OpenMM has."""
 OFFSET = 0.009
-"""What OpenMM's generalised Born forces take off the radii [nm]."""
+"""Length that OpenMM's generalised Born forces subtract from the radii [nm]."""
 HARMONIC_TORSION = ("k*(theta-theta0)^2", ("k", "theta0"))
 LENNARD_JONES_14 = ("4*epsilon*((sigma/r)^12-(sigma/r)^6)", ("sigma", "epsilon"))
 LENNARD_JONES_TABLES = "acoef(type1, type2)/r^12 - bcoef(type1, type2)/r^6;"
-"""What OpenMM's reader of CHARMM's force field writes."""
+"""Energy expression that OpenMM's reader of CHARMM's force field writes."""
 
 
 class Nonbonded(NamedTuple):
-    """What acts between all atoms."""
+    """Forces between all atoms."""
 
     kinds: tuple[str, ...]
     charges: np.ndarray
@@ -40,14 +40,14 @@ class Nonbonded(NamedTuple):
 
 
 def plain(value: Any) -> float:
-    """A quantity of OpenMM in nm, ps, Da, e and radians."""
+    """Convert a quantity of OpenMM to nm, ps, Da, e and radians."""
     from openmm import unit
 
     return float(value.value_in_unit_system(unit.md_unit_system) if unit.is_quantity(value) else value)
 
 
 def number(force: Any) -> int:
-    """How many members a bonded force of ours has."""
+    """Return the number of terms in one of our bonded forces."""
     for key in ("bonds", "angles", "dihedrals", "pairs", "first"):
         if hasattr(force, key):
             return len(getattr(force, key))
@@ -55,7 +55,7 @@ def number(force: Any) -> int:
 
 
 def bonds(force: Any, can_change: CanChange) -> Bonded:
-    """HarmonicBondForce, Urey–Bradley terms among them."""
+    """Convert a HarmonicBondForce, which includes Urey–Bradley terms."""
     every = [force.getBondParameters(k) for k in range(force.getNumBonds())]
     rows = [(i, j, plain(length), plain(k)) for i, j, length, k in every if can_change((i, j))]
     found = []
@@ -66,7 +66,7 @@ def bonds(force: Any, can_change: CanChange) -> Bonded:
 
 
 def angles(force: Any, can_change: CanChange) -> Bonded:
-    """HarmonicAngleForce."""
+    """Convert a HarmonicAngleForce."""
     every = [force.getAngleParameters(k) for k in range(force.getNumAngles())]
     rows = [((i, j, k), plain(angle), plain(s)) for i, j, k, angle, s in every if can_change((i, j, k))]
     found = []
@@ -77,7 +77,7 @@ def angles(force: Any, can_change: CanChange) -> Bonded:
 
 
 def torsions(force: Any, can_change: CanChange) -> Bonded:
-    """PeriodicTorsionForce, impropers among them."""
+    """Convert a PeriodicTorsionForce, which includes impropers."""
     every = [force.getTorsionParameters(k) for k in range(force.getNumTorsions())]
     rows = [(tuple(p[:4]), p[4], plain(p[5]), plain(p[6])) for p in every if can_change(p[:4])]
     found = []
@@ -88,7 +88,7 @@ def torsions(force: Any, can_change: CanChange) -> Bonded:
 
 
 def harmonic_torsions(force: Any, can_change: CanChange) -> Bonded:
-    """CustomTorsionForce, of CHARMM's impropers alone: k (θ − θ₀)²."""
+    """Convert a CustomTorsionForce of CHARMM's impropers, the only supported kind: k (θ − θ₀)²."""
     names = tuple(force.getPerTorsionParameterName(k) for k in range(force.getNumPerTorsionParameters()))
     _expect(force, "CustomTorsionForce", HARMONIC_TORSION, names)
     every = [force.getTorsionParameters(k) for k in range(force.getNumTorsions())]
@@ -101,7 +101,7 @@ def harmonic_torsions(force: Any, can_change: CanChange) -> Bonded:
 
 
 def correction_maps(force: Any, can_change: CanChange) -> Bonded:
-    """CMAPTorsionForce."""
+    """Convert a CMAPTorsionForce."""
     every = [force.getTorsionParameters(k) for k in range(force.getNumTorsions())]
     rows = [(p[0], tuple(p[1:5]), tuple(p[5:9])) for p in every if can_change(p[1:5], p[5:9])]
     found = []
@@ -109,7 +109,7 @@ def correction_maps(force: Any, can_change: CanChange) -> Bonded:
         maps = []
         for k in range(force.getNumMaps()):
             size, energy = force.getMapParameters(k)
-            # The first angle runs fastest.
+            # The first angle is the fastest index.
             maps.append(np.array([plain(e) for e in energy]).reshape(size, size).T.tolist())
         chosen, first, second = zip(*rows, strict=True)
         found.append(CorrectionMaps(maps=maps, first=first, second=second, map=chosen))
@@ -117,7 +117,7 @@ def correction_maps(force: Any, can_change: CanChange) -> Bonded:
 
 
 def listed_lennard_jones(force: Any, can_change: CanChange) -> Bonded:
-    """CustomBondForce, of CHARMM's pairs three bonds apart alone."""
+    """Convert a CustomBondForce of CHARMM's 1–4 pairs, the only supported kind."""
     names = tuple(force.getPerBondParameterName(k) for k in range(force.getNumPerBondParameters()))
     _expect(force, "CustomBondForce", LENNARD_JONES_14, names)
     every = [force.getBondParameters(k) for k in range(force.getNumBonds())]
@@ -148,7 +148,8 @@ def _expect(force: Any, kind: str, known: tuple[str, tuple[str, ...]], names: tu
 
 
 def nonbonded(system: Any, can_change: CanChange) -> Nonbonded | None:
-    """NonbondedForce with its exceptions, tables of Lennard-Jones parameters by pairs of types, and the solvent."""
+    """Convert a NonbondedForce with its exceptions, a table of Lennard-Jones parameters by pairs of types, and the
+    solvent."""
     found: dict[str, Any] = {type(force).__name__: force for force in system.getForces()}
     force = found.get("NonbondedForce")
     if force is None:
@@ -171,7 +172,7 @@ def nonbonded(system: Any, can_change: CanChange) -> Nonbonded | None:
 
 
 def _ends(force: Any) -> dict[str, Any]:
-    """Cutoff and switch, as our laws take them."""
+    """Return cutoff and switch as options of our force laws."""
     if force.getNonbondedMethod() == force.NoCutoff:
         return {}
     ends: dict[str, Any] = {"cutoff": plain(force.getCutoffDistance())}
@@ -181,7 +182,7 @@ def _ends(force: Any) -> dict[str, Any]:
 
 
 def _mixed(sigma: np.ndarray, epsilon: np.ndarray, ends: dict[str, Any]) -> tuple[tuple[str, ...], list[Any]]:
-    """Kinds by σ and ε, and their law. Without a depth σ says nothing."""
+    """Return kinds by σ and ε, and their force law. σ is irrelevant where ε is zero."""
     sigma = np.where((epsilon > 0.0) & (sigma > 0.0), sigma, 1.0)
     unique, inverse = np.unique(np.stack([sigma, epsilon], axis=1), axis=0, return_inverse=True)
     names = [f"T{k + 1}" for k in range(len(unique))]
@@ -193,11 +194,11 @@ def _mixed(sigma: np.ndarray, epsilon: np.ndarray, ends: dict[str, Any]) -> tupl
 
 
 def _tabulated(force: Any, ends: dict[str, Any], epsilon: np.ndarray) -> tuple[tuple[str, ...], list[Any]]:
-    """Kinds by types, and their law by tables, in which pairs of types may have parameters that no rule mixes."""
+    """Return kinds by type and a tabulated force law, in which pairs of types may deviate from any mixing rule."""
     if force.getEnergyFunction().strip() != LENNARD_JONES_TABLES or epsilon.any():
         raise ModelError(
             f"model.force_field: OpenMM's CustomNonbondedForce '{force.getEnergyFunction()}' has no counterpart here: "
-            f"'{LENNARD_JONES_TABLES}' has, where NonbondedForce has charges alone"
+            f"'{LENNARD_JONES_TABLES}' has, where NonbondedForce has only charges"
         )
     tables = {}
     for k in range(force.getNumTabulatedFunctions()):
@@ -215,7 +216,7 @@ def _tabulated(force: Any, ends: dict[str, Any], epsilon: np.ndarray) -> tuple[t
 
 
 def _exceptions(force: Any, can_change: CanChange) -> list[Any]:
-    """Pairs that the sums over all leave out, and those among them with parameters of their own."""
+    """Return the pairs that sums over all pairs exclude, and those among them with parameters of their own."""
     every = [force.getExceptionParameters(k) for k in range(force.getNumExceptions())]
     if not every:
         return []
@@ -232,7 +233,7 @@ def _exceptions(force: Any, can_change: CanChange) -> list[Any]:
 
 
 def _born(force: Any) -> GeneralizedBorn:
-    """The implicit solvent."""
+    """Convert the implicit solvent."""
     count = force.getNumParticles()
     parameters = [[plain(v) for v in _row(force.getParticleParameters(k))] for k in range(count)]
     ends = {} if force.getNonbondedMethod() == force.NoCutoff else {"cutoff": plain(force.getCutoffDistance())}
@@ -249,7 +250,7 @@ def _born(force: Any) -> GeneralizedBorn:
     value = force.getComputedValueParameters(1)[1] if force.getNumComputedValues() > 1 else ""
     constants = dict(re.findall(r"(\w+)=([0-9.eE+-]+)", texts[0]))
     if names != ["charge", "or", "sr"] or "psi-0.8*psi^2+4.85*psi^3" not in value or float(constants["kappa"]) != 0.0:
-        raise ModelError("model.solvent: of OpenMM's implicit solvents only obc2 without salt has a counterpart here")
+        raise ModelError("model.solvent: of OpenMM's implicit solvents, only obc2 without salt has a counterpart here")
     surface = [re.match(r"([0-9.]+)\*\(radius\+0.14\)", text) for text in texts]
     tension = next((float(match[1]) / (4.0 * np.pi) for match in surface if match), 0.0)
     _, offset_radii, shadows = np.array(parameters).T

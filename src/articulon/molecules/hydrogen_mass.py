@@ -1,4 +1,4 @@
-"""Heavier hydrogens, which slow the turning of the lightest groups and so allow longer steps."""
+"""Hydrogen mass repartitioning, which slows the lightest groups and so allows longer steps."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,23 +11,24 @@ from articulon.units import unit_system
 
 
 def heavier_hydrogens(structure: Structure, mass: Any) -> Structure:
-    """The structure with a mass for every hydrogen that is bonded to a heavier atom, which gives what is added.
+    """Return the structure with a given mass for every bonded hydrogen; the added mass is taken from its heavy atom.
 
-    Mass and centre of mass of the whole change little, and averages over positions not at all but for the metric of
-    rigid bonds; groups such as hydroxyl turn more slowly. As in OpenMM (``hydrogenMass`` of
+    The total mass stays, and the centre of mass changes little. Averages over positions change only by the metric of
+    rigid bonds; groups such as hydroxyl rotate more slowly. As in OpenMM (``hydrogenMass`` of
     ``ForceField.createSystem``; Feenstra, Hess and Berendsen, J. Comput. Chem. 20, 786, 1999), water is left as it is.
 
     Parameters
     ----------
     structure
-        With all its hydrogens.
+        The structure with all its hydrogens.
     mass
-        Of each hydrogen, such as ``"3 Da"`` [Da].
+        Mass of each hydrogen, such as ``"3 Da"`` [Da].
 
     Raises
     ------
     ModelError
-        For a mass below that of hydrogen, and naming an atom that it would leave lighter than its hydrogens.
+        For a mass below that of hydrogen, and for an atom that would become lighter than its hydrogens; the message
+        names the atom.
     """
     check_structure(structure, "heavier_hydrogens")
     try:
@@ -43,8 +44,8 @@ def heavier_hydrogens(structure: Structure, mass: Any) -> Structure:
             continue
         if not given >= masses[second]:
             raise ModelError(
-                f"model.hydrogen_mass: {given:g} Da is less than the mass of hydrogen, {masses[second]:g} Da; give "
-                "more, such as 3 Da"
+                f"model.hydrogen_mass: {given:g} Da is less than the mass of hydrogen, {masses[second]:g} Da; use a "
+                "larger mass, such as 3 Da"
             )
         masses[first] -= given - masses[second]
         masses[second] = given
@@ -52,7 +53,7 @@ def heavier_hydrogens(structure: Structure, mass: Any) -> Structure:
     light = [k for k in sorted(givers) if not masses[k] >= given]
     if light:
         raise ModelError(
-            f"model.hydrogen_mass: of {given:g} Da would leave {structure.label(light[0])} with {masses[light[0]]:.3g} "
-            "Da, less than its hydrogens; give less, such as 3 Da"
+            f"model.hydrogen_mass: {given:g} Da would leave {structure.label(light[0])} with {masses[light[0]]:.3g} "
+            "Da, less than its hydrogens; use a smaller mass, such as 3 Da"
         )
     return replace(structure, masses=np.ascontiguousarray(masses))

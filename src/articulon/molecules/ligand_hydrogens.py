@@ -1,4 +1,4 @@
-"""Hydrogens of ligands, by the SMILES that say what they are; RDKit places them."""
+"""Hydrogens of ligands, defined by SMILES and placed by RDKit."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,12 +13,12 @@ from articulon.molecules.elements import ANGSTROM
 from articulon.molecules.structure import Structure
 
 N_H = 0.101
-"""Length of a peptide's N-H [nm]."""
+"""Length of the N–H bond of a peptide [nm]."""
 MISSING = "this needs RDKit: pip install 'articulon[ligands]'"
 
 
 def rdkit_chemistry() -> Any:
-    """RDKit's module of molecules; raises ModelError with what to install."""
+    """Return RDKit's chemistry module; raise ModelError, saying what to install, if it is missing."""
     try:
         from rdkit import Chem, rdBase
     except ImportError:
@@ -28,7 +28,7 @@ def rdkit_chemistry() -> Any:
 
 
 def checked_ligands(given: Any, where: str) -> dict[str, str]:
-    """SMILES by the name of the residue; raises ModelError for what is none."""
+    """Return SMILES by residue name; raise ModelError for anything else."""
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
@@ -39,13 +39,13 @@ def checked_ligands(given: Any, where: str) -> dict[str, str]:
 
 
 def with_ligand_hydrogens(structure: Structure, ligands: Mapping[str, str]) -> Structure:
-    """A copy in which each residue of the given names has its hydrogens, placed by RDKit in standard geometry.
+    """Return a copy in which each residue of the given names has its hydrogens, placed by RDKit in standard geometry.
 
     Raises
     ------
     ModelError
-        For SMILES that cannot be read, names of no residue, and a residue whose heavy atoms and bonds are not those of
-        its SMILES.
+        For SMILES that cannot be read, names of no residue, and a residue whose heavy atoms and bonds differ from its
+        SMILES.
     """
     added: dict[int, list[NewAtom]] = {}
     gone: list[int] = []
@@ -63,15 +63,15 @@ def with_ligand_hydrogens(structure: Structure, ligands: Mapping[str, str]) -> S
                 continue
             gone.extend(have)
             added[k] = _hydrogens(structure, molecule, heavy)
-            lines.append(f"{residue.label}: {len(added[k])} hydrogens were added by RDKit, as its SMILES says")
+            lines.append(f"{residue.label}: {len(added[k])} hydrogens were added by RDKit, from its SMILES")
     return replace(edited(structure, added, gone), inferred=(*structure.inferred, *lines)) if added else structure
 
 
 def chemistry(structure: Structure, k: int, smiles: str) -> tuple[Any, list[int]]:
-    """RDKit's molecule of a residue, with the bond orders of its SMILES.
+    """Return RDKit's molecule of a residue with the bond orders of its SMILES, and the atoms of the structure that its
+    heavy atoms correspond to.
 
-    Its own heavy atoms come first, then those of other residues that it is bonded to, then all hydrogens. Also returned
-    are the atoms of the structure that its heavy ones are.
+    The residue's own heavy atoms come first, then those of other residues bonded to it, then all hydrogens.
     """
     chem = rdkit_chemistry()
     from rdkit.Chem import AllChem
@@ -96,12 +96,12 @@ def chemistry(structure: Structure, k: int, smiles: str) -> tuple[Any, list[int]
     except ValueError as error:
         said = clipped(error)
         raise ModelError(
-            f"{where}: its {len(heavy)} heavy atoms and their bonds are not those of {shown(smiles)}, which has "
+            f"{where}: its {len(heavy)} heavy atoms and their bonds differ from those of {shown(smiles)}, which has "
             f"{pattern.GetNumAtoms()} atoms: {said}"
         ) from None
     if ordered.GetNumAtoms() != pattern.GetNumAtoms():
         raise ModelError(
-            f"{where}: has {ordered.GetNumAtoms()} heavy atoms, and {shown(smiles)} has {pattern.GetNumAtoms()}"
+            f"{where}: has {ordered.GetNumAtoms()} heavy atoms, but {shown(smiles)} has {pattern.GetNumAtoms()}"
         )
     joined = _with_outside(chem, ordered, structure, k, heavy)
     whole = chem.AddHs(joined, addCoords=True, onlyOnAtoms=list(range(len(heavy))))
@@ -110,7 +110,7 @@ def chemistry(structure: Structure, k: int, smiles: str) -> tuple[Any, list[int]
 
 
 def _with_outside(chem: Any, molecule: Any, structure: Structure, k: int, heavy: list[int]) -> Any:
-    """The molecule with the atoms of other residues that it is bonded to, where a hydrogen would be otherwise."""
+    """Return the molecule with the atoms of other residues bonded to it, in place of hydrogens."""
     joined = chem.RWMol(molecule)
     shape = joined.GetConformer()
     for index, a in enumerate(heavy):
@@ -145,7 +145,7 @@ def _hydrogens(structure: Structure, molecule: Any, heavy: list[int]) -> list[Ne
 
 
 def _in_plane(structure: Structure, atom: int) -> np.ndarray | None:
-    """Where the hydrogen of a peptide's nitrogen is: opposite to both of its neighbours; None for other atoms."""
+    """Return the direction of a peptide nitrogen's hydrogen, opposite to both neighbours; None for other atoms."""
     around = [b for b in structure.neighbours[atom] if structure.elements[b] != "H"]
     other = any(structure.names[b] == "C" and structure.residue[b] != structure.residue[atom] for b in around)
     if structure.names[atom] != "N" or not other or len(around) != 2:

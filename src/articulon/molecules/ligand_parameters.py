@@ -1,4 +1,4 @@
-"""Parameters of ligands by the general AMBER force field: AmberTools finds them, ParmEd writes them as OpenMM's XML."""
+"""Ligand parameters of the general AMBER force field, computed by AmberTools and written by ParmEd as OpenMM's XML."""
 
 import shutil
 import subprocess
@@ -17,10 +17,10 @@ from articulon.molecules.structure import Structure, check_structure
 
 ChargeMethod = Literal["am1-bcc", "gasteiger"]
 METHODS = {"am1-bcc": "bcc", "gasteiger": "gas"}
-"""What antechamber calls each way to find charges."""
+"""Antechamber's name of each charge method."""
 MISSING = "this needs AmberTools and ParmEd: pip install 'articulon[ligands]', or AmberTools by conda"
 LONGEST = 24 * 3600.0
-"""How long a program may take [s]: AM1 of a hundred atoms takes ten minutes."""
+"""Time limit of a program [s]; AM1 for a hundred atoms takes ten minutes."""
 
 
 def write_ligand_parameters(
@@ -31,31 +31,31 @@ def write_ligand_parameters(
     *,
     charges: ChargeMethod = "am1-bcc",
 ) -> None:
-    """Write the parameters of a ligand as a force field file of OpenMM, to be named in ``force_field_files``.
+    """Write the parameters of a ligand as an OpenMM force field file, to be named in ``force_field_files``.
 
     Atom types and bonded parameters are those of GAFF2 (Wang et al., J. Comput. Chem. 25, 1157, 2004), with parmchk2's
-    substitutes for those that it lacks; charges are AM1-BCC (Jakalian, Jack and Bayly, J. Comput. Chem. 23, 1623, 2002)
-    of the ligand as it stands in the structure, after a relaxation, or Gasteiger's, which are quick and rough. They go
-    with ``amber14``.
+    substitutes for missing ones. Charges are AM1-BCC (Jakalian, Jack and Bayly, J. Comput. Chem. 23, 1623, 2002) for
+    the relaxed geometry of the ligand in the structure, or Gasteiger charges, which are quick and rough. The parameters
+    fit ``amber14``.
 
     Parameters
     ----------
     structure
-        With the ligand and its hydrogens.
+        The structure with the ligand and its hydrogens.
     name
-        Of the residue; parameters are those of the first of this name.
+        Name of the residue; the parameters are those of the first residue of this name.
     smiles
-        What it is: its bond orders and charge.
+        SMILES of the ligand, which defines its bond orders and charge.
     path
-        The file, which must not be there yet.
+        A new file.
     charges
-        How charges are found: ``am1-bcc``, which takes minutes, or ``gasteiger``.
+        Charge method: ``am1-bcc``, which takes minutes, or ``gasteiger``.
 
     Raises
     ------
     ModelError
-        Where AmberTools, ParmEd or RDKit is not installed or fails, for a ligand that is bonded to other residues or
-        lacks hydrogens, and for a file that is there already.
+        If AmberTools, ParmEd or RDKit is not installed or fails, for a ligand that is bonded to other residues or lacks
+        hydrogens, and for an existing file.
     """
     check_structure(structure, "write_ligand_parameters")
     one_word(name, "write_ligand_parameters, name")
@@ -63,7 +63,7 @@ def write_ligand_parameters(
     word(charges, tuple(METHODS), "write_ligand_parameters, charges")
     path = path_of(path, "write_ligand_parameters, path")
     if exists(path):
-        raise ModelError(f"{clipped(path)}: is there already; choose another name, or move it away")
+        raise ModelError(f"{clipped(path)}: the file exists; choose another name, or move it away")
     text = ligand_parameters(structure, name, smiles, charges)
     try:
         path.write_text(text, encoding="utf-8")
@@ -72,7 +72,7 @@ def write_ligand_parameters(
 
 
 def ligand_parameters(structure: Structure, name: str, smiles: str, charges: str) -> str:
-    """The text of the file of :func:`write_ligand_parameters`."""
+    """Return the text of the file of :func:`write_ligand_parameters`."""
     chosen = [k for k, residue in enumerate(structure.residues) if residue.name == name]
     if not chosen:
         raise ModelError(f"{structure.source}: there is no residue {shown(name)}")
@@ -81,13 +81,13 @@ def ligand_parameters(structure: Structure, name: str, smiles: str, charges: str
     where = f"{structure.source}: {residue.label}"
     inside = range(residue.start, residue.stop)
     if any(structure.residue[b] != k for a in inside for b in structure.neighbours[a]):
-        raise ModelError(f"{where}: is bonded to other residues; these parameters are of molecules of their own")
+        raise ModelError(f"{where}: is bonded to other residues; these parameters are for separate molecules")
     molecule, heavy = chemistry(structure, k, smiles)
     have = sum(structure.elements[a] == "H" for a in inside)
     wanted = molecule.GetNumAtoms() - len(heavy)
     if have != wanted:
         raise ModelError(
-            f"{where}: has {have} hydrogens, and {shown(smiles)} has {wanted}; read it with add_missing = true and "
+            f"{where}: has {have} hydrogens, but {shown(smiles)} has {wanted}; read it with add_missing = true and "
             f"ligands = {{{name} = '{smiles}'}}"
         )
     chem = rdkit_chemistry()
@@ -95,7 +95,7 @@ def ligand_parameters(structure: Structure, name: str, smiles: str, charges: str
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         chem.MolToMolFile(molecule, str(place / "ligand.sdf"))
-        announce(f"{residue.label}: AmberTools finds {charges} charges and GAFF2 parameters, which may take minutes")
+        announce(f"{residue.label}: AmberTools computes {charges} charges and GAFF2 parameters, which may take minutes")
         _run(
             "antechamber",
             ["-i", "ligand.sdf", "-fi", "sdf", "-o", "ligand.mol2", "-fo", "mol2", "-c", METHODS[charges]]
@@ -113,8 +113,8 @@ def ligand_parameters(structure: Structure, name: str, smiles: str, charges: str
 
 
 def found_program(program: str) -> str | None:
-    """One of AmberTools: of this environment, of the command path, or of those that acpype brings; None where there is
-    none."""
+    """Return the path of an AmberTools program, from this environment, the command path, or the package acpype; None if
+    there is none."""
     own = Path(sys.executable).parent / program
     if own.is_file():
         return str(own)
@@ -127,7 +127,7 @@ def found_program(program: str) -> str | None:
 
 
 def _run(program: str, options: list[str], folder: Path, where: str) -> None:
-    """Run one of AmberTools in a folder; raises ModelError with what it said last."""
+    """Run an AmberTools program in a folder; raise ModelError with its last output if it fails."""
     found = found_program(program)
     if found is None:
         raise ModelError(f"{program}: {MISSING}")
@@ -151,7 +151,7 @@ def _run(program: str, options: list[str], folder: Path, where: str) -> None:
 
 
 def _written(folder: Path, name: str, charge: int, method: str) -> str:
-    """OpenMM's XML of AmberTools' files, the names of whose types begin with that of the residue."""
+    """Convert AmberTools' files to OpenMM's XML, with type names that begin with the residue's name."""
     try:
         import parmed
     except ImportError:
@@ -161,11 +161,11 @@ def _written(folder: Path, name: str, charge: int, method: str) -> str:
     known = parmed.openmm.OpenMMParameterSet.from_parameterset(
         parmed.amber.AmberParameterSet(str(folder / "ligand.frcmod"))
     )
-    # antechamber writes charges of six digits, which need not add up.
+    # antechamber writes charges of six digits, which need not add up to a whole charge.
     atoms = list(molecule.atoms)
     rest = (charge - sum(atom.charge for atom in atoms)) / len(atoms)
     if abs(rest) > 0.01:
-        raise ModelError(f"{name}: AmberTools' charges add up to another charge than that of the SMILES, {charge:+d}")
+        raise ModelError(f"{name}: AmberTools' charges do not add up to the charge of the SMILES, {charge:+d}")
     for atom in atoms:
         atom.charge += rest
     known.residues[molecule.name] = molecule
@@ -182,7 +182,7 @@ def _written(folder: Path, name: str, charge: int, method: str) -> str:
 
 
 def _prefixed(root: Any, prefix: str) -> None:
-    """Type names that no other file has, and each improper once."""
+    """Make type names unique across files, and list each improper once."""
     for one in root.iter():
         for key, value in list(one.attrib.items()):
             of_type = one.tag == "Type" and key == "name"
@@ -198,9 +198,9 @@ def _prefixed(root: Any, prefix: str) -> None:
 
 
 def _check_substitutes(text: str, name: str) -> None:
-    """Raises ModelError for parameters that parmchk2 could not even guess."""
+    """Raise ModelError for parameters that parmchk2 could not even estimate."""
     bad = [line.split("  ")[0].strip() for line in text.splitlines() if "ATTN" in line]
     if bad:
         raise ModelError(
-            f"{name}: GAFF2 has no parameters for {', '.join(bad[:8])}, nor like ones; bring them yourself"
+            f"{name}: GAFF2 has no parameters for {', '.join(bad[:8])}, nor similar ones; supply them in a file"
         )

@@ -1,4 +1,4 @@
-"""What is locked of a molecule, in words: side chains, backbones, chains, ranges of residues, rigid domains."""
+"""Selections of what is locked in a molecule: side chains, backbones, chains, ranges of residues, rigid domains."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,49 +22,50 @@ KNOWN = (
 
 
 class Locked(NamedTuple):
-    """What one word locks."""
+    """The part of a molecule that one word locks."""
 
     word: str
     """The word."""
     bonds: np.ndarray
-    """Which bonds do not turn, shape (bonds,)."""
+    """Whether each bond is locked, shape (bonds,)."""
     rigid: tuple[tuple[int, ...], ...]
-    """Atoms that are one rigid body, whatever joins them."""
+    """Groups of atoms that become one rigid body, whatever joins them."""
 
 
 def locked_parts(structure: Structure, locked: Sequence[str], where: str) -> list[Locked]:
-    """What some words lock; raises ModelError, naming the word, for one that is unknown or selects no residue."""
+    """Return the parts that some words lock; raise ModelError, naming the word, if it is unknown or selects no
+    residue."""
     return [_part(structure, text.strip(), where) for text in locked]
 
 
 def locked_bodies(structure: Structure, articulation: Articulation, locked: str | Sequence[str]) -> tuple[str, ...]:
-    """Names of the bodies whose joints are locked, for ``ar.simulate(model, ..., locked=...)``.
+    """Return the names of bodies whose joints are locked, for ``ar.simulate(model, ..., locked=...)``.
 
     Parameters
     ----------
     structure, articulation
-        Those that the model was built of.
+        Those from which the model was built.
     locked
-        Words, one or several:
+        One word or several:
 
-        - ``"side-chains"``: χ₁, χ₂ ... and all else that turns beyond the backbone, in proteins and nucleic acids;
+        - ``"side-chains"``: χ₁, χ₂ … and all other torsions beyond the backbone, in proteins and nucleic acids;
         - ``"backbone"``: φ, ψ, and ω where it is free; sugar and phosphate of nucleic acids;
-        - ``"A"``: what turns within a chain;
-        - ``"A:10-20,30-35"``, or without a chain ``"10-20"``: what turns within residues, and between those that follow
-          each other;
-        - ``"domain A:1-29,60-117"``: the same as one rigid body, also where it has several segments;
-        - ``"residue LIG"``: what turns within the residues of a name.
+        - ``"A"``: all torsions within a chain;
+        - ``"A:10-20,30-35"``, or without a chain ``"10-20"``: all torsions within the residues, and between consecutive
+          ones;
+        - ``"domain A:1-29,60-117"``: the same as one rigid body, even if it has several segments;
+        - ``"residue LIG"``: all torsions within the residues of a name.
 
     Returns
     -------
     tuple of str
-        In the order of the bodies.
+        Names of the bodies, in the order of the bodies.
 
     Raises
     ------
     ModelError
-        For a word that is not known or that selects nothing that turns, and for a domain of several segments, which
-        joints alone do not hold together: give that to :func:`perceive`.
+        For an unknown word, a word that selects no torsion, and a domain of several segments, which joints alone do not
+        hold together: pass that to :func:`perceive`.
     """
     check_cut(structure, articulation, "locked_bodies")
     parts = locked_parts(structure, words(locked, "locked_bodies, locked"), "locked_bodies, locked")
@@ -74,16 +75,17 @@ def locked_bodies(structure: Structure, articulation: Articulation, locked: str 
     for part in parts:
         held = np.array([k >= 0 and bool(part.bonds[k]) for k in axis], dtype=bool)
         if not held.any():
-            raise ModelError(f"locked_bodies, locked: '{part.word}': nothing of it turns in this model; leave it out")
+            raise ModelError(f"locked_bodies, locked: '{part.word}': selects no torsion of this model; leave it out")
         _check_segments(structure, part, "locked_bodies, locked")
         found |= held
     return tuple(name for name, chosen in zip(names, found, strict=True) if chosen)
 
 
 def bodies_of_words(model: Model, locked: Sequence[str], where: str) -> tuple[str, ...]:
-    """Names of bodies, where a model is of molecules and words say what of them is locked; others are left as they are.
+    """Return names of bodies, replacing words that select parts of molecules if the model has any.
 
-    A name of a body, or a beginning of one with a star, is itself. Raises ModelError as :func:`locked_bodies`.
+    Names of bodies, and prefixes that end in a star, stay as they are. Raises ModelError where :func:`locked_bodies`
+    does.
     """
     atoms = model.atoms
     if atoms is None:
@@ -99,14 +101,14 @@ def bodies_of_words(model: Model, locked: Sequence[str], where: str) -> tuple[st
         turning = {body: (min(four[1:3]), max(four[1:3])) for body, four in atoms.dihedrals.items()}
         chosen = [body for body, bond in turning.items() if bond in bonds]
         if not chosen:
-            raise ModelError(f"{where}: '{text}': nothing of it turns in this model; leave it out")
+            raise ModelError(f"{where}: '{text}': selects no torsion of this model; leave it out")
         _check_segments(structure, part, where)
         given.extend(model.names[body] for body in sorted(chosen))
     return tuple(dict.fromkeys(given))
 
 
 def _check_segments(structure: Structure, part: Locked, where: str) -> None:
-    """Raises ModelError for a rigid body of several segments: no joint within it holds these together."""
+    """Raise ModelError for a rigid body of several segments, which no joint within it holds together."""
     if not part.rigid:
         return
     inside = {a for atoms in part.rigid for a in atoms}
@@ -118,13 +120,13 @@ def _check_segments(structure: Structure, part: Locked, where: str) -> None:
         seen.update(front)
     if seen != inside:
         raise ModelError(
-            f"{where}: '{part.word}': its segments are held together by no joint of their own; give it to perceive, or "
-            "to model.locked of a case, which make one rigid body of them"
+            f"{where}: '{part.word}': no joint holds its segments together; pass it to perceive, or to model.locked of "
+            "a case, which make it one rigid body"
         )
 
 
 def _structure_of(atoms: Atoms) -> Structure:
-    """What words are about, of the atoms of a model."""
+    """Return the structure of a model's atoms, to which words refer."""
     stops = atoms.first.tolist()
     residues = tuple(
         Residue(name, number, insertion, chain, kind, "", stops[k], stops[k + 1])  # type: ignore[arg-type]
@@ -167,14 +169,14 @@ def _part(structure: Structure, text: str, where: str) -> Locked:
     elif not text[-1:].isdigit():
         have = ", ".join(f"'{chain}'" for chain in chains if chain)
         there = f"; there are the chains {have}" if have else "; the file names no chains"
-        raise ModelError(f"{where}: '{text}': is none of the words that are known: {KNOWN}{there}")
+        raise ModelError(f"{where}: '{text}': is not a known word: {KNOWN}{there}")
     else:
         chosen = residues_in(structure, text, where)
     return Locked(text, _within(structure, chosen), ())
 
 
 def _within(structure: Structure, residues: list[int]) -> np.ndarray:
-    """Bonds with both atoms in some residues."""
+    """Bonds with both atoms in the given residues."""
     inside = np.zeros(len(structure.residues), dtype=bool)
     inside[residues] = True
     return np.asarray(inside[structure.residue[structure.bonds]].all(axis=1))

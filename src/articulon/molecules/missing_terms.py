@@ -1,4 +1,4 @@
-"""Terms that a user's force field leaves out: OpenMM goes on without a bond, an angle or a torsion of unknown types."""
+"""Detect missing terms of a user's force field: OpenMM silently skips bonds, angles and torsions of unknown types."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,11 +9,11 @@ from articulon.molecules.force_field_files import Reader
 from articulon.molecules.structure import Structure
 
 SHOWN = 20
-"""How many terms a message lists."""
+"""Largest number of terms in a message."""
 
 
 class Captured:
-    """A force of a force field that makes none, and remembers what OpenMM knows of the atoms."""
+    """A generator for OpenMM that adds no force, but keeps OpenMM's data on the atoms."""
 
     def __init__(self) -> None:
         self.data: Any = None
@@ -24,20 +24,20 @@ class Captured:
 
 
 def check_terms(reader: Reader, captured: Captured, structure: Structure, name: str) -> None:
-    """Raises ModelError, naming the atoms, for each charge, bond, angle and torsion without parameters.
+    """Raise ModelError, naming the atoms, for each charge, bond, angle and torsion without parameters.
 
-    Only residues that the user's files describe are asked for.
+    Only residues that the user's files describe are checked.
 
     Parameters
     ----------
     reader
-        The force field, of which a system was made, or tried to be.
+        The force field for which a system was made or attempted.
     captured
-        What it has captured.
+        The captured data on the atoms.
     structure
         The atoms.
     name
-        What messages call the force field.
+        Name of the force field in messages.
     """
     if captured.data is None or not reader.brought:
         return
@@ -51,16 +51,16 @@ def check_terms(reader: Reader, captured: Captured, structure: Structure, name: 
     raise ModelError(
         "\n".join(
             [
-                f"model.force_field: {name} with the files given misses {len(lines)} terms",
+                f"model.force_field: {name} with the given files lacks {len(lines)} terms",
                 *shown,
-                "add them to a file of force_field_files: a missing term would count as none",
+                "add them to a file of force_field_files: OpenMM would treat missing terms as zero",
             ]
         )
     )
 
 
 class _Terms:
-    """The terms of the atoms that a user's files describe."""
+    """Terms of the atoms that a user's files describe."""
 
     def __init__(self, reader: Reader, data: Any, structure: Structure) -> None:
         self.force_field, self.data, self.structure = reader.force_field, data, structure
@@ -74,7 +74,7 @@ class _Terms:
                 self.asked.update(atom.index for atom in residue.atoms())
 
     def nonbonded(self) -> Iterator[str]:
-        """Atoms whose type has no Lennard-Jones parameters."""
+        """Yield a line for each atom whose type has no Lennard-Jones parameters."""
         found = _generators(self.force_field, "NonbondedGenerator")
         known = {kind for one in found for kind in one.params.paramsForType}
         for k in sorted(self.asked) if found else ():
@@ -82,7 +82,7 @@ class _Terms:
                 yield f"{self._atoms((k,))}: no charge and no Lennard-Jones parameters of the type {self.types[k]}"
 
     def bonded(self) -> Iterator[str]:
-        """Bonds, angles and torsions."""
+        """Yield a line for each bond, angle and torsion without parameters."""
         data = self.data
         given: list[tuple[str, list[tuple[Any, ...]], Iterator[tuple[int, ...]]]] = [
             (
@@ -122,7 +122,7 @@ class _Terms:
 
 
 def _rows(generators: list[Any], count: int) -> list[tuple[Any, ...]]:
-    """Types of each row of the generators of one kind."""
+    """Return the types of each row of the generators of one kind."""
     keys = [f"types{k + 1}" for k in range(count)]
     return [row for one in generators for row in zip(*(getattr(one, key) for key in keys), strict=True)]
 
@@ -132,7 +132,7 @@ def _is(row: tuple[Any, ...], types: tuple[Any, ...]) -> bool:
 
 
 def _places(data: Any, structure: Structure) -> list[int]:
-    """Atom of the structure that each of OpenMM's is, −1 for sites without mass, which a structure does not have."""
+    """Return the structure's atom for each of OpenMM's, −1 for massless sites, which a structure does not have."""
     if len(data.atoms) == len(structure):
         return list(range(len(structure)))
     found, k = [], 0

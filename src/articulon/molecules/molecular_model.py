@@ -1,4 +1,4 @@
-"""From an articulation to a model: bodies with the mass and inertia of their atoms, joints about the bonds."""
+"""Build a model from an articulation: bodies with the mass and inertia of their atoms, joints about the bonds."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ from articulon.units import unit_system
 
 UNITS = "Da-nm-ps"
 AXIS = (0.0, 0.0, 1.0)
-"""Of every revolute joint, in its own frame."""
+"""Axis of every revolute joint, in its own frame."""
 
 
 def assembled(
@@ -33,7 +33,7 @@ def assembled(
     forces: Sequence[Any] = (),
     sites: SystemSites | None = None,
 ) -> Model:
-    """The model of a structure under given forces; see :func:`build`."""
+    """Return the model of a structure with given forces; see :func:`build`."""
     builder = ModelBuilder(units=UNITS, box=structure.box)
     populate(builder, structure, articulation, charges=charges, kinds=kinds, sites=sites)
     for force in forces:
@@ -50,10 +50,23 @@ def populate(
     kinds: Sequence[str] | None = None,
     sites: SystemSites | None = None,
 ) -> range:
-    """Add bodies, loops and sites of a structure to a builder whose units are Da, nm and ps; see :func:`build`.
+    """Add bodies, loops and sites of a structure to a builder with the units Da, nm and ps; see :func:`build`.
 
-    ``sites`` are those of an OpenMM System that has more particles than atoms, as those of four-site water; without
-    them site k is atom k. Returns the indices of the bodies; those of the sites have the same first atom first.
+    ``sites`` are those of an OpenMM System with more particles than atoms, as in four-site water; without them, site k
+    is atom k. Returns the indices of the bodies; the first site of each body belongs to its first atom.
+
+    Parameters
+    ----------
+    builder
+        The builder, in Da, nm and ps.
+    structure
+        The structure.
+    articulation
+        What is rigid, of :func:`perceive`.
+    charges
+        Charges of the sites [charge], one for all or one each.
+    kinds
+        Kind of each site; elements by default.
     """
     if not isinstance(builder, ModelBuilder):
         raise ModelError(f"populate: expected a ModelBuilder, got {shown(builder)}")
@@ -71,7 +84,7 @@ def populate(
     for torsion in articulation.torsions:
         k = torsion.child
         joint_frames[k], frames[k], angles[k] = _frames(x, torsion.towards_child(home))
-    # The ground's frame is the world's, and a root's joint frame too.
+    # The ground's frame is the world frame, and so is a root's joint frame.
     behind = np.where(roots, 0, parents)
     turned = np.swapaxes(frames[behind], 1, 2)
     offset = np.einsum("kij,kj->ki", turned, origins - origins[behind])
@@ -118,7 +131,7 @@ def populate(
 
 
 def _atoms(structure: Structure, articulation: Articulation, site: np.ndarray, body: int) -> Atoms:
-    """What the sites of the atoms are called, on bodies from ``body`` on."""
+    """Return the names of the atoms behind the sites, on bodies from ``body`` on."""
     residues, torsions = structure.residues, articulation.torsions
     return Atoms(
         site=site,
@@ -138,12 +151,12 @@ def _atoms(structure: Structure, articulation: Articulation, site: np.ndarray, b
 
 
 def _sums(home: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Sum of the rows of each cluster's atoms, shape (clusters, columns)."""
+    """Sum the rows of each cluster's atoms, shape (clusters, columns)."""
     return np.stack([np.bincount(home, column, count) for column in rows.T], axis=1)
 
 
 def _joints(articulation: Articulation, centres: np.ndarray, angles: np.ndarray) -> tuple[list[Joint], np.ndarray]:
-    """The joint of each cluster, and their coordinates one after the other."""
+    """Return the joint of each cluster, and the concatenated joint coordinates."""
     made: dict[str, Joint] = {"xyz": Xyz(), "free": Free(), "spherical": Spherical(), "revolute": Revolute(axis=AXIS)}
     q: list[float] = []
     for kind, centre, angle in zip(articulation.joint, centres.tolist(), angles.tolist(), strict=True):
@@ -156,16 +169,16 @@ def _joints(articulation: Articulation, centres: np.ndarray, angles: np.ndarray)
 
 
 def check_cut(structure: Structure, articulation: Articulation, where: str) -> None:
-    """Raises ModelError for what is no structure, and no articulation of it."""
+    """Raise ModelError for an object that is not a structure, or not an articulation of it."""
     check_structure(structure, where)
     if not isinstance(articulation, Articulation):
-        raise ModelError(f"{where}: expected an articulation, as perceive gives it, got {shown(articulation)}")
+        raise ModelError(f"{where}: expected an articulation from perceive, got {shown(articulation)}")
     if len(articulation.cluster) != len(structure):
-        raise ModelError("the articulation is of another structure: perceive this one")
+        raise ModelError("the articulation belongs to another structure: call perceive on this one")
 
 
 def body_names(structure: Structure, articulation: Articulation) -> list[str]:
-    """One name for each body: chain and residue for a root, with the bond for what turns about one."""
+    """Return a name for each body: chain and residue for a root, with the bond for a body that rotates about one."""
     names: list[str] = []
     used: dict[str, int] = {}
     for k, (a, b) in enumerate(articulation.axis.tolist()):
@@ -180,10 +193,10 @@ def body_names(structure: Structure, articulation: Articulation) -> list[str]:
 
 
 def body_radii(structure: Structure, articulation: Articulation) -> np.ndarray:
-    """Radius of the homogeneous sphere with each body's radius of gyration, its atoms being spheres themselves [nm].
+    """Compute the radius of the homogeneous sphere with each body's radius of gyration, shape (bodies,) [nm].
 
-    R² = (5/3) Σ m (d² + (3/5) a²)/M with d the distance of an atom from the centre of mass and a its van der Waals
-    radius: a single atom has R = a. Shape (bodies,).
+    R² = (5/3) Σ m (d² + (3/5) a²)/M, with atoms as spheres: d is the distance of an atom from the centre of mass, and a
+    its van der Waals radius. A single atom has R = a.
     """
     sizes = van_der_waals_radii(structure.elements)
     radii = []
@@ -195,8 +208,18 @@ def body_radii(structure: Structure, articulation: Articulation) -> np.ndarray:
 
 
 def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any) -> StokesDrag:
-    """Stokes drag on each body as on a sphere of its size (:func:`body_radii`), in a medium of a viscosity
-    [mass/(length time)]. Bodies do not shield each other (free draining)."""
+    """Return Stokes drag on each body, as on a sphere of its size (:func:`body_radii`), in a medium of a viscosity
+    [mass/(length time)]. There are no hydrodynamic interactions between bodies (free draining).
+
+    Parameters
+    ----------
+    structure
+        The structure.
+    articulation
+        What is rigid, of :func:`perceive`.
+    viscosity
+        η of the medium [mass/(length time)]; text carries its unit.
+    """
     check_cut(structure, articulation, "stokes_drag")
     try:
         value = unit_system(UNITS).value(viscosity, "viscosity", "stokes_drag, viscosity")
@@ -209,10 +232,10 @@ def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any
 
 
 def _frames(x: np.ndarray, atoms: tuple[int, int, int, int]) -> tuple[np.ndarray, np.ndarray, float]:
-    """Joint frame and body frame of a torsion in the world, as matrices, and the angle between them.
+    """Return the joint frame and the body frame of a torsion in the world, as matrices, and the angle between them.
 
-    Both have z along the bond; x points towards the first atom in the one and the last in the other, so that the angle
-    is the dihedral.
+    Both have z along the bond; x points towards the first atom in the former and towards the last in the latter, so the
+    angle is the dihedral.
     """
     i, j, k, l = x[list(atoms)]  # noqa: E741
     z = (k - j) / np.linalg.norm(k - j)
@@ -223,7 +246,7 @@ def _frames(x: np.ndarray, atoms: tuple[int, int, int, int]) -> tuple[np.ndarray
 
 
 def _across(arm: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """Direction of an arm seen along an axis."""
+    """Component of an arm perpendicular to an axis, as a unit vector."""
     flat = arm - (arm @ axis) * axis
     return flat / np.linalg.norm(flat)
 
@@ -237,7 +260,7 @@ def _add_loop(
     origins: np.ndarray,
     frames: np.ndarray,
 ) -> None:
-    """Close a cut bond: a revolute joint about it, or a spherical one at its end where residues are rigid."""
+    """Close a cut bond: with a revolute joint about it, or with a spherical one at its end if residues are rigid."""
     atoms = loop.towards_child(articulation.cluster)
     if articulation.level == "residue":
         joint: Joint = Spherical()

@@ -1,4 +1,4 @@
-"""To and from OpenMM's topologies, for its force fields and its modeller."""
+"""Convert structures to and from OpenMM's topologies, for its force fields and its modeller."""
 
 import random
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from articulon.molecules.templates import kind_and_template
 
 
 def openmm_app() -> Any:
-    """The package ``openmm.app``; raises ModelError with what to install."""
+    """Return the package ``openmm.app``; raise ModelError, saying what to install, if it is missing."""
     try:
         import openmm.app as package
     except ImportError:
@@ -25,7 +25,7 @@ def openmm_app() -> Any:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Has Python's random numbers, which OpenMM's modeller takes, begin with a seed, and go on afterwards as before."""
+    """Seed Python's random numbers, which OpenMM's modeller uses, within a context; restore their state afterwards."""
     before = random.getstate()
     random.seed(seed)
     try:
@@ -35,7 +35,13 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def to_openmm(structure: Structure) -> tuple[Any, Any]:
-    """OpenMM's topology of a structure, its atoms in the same order, and their positions as a quantity."""
+    """Return OpenMM's topology of a structure, with atoms in the same order, and their positions as a quantity.
+
+    Parameters
+    ----------
+    structure
+        The structure.
+    """
     import openmm
     from openmm import unit
 
@@ -67,8 +73,22 @@ def from_openmm(
     *,
     sites_too: bool = True,
 ) -> Structure:
-    """The structure of OpenMM's topology and positions, with its periodic box; massless sites are refused, or left out
-    where they are not to be there (``sites_too=False``)."""
+    """Return the structure of OpenMM's topology and positions, with its periodic box. Massless sites are an error, or
+    left out with ``sites_too=False``.
+
+    Parameters
+    ----------
+    topology
+        An ``openmm.app.Topology``.
+    positions
+        Positions of its atoms, as a quantity.
+    source
+        What messages call the structure.
+    inferred
+        What was assumed before, a line each.
+    sites_too
+        Whether a massless site is an error; False leaves such sites out.
+    """
     from openmm import unit
 
     names: list[str] = []
@@ -81,7 +101,7 @@ def from_openmm(
             if atom.element is None and not sites_too:
                 continue
             if atom.element is None:
-                raise ModelError(f"{source}: {group.name}{group.id}:{atom.name}: a site without mass; leave it out")
+                raise ModelError(f"{source}: {group.name}{group.id}:{atom.name}: a massless site; leave it out")
             names.append(atom.name)
             elements.append(atom.element.symbol)
             kept.append(atom.index)

@@ -1,4 +1,4 @@
-"""Peptides from their sequence and standard residue geometry, hydrogens included."""
+"""Build peptides from their sequence and standard residue geometry, including hydrogens."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -34,26 +34,26 @@ def peptide(
     chain: str = "A",
     accept: Sequence[str] = (),
 ) -> Structure:
-    """A peptide of standard geometry: an α-helix by default.
+    """Build a peptide of standard geometry: an α-helix by default.
 
     Parameters
     ----------
     sequence
-        Letters, ``"SWTWENGKWTWK"``, or names, ``["ACE", "ALA", "NME"]``: amino acids, the names of their states of
-        protonation (HID, HIE, HIP, CYX, ASH, GLH, LYN), and the caps ACE, NME and NH2. Ends without a cap are charged.
+        Letters, ``"SWTWENGKWTWK"``, or names, ``["ACE", "ALA", "NME"]``: amino acids, names of protonation states (HID,
+        HIE, HIP, CYX, ASH, GLH, LYN), and the caps ACE, NME and NH2. Ends without a cap are charged.
     phi, psi, omega
-        Of every residue [°], one for all or one each, caps included. That of a proline's ring is its own φ.
+        Torsions of every residue [°], one value for all or one each, caps included. The ring of a proline fixes its φ.
     chi
-        χ₁, χ₂ ... of some residues [°], by their place in the sequence from 0; common rotamers by default.
+        χ₁, χ₂ … of some residues [°], by their index in the sequence from 0; common rotamers by default.
     chain
-        Its name.
+        Name of the chain.
     accept
-        Faults to list instead of refusing: ``("clashes",)``.
+        Faults to list instead of rejecting: ``("clashes",)``.
 
     Raises
     ------
     ModelError
-        For a residue that is not known, a cap in the middle, or atoms that clash at these angles.
+        For an unknown residue, a cap in the middle, or atoms that clash at these angles.
     """
     names = _names(sequence)
     if not isinstance(chain, str):
@@ -94,9 +94,9 @@ def _names(sequence: str | Sequence[str]) -> list[str]:
     for k, name in enumerate(names):
         kind, _ = kind_and_template(name)
         if kind not in ("amino-acid", "cap"):
-            raise ModelError(f"peptide: residue {k + 1}, {shown(name)}: there is no standard geometry of it")
+            raise ModelError(f"peptide: residue {k + 1}, {shown(name)}: has no standard geometry")
         if (name == "ACE" and k) or (name in ("NME", "NH2") and k != len(names) - 1):
-            raise ModelError(f"peptide: residue {k + 1}, '{name}': a cap is at its end of the chain")
+            raise ModelError(f"peptide: residue {k + 1}, '{name}': a cap must be at the end of the chain")
     if not any(kind_and_template(name)[0] == "amino-acid" for name in names):
         raise ModelError("peptide: expected at least one amino acid")
     return names
@@ -116,11 +116,11 @@ def _each(value: Angles, count: int, word: str) -> list[float]:
 
 
 def _chi(chi: Any) -> dict[int, list[float]]:
-    """Angles by place; raises ModelError for what is none."""
+    """Return χ angles by residue index; raise ModelError for anything else."""
     if chi is None:
         return {}
     if not isinstance(chi, Mapping):
-        raise ModelError(f"peptide, chi: expected angles by the place of the residue, got {shown(chi)}")
+        raise ModelError(f"peptide, chi: expected angles by residue index, got {shown(chi)}")
     found = {}
     for place, angles in chi.items():
         where = f"peptide, chi of residue {shown(place)}"
@@ -139,7 +139,7 @@ def _backbone(
     omega: float,
     ends: tuple[bool, bool],
 ) -> dict[str, np.ndarray]:
-    """N, CA, C and O of an amino acid, or the heavy atoms of a cap, after those of the residue before."""
+    """Place N, CA, C and O of an amino acid, or the heavy atoms of a cap, after those of the previous residue."""
     g = geometry
     now: dict[str, np.ndarray] = {}
     if standard == "ACE":
@@ -172,7 +172,7 @@ def _backbone(
 
 
 def _trans(previous: dict[str, np.ndarray]) -> np.ndarray:
-    """N after an acetyl group: in its plane, across from the O."""
+    """Place N after an acetyl group: in its plane, across from the O."""
     c, methyl, o = previous["C"], previous["CH3"], previous["O"]
     axis, arm = (c - methyl) / np.linalg.norm(c - methyl), o - c
     across = arm - (arm @ axis) * axis

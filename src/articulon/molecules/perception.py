@@ -1,4 +1,4 @@
-"""From bonds to a tree of rigid clusters on torsions, at the resolution that is asked for."""
+"""Derive from the bonds a tree of rigid clusters connected by torsions, at the requested resolution."""
 
 import math
 from collections.abc import Sequence
@@ -20,13 +20,14 @@ from articulon.molecules.torsion_names import torsion_of
 
 NO_OMEGA = {
     "side-chains": "peptide bonds are part of the rigid backbone",
-    "residue": "the spherical joint between two residues turns about their peptide bond too",
+    "residue": "the spherical joint between two residues also rotates about their peptide bond",
 }
-"""Levels at which there is nothing to choose about peptide bonds, and why."""
+"""Levels at which the treatment of peptide bonds is fixed, and why."""
 ON_LINE = 1e-4
-"""How near a line an atom counts as on it [nm]."""
+"""Largest distance from a line at which an atom lies on it [nm]."""
 HEAVY_SHARE = 0.25
-"""A cluster with more of a molecule's mass is its root; else the middle of the tree is, which keeps it shallow."""
+"""A cluster with more than this fraction of a molecule's mass is its root; else the middle of the tree is, which keeps
+the tree shallow."""
 
 
 def perceive(
@@ -39,38 +40,38 @@ def perceive(
     rings: Literal["refuse", "rigid", "loops"] = "refuse",
     locked: Sequence[str] = (),
 ) -> Articulation:
-    """Rigid clusters of a structure and the torsions between them.
+    """Divide a structure into rigid clusters with torsions between them.
 
-    Rings of at most eight atoms and double or conjugated bonds are rigid; every other single bond turns, if it has
-    anything to turn. A molecule is one tree, its root on a free joint; an ion moves and does not turn.
+    Rings of at most eight atoms and double or conjugated bonds are rigid; every other single bond is a torsion if its
+    rotation moves an atom. A molecule is one tree, with its root on a free joint; an ion translates only.
 
     Parameters
     ----------
     structure
-        From :func:`read_structure`.
+        Structure from :func:`read_structure`.
     level
-        ``all-atom-torsion``; ``side-chains``, with each backbone rigid; ``rigid-side-chains``, where the backbone turns
-        and each side chain is rigid with it; ``residue``, with each residue rigid, on a spherical joint at the bond to
+        ``all-atom-torsion``; ``side-chains``, with a rigid backbone; ``rigid-side-chains``, where the backbone moves
+        and each side chain is rigid with it; ``residue``, with rigid residues, each on a spherical joint at the bond to
         the next; or ``domain``, with rigid ``domains`` and all torsions elsewhere.
     omega
-        Whether peptide bonds turn. At the levels ``side-chains`` and ``residue`` there is nothing to choose.
+        Whether peptide bonds rotate. At the levels ``side-chains`` and ``residue`` this is fixed.
     disulfides
-        Whether all three torsions of a bridge turn, in a loop, or the bridge is welded to one rigid piece.
+        Whether all three torsions of a disulfide bridge rotate, in a loop, or the bridge is welded rigid.
     domains
         For the level ``domain``: chains and ranges of residue numbers, such as ``"A:1-29,60-117"``. Residues between
-        two domains belong to neither: domains that follow each other at once are held together by a peptide bond.
+        two domains belong to neither. Domains without residues between them are connected by a peptide bond.
     rings
-        What is done with a ring of more than eight atoms, no disulfide's, that would have to be cut: refuse it, hold
-        it rigid, or close it by a loop.
+        Treatment of a ring of more than eight atoms, other than by disulfides, that would have to be cut: refuse it,
+        hold it rigid, or close it by a loop constraint.
     locked
-        What does not turn, as :func:`locked_bodies` takes it: ``"side-chains"``, ``"A:10-20"``, ``"residue LIG"``. It
-        is welded, and so costs nothing.
+        Parts without torsions, in the words of :func:`locked_bodies`: ``"side-chains"``, ``"A:10-20"``, ``"residue
+        LIG"``. They are welded, and so cost nothing.
 
     Raises
     ------
     ModelError
-        For a word that is not among those above, or that selects nothing; naming the residues, for a ring that would
-        have to break, domains that cannot be, or a molecule on one line.
+        For an unknown word, or one that selects nothing; for a ring that would have to be cut, invalid domains, or a
+        linear molecule, with the residues named.
     """
     check_structure(structure, "perceive")
     for name, value, choices in (
@@ -82,7 +83,7 @@ def perceive(
         word(value, choices, f"perceive, {name}")
     domains = words(domains, "perceive, domains")
     if (level == "domain") != bool(domains):
-        raise ModelError("domains: the level 'domain' needs a list of them, and no other level takes one")
+        raise ModelError("domains: the level 'domain' needs a list of domains, and no other level takes one")
     if omega == "free" and level in NO_OMEGA:
         raise ModelError(
             f"perceive, omega: 'free' has no effect at the level '{level}': {NO_OMEGA[level]}; leave it out"
@@ -112,7 +113,7 @@ def perceive(
 
 
 def _at_level(structure: Structure, level: Level, turns: np.ndarray, bridges: list[tuple[int, int]]) -> np.ndarray:
-    """Which bonds turn at a level, of those that may."""
+    """Return the rotatable bonds at a level, among those that may rotate."""
     ends = structure.bonds
     if level == "side-chains":
         return turns & ~backbone(structure)
@@ -124,7 +125,7 @@ def _at_level(structure: Structure, level: Level, turns: np.ndarray, bridges: li
 
 
 def _of_bridges(structure: Structure, bridges: list[tuple[int, int]], reach: int = 1) -> np.ndarray:
-    """Bonds of disulfides: those at the sulfur atoms and, with a reach of 2, of what these are bonded to."""
+    """Bonds of disulfides: those at the sulfur atoms and, with a reach of 2, those of their neighbours."""
     atoms = {sulfur for bridge in bridges for sulfur in bridge}
     for _ in range(reach - 1):
         atoms |= {b for a in atoms for b in structure.neighbours[a]}
@@ -134,20 +135,20 @@ def _of_bridges(structure: Structure, bridges: list[tuple[int, int]], reach: int
 
 
 def _held(structure: Structure, parts: Sequence[Locked], turns: np.ndarray, level: Level) -> np.ndarray:
-    """Bonds that are locked; raises ModelError for a word that locks none."""
+    """Return the locked bonds; raise ModelError for a word that locks none."""
     held = np.zeros(len(turns), dtype=bool)
     for part in parts:
         here = part.bonds & turns
         if not here.any():
             raise ModelError(
-                f"perceive, locked: '{part.word}': nothing of it turns at the level '{level}'; leave it out"
+                f"perceive, locked: '{part.word}': selects no torsion at the level '{level}'; leave it out"
             )
         held |= here
     return held
 
 
 def _tree(graph: ClusterGraph, level: Level, inferred: list[str]) -> Articulation:
-    """The clusters in depth-first order from the root of each molecule."""
+    """Return the clusters in depth-first order from the root of each molecule."""
     structure, members, edges = graph.structure, graph.members(), graph.edges()
     number: dict[int, int] = {}
     parents: list[int] = []
@@ -189,7 +190,7 @@ def _tree(graph: ClusterGraph, level: Level, inferred: list[str]) -> Articulatio
 
 
 def _reach(edges: dict[int, list[tuple[int, tuple[int, int]]]], seed: int) -> list[int]:
-    """All clusters of a tree, breadth first."""
+    """Return all clusters of a tree, breadth first."""
     found, seen = [seed], {seed}
     for cluster in found:
         for partner, _ in edges[cluster]:
@@ -205,7 +206,7 @@ def _root(
     edges: dict[int, list[tuple[int, tuple[int, int]]]],
     tree: list[int],
 ) -> int:
-    """The cluster with a large share of the mass, or the middle of the longest path."""
+    """Return the cluster with a large share of the mass, or the middle of the longest path."""
     mass = {cluster: structure.masses[members[cluster]].sum() for cluster in tree}
     heaviest = max(tree, key=lambda cluster: (mass[cluster], -cluster))
     if mass[heaviest] > HEAVY_SHARE * sum(mass.values()):
@@ -219,24 +220,24 @@ def _root(
     path = [order[-1]]
     while path[-1] != one:
         path.append(came[path[-1]])
-    # A middle of several atoms, so that the body on the free joint has an inertia of its own.
+    # Choose a middle cluster of several atoms, so that the body on the free joint has rotational inertia.
     middle = sorted(range(len(path)), key=lambda k: (abs(2 * k - len(path)), k))
     return next((path[k] for k in middle if len(members[path[k]]) > 2), path[middle[0]])
 
 
 def _refuse_lines(structure: Structure, atoms: list[int], clusters: int) -> None:
-    """A molecule of atoms on one line has no inertia about it."""
+    """Raise ModelError for a molecule of collinear atoms, which has no inertia about its line."""
     if clusters > 1 or len(atoms) == 1:
         return
     if _on_one_line(structure.positions[atoms].tolist()):
         raise ModelError(
             f"{structure.source}: {structure.residues[structure.residue[atoms[0]]].label}: its atoms lie on one line, "
-            "about which it cannot turn; leave it out, or build it by hand"
+            "and have no inertia about it; leave it out, or build it by hand"
         )
 
 
 def _on_one_line(x: list[list[float]]) -> bool:
-    """Whether all places lie within a ten-thousandth of a nanometre of a line through two of them."""
+    """Whether all positions lie within 1e-4 nm of a line through two of them."""
     first = x[0]
     arms = [[c - o for c, o in zip(place, first, strict=True)] for place in x[1:]]
     along = max(arms, key=lambda arm: sum(c * c for c in arm))

@@ -1,4 +1,4 @@
-"""OpenMM's periodic systems: their box, charges in it by a particle-mesh Ewald sum or a reaction field, and tails."""
+"""Terms of OpenMM's periodic systems: the box, electrostatics by particle-mesh Ewald or reaction field, and tails."""
 
 import math
 from typing import Any
@@ -13,12 +13,12 @@ from articulon.model.box import Box
 from articulon.units import unit_system
 
 ORDER = 5
-"""Of the B-splines of OpenMM's particle-mesh sums."""
+"""Order of the B-splines in OpenMM's particle-mesh sums."""
 UNITS = "Da-nm-ps"
 
 
 def periodic_box(system: Any) -> Box | None:
-    """The box of a periodic system [nm], None for one that is not periodic."""
+    """Return the box of a periodic system [nm]; None for one that is not periodic."""
     if not system.usesPeriodicBoundaryConditions():
         return None
     from openmm import unit
@@ -30,13 +30,13 @@ def periodic_box(system: Any) -> Box | None:
 
 
 def box_of_edges(edges: np.ndarray) -> Box:
-    """The box of three edges (3, 3) in OpenMM's reduced form [nm]; raises ModelError for others."""
+    """Make the box of three edges (3, 3) in OpenMM's reduced form [nm]; raise ModelError for others."""
     try:
         return Box(
             lengths=tuple(np.diag(edges).tolist()), tilts=(float(edges[1, 0]), float(edges[2, 0]), float(edges[2, 1]))
         )
     except ValueError as reason:
-        raise ModelError(f"model.box: OpenMM's box vectors {edges.tolist()} nm make no box: {reason}") from None
+        raise ModelError(f"model.box: OpenMM's box vectors {edges.tolist()} nm are not valid: {reason}") from None
 
 
 def has_images(force: Any) -> bool:
@@ -45,18 +45,18 @@ def has_images(force: Any) -> bool:
 
 
 def charge_terms(force: Any, charge: np.ndarray, box: Box | None, ends: dict[str, Any]) -> list[Any]:
-    """What acts between the charges of a NonbondedForce.
+    """Return the forces between the charges of a NonbondedForce.
 
     Parameters
     ----------
     force
         The NonbondedForce.
     charge
-        Of each particle [e], shape (particles,).
+        Charge of each particle [e], shape (particles,).
     box
-        Of the system.
+        Box of the system.
     ends
-        Cutoff and switch, as our laws take them.
+        Cutoff and switch, as options of our force laws.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def charge_terms(force: Any, charge: np.ndarray, box: Box | None, ends: dict[str
     if force.getNonbondedMethod() == force.LJPME:
         raise ModelError(
             "model.force_field: OpenMM's LJPME sums dispersion over all images, which has no counterpart here; make "
-            "the system with PME, whose dispersion has a cutoff and a correction for what is beyond it"
+            "the system with PME, whose dispersion has a cutoff and a correction beyond it"
         )
     if not charge.any():
         return []
@@ -81,12 +81,12 @@ def charge_terms(force: Any, charge: np.ndarray, box: Box | None, ends: dict[str
 
 
 def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> ParticleMeshEwald:
-    """The particle-mesh sum of a NonbondedForce: its own damping and mesh where it says them, else what its tolerance
-    asks for.
+    """Return the particle-mesh sum of a NonbondedForce, with its own damping and mesh if it specifies them, else with
+    those that its tolerance requires.
 
-    OpenMM's tolerance δ gives the damping by α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5). What this leaves of the
-    real part is nearly all of its error, and is the precision that is asked of ours, whose damping and cutoff are the
-    cheapest for it: they divide one sum in two and change nothing of what is summed.
+    OpenMM's tolerance δ gives the damping by α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5). The neglected part of the
+    real-space sum is nearly all of its error, and sets the precision of ours, whose damping and cutoff are the cheapest
+    for it: they only divide the sum into two parts and do not change it.
     """
     from openmm import unit
 
@@ -103,8 +103,8 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
 
 
 def tails(force: Any) -> dict[str, bool]:
-    """Whether what lies beyond the cutoff is added, as our laws take it: where a periodic NonbondedForce says so, or a
-    CustomNonbondedForce."""
+    """Whether to add the contributions beyond the cutoff, as an option of our force laws: where a periodic
+    NonbondedForce or a CustomNonbondedForce does so."""
     if hasattr(force, "getUseDispersionCorrection"):
         periodic = force.getNonbondedMethod() not in (force.NoCutoff, force.CutoffNonPeriodic)
         return {"tail_correction": True} if periodic and force.getUseDispersionCorrection() else {}

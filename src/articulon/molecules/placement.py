@@ -1,4 +1,4 @@
-"""Placing atoms one by one in standard geometry: side chains on a backbone, hydrogens on heavy atoms."""
+"""Place atoms in standard geometry: side chains on a backbone, hydrogens on heavy atoms."""
 
 import math
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from articulon.molecules import residue_geometry as geometry
 from articulon.molecules.templates import template
 
 HYDROGEN_LENGTH = {"C": 0.1090, "N": 0.1010, "O": 0.0960, "S": 0.1336}
-"""Of a bond to hydrogen, by element [nm]."""
+"""Lengths of bonds to hydrogen, by element [nm]."""
 TETRAHEDRAL = 109.5
-"""[°]."""
+"""Tetrahedral angle [°]."""
 
 
 def placed(
     near: np.ndarray, middle: np.ndarray, far: np.ndarray, length: float, angle: float, dihedral: float
 ) -> np.ndarray:
-    """A place at a distance from ``near``, at an angle to ``middle`` and a dihedral to ``far`` [°]."""
+    """Return the position at a distance from ``near``, an angle to ``middle`` and a dihedral to ``far`` [°]."""
     theta, turn = math.radians(angle), math.radians(dihedral)
     along = (near - middle) / np.linalg.norm(near - middle)
     normal = np.cross(middle - far, along)
@@ -28,11 +28,11 @@ def placed(
 
 
 def add_side_chain(now: dict[str, np.ndarray], standard: str, chi: Sequence[float] | None) -> None:
-    """Heavy atoms from CB on."""
+    """Place heavy atoms from CB on."""
     angles = geometry.ROTAMERS.get(standard, ()) if chi is None else tuple(chi)
     for row in geometry.placements(standard):
         if row.chi > len(angles):
-            raise ModelError(f"peptide, chi: {standard} has {len(geometry.ROTAMERS.get(standard, ()))} of these angles")
+            raise ModelError(f"peptide, chi: {standard} has {len(geometry.ROTAMERS.get(standard, ()))} χ angles")
         dihedral = row.dihedral + (angles[row.chi - 1] if row.chi else 0.0)
         one, two, three = (now[atom] for atom in row.parents)
         now[row.atom] = placed(one, two, three, row.length, row.angle, dihedral)
@@ -45,7 +45,7 @@ def add_hydrogens(
     ends: tuple[bool, bool],
     previous: dict[str, np.ndarray] | None,
 ) -> None:
-    """Hydrogens of a residue, on each heavy atom in its turn."""
+    """Place the hydrogens of a residue on each heavy atom in turn."""
     known = template(standard)
     counts = {**known.hydrogens, **_polar(name, standard, first=ends[0])}
     partners: dict[str, list[str]] = {atom: [] for atom in now}
@@ -71,7 +71,7 @@ def add_hydrogens(
 
 
 def _polar(name: str, standard: str, *, first: bool) -> dict[str, int]:
-    """Hydrogens on nitrogen, oxygen and sulfur."""
+    """Number of hydrogens on nitrogen, oxygen and sulfur."""
     text = geometry.HYDROGENS.get(name, geometry.HYDROGENS.get(standard, ""))
     counts = {atom: int(number or 1) for atom, _, number in (word.partition(":") for word in text.split())}
     if standard == "NH2":
@@ -95,12 +95,12 @@ def _labels(atom: str, count: int, sheet: bool) -> list[str]:
 def _around(
     place: np.ndarray, around: list[np.ndarray], beyond: list[np.ndarray], count: int, length: float, sheet: bool
 ) -> list[np.ndarray]:
-    """Ideal places of hydrogens on an atom with one, two or three other neighbours."""
+    """Ideal positions of hydrogens on an atom with one, two or three other neighbours."""
     arms = [(place - other) / np.linalg.norm(place - other) for other in around]
     out = np.sum(arms, axis=0)
     out /= np.linalg.norm(out)
     if len(around) == 1:
-        # Staggered, or in the plane of what lies beyond the neighbour.
+        # Staggered, or in the plane of the next atoms beyond the neighbour.
         far = beyond[0] if beyond else around[0] + np.array([0.03, 0.08, 0.05])
         angle = 120.0 if sheet else TETRAHEDRAL
         turns = (0.0, 180.0) if sheet else (180.0, 60.0, -60.0)

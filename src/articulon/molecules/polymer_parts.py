@@ -1,25 +1,25 @@
-"""Which bonds are of the backbone of a polymer, and which of its side chains."""
+"""Classify the bonds of biopolymers as backbone or side chain."""
 
 import numpy as np
 
 from articulon.molecules.structure import Structure
 
 BACKBONE = frozenset(("N", "CA", "C", "O", "OXT", "CH3"))
-"""Of amino acids and caps."""
+"""Backbone atoms of amino acids and caps."""
 SUGAR = frozenset(("P", "OP1", "OP2", "OP3", "O5'", "C5'", "C4'", "O4'", "C3'", "O3'", "C2'", "C1'"))
-"""Of nucleotides: sugar and phosphate."""
+"""Sugar and phosphate atoms of nucleotides."""
 POLYMERS = ("amino-acid", "cap", "nucleotide")
-"""Kinds of residues that chains are made of."""
+"""Kinds of residues that form chains."""
 
 
 def backbone(structure: Structure) -> np.ndarray:
-    """Bonds between two atoms of a backbone, shape (bonds,): those of φ, ψ and ω, or of sugar and phosphate."""
+    """Whether each bond joins two backbone atoms, shape (bonds,): those of φ, ψ and ω, or of sugar and phosphate."""
     return np.asarray(_of_backbone(structure)[structure.bonds].all(axis=1))
 
 
 def side_chain(structure: Structure) -> np.ndarray:
-    """Bonds of polymers that are not of the backbone, shape (bonds,): those of χ₁, χ₂ ..., those within a side chain or
-    base, and those by which the methyl groups of caps turn."""
+    """Whether each bond of a polymer is outside the backbone, shape (bonds,): those of χ₁, χ₂ …, those within a side
+    chain or base, and those about which the methyl groups of caps rotate."""
     polymer = np.array([residue.kind in POLYMERS for residue in structure.residues], dtype=bool)
     here = polymer[structure.residue[structure.bonds]].all(axis=1)
     cap = np.array([residue.kind == "cap" for residue in structure.residues], dtype=bool)
@@ -28,7 +28,7 @@ def side_chain(structure: Structure) -> np.ndarray:
 
 
 def _of_backbone(structure: Structure) -> np.ndarray:
-    """Atoms of a backbone, shape (atoms,)."""
+    """Whether each atom is in a backbone, shape (atoms,)."""
     found = np.zeros(len(structure), dtype=bool)
     for residue in structure.residues:
         if residue.kind in POLYMERS:

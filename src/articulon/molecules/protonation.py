@@ -1,4 +1,4 @@
-"""States of protonation: those that a user chooses, and those that a metal nearby leaves."""
+"""Protonation states: those that a user chooses, and those that a nearby metal determines."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,13 +17,13 @@ STATES: Mapping[str, Mapping[str, str]] = {
     "LYS": {"LYS": "LYS", "LYN": "LYN"},
     "CYS": {"CYS": "CYS", "CYM": "CYX", "CYX": "CYX"},
 }
-"""By the template, the states that can be chosen, and what OpenMM's modeller calls each."""
+"""Available protonation states by template, with the modeller's name of each."""
 COORDINATED = 0.3
-"""Farthest that a metal is from the atom that it takes a hydrogen's place at [nm]."""
+"""Largest distance between a metal and the atom whose hydrogen it replaces [nm]."""
 
 
 def checked_protonation(given: Any, where: str) -> dict[str, str]:
-    """States by the label of the residue; raises ModelError for what is none."""
+    """Return protonation states by residue label; raise ModelError for anything else."""
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
@@ -34,33 +34,33 @@ def checked_protonation(given: Any, where: str) -> dict[str, str]:
 
 
 def variants_of(structure: Structure, given: Mapping[str, str]) -> tuple[list[str | None], list[str]]:
-    """What OpenMM's modeller is told of each residue, and a line for each that a metal has decided.
+    """Return the variants of residues for OpenMM's modeller, and a line for each that a metal determines.
 
     Raises
     ------
     ModelError
-        For a residue that there is not, and for a state that it has not.
+        For a residue that does not exist, or a state that it does not have.
     """
     labels = {residue.label: k for k, residue in enumerate(structure.residues)}
     variants: list[str | None] = [None] * len(structure.residues)
     lines = []
     for k, state in _by_metals(structure).items():
         variants[k] = STATES[structure.residues[k].standard][state]
-        lines.append(f"{structure.residues[k].label}: {state}, by the metal beside it")
+        lines.append(f"{structure.residues[k].label}: {state}, because of the metal beside it")
     for label, state in given.items():
         if label not in labels:
             raise ModelError(f"{structure.source}: protonation: there is no residue '{label}'; write it as 'A:HIS12'")
         k = labels[label]
         known = STATES.get(structure.residues[k].standard, {})
         if state not in known:
-            have = f"(there are: {', '.join(known)})" if known else "(it has but one)"
+            have = f"(there are: {', '.join(known)})" if known else "(it has only one)"
             raise ModelError(f"{structure.source}: protonation: {label} has no state {shown(state)} {have}")
         variants[k] = known[state]
     return variants, lines
 
 
 def _by_metals(structure: Structure) -> dict[int, str]:
-    """States of cysteines and histidines that coordinate a metal, by residue."""
+    """Protonation states of cysteines and histidines that coordinate a metal, by residue."""
     metals = [k for k, symbol in enumerate(structure.elements) if metal(symbol)]
     if not metals:
         return {}

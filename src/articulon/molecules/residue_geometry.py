@@ -1,4 +1,4 @@
-"""Standard geometry of amino acids: bond lengths, angles and dihedrals by which a chain is built atom by atom.
+"""Standard geometry of amino acids: bond lengths, angles and dihedrals from which a chain is built atom by atom.
 
 Lengths and angles are the averages of Engh and Huber (Acta Cryst. A47, 392, 1991); torsions of side chains are common
 rotamers. A row is ``atom parent grandparent great-grandparent length[nm] angle[°] dihedral``, where the dihedral is in
@@ -10,29 +10,29 @@ from typing import NamedTuple
 
 
 class Placement(NamedTuple):
-    """How an atom is placed from three others."""
+    """Position of an atom relative to three others."""
 
     atom: str
-    """Its name."""
+    """Name of the atom."""
     parents: tuple[str, str, str]
-    """The atom that it is bonded to, that one's parent, and the next."""
+    """The bonded atom, its parent, and the next parent."""
     length: float
-    """Of the bond [nm]."""
+    """Bond length [nm]."""
     angle: float
-    """At the parent [°]."""
+    """Angle at the bonded atom [°]."""
     chi: int
-    """Number of the χ angle that the dihedral follows, 0 for none."""
+    """Number of the χ angle that sets the dihedral, 0 for none."""
     dihedral: float
-    """The dihedral, or what is added to χ [°]."""
+    """Dihedral, or offset to χ [°]."""
 
 
 N_CA, CA_C, C_N, C_O = 0.1458, 0.1525, 0.1329, 0.1231
 N_CA_C, CA_C_N, C_N_CA, CA_C_O = 111.0, 117.2, 121.7, 120.1
-"""The backbone [nm], [°]."""
+"""Bond lengths [nm] and angles [°] of the backbone."""
 CARBOXYLATE, CARBOXYLATE_ANGLE = 0.1250, 117.0
-"""Of C with O and OXT."""
+"""Bond length of C to O and OXT [nm], and angle [°]."""
 CB_DIHEDRAL = -122.0
-"""From C to CB, about N and CA: an L-amino acid [°]."""
+"""Dihedral from C to CB about N–CA for an L-amino acid [°]."""
 PROLINE_PHI = -71.0
 """φ of a proline [°]."""
 
@@ -89,7 +89,7 @@ ROTAMERS = {
     "ARG": (-65.0, 180.0, 180.0, 180.0),
     "HIS": (-65.0, -70.0),
 }
-"""χ₁, χ₂ ... of a common rotamer [°] (Lovell et al., Proteins 40, 389, 2000)."""
+"""χ₁, χ₂ … of a common rotamer [°] (Lovell et al., Proteins 40, 389, 2000)."""
 
 HYDROGENS = {
     "SER": "OG",
@@ -120,7 +120,7 @@ PLANAR = frozenset(
 
 @cache
 def placements(name: str) -> tuple[Placement, ...]:
-    """The side chain of a standard residue from CB on; the CB itself stands first."""
+    """Return the placements of a standard residue's side chain, beginning with CB."""
     if name == "GLY":
         return ()
     angle = 103.0 if name == "PRO" else 110.5
@@ -136,5 +136,5 @@ def placements(name: str) -> tuple[Placement, ...]:
 
 @cache
 def planar(name: str) -> frozenset[str]:
-    """Atoms of a standard residue whose hydrogens lie in a plane."""
+    """Return the atoms of a standard residue whose hydrogens lie in a plane."""
     return frozenset(atom for row in PLANAR for atom in row.split()[1:] if row.split()[0] == name)

@@ -1,4 +1,4 @@
-"""Which bonds turn: all single bonds that are in no ring and that no conjugation holds."""
+"""Find the rotatable bonds: all single bonds outside rings and conjugated systems."""
 
 from collections import deque
 from typing import Literal, NamedTuple
@@ -9,7 +9,7 @@ from articulon.molecules.structure import Structure
 from articulon.molecules.templates import template
 
 RING = 8
-"""Rings of at most so many atoms are rigid. Larger ones bend by their torsions, and would have to be cut."""
+"""Largest number of atoms in a rigid ring. Larger rings bend by torsions, and have to be cut."""
 
 SHORT = {
     frozenset("C"): 0.1425,
@@ -22,25 +22,25 @@ SHORT = {
     frozenset("OS"): 0.1500,
     frozenset("NS"): 0.1560,
 }
-"""Bonds of ligands that are shorter count as double or conjugated [nm]: between the lengths of single and of double or
-aromatic bonds in the tables of Allen et al., J. Chem. Soc. Perkin Trans. 2, S1 (1987)."""
+"""Lengths below which a ligand's bond counts as double or conjugated [nm]: between the lengths of single bonds and of
+double or aromatic bonds in the tables of Allen et al., J. Chem. Soc. Perkin Trans. 2, S1 (1987)."""
 
 
 class Rigidity(NamedTuple):
-    """What is known of each bond, in the order of ``Structure.bonds``."""
+    """Properties of each bond, in the order of ``Structure.bonds``."""
 
     turns: np.ndarray
-    """Whether it may turn, shape (bonds,)."""
+    """Whether the bond may rotate, shape (bonds,)."""
     ring: np.ndarray
-    """Whether it is in a ring of at most :data:`RING` atoms, shape (bonds,)."""
+    """Whether the bond is in a ring of at most :data:`RING` atoms, shape (bonds,)."""
     inferred: tuple[str, ...]
-    """What was decided by the lengths of bonds, a line each."""
+    """Decisions made by bond lengths, a line each."""
 
 
 def rigidity(structure: Structure, omega: Literal["rigid", "free"] = "rigid") -> Rigidity:
-    """Which bonds of a structure turn: not those to a last atom, in rings, double or conjugated; ω by choice."""
+    """Find the rotatable bonds of a structure: no terminal, ring, double or conjugated bonds; ω by choice."""
     degree = [len(partners) for partners in structure.neighbours]
-    # The bond of a last atom is in no ring: most bonds of a box of water need no search.
+    # A terminal bond is in no ring: most bonds in a box of water need no search.
     ring = np.array(
         [min(degree[a], degree[b]) > 1 and in_ring(structure, a, b) for a, b in structure.bonds.tolist()], dtype=bool
     )
@@ -68,13 +68,13 @@ def rigidity(structure: Structure, omega: Literal["rigid", "free"] = "rigid") ->
 
 
 def is_peptide(structure: Structure, a: int, b: int) -> bool:
-    """Whether a bond is that between C and N of two residues."""
+    """Whether a bond joins C and N of two residues."""
     names = {structure.names[a], structure.names[b]}
     return names == {"C", "N"} and structure.residue[a] != structure.residue[b]
 
 
 def in_ring(structure: Structure, a: int, b: int, most: int = RING) -> bool:
-    """Whether a bond is in a ring of at most some atoms."""
+    """Whether a bond is in a ring of at most ``most`` atoms."""
     seen, queue = {a}, deque([(a, 1)])
     while queue:
         atom, length = queue.popleft()

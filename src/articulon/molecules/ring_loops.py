@@ -1,4 +1,4 @@
-"""Cycles of clusters: those of disulfides and domains are closed by loops, others would break a ring."""
+"""Treat cycles of clusters: loop constraints close those of disulfides and domains; other rings would be broken."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -8,13 +8,13 @@ from articulon.molecules.clusters import ClusterGraph
 from articulon.molecules.structure import Structure
 
 STIFF = 6
-"""A closed chain of so many torsions or fewer does not move: closing it takes six."""
+"""A closed chain of at most this many torsions is rigid: the closure removes six degrees of freedom."""
 SPHERICAL = 3
-"""How many torsions a spherical joint stands for."""
+"""Number of torsions that a spherical joint counts for."""
 
 
 def disulfides_of(structure: Structure) -> list[tuple[int, int]]:
-    """Bonds between the sulfur atoms of two cysteines."""
+    """Return the bonds between the sulfur atoms of two cysteines."""
     return [
         (a, b)
         for a, b in structure.bonds.tolist()
@@ -25,14 +25,14 @@ def disulfides_of(structure: Structure) -> list[tuple[int, int]]:
 
 
 def close_disulfides(graph: ClusterGraph, bridges: list[tuple[int, int]], level: str, inferred: list[str]) -> None:
-    """Cut each cycle through a disulfide, or make it one cluster where it could not move."""
+    """Cut each cycle through a disulfide, or make it one cluster if it could not move."""
     for bridge in bridges:
         if graph.of(bridge[0]) != graph.of(bridge[1]):
             rest = graph.path(graph.of(bridge[1]), graph.of(bridge[0]), without=bridge)
             if rest is not None:
                 _close(graph, bridge, [bridge, *rest], level, inferred)
             continue
-        # A welded bridge is one piece with what it holds; each cycle through that is closed.
+        # A welded bridge is one cluster with its neighbours; close each cycle through it.
         while (cycle := _through(graph, [graph.of(bridge[0])])) is not None:
             _close(graph, bridge, cycle, level, inferred)
 
@@ -40,7 +40,7 @@ def close_disulfides(graph: ClusterGraph, bridges: list[tuple[int, int]], level:
 def _close(
     graph: ClusterGraph, bridge: tuple[int, int], cycle: list[tuple[int, int]], level: str, inferred: list[str]
 ) -> None:
-    """Cut a cycle through a disulfide, or make it one cluster where it could not move."""
+    """Cut a cycle through a disulfide, or make it one cluster if it could not move."""
     name = graph.structure.bond_label(*bridge)
     weight = SPHERICAL if level == "residue" else 1
     if weight * len(cycle) <= STIFF:
@@ -53,14 +53,14 @@ def _close(
 
 
 def close_domains(graph: ClusterGraph, domains: Sequence[str], pieces: list[list[int]], inferred: list[str]) -> None:
-    """Cut the cycles that rigid domains of several segments make of the chain between them."""
+    """Cut the cycles that rigid domains of several segments form with the chain between them."""
     homes = [graph.of(atoms[0]) for atoms in pieces]
     for k, home in enumerate(homes):
         if home in homes[:k]:
             one, other = domains[homes.index(home)], domains[k]
             raise ModelError(
-                f"domains: '{one}' and '{other}' are held together rigidly; leave residues between them out of both, "
-                "or let omega be free"
+                f"domains: '{one}' and '{other}' are rigidly connected; leave the residues between them out of both, "
+                "or set omega to free"
             )
     while homes:
         cycle = _through(graph, homes)
@@ -77,13 +77,13 @@ def close_domains(graph: ClusterGraph, domains: Sequence[str], pieces: list[list
 
 
 def refuse_rings(graph: ClusterGraph, rings: Literal["refuse", "rigid", "loops"], inferred: list[str]) -> None:
-    """What is done with large rings that are left."""
+    """Treat the remaining large rings as requested."""
     while (cycle := graph.cycle()) is not None:
         structure = graph.structure
         labels = ", ".join(structure.bond_label(*bond) for bond in cycle[:6]) + (", ..." if len(cycle) > 6 else "")
         if rings == "refuse":
             raise ModelError(
-                f"{structure.source}: a ring with {len(cycle)} bonds that turn ({labels}) would have to break; hold "
+                f"{structure.source}: a ring with {len(cycle)} rotatable bonds ({labels}) would have to be cut; hold "
                 "it rigid (rings = 'rigid'), or close it by a loop (rings = 'loops')"
             )
         if rings == "rigid" or len(cycle) <= STIFF:
@@ -96,7 +96,7 @@ def refuse_rings(graph: ClusterGraph, rings: Literal["refuse", "rigid", "loops"]
 
 
 def _through(graph: ClusterGraph, homes: list[int]) -> list[tuple[int, int]] | None:
-    """A shortest cycle through one of some clusters."""
+    """Return a shortest cycle through one of the clusters."""
     edges = graph.edges()
     for home in homes:
         for partner, bond in edges[home]:
@@ -107,7 +107,7 @@ def _through(graph: ClusterGraph, homes: list[int]) -> list[tuple[int, int]] | N
 
 
 def _cut(graph: ClusterGraph, cycle: list[tuple[int, int]], *, anywhere: bool) -> tuple[int, int]:
-    """Cuts the bond nearest the first of the cycle whose ends keep something to turn."""
+    """Cut the bond closest to the first of the cycle whose two clusters can still rotate about other bonds."""
     n = len(cycle)
     for k in sorted(range(n), key=lambda k: (min(k, n - k), k)):
         if anywhere or graph.may_be_cut(cycle[k]):

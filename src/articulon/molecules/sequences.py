@@ -1,4 +1,4 @@
-"""Residues that the sequence of a file has and its coordinates have not."""
+"""Find residues that are in a file's sequence but not in its coordinates."""
 
 import re
 from typing import Any
@@ -8,9 +8,9 @@ from articulon.molecules.structure import Structure
 
 
 def unresolved(file: Any, structure: Structure) -> tuple[dict[str, str], list[str]]:
-    """Missing residues in the middle of chains, by the label of the residue before, and lines about those at the ends.
+    """Return missing residues inside chains, by the label of the residue before, and lines about those at chain ends.
 
-    The sequence is that of SEQRES records or entity_poly_seq, aligned by gemmi to the chain's residues.
+    The sequence is from SEQRES records or entity_poly_seq; gemmi aligns it to the chain's residues.
     """
     package = gemmi()
     inside: dict[str, str] = {}
@@ -35,7 +35,7 @@ def unresolved(file: Any, structure: Structure) -> tuple[dict[str, str], list[st
                 else:
                     place = "after" if there else "before"
                     label = labels.get(keys[there - 1 if there else 0], chain.name)
-                    ends.append(f"{names}: of the file's sequence, {place} {label}, have no coordinates")
+                    ends.append(f"{names}: {place} {label} of the file's sequence have no coordinates")
             at += int(count) if step in "MI" else 0
             there += int(count) if step in "MD" else 0
     return inside, ends

@@ -1,4 +1,4 @@
-"""Structures in water: boxes, water and ions, set up by OpenMM's modeller."""
+"""Solvate structures: periodic boxes, water and ions, set up by OpenMM's modeller."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,11 +20,11 @@ from articulon.units import unit_system
 SHAPES = ("cube", "octahedron", "dodecahedron")
 POSITIVE = ("Cs+", "K+", "Li+", "Na+", "Rb+")
 NEGATIVE = ("Br-", "Cl-", "F-", "I-")
-"""Ions that OpenMM's modeller adds."""
+"""Negative ions that OpenMM's modeller can add."""
 MOST = 3_000_000
-"""Atoms of a box; more would take days to set up."""
+"""Largest number of atoms in a box; more would take days to set up."""
 PER_VOLUME = 100.0
-"""Atoms of water [1/nm³]."""
+"""Number density of atoms in water [1/nm³]."""
 
 BoxShape = Literal["cube", "octahedron", "dodecahedron"]
 
@@ -44,47 +44,47 @@ def solvate(
     files: Sequence[str] = (),
     seed: int = 1,
 ) -> Structure:
-    """The structure in a periodic box of water and ions, by OpenMM's modeller.
+    """Return the structure in a periodic box of water and ions, set up by OpenMM's modeller.
 
-    Water of the modeller's equilibrated boxes is filled in wherever it does not overlap with the solute, gets the bond
-    length and angle of the water model, and molecules of it are replaced by ions. The same input gives the same box.
+    Water from the modeller's equilibrated boxes fills the space around the solute and gets the bond length and angle of
+    the water model; ions then replace some molecules of it. The same input gives the same box.
 
     Parameters
     ----------
     structure
-        With all its atoms, hydrogens too, and all its residues known to the force field. Its water and ions stay.
+        The structure with all its atoms, including hydrogens, and with residues that the force field knows. Its water
+        and ions are kept.
     water
-        The model of water: ``tip3p``, ``tip3pfb``, ``spce``, ``opc3``, ``tip4pew``, ``tip4pfb``, ``opc`` or
-        ``tip4p2005``.
+        Water model: ``tip3p``, ``tip3pfb``, ``spce``, ``opc3``, ``tip4pew``, ``tip4pfb``, ``opc`` or ``tip4p2005``.
     padding
-        Least distance between the solute and its periodic images: the box is as wide as the sphere around the solute
-        and this [nm].
+        Least distance between the solute and its periodic images [nm]: the width of the box is the diameter of the
+        solute's bounding sphere plus this distance.
     box
-        Instead of it, three lengths, or an :class:`articulon.Box` [nm].
+        Instead of ``padding``: three lengths, or an :class:`articulon.Box` [nm].
     box_shape
-        With ``padding``: ``cube``, truncated ``octahedron`` (77 % of its volume) or rhombic ``dodecahedron`` (71 %).
+        With ``padding``: ``cube``, truncated ``octahedron`` (77 % of the volume) or rhombic ``dodecahedron`` (71 %).
     ionic_strength
-        Of pairs of ions beside those that neutralise [mol/l].
+        Concentration of ion pairs in addition to the neutralising ions [mol/l].
     neutralise
-        Whether ions are added until the box has no charge. Without it a charged structure is refused.
+        Whether to add ions until the box has no charge. Without it, a charged structure is an error.
     positive_ion, negative_ion
-        Which: ``Cs+``, ``K+``, ``Li+``, ``Na+``, ``Rb+``; ``Br-``, ``Cl-``, ``F-``, ``I-``.
+        Kinds of ions: ``Cs+``, ``K+``, ``Li+``, ``Na+``, ``Rb+``; ``Br-``, ``Cl-``, ``F-``, ``I-``.
     force_field, files
-        As for :func:`force_field`; they say how large atoms are, and what charge the solute has.
+        See :func:`force_field`; they define the sizes of atoms and the charge of the solute.
     seed
-        Chooses which molecules of water become ions.
+        Seed that chooses which water molecules become ions.
 
     Returns
     -------
     Structure
-        The atoms of the given one first, in their order, then water in a chain ``W`` and ions in a chain ``I``, or in
-        the next letters that are free.
+        The given atoms in their order, then water in a chain ``W`` and ions in a chain ``I``, or in the next free
+        letters.
 
     Raises
     ------
     ModelError
-        For words that are not known, both or none of ``padding`` and ``box``, a box in which the solute meets its
-        images, one too small for the ions, and residues without parameters, each by name.
+        For unknown words, both or none of ``padding`` and ``box``, a box in which the solute comes too close to its
+        images or that is too small for the ions, and residues without parameters, each named.
     """
     check_structure(structure, "solvate")
     word(water, tuple(WATERS), "solvate, water")
@@ -97,17 +97,17 @@ def solvate(
     if (padding is None) == (box is None):
         raise ModelError("solvate: give either padding, a distance, or box, three lengths")
     if box is not None and box_shape != "cube":
-        raise ModelError(f"solvate, box_shape: '{box_shape}' is of a padding; a box has its own shape; leave it out")
+        raise ModelError(f"solvate, box_shape: '{box_shape}' applies to padding only; leave it out with a box")
     size = _size(structure, padding, box, box_shape)
     check_size_of(size, structure)
     known = reader(structure, force_field, water, files)
     bare = replace(structure, box=None)
-    # Before the modeller, which would name residues by numbers from zero.
+    # Do this before the modeller, which would name residues by numbers from zero.
     charge = total_charge(openmm_system(bare, force_field, solvent=water, files=files))
     if not neutralise and abs(charge) > 0.5:
         raise ModelError(
-            f"solvate, neutralise: {structure.source} has a charge of {charge:+.0f} e, and a periodic box must have "
-            "none; leave neutralise out"
+            f"solvate, neutralise: {structure.source} has a charge of {charge:+.0f} e, but a periodic box must be "
+            "neutral; leave neutralise out"
         )
     modeller = openmm_app().Modeller(*to_openmm(bare))
     filled = _filled(
@@ -124,16 +124,16 @@ def solvate(
     )
     whole_box = _joined(structure, filled, size, water)
     check_images(whole_box, len(structure))
-    return with_geometry(whole_box, water, force_field, said=False)
+    return with_geometry(whole_box, water, force_field, listed=False)
 
 
 def check_size_of(box: Box, structure: Structure) -> None:
-    """Raises ModelError for a box that would hold more atoms than can be set up."""
+    """Raise ModelError for a box that would hold more atoms than can be set up."""
     atoms = box.volume * PER_VOLUME
     if atoms > MOST:
         raise ModelError(
-            f"{structure.source}: a box of {shown_box(box)} would hold about {atoms:.2g} atoms, and {MOST} are the "
-            "most; give a smaller padding or box"
+            f"{structure.source}: a box of {shown_box(box)} would hold about {atoms:.2g} atoms, more than the limit of "
+            f"{MOST}; give a smaller padding or box"
         )
 
 
@@ -148,7 +148,7 @@ def _strength(value: Any) -> float:
 
 
 def _size(structure: Structure, padding: Any, box: Any, shape: str) -> Box:
-    """The box that is to be filled."""
+    """Return the box that is to be filled."""
     units = unit_system(UNITS)
     try:
         if padding is None:
@@ -157,7 +157,7 @@ def _size(structure: Structure, padding: Any, box: Any, shape: str) -> Box:
             made = box if isinstance(box, Box) else Box(lengths=tuple(box))
             made = made.resolved(units, "solvate, box")
             if not made.periodic.all():
-                raise ModelError("solvate, box: water is filled into boxes that are periodic in all directions")
+                raise ModelError("solvate, box: the box must be periodic in all directions to be filled with water")
             return made
         width = units.value(padding, "length", "solvate, padding")
         if not width > 0.0:
@@ -188,14 +188,14 @@ def _vectors(box: Box) -> Any:
 
 
 def _filled(modeller: Any, force_field: Any, *, ionicStrength: float, seed: int, source: str, **options: Any) -> Any:
-    """OpenMM's modeller after it has added the solvent; its random choices are those of the seed alone."""
+    """Return OpenMM's modeller with the solvent added; its random choices depend only on the seed."""
     from openmm import unit
 
     try:
         with seeded(seed):
             modeller.addSolvent(force_field, ionicStrength=ionicStrength * unit.molar, **options)
     except IndexError:
-        raise ModelError(f"{source}: the box has too little water for so many ions; give a larger one") from None
+        raise ModelError(f"{source}: the box has too little water for this many ions; give a larger one") from None
     except Exception as error:
         if type(error) is Exception and "neutralize" in str(error):
             raise ModelError(f"{source}: the box has too little water to be neutralised; give a larger one") from None
@@ -206,7 +206,7 @@ def _filled(modeller: Any, force_field: Any, *, ionicStrength: float, seed: int,
 
 
 def _joined(structure: Structure, modeller: Any, box: Box, water: str) -> Structure:
-    """The given atoms as they are, and what was added in chains of their own."""
+    """Return the given atoms unchanged, with the added ones in chains of their own."""
     made = from_openmm(modeller.topology, modeller.positions, structure.source, sites_too=False)
     used = {residue.chain for residue in structure.residues}
     free = [letter for letter in "WIXYZVUTSRQPONMLKJHGFEDCBA" if letter not in used]

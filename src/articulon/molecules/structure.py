@@ -1,4 +1,4 @@
-"""What a structure file says: atoms, residues, bonds, and a list of what was inferred."""
+"""Structure of a molecular system: atoms, residues, bonds, and a list of what was inferred."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,24 +14,24 @@ Kind = Literal["amino-acid", "cap", "nucleotide", "water", "ion", "ligand"]
 
 
 class Residue(NamedTuple):
-    """A run of atoms that belong together."""
+    """A contiguous group of atoms."""
 
     name: str
-    """As the file has it, such as ``HSD``."""
+    """Name in the file, such as ``HSD``."""
     number: int
-    """As the file has it."""
+    """Number in the file."""
     insertion: str
-    """Insertion code, empty where there is none."""
+    """Insertion code, empty if there is none."""
     chain: str
-    """Name of the chain, empty where the file gives none."""
+    """Name of the chain, empty if the file gives none."""
     kind: Kind
-    """What it is."""
+    """Kind of the residue."""
     standard: str
-    """Name of its template, such as ``HIS``; empty for a residue that has none."""
+    """Name of its template, such as ``HIS``; empty without a template."""
     start: int
-    """Its first atom."""
+    """Index of its first atom."""
     stop: int
-    """One past its last atom."""
+    """One past the index of its last atom."""
 
     @property
     def label(self) -> str:
@@ -45,21 +45,21 @@ class Structure:
     """Atoms and bonds in the order of the file. Lengths are in nm, masses in Da."""
 
     source: str
-    """The file it came from."""
+    """The file of the structure."""
     names: tuple[str, ...]
     """Name of each atom."""
     elements: tuple[str, ...]
     """Chemical symbol of each atom."""
     residues: tuple[Residue, ...]
-    """Residues, their atoms one after the other."""
+    """Residues, with consecutive atoms."""
     positions: np.ndarray
-    """[nm], shape (atoms, 3)."""
+    """Positions of the atoms [nm], shape (atoms, 3)."""
     masses: np.ndarray
-    """[Da], shape (atoms,)."""
+    """Masses of the atoms [Da], shape (atoms,)."""
     bonds: np.ndarray
     """Pairs of atoms, the smaller first, sorted, shape (bonds, 2)."""
     inferred: tuple[str, ...] = ()
-    """What the file does not say and was found otherwise, a line each."""
+    """Properties that were inferred because the file does not give them, a line each."""
     box: Box | None = None
     """The periodic box [nm]; None for a molecule in open space."""
 
@@ -67,7 +67,7 @@ class Structure:
         return len(self.names)
 
     def __repr__(self) -> str:
-        """In one line: how much there is of it."""
+        """Describe the structure in a line: numbers of atoms and residues, and the box."""
         edges = "" if self.box is None else f", box {' x '.join(f'{float(a):.4g}' for a in self.box.lengths)} nm"
         return f"Structure({self.source!r}: {len(self)} atoms in {len(self.residues)} residues{edges})"
 
@@ -86,21 +86,43 @@ class Structure:
         return tuple(tuple(sorted(partners)) for partners in found)
 
     def label(self, atom: int) -> str:
-        """Chain, residue and name of an atom: ``A:LYS12:CB``."""
+        """Return chain, residue and name of an atom: ``A:LYS12:CB``.
+
+        Parameters
+        ----------
+        atom
+            Index of the atom.
+        """
         return f"{self.residues[self.residue[atom]].label}:{self.names[atom]}"
 
     def bond_label(self, a: int, b: int) -> str:
-        """Both atoms of a bond, the residue once where they share it: ``A:LYS12:CA-CB``."""
+        """Return the label of a bond, with the residue once if both atoms share it: ``A:LYS12:CA-CB``.
+
+        Parameters
+        ----------
+        a
+            Index of one atom.
+        b
+            Index of the other.
+        """
         other = self.names[b] if self.residue[a] == self.residue[b] else self.label(b)
         return f"{self.label(a)}-{other}"
 
     def atom(self, residue: int, name: str) -> int:
-        """Index of an atom of a residue by its name; −1 where there is none."""
+        """Return the index of an atom of a residue by its name; −1 if there is none.
+
+        Parameters
+        ----------
+        residue
+            Index of the residue.
+        name
+            Name of the atom.
+        """
         start, stop = self.residues[residue].start, self.residues[residue].stop
         return next((k for k in range(start, stop) if self.names[k] == name), -1)
 
 
 def check_structure(structure: object, where: str) -> None:
-    """Raises ModelError for what is no structure."""
+    """Raise ModelError for an object that is not a structure."""
     if not isinstance(structure, Structure):
-        raise ModelError(f"{where}: expected a structure, as read_structure gives it, got {shown(structure)}")
+        raise ModelError(f"{where}: expected a structure from read_structure, got {shown(structure)}")

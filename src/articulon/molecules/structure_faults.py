@@ -1,4 +1,4 @@
-"""What is wrong with a structure, by chain, residue and atom, and what can be done about it."""
+"""Faults of a structure, by chain, residue and atom, with advice."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,46 +16,45 @@ FAULTS = {
     "missing-atoms": "add_missing = true lets PDBFixer build them",
     "missing-hydrogens": "add_missing = true lets OpenMM's modeller add them",
     "missing-ends": "add_missing = true places the second oxygen of the last residue",
-    "gaps": "build the missing residues with PDBFixer or a modelling program, or cap the ends; make a molecule whole "
-    "that lies across a periodic boundary",
-    "extra-hydrogens": "leave out of the file those that the residue has not, or give the residue a name of its own",
+    "gaps": "build the missing residues with PDBFixer or a modelling program, or cap the ends; make molecules whole "
+    "that cross a periodic boundary",
+    "extra-hydrogens": "remove the extra ones from the file, or give the residue a name of its own",
     "bond-lengths": "correct the coordinates",
     "clashes": "correct the coordinates or the angles, or leave one of the two out",
 }
-"""Kinds of faults, each with what to do."""
+"""Kinds of faults, with advice for each."""
 
 OVERLAP = 0.02
-"""Atoms that are not bonded clash when they are nearer than the sum of their covalent radii and this [nm]: as near as
-bonded ones. (Two hydrogens of a water are 0.15 nm apart, and the sum of their radii is 0.06 nm.)"""
+"""Unbonded atoms clash if they are closer than the sum of their covalent radii plus this [nm], as close as bonded
+ones. (Two hydrogens of a water are 0.15 nm apart, and the sum of their radii is 0.06 nm.)"""
 SHORTEST, LONGEST = 0.5, 1.5
-"""Of the sum of their covalent radii: bonded atoms nearer or farther than that are not where they are meant to be. (A
-triple bond has 0.8 of it; a hydrogen may be 0.15 nm, and the next residue 0.2 nm away, before it counts as lost.)"""
+"""Range of the distance of bonded atoms, relative to the sum of their covalent radii, outside which their positions are
+wrong. (A triple bond has 0.8; before it counts as lost, a hydrogen may be 0.15 nm and the next residue 0.2 nm away.)"""
 COORDINATED = 0.3
-"""Farthest that a metal is from the sulfur that it takes a hydrogen's place at [nm]; zinc is 0.23 nm away."""
+"""Largest distance between a metal and the sulfur whose hydrogen it replaces [nm]; zinc is 0.23 nm away."""
 SHOWN = 20
-"""How many faults a message lists."""
+"""Largest number of faults in a message."""
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong."""
+    """A fault of a structure."""
 
     kind: str
     """One of :data:`FAULTS`."""
     text: str
-    """Where, and what."""
+    """Location and description of the fault."""
 
 
 def faults_of(structure: Structure, absent: Mapping[str, str] | None = None) -> list[Fault]:
-    """Everything that is wrong with a structure whose bonds are known.
+    """Return all faults of a structure whose bonds are known.
 
-    ``absent`` names the residues that the file's sequence has after some residue, by that one's label, and that have no
-    coordinates.
+    ``absent`` lists residues of the file's sequence without coordinates, by the label of the residue before them.
     """
     return [*_missing(structure), *_gaps(structure, absent or {}), *_lengths(structure), *_clashes(structure)]
 
 
 def accepted(accept: Any, where: str) -> tuple[str, ...]:
-    """Kinds of faults to go on with; raises ModelError for a word that is none."""
+    """Return kinds of faults to accept; raise ModelError for an unknown word."""
     given = words(accept, f"{where}, accept")
     wrong = [word for word in given if word not in FAULTS]
     if wrong:
@@ -64,7 +63,7 @@ def accepted(accept: Any, where: str) -> tuple[str, ...]:
 
 
 def refuse(structure: Structure, faults: list[Fault], accept: Sequence[str], added: bool) -> Structure:
-    """The structure with its accepted faults listed; raises ModelError for the others."""
+    """Return the structure with its accepted faults listed; raise ModelError for the others."""
     left = [fault for fault in faults if fault.kind not in accept]
     if left:
         lines = [f"{structure.source}: {fault.text}" for fault in left[:SHOWN]]
@@ -73,14 +72,14 @@ def refuse(structure: Structure, faults: list[Fault], accept: Sequence[str], add
         for kind in dict.fromkeys(fault.kind for fault in left):
             tried = added and "add_missing" in FAULTS[kind]
             advice = "they could not be added" if tried else FAULTS[kind]
-            lines.append(f"{kind}: {advice}; or accept = ['{kind}'] to go on without")
+            lines.append(f"{kind}: {advice}; or accept = ['{kind}'] to continue without")
         raise ModelError("\n".join(lines))
     listed = tuple(f"{fault.text} (accepted)" for fault in faults)
     return replace(structure, inferred=(*structure.inferred, *listed))
 
 
 def _missing(structure: Structure) -> list[Fault]:
-    """Heavy atoms of templates, and hydrogens on carbon and on the peptide's nitrogen."""
+    """Find missing heavy atoms of templates, and missing hydrogens on carbon and on the peptide nitrogen."""
     faults = []
     hydrogens = [sum(structure.elements[b] == "H" for b in bonds) for bonds in structure.neighbours]
     none = "H" not in structure.elements
@@ -113,7 +112,7 @@ def _missing(structure: Structure) -> list[Fault]:
 
 
 def _hydrogens(structure: Structure, atom: int, hydrogens: list[int], count: int) -> list[Fault]:
-    """The fault of an atom that has more or fewer hydrogens than it should."""
+    """Return the fault of an atom with too many or too few hydrogens."""
     found = hydrogens[atom]
     if found == count:
         return []
@@ -122,10 +121,9 @@ def _hydrogens(structure: Structure, atom: int, hydrogens: list[int], count: int
 
 
 def _polar(structure: Structure, atom: int, found: int, count: int) -> list[Fault]:
-    """The fault of an atom that is no carbon and has fewer hydrogens than it has in any state of protonation.
+    """Return the fault of an atom other than carbon that has fewer hydrogens than in any protonation state.
 
-    A bond to another residue, as in a disulfide or a glycan, takes the place of a hydrogen, and so does a metal beside
-    a sulfur.
+    A bond to another residue, as in a disulfide or a glycan, replaces a hydrogen, and so does a metal beside a sulfur.
     """
     residue = int(structure.residue[atom])
     elsewhere = sum(structure.residue[b] != residue for b in structure.neighbours[atom])
@@ -141,7 +139,7 @@ def _polar(structure: Structure, atom: int, found: int, count: int) -> list[Faul
 
 
 def _beside_metal(structure: Structure, atom: int) -> bool:
-    """Whether a metal is so near that it is coordinated."""
+    """Whether a metal is close enough to be coordinated."""
     metals = [k for k, symbol in enumerate(structure.elements) if metal(symbol)]
     apart = np.linalg.norm(structure.positions[metals] - structure.positions[atom], axis=1)
     return bool((apart < COORDINATED).any())
@@ -153,7 +151,7 @@ def _linked(structure: Structure, atom: int, residue: int) -> bool:
 
 
 def _gaps(structure: Structure, absent: Mapping[str, str]) -> list[Fault]:
-    """Residues of one chain that follow each other and are not bonded, where neither ends the chain."""
+    """Find consecutive residues of one chain that are not bonded, unless one of them ends the chain."""
     faults = []
     for k, (one, other) in enumerate(zip(structure.residues, structure.residues[1:], strict=False)):
         if one.chain != other.chain or one.kind != "amino-acid" or other.kind != "amino-acid":
@@ -175,7 +173,7 @@ def _gaps(structure: Structure, absent: Mapping[str, str]) -> list[Fault]:
 
 
 def _lengths(structure: Structure) -> list[Fault]:
-    """Bonds of impossible lengths."""
+    """Find bonds of impossible lengths."""
     if not len(structure.bonds):
         return []
     a, b = structure.bonds.T
@@ -192,7 +190,7 @@ def _lengths(structure: Structure) -> list[Fault]:
 
 
 def _clashes(structure: Structure) -> list[Fault]:
-    """Atoms that are as near as bonded ones and are not bonded."""
+    """Find unbonded atoms that are as close as bonded ones."""
     from scipy.spatial import cKDTree
 
     if len(structure) < 2:

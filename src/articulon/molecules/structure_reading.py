@@ -1,4 +1,4 @@
-"""Reads PDB and mmCIF files, plain or compressed by gzip, by gemmi."""
+"""Read PDB and mmCIF files, plain or gzip-compressed, with gemmi."""
 
 import gzip
 import zlib
@@ -22,13 +22,13 @@ from articulon.molecules.structure_faults import accepted, faults_of, refuse
 from articulon.molecules.templates import ATOM_NAMES, ION_NAMES, kind_and_template
 
 PLACES = slice(30, 38), slice(38, 46), slice(46, 54)
-"""Where a line of a PDB file has x, y and z."""
+"""Columns of x, y and z in a line of a PDB file."""
 READ = frozenset((b"ATOM", b"HETATM", b"CONECT", b"LINK", b"SSBOND", b"SEQRES", b"MODEL", b"TER"))
 """Records of a PDB file that are read."""
 FARTHEST = 1e6
 """Largest coordinate of an atom [nm]: a millimetre."""
 LIMIT = 256 * 1024 * 1024
-"""Largest file that is read, after decompression [bytes]: two million atoms as PDB."""
+"""Largest size of a file after decompression [bytes]: two million atoms as PDB."""
 
 
 def read_structure(
@@ -45,44 +45,45 @@ def read_structure(
     ligands: Mapping[str, str] | None = None,
     limit: int = LIMIT,
 ) -> Structure:
-    """The structure in a PDB or mmCIF file, which may be compressed (``.gz``).
+    """Read the structure in a PDB or mmCIF file, which may be compressed (``.gz``).
 
-    Nothing is repaired unless it is asked for, and what is inferred is listed in ``Structure.inferred``.
+    Nothing is repaired unless requested, and inferences are listed in ``Structure.inferred``.
 
     Parameters
     ----------
     path
         The file.
     model
-        Number of the model, where the file has several.
+        Number of the model, if the file has several.
     altloc
-        Which alternative location to take, such as ``"A"``, or ``"highest"`` for the most occupied of each residue.
+        Alternative location to take, such as ``"A"``, or ``"highest"`` for the one with the highest occupancy in each
+        residue.
     chains
-        The chains to take, all by default.
+        The chains to take; all by default.
     leave_out
         Residue names to leave out, such as ``("HOH", "SO4")``.
     add_missing
-        Whether to add heavy atoms that residues lack, by PDBFixer (``pip install 'articulon[completion]'``), the second
-        oxygen of the last residue of a chain, and hydrogens, by OpenMM's modeller at pH 7.
+        Whether to add missing heavy atoms of residues, with PDBFixer (``pip install 'articulon[completion]'``), the
+        second oxygen of a chain's last residue, and hydrogens, with OpenMM's modeller at pH 7.
     accept
-        Kinds of faults to list instead of refusing: "missing-atoms", "missing-hydrogens", "extra-hydrogens",
+        Kinds of faults to list instead of rejecting: "missing-atoms", "missing-hydrogens", "extra-hydrogens",
         "missing-ends", "gaps", "bond-lengths" or "clashes".
     box
-        ``"file"`` for the periodic box that the file has in its CRYST1 record or cell: that of a simulation, with all
-        that is in it. By default a molecule is in open space.
+        ``"file"`` for the periodic box in the file's CRYST1 record or cell, which must be a simulation box with its
+        whole contents. By default a molecule is in open space.
     protonation
-        With ``add_missing``, states that are not to be chosen by pH, such as ``{"A:HIS12": "HID", "A:CYS5": "CYM"}``.
-        Cysteine and histidine beside a metal are deprotonated where it is without being told.
+        With ``add_missing``, protonation states that the pH does not decide, such as ``{"A:HIS12": "HID", "A:CYS5":
+        "CYM"}``. Cysteine and histidine beside a metal are deprotonated there by default.
     ligands
-        With ``add_missing``, SMILES of residues, such as ``{"BNZ": "c1ccccc1"}``, which get their hydrogens by RDKit
+        With ``add_missing``, SMILES of residues, such as ``{"BNZ": "c1ccccc1"}``, to which RDKit adds hydrogens
         (``pip install 'articulon[ligands]'``).
     limit
-        Most bytes to read, after decompression.
+        Largest number of bytes to read, after decompression.
 
     Raises
     ------
     ModelError
-        For a file that cannot be read, and for each thing that must be decided or repaired first, by chain, residue and
+        For a file that cannot be read, and for everything that must be decided or repaired first, by chain, residue and
         atom.
     """
     path = path_of(path, "read_structure, path")
@@ -94,11 +95,11 @@ def read_structure(
     protonation, ligands = checked_protonation(protonation, str(path)), checked_ligands(ligands, str(path))
     if (protonation or ligands) and not add_missing:
         key = "protonation" if protonation else "ligands"
-        raise ModelError(f"{path}: {key} says which hydrogens are added; give add_missing = true too, or leave it out")
+        raise ModelError(f"{path}: {key} applies to added hydrogens; give add_missing = true too, or leave it out")
     if box is not None:
         word(box, ("file",), f"{path}: box")
     limit, add_missing = whole(limit, f"{path}: limit", least=1), flag(add_missing, f"{path}: add_missing")
-    file = _parsed(path, _content(path, limit))
+    file = parsed_structure(path, content_of(path, limit))
     chosen = _model(path, file, model)
     structure, serials = _atoms(path, chosen, altloc, chains, leave_out)
     if box is not None:
@@ -118,8 +119,8 @@ def read_structure(
     return whole_file
 
 
-def _content(path: Path, limit: int) -> bytes:
-    """The bytes of a file, decompressed; raises ModelError where there are more than the limit."""
+def content_of(path: Path, limit: int) -> bytes:
+    """Return the bytes of a file, decompressed; raise ModelError if there are more than the limit."""
     try:
         if path.suffix == ".gz":
             with gzip.open(path) as stream:
@@ -130,14 +131,14 @@ def _content(path: Path, limit: int) -> bytes:
     except (OSError, ValueError) as error:
         raise ModelError(f"{clipped(path)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except (EOFError, zlib.error) as error:
-        raise ModelError(f"{path}: is not a whole gzip file: {error}") from None
+        raise ModelError(f"{path}: is not a complete gzip file: {error}") from None
     if len(content) > limit:
         raise ModelError(f"{path}: holds more than {limit} bytes when decompressed; give a higher limit to read it")
     return content
 
 
-def _parsed(path: Path, content: bytes) -> Any:
-    """gemmi's structure, by the name of the file."""
+def parsed_structure(path: Path, content: bytes) -> Any:
+    """Parse a file with gemmi, in the format that its name indicates."""
     package = gemmi()
     suffix = next((s for s in reversed(path.suffixes) if s != ".gz"), "").lower()
     _check_text(path, content, whole_file=suffix not in (".pdb", ".ent"))
@@ -160,7 +161,7 @@ def _parsed(path: Path, content: bytes) -> Any:
 
 
 def _check_text(path: Path, content: bytes, whole_file: bool) -> None:
-    """Raises ModelError, naming the line, where what is read is no text: remarks of a PDB file may be in any
+    """Raise ModelError, naming the line, if a record that is read is not text; remarks of a PDB file may have any
     encoding."""
     if content.isascii():
         return
@@ -173,7 +174,7 @@ def _check_text(path: Path, content: bytes, whole_file: bool) -> None:
 
 
 def _check_places(path: Path, content: bytes) -> None:
-    """Raises ModelError, naming the atom, for coordinates of a PDB file that are no numbers: they would count as 0."""
+    """Raise ModelError, naming the atom, for PDB coordinates that are not numbers, which gemmi would read as 0."""
     for line in content.splitlines():
         if line[:4].upper() not in (b"ATOM", b"HETA") or len(line) < PLACES[-1].stop:
             continue
@@ -187,13 +188,13 @@ def _check_places(path: Path, content: bytes) -> None:
             )
             found = line[PLACES[0].start : PLACES[-1].stop].decode("utf-8", "replace")
             raise ModelError(
-                f"{path}: {chain}:{residue}{number}:{atom}: {found!r} holds no three coordinates in columns 31 to 54; "
+                f"{path}: {chain}:{residue}{number}:{atom}: {found!r} is not three coordinates, in columns 31 to 54; "
                 "correct the file"
             ) from None
 
 
 def _model(path: Path, file: Any, number: int | None) -> Any:
-    """The one model, or that of a number."""
+    """Return the only model, or the one with a number."""
     numbers = [int(model.num) for model in file]
     if number is None:
         if len(numbers) > 1:
@@ -207,7 +208,7 @@ def _model(path: Path, file: Any, number: int | None) -> Any:
 def _atoms(
     path: Path, model: Any, altloc: str | None, chains: Sequence[str] | None, leave_out: Sequence[str]
 ) -> tuple[Structure, dict[int, int]]:
-    """Atoms and residues without bonds, and the index of each atom by its serial number."""
+    """Return atoms and residues without bonds, and the index of each atom by its serial number."""
     known = list(dict.fromkeys(chain.name for chain in model))
     absent = [chain for chain in chains or () if chain not in known]
     if absent:
@@ -261,9 +262,7 @@ def _atoms(
                     inferred.setdefault(line, []).append(residue.label)
                     continue
                 if element == "X":
-                    raise ModelError(
-                        f"{path}: {residue.label}:{atom.name}: of what element it is the file does not say"
-                    )
+                    raise ModelError(f"{path}: {residue.label}:{atom.name}: the file does not say which element it is")
                 serials[int(atom.serial)] = len(names)
                 names.append(_name(atom.name, standard, residue, inferred))
                 elements.append(element)
@@ -271,16 +270,16 @@ def _atoms(
             residue = residue._replace(stop=len(names))
             twins = [n for n in names[residue.start :] if names[residue.start :].count(n) > 1]
             if twins and not several:
-                raise ModelError(f"{path}: {residue.label}:{twins[0]}: is there twice; leave one out of the file")
+                raise ModelError(f"{path}: {residue.label}:{twins[0]}: occurs twice; remove one from the file")
             residues.append(residue)
     if undecided:
         first = ", ".join(undecided[:8]) + (", ..." if len(undecided) > 8 else "")
         raise ModelError(
             f"{path}: alternative locations in {len(undecided)} residues: {first}; choose one: altloc = 'A', or "
-            "'highest' for the most occupied of each residue"
+            "'highest' for the highest occupancy in each residue"
         )
     if not names:
-        raise ModelError(f"{path}: no atoms are left of the chosen chains and residues")
+        raise ModelError(f"{path}: the chosen chains and residues have no atoms")
     positions = ANGSTROM * np.array(places)
     if not np.isfinite(positions).all():
         atom = int(np.argmin(np.isfinite(positions).all(axis=1)))
@@ -289,7 +288,7 @@ def _atoms(
     if np.abs(positions).max() > FARTHEST:
         atom = int(np.abs(positions).max(axis=1).argmax())
         where = next(residue.label for residue in residues if residue.start <= atom < residue.stop)
-        raise ModelError(f"{path}: {where}:{names[atom]}: its coordinates are those of no molecule; correct the file")
+        raise ModelError(f"{path}: {where}:{names[atom]}: has coordinates too large for a molecule; correct the file")
     structure = Structure(
         str(path),
         tuple(names),
@@ -304,7 +303,7 @@ def _atoms(
 
 
 def _copies(group: Any) -> list[list[Any]]:
-    """Atoms of a residue; those of several where their numbers have started again, as those of water do after 9999."""
+    """Split a group into residues where their numbers have wrapped around, as those of water do after 9999."""
     atoms = list(group)
     period = next((k for k in range(1, len(atoms)) if atoms[k].name == atoms[0].name), len(atoms))
     once = [atom.name for atom in atoms[:period]]
@@ -319,7 +318,7 @@ def _shown(labels: list[str]) -> str:
 
 
 def _conformer(group: list[Any], altloc: str | None) -> tuple[list[Any], list[str]]:
-    """Atoms of one residue in the chosen alternative, and the alternatives where none is chosen."""
+    """Return the atoms of one residue in the chosen alternative, and its alternatives if none is chosen."""
     letters = sorted({atom.altloc for atom in group if atom.has_altloc()})
     if not letters:
         return group, []
@@ -329,14 +328,14 @@ def _conformer(group: list[Any], altloc: str | None) -> tuple[list[Any], list[st
         occupancy = {letter: sum(atom.occ for atom in group if atom.altloc == letter) for letter in letters}
         chosen = max(letters, key=lambda letter: (occupancy[letter], -ord(letter)))
     else:
-        # A residue that has not this alternative is taken in its first, as it is where nothing else is offered.
+        # Without the chosen alternative, a residue is taken in its first one.
         chosen = altloc if altloc in letters else letters[0]
     return [atom for atom in group if not atom.has_altloc() or atom.altloc == chosen], []
 
 
 def _ion(residue: str, atom: str, count: int) -> str:
-    """Chemical symbol of an ion by its names, whatever column these stand in; empty for what is none: the NA of a
-    residue NA is sodium, and SOD is."""
+    """Return the chemical symbol of an ion from its names, whatever their columns; empty if it is no ion. NA in a
+    residue NA is sodium, and so is SOD."""
     if count != 1:
         return ""
     for name in (residue, atom):
@@ -349,8 +348,8 @@ def _ion(residue: str, atom: str, count: int) -> str:
 
 
 def _element(atom: Any, kind: str) -> str:
-    """Chemical symbol; X where it is not known. Standard residues have no element of two letters, so that there the
-    name says it, whatever its column: CA is carbon, HG hydrogen."""
+    """Return the chemical symbol, or X if unknown. Standard residues have no element of two letters, so the first
+    letter of the name decides there, whatever its column: CA is carbon, HG hydrogen."""
     letter = atom.name.lstrip("0123456789")[:1]
     if kind in ("amino-acid", "cap", "nucleotide", "water") and letter in ("C", "N", "O", "S", "P", "H", "D"):
         return "H" if letter == "D" else str(letter)
@@ -358,7 +357,7 @@ def _element(atom: Any, kind: str) -> str:
 
 
 def _name(name: str, standard: str, residue: Residue, inferred: dict[str, list[str]]) -> str:
-    """The template's name of an atom."""
+    """Return the template's name of an atom."""
     own = ATOM_NAMES.get(standard, {}).get(name) if standard else None
     if own is None and residue.kind in ("amino-acid", "nucleotide"):
         own = ATOM_NAMES[residue.kind].get(name) or (name.replace("*", "'") if residue.kind == "nucleotide" else None)
@@ -369,7 +368,7 @@ def _name(name: str, standard: str, residue: Residue, inferred: dict[str, list[s
 
 
 def _records(file: Any, structure: Structure, serials: dict[int, int]) -> list[tuple[int, int]]:
-    """Pairs of atoms that CONECT, LINK, SSBOND or struct_conn records say are bonded."""
+    """Return the pairs of atoms that CONECT, LINK, SSBOND or struct_conn records declare as bonded."""
     pairs: list[tuple[int, int]] = []
     for serial, partners in dict(file.conect_map).items():
         pairs.extend((serials[serial], serials[p]) for p in partners if serial in serials and p in serials)

@@ -1,4 +1,4 @@
-"""Writes structures as PDB or mmCIF files, by gemmi."""
+"""Write structures as PDB or mmCIF files, with gemmi."""
 
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,17 @@ from articulon.molecules.structure import Structure, check_structure
 def write_structure(structure: Structure, path: str | Path, positions: np.ndarray | None = None) -> None:
     """Write a structure, at its own or at other positions, as a ``.pdb`` or a ``.cif`` file.
 
-    Bonds that no template tells, those of ligands and disulfides, go into CONECT records of a PDB file, and a periodic
-    box into its CRYST1 record.
+    Bonds that templates do not contain, those of ligands and disulfides, go into CONECT records of a PDB file, and a
+    periodic box into its CRYST1 record.
 
     Parameters
     ----------
     structure
-        What is written.
+        The structure.
     path
         The file; its ending chooses the format.
     positions
-        Other positions of its atoms [nm], shape (atoms, 3): those of the sites of a model, say.
+        Other positions of the atoms [nm], shape (atoms, 3), such as those of a model's sites.
 
     Raises
     ------
@@ -56,9 +56,9 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
             atom.serial, atom.occ = a + 1, 1.0
             group.add_atom(atom)
         chain.add_residue(group)
-    told = [bool(residue.standard) or residue.kind == "water" for residue in structure.residues]
+    templated = [bool(residue.standard) or residue.kind == "water" for residue in structure.residues]
     for a, b in structure.bonds.tolist():
-        known = told[structure.residue[a]] and told[structure.residue[b]]
+        known = templated[structure.residue[a]] and templated[structure.residue[b]]
         if not known or {structure.names[a], structure.names[b]} == {"SG"}:
             file.add_conect(a + 1, b + 1, 1)
     try:
@@ -68,7 +68,7 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
 
 
 def _cell(box: Box, package: Any) -> Any:
-    """gemmi's cell of a box: lengths and angles."""
+    """Return gemmi's cell of a box: lengths and angles."""
     edges = box.vectors / ANGSTROM
     lengths = np.linalg.norm(edges, axis=1)
     cosines = edges @ edges.T / np.outer(lengths, lengths)

@@ -1,4 +1,4 @@
-"""OpenMM's System of a structure: a force field, a solvent, and what the user brings beside them."""
+"""Make OpenMM's System of a structure: a force field, a solvent, and files of the user."""
 
 import re
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from articulon.units import unit_system
 
 UNITS = "Da-nm-ps"
 CUTOFF = 0.9
-"""In a periodic box, where none is given [nm]."""
+"""Default cutoff in a periodic box [nm]."""
 NEUTRAL = 1e-3
-"""Charge that counts as none [e]: parameters have four to six digits."""
+"""Charge that counts as zero [e]: parameters have four to six digits."""
 _SEVERAL = re.compile(r"Multiple non-identical matching templates found for residue (\d+) \([^)]*\): (.*)\.$")
 _NUMBERED = re.compile(r"residue (\d+) \(([^)]*)\)")
 
@@ -34,20 +34,20 @@ def openmm_system(
     files: Sequence[str] = (),
     **options: Any,
 ) -> Any:
-    """OpenMM's System of a structure.
+    """Return OpenMM's System of a structure.
 
     Parameters
     ----------
     structure, name, solvent, cutoff, files
-        As for :func:`force_field`.
+        See :func:`force_field`.
     options
-        To ``ForceField.createSystem``, such as ``constraints``.
+        Options of ``ForceField.createSystem``, such as ``constraints``.
 
     Raises
     ------
     ModelError
-        Naming all residues without parameters and what they differ in, all terms that the files miss, by atom, a box
-        too small for the cutoff, and a box that is charged.
+        For residues without parameters, with their differences from known ones; for terms that the files lack, by atom;
+        for a box that is too small for the cutoff; and for a charged box.
     """
     check_structure(structure, "force_field")
     known = reader(structure, name, solvent, files)
@@ -60,7 +60,7 @@ def openmm_system(
     chosen = _ions(structure, topology, known)
     try:
         system = _made(known, topology, structure, chosen, options)
-    except TypeError as error:  # an option that there is not
+    except TypeError as error:  # an unknown option
         raise ModelError(f"openmm_system: {clipped(error)}") from None
     except Exception as error:
         if not _of_openmm(error):
@@ -75,7 +75,7 @@ def openmm_system(
 
 
 def _made(known: Reader, topology: Any, structure: Structure, chosen: dict[Any, str], options: dict[str, Any]) -> Any:
-    """The system; where several templates fit a residue, the one that has its name is taken, as of ``chosen``."""
+    """Make the system; if several templates fit a residue, take the one with its name, or the one in ``chosen``."""
     while True:
         try:
             return known.force_field.createSystem(topology, residueTemplates=chosen, **options)
@@ -90,13 +90,13 @@ def _made(known: Reader, topology: Any, structure: Structure, chosen: dict[Any, 
 
 
 def _shape(residue: Any) -> tuple[int, int, int]:
-    """What tells residues of one name apart: how many atoms and bonds they have."""
+    """Numbers of atoms and bonds of a residue, which distinguish residues of one name."""
     bonds = (len(list(residue.internal_bonds())), len(list(residue.external_bonds())))
     return (len(list(residue.atoms())), *bonds)
 
 
 def check_openmm_system(system: Any, where: str) -> None:
-    """Raises ModelError for what is no System of OpenMM."""
+    """Raise ModelError for an object that is not a System of OpenMM."""
     openmm_app()
     from openmm import System
 
@@ -105,17 +105,17 @@ def check_openmm_system(system: Any, where: str) -> None:
 
 
 def check_neutral(system: Any, source: str) -> None:
-    """Raises ModelError where the charges of a system's periodic box do not add up to nothing."""
+    """Raise ModelError if the charges in a system's periodic box do not add up to zero."""
     total = total_charge(system)
     if abs(total) > NEUTRAL:
         raise ModelError(
-            f"{source}: the box has a charge of {total:+.3g} e, and an infinite lattice of it has no finite energy: "
-            "add counter-ions (neutralise = true), or correct states of protonation"
+            f"{source}: the box has a charge of {total:+.3g} e, and its infinite lattice has no finite energy: add "
+            "counter-ions (neutralise = true), or correct protonation states"
         )
 
 
 def total_charge(system: Any) -> float:
-    """Of all particles of a system [e]."""
+    """Compute the total charge of a system's particles [e]."""
     for force in system.getForces():
         if type(force).__name__ == "NonbondedForce":
             return float(sum(force.getParticleParameters(k)[0]._value for k in range(force.getNumParticles())))
@@ -123,19 +123,19 @@ def total_charge(system: Any) -> float:
 
 
 def check_cutoff(structure: Structure, cutoff: float) -> None:
-    """Raises ModelError for a box in which a cutoff reaches beyond the nearest image."""
+    """Raise ModelError for a cutoff that reaches beyond the nearest image in the box."""
     assert structure.box is not None
     narrowest = float(np.diag(structure.box.vectors).min())
     if 2.0 * cutoff > narrowest:
         raise ModelError(
             f"model.cutoff: {cutoff:g} nm is more than half of the narrowest width of the box of {structure.source}, "
-            f"{narrowest:.4g} nm: an atom would meet two images of another; give a larger box (padding) or a shorter "
-            "cutoff"
+            f"{narrowest:.4g} nm: an atom would interact with two images of another; give a larger box (padding) or a "
+            "shorter cutoff"
         )
 
 
 def _cutoffs(structure: Structure, solvent: str, cutoff: Any) -> dict[str, Any]:
-    """Options of the forces between all atoms."""
+    """Return OpenMM's options of the forces between all atoms."""
     app = openmm_app()
     from openmm.unit import nanometer
 
@@ -150,8 +150,8 @@ def _cutoffs(structure: Structure, solvent: str, cutoff: Any) -> dict[str, Any]:
     if structure.box is not None:
         if solvent == "obc2":
             raise ModelError(
-                f"model.solvent: obc2 is an implicit solvent, without a box, and {structure.source} has one; choose a "
-                "model of water, or leave out the box"
+                f"model.solvent: obc2 is an implicit solvent, without a box, but {structure.source} has one; choose a "
+                "water model, or leave out the box"
             )
         reach = CUTOFF if reach is None else reach
         check_cutoff(structure, reach)
@@ -162,7 +162,7 @@ def _cutoffs(structure: Structure, solvent: str, cutoff: Any) -> dict[str, Any]:
 
 
 def _with_sites(topology: Any, places: Any, known: Reader, structure: Structure, name: str) -> Any:
-    """The topology with the sites without mass that its water has in the force field."""
+    """Return the topology with the massless sites that its water has in the force field."""
     modeller = openmm_app().Modeller(topology, places)
     try:
         modeller.addExtraParticles(known.force_field)
@@ -174,12 +174,12 @@ def _with_sites(topology: Any, places: Any, known: Reader, structure: Structure,
 
 
 def _of_openmm(error: Exception) -> bool:
-    """Whether it is how OpenMM says that something is wrong with what it was given: it raises Exception itself, too."""
+    """Whether an error is OpenMM's complaint about its input, for which it also raises plain Exception."""
     return isinstance(error, ValueError | KeyError) or type(error).__name__ in ("Exception", "OpenMMException")
 
 
 def _ions(structure: Structure, topology: Any, known: Reader) -> dict[Any, str]:
-    """Templates of ions by their names in the structure: FE2 and FE are one element with two charges."""
+    """Choose templates of ions by their names in the structure: FE2 and FE are one element with two charges."""
     templates = known.force_field._templates
     found = {}
     for residue, own in zip(topology.residues(), structure.residues, strict=True):
@@ -201,7 +201,7 @@ def _explained(
     *,
     sites: bool = False,
 ) -> ModelError:
-    """What OpenMM could not do, by chain, residue and atom; water that lacks its sites is not what it is about."""
+    """Explain OpenMM's error by chain, residue and atom; missing sites of water are not reported."""
     lost = unmatched(known, topology)
     if sites:
         lost = [k for k in lost if structure.residues[k].kind != "water"]
@@ -214,5 +214,5 @@ def _explained(
     said = _NUMBERED.sub(lambda match: structure.residues[int(match[1])].label, clipped(error))
     advice = ""
     if "Multiple non-identical" in str(error):
-        advice = "; give the residue the name of the one that it is"
+        advice = "; rename the residue to the right one of these"
     return ModelError(f"model.force_field: {name} for {Path(structure.source).name}: {said}{advice}")

@@ -1,4 +1,4 @@
-"""Models made of an OpenMM System alone: its rigid molecules as bodies, all other particles by themselves."""
+"""Models made from an OpenMM System alone: rigid molecules as bodies, all other particles as point masses."""
 
 from typing import Any
 
@@ -17,21 +17,22 @@ UNITS = "Da-nm-ps"
 
 
 def model_from_system(system: Any, positions: Any) -> Model:
-    """A model of all particles of an OpenMM System, with its forces: molecules that constraints hold rigid, such as
-    three- and four-site water, are free bodies, and all other particles move by themselves.
+    """Return a model of all particles of an OpenMM System, with its forces. Molecules that constraints hold rigid, such
+    as three- and four-site water, become free bodies; all other particles move by themselves.
 
     Parameters
     ----------
     system
-        The ``openmm.System``, periodic or not. What its thermostats and barostats would do is left out.
+        The ``openmm.System``, periodic or not. Its thermostats and barostats are ignored.
     positions
-        Of all particles [nm], shape (particles, 3), or a quantity of OpenMM. Virtual sites go where OpenMM has them.
+        Positions of all particles [nm], shape (particles, 3), or a quantity of OpenMM. Virtual sites are placed as in
+        OpenMM.
 
     Raises
     ------
     ModelError
-        For a force that has no counterpart here, and for constraints that hold some distances of a molecule and leave
-        others free: torsion dynamics of a structure holds what is to be rigid (``ar.molecules.build``).
+        For a force that has no counterpart here, and for constraints that hold only some distances of a molecule; build
+        its structure with torsion dynamics instead (``ar.molecules.build``).
     """
     x = _places(system, positions)
     cluster = rigid_clusters(system)
@@ -61,19 +62,19 @@ def _places(system: Any, positions: Any) -> np.ndarray:
 
 
 def rigid_clusters(system: Any) -> np.ndarray:
-    """Number of the rigid cluster of each particle, counted as their first particles come, shape (particles,).
+    """Return the index of each particle's rigid cluster, in the order of their first particles, shape (particles,).
 
     Raises
     ------
     ModelError
-        Where constraints join particles whose distances they do not all hold.
+        If constraints do not fix all distances between the particles that they join.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     count = system.getNumParticles()
     held = [system.getConstraintParameters(k)[:2] for k in range(system.getNumConstraints())]
-    # A virtual site goes with what it is made of.
+    # A virtual site belongs to the cluster of its parents.
     carried = [(site.site, parent) for site in virtual_sites(system) for parent in site.parents]
     pairs = np.array([*held, *carried], dtype=np.int64).reshape(-1, 2)
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
@@ -85,8 +86,8 @@ def rigid_clusters(system: Any) -> np.ndarray:
     if loose.size:
         k = int(np.flatnonzero(label == loose[0])[0])
         raise ModelError(
-            f"model: constraints hold some distances of the molecule of particle {k} and leave others free; make the "
-            "system with constraints=None and rigidWater=True, or build the molecule of its structure"
+            f"model: constraints hold only some distances of the molecule of particle {k}; make the "
+            "system with constraints=None and rigidWater=True, or build the molecule from its structure"
         )
     _, first = np.unique(label, return_index=True)
     rank = np.empty(first.size, dtype=np.int64)
@@ -95,7 +96,7 @@ def rigid_clusters(system: Any) -> np.ndarray:
 
 
 class _Clusters:
-    """What ``from_system`` takes of an articulation."""
+    """The part of an articulation that ``from_system`` uses."""
 
     def __init__(self, cluster: np.ndarray) -> None:
         self.cluster = cluster
@@ -103,12 +104,12 @@ class _Clusters:
 
 
 def _add_bodies(builder: ModelBuilder, masses: np.ndarray, x: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """The bodies of the clusters; returns where they are (bodies, 3)."""
+    """Add the bodies of the clusters; return their positions (bodies, 3)."""
     count = int(cluster.max(initial=-1)) + 1
     mass, size = np.bincount(cluster, masses, count), np.bincount(cluster, minlength=count)
     if not (mass > 0.0).all():
         k = int(np.flatnonzero(cluster == int(np.argmin(mass)))[0])
-        raise ModelError(f"model: particle {k} has no mass, and no virtual site says where it is")
+        raise ModelError(f"model: particle {k} has no mass and is not a virtual site")
     centre = np.stack([np.bincount(cluster, masses * x[:, a], count) for a in range(3)], axis=1) / mass[:, None]
     arms = x - centre[cluster]
     squares = np.bincount(cluster, masses * (arms**2).sum(axis=1), count)

@@ -1,4 +1,4 @@
-"""The sites of an OpenMM System that has more particles than a structure has atoms: sites without mass."""
+"""Sites of an OpenMM System that has massless sites in addition to the atoms of a structure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,25 +13,25 @@ from articulon.molecules.virtual_sites import virtual_sites, with_virtual_sites
 
 
 class SystemSites(NamedTuple):
-    """Where the particles of a system are."""
+    """Positions of a system's particles, and the atoms and clusters that they belong to."""
 
     atom: np.ndarray
-    """Atom of the structure that each particle is, −1 for a site without mass, shape (particles,)."""
+    """Atom of the structure for each particle, −1 for a massless site, shape (particles,)."""
     cluster: np.ndarray
     """Cluster that carries each particle, shape (particles,)."""
     positions: np.ndarray
-    """[nm], shape (particles, 3)."""
+    """Positions [nm], shape (particles, 3)."""
 
     @property
     def of_atoms(self) -> np.ndarray:
-        """Particle that each atom is, shape (atoms,)."""
+        """Particle of each atom, shape (atoms,)."""
         return np.flatnonzero(self.atom >= 0)
 
 
 def sites_of(system: Any, structure: Structure, articulation: Articulation | None) -> SystemSites | None:
-    """The particles of a system that is of the atoms of a structure, in their order, with virtual sites among them.
+    """Return the particles of a system of a structure's atoms, in their order, with virtual sites among them.
 
-    None where there are no others. Raises ModelError for a system of another number of atoms.
+    Return None if the system has only atoms. Raises ModelError for a system with another number of atoms.
     """
     count = system.getNumParticles()
     if count == len(structure):
@@ -39,7 +39,7 @@ def sites_of(system: Any, structure: Structure, articulation: Articulation | Non
     carried = {site.site: site.parents[0] for site in virtual_sites(system)}
     if count - len(carried) != len(structure):
         raise ModelError(
-            f"model.system: has {count - len(carried)} particles that are no virtual sites, and {structure.source} has "
+            f"model.system: has {count - len(carried)} particles other than virtual sites, but {structure.source} has "
             f"{len(structure)} atoms; make it of these atoms, in their order"
         )
     massive = np.array([k not in carried for k in range(count)])
@@ -54,7 +54,7 @@ def sites_of(system: Any, structure: Structure, articulation: Articulation | Non
 
 
 def of_particles(articulation: Articulation, sites: SystemSites) -> Articulation:
-    """An articulation of the particles of a system: which cluster carries each, and the axes by their numbers."""
+    """Return an articulation of the particles of a system: the cluster of each, and the axes by particle numbers."""
     number: Sequence[int] = sites.of_atoms.tolist()
     axis = [[-1 if a < 0 else number[a] for a in pair] for pair in articulation.axis.tolist()]
     return replace(articulation, cluster=sites.cluster, axis=np.array(axis, dtype=np.int64).reshape(-1, 2))

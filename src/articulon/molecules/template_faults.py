@@ -1,4 +1,4 @@
-"""Residues that a force field has no parameters for, by chain and number, each with what differs from what it knows."""
+"""Describe residues without parameters in a force field, with their differences from known ones."""
 
 from collections import Counter
 from contextlib import suppress
@@ -8,21 +8,21 @@ from articulon.molecules.force_field_files import Reader, fresh
 from articulon.molecules.structure import Residue, Structure
 
 SHOWN = 20
-"""How many residues a message lists."""
+"""Largest number of residues in a message."""
 TAKEN_UP = "without parameters"
-"""What templates that are made for the search are called."""
+"""Name of the templates that are made for the search."""
 CLOSE = 0.7
-"""Share of its heavy atoms that a residue must have in common with a template for that to be named."""
+"""Least fraction of common heavy atoms for a template to be named as similar."""
 
 
 def unmatched(reader: Reader, topology: Any) -> list[int]:
-    """Indices of all residues that no template fits, those of patches included.
+    """Return the indices of all residues that no template fits, even with patches.
 
-    A reader of its own takes up a template for each that it meets, so that OpenMM goes on to the next one.
+    A separate reader gets an empty template for each such residue, so that OpenMM continues to the next one.
     """
     force_field = fresh(reader.own, reader.brought)
     force_field.registerTemplateGenerator(_taken_up)
-    # Templates without parameters end in an error; all residues have been met by then.
+    # Templates without parameters end in an error; by then all residues have been visited.
     with suppress(Exception):
         force_field.createSystem(topology)
     bonded = force_field._buildBondedToAtomList(topology)
@@ -30,7 +30,7 @@ def unmatched(reader: Reader, topology: Any) -> list[int]:
     for residue in topology.residues():
         try:
             template, _ = force_field._getResidueTemplateMatches(residue, bonded)
-        except Exception:  # several templates, which is another fault
+        except Exception:  # several templates fit, which is another fault
             continue
         if template is not None and template.name.startswith(TAKEN_UP):
             found.append(residue.index)
@@ -38,7 +38,7 @@ def unmatched(reader: Reader, topology: Any) -> list[int]:
 
 
 def _taken_up(force_field: Any, residue: Any) -> bool:
-    """Gives a force field a template of a residue, without parameters."""
+    """Add a template of a residue, without parameters, to a force field."""
     kind = type(force_field)
     template = kind._TemplateData(f"{TAKEN_UP} {residue.index}")
     place = {}
@@ -58,13 +58,13 @@ def _taken_up(force_field: Any, residue: Any) -> bool:
 
 
 def described(reader: Reader, structure: Structure, residues: list[int], name: str) -> str:
-    """A message about residues without parameters, a line each."""
+    """Return a message about residues without parameters, a line each."""
     templates = reader.force_field._templates
     lines = [f"{structure.source}: {_line(structure, k, templates, name)}" for k in residues[:SHOWN]]
     if len(residues) > SHOWN:
         lines.append(f"{structure.source}: and {len(residues) - SHOWN} more")
     advice = (
-        "bring their parameters (force_field_files = ['file.xml']), leave residues out (leave_out = ['NAME']), or "
+        "supply their parameters (force_field_files = ['file.xml']), leave residues out (leave_out = ['NAME']), or "
         "correct their atoms and bonds"
     )
     return "\n".join([f"model.force_field: {name} has no parameters for {len(residues)} residues", *lines, advice])
@@ -74,17 +74,17 @@ def _line(structure: Structure, k: int, templates: dict[str, Any], name: str) ->
     residue = structure.residues[k]
     nearest = _nearest(structure, residue, templates)
     if nearest is None:
-        return f"{residue.label}: {name} has no template of this residue, and none like it"
+        return f"{residue.label}: {name} has no template of this residue, and no similar one"
     template, differences = nearest
     known = residue.name in (template.name, template.name[1:])
-    like = f"the template {template.name}" if known else f"{template.name}, the template most like it"
+    like = f"the template {template.name}" if known else f"{template.name}, the most similar template"
     if not differences:
-        return f"{residue.label}: has the atoms of {template.name} and other bonds to the next residues"
+        return f"{residue.label}: has the atoms of {template.name}, but other bonds to the next residues"
     return f"{residue.label}: differs from {like}: {'; '.join(differences)}"
 
 
 def _nearest(structure: Structure, residue: Residue, templates: dict[str, Any]) -> tuple[Any, list[str]] | None:
-    """The template that differs least, those of the residue's own names first, and how it differs."""
+    """Return the template with the fewest differences, preferring the residue's own names, and the differences."""
     heavy = {structure.names[a] for a in range(residue.start, residue.stop) if structure.elements[a] != "H"}
     own = {residue.name, residue.standard, *(f"{end}{residue.name}" for end in "NC")} - {"", "N", "C"}
     named = [templates[word] for word in sorted(own) if word in templates]
@@ -102,7 +102,7 @@ def _heavy(template: Any) -> set[str]:
 
 
 def _differences(structure: Structure, residue: Residue, template: Any) -> list[str]:
-    """How a residue differs from a template, heavy atoms by name and hydrogens by their number."""
+    """Return the differences of a residue from a template: heavy atoms by name, hydrogens by number."""
     inside = range(residue.start, residue.stop)
     heavy = {structure.names[a]: a for a in inside if structure.elements[a] != "H"}
     known = _heavy(template)
@@ -110,7 +110,7 @@ def _differences(structure: Structure, residue: Residue, template: Any) -> list[
     if lost := sorted(known - set(heavy)):
         found.append(f"it lacks {', '.join(lost)}")
     if extra := sorted(set(heavy) - known):
-        found.append(f"it has {', '.join(extra)} too")
+        found.append(f"it has the extra atoms {', '.join(extra)}")
     number = {atom.name: k for k, atom in enumerate(template.atoms)}
     partners: dict[str, list[str]] = {atom.name: [] for atom in template.atoms}
     for a, b in template.bonds:

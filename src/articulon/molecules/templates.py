@@ -1,7 +1,7 @@
-"""The chemistry of standard residues: heavy atoms, bonds, hydrogens on carbon, and which single bonds do not turn.
+"""Templates of standard residues: heavy atoms, bonds, hydrogens on carbon, and single bonds that do not rotate.
 
-Names are those of the wwPDB's chemical component dictionary. A bond to an atom that is not there is left out, which is
-how one template serves every state of protonation and both ends of a chain.
+Names are those of the wwPDB's chemical component dictionary. Bonds to absent atoms are left out, so one template
+serves every protonation state and both ends of a chain.
 """
 
 from functools import cache
@@ -53,7 +53,7 @@ CARBON_HYDROGENS: dict[str, str] = {
     "ARG": "CA1 CB2 CG2 CD2",
     "HIS": "CA1 CB2 CD2:1 CE1:1",
 }
-"""Hydrogens that each carbon has whatever the pH: atom and number, with a colon where the name ends in a digit."""
+"""Hydrogens on each carbon at any pH: atom and number, with a colon if the name ends in a digit."""
 
 POLAR_HYDROGENS: dict[str, str] = {
     "SER": "OG1",
@@ -66,9 +66,9 @@ POLAR_HYDROGENS: dict[str, str] = {
     "ARG": "NH1:1 NH2:1",
     "LYS": "NZ2",
 }
-"""The fewest hydrogens that other atoms have, in whatever state of protonation."""
+"""Least number of hydrogens on other atoms in any protonation state."""
 THIOLATES = frozenset(("CYX", "CYM", "CYS2", "CCYX", "CCYM"))
-"""Names that say that a cysteine's sulfur has none; AMBER's of the first residue have an N in front."""
+"""Names of cysteines without a hydrogen on sulfur; AMBER's names of a first residue begin with N."""
 
 CAPS = {
     "ACE": ("CH3-C C-O", "CH3:3"),
@@ -117,7 +117,7 @@ CHI: dict[str, str] = {
     "ARG": "N-CA-CB-CG CA-CB-CG-CD CB-CG-CD-NE CG-CD-NE-CZ",
     "HIS": "N-CA-CB-CG CA-CB-CG-ND1",
 }
-"""χ₁, χ₂, ... of each side chain (IUPAC-IUB, J. Mol. Biol. 52, 1, 1970)."""
+"""χ₁, χ₂, … of each side chain (IUPAC-IUB, J. Mol. Biol. 52, 1, 1970)."""
 
 OTHER_NAMES = {
     **dict.fromkeys(("HID", "HIE", "HIP", "HSD", "HSE", "HSP", "HISD", "HISE", "HISH", "HISA", "HISB"), "HIS"),
@@ -127,14 +127,14 @@ OTHER_NAMES = {
     **dict.fromkeys(("LYN", "LYSH", "LYSN"), "LYS"),
     **dict.fromkeys(("ARGN",), "ARG"),
 }
-"""Residue names of force fields, by the template."""
+"""Residue names in force fields, with the template of each."""
 NUCLEOTIDES = {
     **{name: name for name in ("A", "G", "C", "U")},
     **{f"D{base}": base for base in "AGCT"},
     **{"ADE": "A", "GUA": "G", "CYT": "C", "URA": "U", "THY": "T"},
     **{f"{prefix}{base}{end}": base for prefix in ("D", "R", "") for base in "AGCTU" for end in "35"},
 }
-"""Template by name; a D is said by the missing O2'."""
+"""Template by residue name; a missing O2' shows that it is DNA."""
 WATERS = frozenset(("HOH", "WAT", "SOL", "DOD", "TIP", "TIP3", "TIP3P", "TP3", "SPC", "SPCE", "H2O", "T3P"))
 
 ION_NAMES = {
@@ -151,7 +151,7 @@ ION_NAMES = {
     },
     **{"IOD": "I", "CIO": "Cs", "CU1": "Cu", "FE2": "Fe", "FE3": "Fe", "ZN2": "Zn", "MG2": "Mg"},
 }
-"""Chemical symbols of ions by the names that CHARMM and the PDB have for them."""
+"""Chemical symbols of ions by their names in CHARMM and the PDB."""
 
 ATOM_NAMES = {
     "amino-acid": {"OT1": "O", "OC1": "O", "O1": "O", "OT2": "OXT", "OC2": "OXT", "O2": "OXT"},
@@ -161,29 +161,29 @@ ATOM_NAMES = {
     "ACE": {"CA": "CH3", "CAY": "CH3", "CY": "C", "OY": "O"},
     "T": {"C5M": "C7"},
 }
-"""Names of force fields and old files, by kind of residue and by template, and the template's own."""
+"""Atom names in force fields and old files, by kind of residue and by template, with the template's name of each."""
 
 
 class Template(NamedTuple):
-    """What a standard residue is made of."""
+    """Chemistry of a standard residue."""
 
     atoms: frozenset[str]
-    """Heavy atoms, those of either end of a chain included."""
+    """Heavy atoms, including those at either end of a chain."""
     bonds: tuple[tuple[str, str], ...]
-    """Between heavy atoms."""
+    """Bonds between heavy atoms."""
     hydrogens: dict[str, int]
-    """On each carbon."""
+    """Number of hydrogens on each carbon."""
     polar: dict[str, int]
-    """The fewest on other atoms."""
+    """Least number of hydrogens on other atoms."""
     conjugated: frozenset[tuple[str, str]]
-    """Bonds outside rings that do not turn, though they are single; both ways round."""
+    """Single bonds outside rings that do not rotate, in both directions."""
     optional: frozenset[str]
     """Atoms that only some residues of the name have."""
 
 
 @cache
 def template(name: str) -> Template:
-    """The template of a standard name; raises KeyError for one that there is not."""
+    """Return the template of a standard name; raise KeyError for an unknown one."""
     if name in SIDE_CHAINS:
         text, hydrogens, optional = f"{BACKBONE} {SIDE_CHAINS[name]}", CARBON_HYDROGENS[name], {"OXT"}
     elif name in CAPS:
@@ -206,7 +206,7 @@ def template(name: str) -> Template:
 
 @cache
 def chi_angles(name: str) -> dict[frozenset[str], tuple[str, tuple[str, ...]]]:
-    """Name and four atoms of each χ angle of a template, by the two atoms of its axis."""
+    """Return name and four atoms of each χ angle of a template, by the two atoms of its axis."""
     found = {}
     for k, quadruple in enumerate(CHI.get(name, "").split(), start=1):
         atoms = tuple(quadruple.split("-"))
@@ -215,7 +215,7 @@ def chi_angles(name: str) -> dict[frozenset[str], tuple[str, tuple[str, ...]]]:
 
 
 def kind_and_template(name: str) -> tuple[str, str]:
-    """Kind of a residue by its name and the name of its template, both empty for one that is not standard."""
+    """Return the kind of a residue and its template, from its name; both are empty if it is not standard."""
     word = name.strip().upper()
     standard = OTHER_NAMES.get(word, word)
     # AMBER's names of the ends of a chain: NALA, CALA.

@@ -1,4 +1,4 @@
-"""The names and dihedral angles by which torsions are known."""
+"""Standard names and dihedral angles of torsions."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from articulon.molecules.structure import Structure
 from articulon.molecules.templates import chi_angles
 
 STRAIGHT = 1e-3
-"""Sine of an angle below which three atoms are on one line, and tell no dihedral."""
+"""Sine of an angle below which three atoms are collinear and define no dihedral."""
 
 NUCLEIC = {
     frozenset(row.split("-")[2:4]): (row.split("-")[0], tuple(row.split("-")[1:]))
@@ -22,11 +22,11 @@ NUCLEIC = {
     )
 }
 """Torsions of a nucleotide by the atoms of their axis (IUPAC-IUB, Eur. J. Biochem. 131, 9, 1983); the O3' of alpha and
-the P of epsilon are those of its neighbours."""
+the P of epsilon belong to the neighbouring residues."""
 
 
 def torsion_of(structure: Structure, a: int, b: int, parent: int, child: int) -> Torsion:
-    """The torsion about a bond, by the names that its field has for it."""
+    """Return the torsion about a bond, with its standard name."""
     one, other = (a, b) if a < b else (b, a)
     residue = int(structure.residue[one])
     here = structure.residues[residue]
@@ -68,7 +68,7 @@ def torsion_of(structure: Structure, a: int, b: int, parent: int, child: int) ->
 
 
 def dihedral(positions: np.ndarray, atoms: tuple[int, int, int, int]) -> float:
-    """The dihedral angle of four atoms, IUPAC's sign [rad]."""
+    """Compute the dihedral angle of four atoms with IUPAC's sign [rad]."""
     i, j, k, l = positions[list(atoms)]  # noqa: E741
     axis = (k - j) / np.linalg.norm(k - j)
     p, q = np.cross(j - i, axis), np.cross(axis, l - k)
@@ -76,7 +76,7 @@ def dihedral(positions: np.ndarray, atoms: tuple[int, int, int, int]) -> float:
 
 
 def _across(structure: Structure, atom: int, name: str) -> int:
-    """The neighbour of a name in another residue; −1 where there is none."""
+    """Return the neighbour of a given name in another residue; −1 if there is none."""
     residue = structure.residue[atom]
     return next(
         (b for b in structure.neighbours[atom] if structure.residue[b] != residue and structure.names[b] == name), -1
@@ -84,7 +84,7 @@ def _across(structure: Structure, atom: int, name: str) -> int:
 
 
 def _named(structure: Structure, atom: int, names: tuple[str, ...]) -> int:
-    """The neighbour in the same residue with the first of some names that there is; −1 where there is none."""
+    """Return the neighbour in the same residue with the first of the names that occurs; −1 if there is none."""
     residue = int(structure.residue[atom])
     found = [structure.atom(residue, name) for name in names]
     return next((b for b in found if b in structure.neighbours[atom]), -1)
@@ -101,8 +101,8 @@ def _bent(structure: Structure, end: int, near: int, far: int) -> bool:
 
 
 def _end(structure: Structure, near: int, far: int) -> int:
-    """An atom on the near side of a bond that tells its dihedral: the heaviest neighbour, or, beyond a straight piece,
-    the first that is off the axis; −1 where there is none."""
+    """Return an atom on the near side of a bond that defines its dihedral: the heaviest neighbour or, beyond a straight
+    part, the first atom off the axis; −1 if there is none."""
     seen, front = {near, far}, [near]
     while front:
         partners = [b for a in front for b in structure.neighbours[a] if b not in seen]

@@ -1,4 +1,4 @@
-"""Sites without mass of an OpenMM System, such as TIP4P's fourth point, which go with the bodies of their atoms."""
+"""Massless sites of an OpenMM System, such as the fourth site of TIP4P, which the bodies of their atoms carry."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,23 +8,23 @@ import numpy as np
 from articulon.errors import ModelError
 
 KINDS = ("TwoParticleAverageSite", "ThreeParticleAverageSite", "OutOfPlaneSite", "LocalCoordinatesSite")
-"""Those that stand still in the frame of a rigid molecule."""
+"""Supported kinds, which are fixed in the frame of a rigid molecule."""
 
 
 class VirtualSite(NamedTuple):
     """A site that other particles carry."""
 
     site: int
-    """Its index."""
+    """Index of the site."""
     parents: tuple[int, ...]
-    """The particles that it is made of."""
+    """The particles that define its position."""
     kind: str
-    """OpenMM's class."""
+    """Name of OpenMM's class."""
 
 
 def virtual_sites(system: Any) -> list[VirtualSite]:
-    """The virtual sites of a system, in order; raises ModelError for a kind that has no counterpart here, and for a
-    particle that has neither mass nor a place that others give."""
+    """Return the virtual sites of a system, in order; raise ModelError for a kind that has no counterpart here, and for
+    a massless particle that is not a virtual site."""
     found = []
     for k in range(system.getNumParticles()):
         if system.isVirtualSite(k):
@@ -32,8 +32,8 @@ def virtual_sites(system: Any) -> list[VirtualSite]:
             kind = type(site).__name__
             if kind not in KINDS:
                 raise ModelError(
-                    f"model.force_field: particle {k} is a {kind} of OpenMM, which has no counterpart here: those "
-                    f"that have one are {', '.join(KINDS)}"
+                    f"model.force_field: particle {k} is a {kind} of OpenMM, which has no counterpart here: the "
+                    f"supported kinds are {', '.join(KINDS)}"
                 )
             parents = tuple(site.getParticle(i) for i in range(site.getNumParticles()))
             found.append(VirtualSite(k, parents, kind))
@@ -41,24 +41,24 @@ def virtual_sites(system: Any) -> list[VirtualSite]:
 
 
 def check_virtual_sites(system: Any, cluster: Sequence[int] | np.ndarray) -> None:
-    """Raises ModelError, naming the particle, where a virtual site and what it is made of do not belong to one rigid
-    cluster, given by the cluster of each particle: then its place in a body would change."""
+    """Raise ModelError, naming the particle, if a virtual site and its parents do not lie in one rigid cluster, given
+    by the cluster of each particle: its position in a body would then change."""
     for site, parents, kind in virtual_sites(system):
         bodies = {int(cluster[k]) for k in (site, *parents)}
         if len(bodies) > 1:
             raise ModelError(
                 f"model.force_field: particle {site} is a {kind} of the particles {parents}, which do not all lie in "
-                "one rigid body with it; hold them together, or leave the site out"
+                "one rigid body with it; make them rigid, or leave the site out"
             )
 
 
 def with_virtual_sites(system: Any, positions: np.ndarray) -> np.ndarray:
-    """Positions (particles, 3) with the virtual sites where OpenMM puts them [nm]."""
+    """Return positions (particles, 3) with the virtual sites placed as in OpenMM [nm]."""
     if not any(system.isVirtualSite(k) for k in range(system.getNumParticles())):
         return positions
     import openmm
 
-    # The same system without forces, which have no say in it.
+    # Copy the system without its forces, which do not affect virtual sites.
     bare = openmm.XmlSerializer.clone(system)
     for k in range(bare.getNumForces() - 1, -1, -1):
         bare.removeForce(k)

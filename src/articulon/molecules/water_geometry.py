@@ -1,4 +1,4 @@
-"""Water as a model of it is: its bond length and its angle."""
+"""Adjust water molecules to the bond length and angle of a water model."""
 
 from dataclasses import replace
 from functools import cache
@@ -12,40 +12,42 @@ from articulon.molecules.openmm_exchange import openmm_app, to_openmm
 from articulon.molecules.structure import Residue, Structure, check_structure
 
 SAME = 1e-6
-"""Lengths that differ by less are the same [nm]."""
+"""Difference below which lengths are equal [nm]."""
 FAR = 0.02
-"""Of a hydrogen from where the model has it, above which a molecule is no water that was meant so [nm]."""
+"""Largest displacement of a hydrogen for a molecule to count as this water model [nm]."""
 
 
 def as_water_model(structure: Structure, water: str, *, force_field: str = "amber14") -> Structure:
-    """The structure with every molecule of water as a model of it is: hydrogens are moved along and across its axis.
+    """Return the structure with every water molecule in the geometry of a water model; hydrogens move along and across
+    the molecule's axis.
 
-    Rigid water keeps the geometry that it is given, and its dipole depends on that; coordinates in files are rounded,
-    and models differ by a few hundredths of an ångström.
+    Rigid water keeps its initial geometry, on which its dipole depends. Coordinates in files are rounded, and models
+    differ by some hundredths of an ångström.
 
     Parameters
     ----------
     structure
-        With all hydrogens of its water; atoms are moved, none is added.
+        The structure with all hydrogens of its water; atoms are moved, none is added.
     water
-        The model: ``tip3p``, ``spce``, ``tip4pew`` ...
+        The water model: ``tip3p``, ``spce``, ``tip4pew`` …
     force_field
-        Whose parameters of it.
+        Force field whose parameters of the model are used.
 
     Raises
     ------
     ModelError
-        For a model that there is not, and naming the molecule, for one that is no water of two hydrogens, or another
-        one altogether.
+        For an unknown model, and for a molecule that is not water with two hydrogens, or whose geometry is far from the
+        model's; the message names the molecule.
     """
     check_structure(structure, "as_water_model")
     word(water, tuple(WATERS), "as_water_model, water")
     check_words(force_field, water)
-    return with_geometry(structure, water, force_field, said=True)
+    return with_geometry(structure, water, force_field, listed=True)
 
 
-def with_geometry(structure: Structure, water: str, force_field: str, *, said: bool) -> Structure:
-    """As :func:`as_water_model`; where it is not to be ``said`` in ``inferred``, the water has just been filled in."""
+def with_geometry(structure: Structure, water: str, force_field: str, *, listed: bool) -> Structure:
+    """Do what :func:`as_water_model` does; ``listed`` adds a line to ``inferred``, which newly added water does not
+    need."""
     molecules = [residue for residue in structure.residues if residue.kind == "water"]
     if not molecules:
         return structure
@@ -63,28 +65,28 @@ def with_geometry(structure: Structure, water: str, force_field: str, *, said: b
     far = int(np.argmax(np.where(np.isfinite(moved), moved, np.inf)))
     if not moved[far] < FAR:
         raise ModelError(
-            f"{structure.source}: {molecules[far].label}: its hydrogens are {moved[far]:.3f} nm from where {water} has "
-            "them; correct the coordinates, or leave it out"
+            f"{structure.source}: {molecules[far].label}: its hydrogens are {moved[far]:.3f} nm from their positions "
+            f"in {water}; correct the coordinates, or leave it out"
         )
     if moved.max() < SAME:
         return structure
     places = x.copy()
     places[rows[:, 1:]] = wanted
     line = (
-        f"{len(molecules)} molecules of water have the geometry of {water}, O-H of {bond:.5g} nm; their hydrogens were "
+        f"{len(molecules)} molecules of water got the geometry of {water}, O-H of {bond:.5g} nm; their hydrogens were "
         f"moved by at most {moved.max():.2g} nm"
     )
-    return replace(structure, positions=places, inferred=(*structure.inferred, line) if said else structure.inferred)
+    return replace(structure, positions=places, inferred=(*structure.inferred, line) if listed else structure.inferred)
 
 
 def _atoms(structure: Structure, residue: Residue) -> tuple[int, int, int]:
-    """O and both H of a molecule."""
+    """Return O and both H of a molecule."""
     inside = range(residue.start, residue.stop)
     oxygen = [a for a in inside if structure.elements[a] == "O"]
     hydrogen = [a for a in inside if structure.elements[a] == "H"]
     if len(oxygen) != 1 or len(hydrogen) != 2:
         raise ModelError(
-            f"{structure.source}: {residue.label}: has {len(oxygen)} oxygen and {len(hydrogen)} hydrogen atoms, and "
+            f"{structure.source}: {residue.label}: has {len(oxygen)} oxygen and {len(hydrogen)} hydrogen atoms, but "
             "water has one and two; add_missing = true adds hydrogens"
         )
     return oxygen[0], hydrogen[0], hydrogen[1]
@@ -92,7 +94,7 @@ def _atoms(structure: Structure, residue: Residue) -> tuple[int, int, int]:
 
 @cache
 def _geometry(force_field: str, water: str) -> tuple[float, float]:
-    """O-H and H-H of a model, from the constraints that OpenMM puts on one molecule [nm]."""
+    """Return O–H and H–H distances of a model, from OpenMM's constraints on one molecule [nm]."""
     app = openmm_app()
     symbols = ("O", "H", "H")
     one = Structure(

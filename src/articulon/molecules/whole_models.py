@@ -1,4 +1,4 @@
-"""Models of molecules with their forces, in one call."""
+"""Build models of molecules with their forces in one call."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,31 +25,32 @@ def build(
     kinds: Sequence[str] | None = None,
     forces: Sequence[Any] = (),
 ) -> Model:
-    """The model of a structure, in Da, nm and ps.
+    """Build the model of a structure, in Da, nm and ps.
 
     Bodies are the clusters, in their order; site k is atom k. The coordinate of a revolute joint is the dihedral angle
-    of its torsion, so ``model.q0`` holds φ, ψ, χ₁ ... of the file [rad]. A root's frame has its origin at the centre of
-    mass of its cluster and the world's axes.
+    of its torsion, so ``model.q0`` holds φ, ψ, χ₁ … of the file [rad]. A root's frame has its origin at the centre of
+    mass of its cluster and the orientation of the world.
 
     Parameters
     ----------
     structure
-        From :func:`read_structure`.
+        Structure from :func:`read_structure`.
     articulation
-        From :func:`perceive`, of the same structure.
+        Articulation of the same structure, from :func:`perceive`.
     force_field, solvent, cutoff, files
-        Of :func:`force_field`, ``"amber14"`` in ``"obc2"`` say, or none; it chooses charges and kinds.
+        Options of :func:`force_field`, such as ``"amber14"`` in ``"obc2"``; by default there is no force field. It
+        determines charges and kinds.
     charges
-        Of the sites [charge], one for all or shape (atoms,).
+        Charges of the sites [charge], one for all or shape (atoms,).
     kinds
-        Of the sites, which choose the force law of their pairs; the elements by default.
+        Kinds of the sites, which select the force law of their pairs; the elements by default.
     forces
         Further declared forces, as for ``ModelBuilder.add_force``.
 
     Raises
     ------
     ModelError
-        Naming the body, for what cannot be built.
+        For a body that cannot be built; the message names it.
     """
     check_cut(structure, articulation, "build")
     if not isinstance(forces, Sequence) or isinstance(forces, str):
@@ -60,7 +61,7 @@ def build(
         for key, (value, none) in given.items():
             if not (type(value) is type(none) and value == none):
                 raise ModelError(
-                    f"build, {key}: {shown(value)} is of a force field: give force_field, 'amber14' say, too"
+                    f"build, {key}: {shown(value)} applies to a force field: give force_field too, such as 'amber14'"
                 )
     else:
         options: dict[str, Any] = {"solvent": solvent, "cutoff": cutoff, "articulation": articulation, "files": files}
@@ -80,7 +81,25 @@ def force_field_model(
     files: Sequence[str] = (),
     forces: Sequence[Any] = (),
 ) -> Model:
-    """The model of :func:`build` under a force field, and further forces."""
+    """Return the model of :func:`build` with a force field, and further forces.
+
+    Parameters
+    ----------
+    structure
+        The structure.
+    articulation
+        What is rigid, of :func:`perceive`.
+    name
+        The force field.
+    solvent
+        The implicit solvent or the model of water.
+    cutoff
+        Of Lennard-Jones forces and charges [length]; none by default.
+    files
+        Further files of OpenMM's force-field XML.
+    forces
+        Further forces of ``ar.forces``.
+    """
     check_cut(structure, articulation, "force_field_model")
     if not isinstance(forces, Sequence) or isinstance(forces, str | bytes):
         raise ModelError(f"force_field_model, forces: expected a list of forces, got {shown(forces)}")

@@ -1,1 +1,1 @@
-"""What the parameters of a case do: which decide, which values fit measurements, and which make it end as it is to."""
+"""Studies of a case's parameters: rank their influence, fit them to measurements, or optimise a run's end."""

@@ -1,4 +1,4 @@
-"""A fit as a page in one file, and as files."""
+"""Report page and files of a fit."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from articulon.report.readable_numbers import number, percent
 PAGE, RESULTS, MEASUREMENTS, FITTED_CASE = "fit.html", "fit.json", "measurements.csv", "case.toml"
 CONFIDENCE = 0.95
 DRAWN = 6
-"""Observables that are drawn."""
+"""Largest number of observables that are drawn."""
 CORRELATED = 12
-"""Numbers whose correlations are in the table."""
+"""Largest number of parameters in the table of correlations."""
 HOW = (
-    "Intervals are those of a linear model: the covariance is (JᵀJ)⁻¹, with J the derivatives of all measurements by "
-    "the parameters, over the errors. {errors} They hold as far as the run is linear in the parameters over them."
+    "Intervals are those of a linear model: the covariance is (JᵀJ)⁻¹, with J the derivatives of all measurements with "
+    "respect to the parameters, over the errors. {errors} They hold as far as the run is linear over the intervals."
 )
-CAPTION = "Above, what was measured (points) and the run that fits (line). Below, what is left."
-FILES = f"{FITTED_CASE} is the case with what was found, {MEASUREMENTS} what was measured, {RESULTS} all numbers."
+CAPTION = "Above, the measurements (points) and the fitted run (line). Below, the residuals."
+FILES = f"{FITTED_CASE} is the case with the fitted values, {MEASUREMENTS} the measurements, {RESULTS} all numbers."
 KNOWN = "The errors of the measurements are given."
-UNKNOWN = "The errors of the measurements are taken from what the fit leaves, by Student's t."
+UNKNOWN = "The errors of the measurements are estimated from the residuals of the fit, with Student's t."
 
 
 def write_fit(found: FitResult, folder: Path) -> None:
-    """Write the page, the figures, what was measured and the case with what was found."""
+    """Write the page, the figures, the measurements and the fitted case."""
     files = {
         FITTED_CASE: found.case.to_toml(),
         MEASUREMENTS: found.measurements.to_csv(),
@@ -43,7 +43,7 @@ def write_fit(found: FitResult, folder: Path) -> None:
 
 
 def summary(found: FitResult) -> dict[str, Any]:
-    """What a fit has found, as ``fit.json`` has it."""
+    """Return the results of a fit, as in ``fit.json``."""
     parameters = [
         {
             "key": name,
@@ -81,14 +81,14 @@ def summary(found: FitResult) -> dict[str, Any]:
 
 
 def fit_page(found: FitResult) -> str:
-    """The text of the page."""
-    told = summary(found)
-    measured = f"{told['measurements']} measurements of {', '.join(found.measurements.observables)}"
+    """Return the HTML text of the page."""
+    record = summary(found)
+    measured = f"{record['measurements']} measurements of {', '.join(found.measurements.observables)}"
     source = "the case's own run" if found.synthetic else "data"
     known = found.measurements.errors is not None
     heads = ["parameter", "start", "found", "standard error", f"{percent(CONFIDENCE)} interval"]
     rows = []
-    for one in told["parameters"]:
+    for one in record["parameters"]:
         low, high = one["interval"]
         row = [one["key"], number(one["start"]), number(one["found"], 6), number(one["standard_error"], 2)]
         row.append(f"{number(low, 5)} to {number(high, 5)}")
@@ -117,34 +117,34 @@ def fit_page(found: FitResult) -> str:
 
 
 def callout(found: FitResult) -> str:
-    """How good the fit is, in sentences."""
+    """Describe the quality of the fit, in sentences."""
     from scipy.stats import chi2
 
     ended = f"The search ended after {found.evaluations} runs with their derivatives."
     if found.measurements.errors is None:
-        left = f"The root of the mean square of what is left is {number(found.residual_error)}."
+        left = f"The root mean square of the residuals is {number(found.residual_error)}."
         return page.callout("status", ended, left)
     freedom, reduced = found.degrees_of_freedom, found.residual_error**2
     expected = np.sqrt(2.0 / freedom)
     fits = 0.5 * (1.0 - REGION) < chi2.cdf(freedom * reduced, freedom) < 0.5 * (1.0 + REGION)
-    sentence = f"χ² is {number(reduced)} for each degree of freedom; 1 ± {number(expected, 2)} is expected."
-    doubt = "" if fits else "The model does not fit within the errors, or these are not as large as is said."
+    sentence = f"χ² is {number(reduced)} per degree of freedom; 1 ± {number(expected, 2)} is expected."
+    doubt = "" if fits else "The model does not fit within the errors, or the given errors are wrong."
     return page.callout("trusted" if fits else "suspect", ended, sentence, doubt)
 
 
 def recovered(found: FitResult) -> str:
-    """Whether the numbers of the case were found again."""
+    """Say whether the case's own values were recovered."""
     if found.recovered is None:
         return ""
     if found.recovered:
-        return page.callout("trusted", "The numbers of the case were found again: they lie in the region of 99.9 %.")
+        return page.callout("trusted", "The case's values were recovered: they lie in the 99.9 % confidence region.")
     return page.callout(
-        "violated", "The numbers of the case were not found again: they lie outside of the region of 99.9 %."
+        "violated", "The case's values were not recovered: they lie outside the 99.9 % confidence region."
     )
 
 
 def correlations(found: FitResult) -> str:
-    """The table of correlations, where it is not too large."""
+    """Return the table of correlations, unless it is too large."""
     if not 2 <= found.numbers.size <= CORRELATED:
         return ""
     marks = [f"({k + 1})" for k in range(found.numbers.size)]
@@ -153,7 +153,7 @@ def correlations(found: FitResult) -> str:
 
 
 def observed_figure(found: FitResult) -> Figure:
-    """What was measured and what fits, and the difference below."""
+    """Draw the measurements and the fit, and the residuals below."""
     names = found.measurements.observables[:DRAWN]
     times, unit = found.measurements.times, style.label("time", found.case.units, "time")
     with style.applied():

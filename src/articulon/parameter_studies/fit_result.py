@@ -1,4 +1,4 @@
-"""What a fit has found: numbers, their covariance and their intervals."""
+"""Results of a fit: parameter values, their covariance and their intervals."""
 
 from dataclasses import dataclass
 
@@ -9,44 +9,44 @@ from articulon.parameter_studies.measurements import Measurements
 from articulon.parameter_studies.sought_parameters import Found
 
 REGION = 0.999
-"""Of a region in which the true numbers must lie."""
+"""Confidence level of the joint region in which the true values must lie."""
 ROUNDING = 1e-6
-"""Part of a number to which a search finds it where there are no errors."""
+"""Relative accuracy of the search where measurements have no errors."""
 
 
 @dataclass(frozen=True)
 class FitResult(Found):
-    """Parameters that fit measurements. Made by :func:`articulon.fit`."""
+    """Parameters fitted to measurements. Made by :func:`articulon.fit`."""
 
     covariance: np.ndarray
-    """Of the numbers, shape (numbers, numbers)."""
+    """Covariance of the parameters, shape (numbers, numbers)."""
     measurements: Measurements
-    """What was fitted."""
+    """The fitted measurements."""
     fitted: np.ndarray
-    """The observables with what was found, shape (times, observables)."""
+    """The observables at the fitted parameters, shape (times, observables)."""
     residual_error: float
-    """Root of the mean square of what is left, |r|²/(n − m), over the errors where these are known."""
+    """Residual standard error √(|r|²/(n − m)); residuals are divided by the errors if these are known."""
     degrees_of_freedom: int
-    """n − m: measurements less numbers."""
+    """n − m: measurements minus parameters."""
     evaluations: int
-    """Runs that it took, with their derivatives."""
+    """Number of runs with derivatives."""
     synthetic: bool
-    """Whether the case itself was measured, so that its own numbers are the truth."""
+    """Whether the measurements are from the case's own run, so that its own values are the truth."""
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """Of the numbers, shape (numbers,)."""
+        """Standard errors of the parameters, shape (numbers,)."""
         return np.sqrt(np.diagonal(self.covariance))
 
     @property
     def correlation(self) -> np.ndarray:
-        """Of the numbers, shape (numbers, numbers)."""
+        """Correlations of the parameters, shape (numbers, numbers)."""
         errors = self.standard_errors
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.covariance / np.outer(errors, errors)
 
     def intervals(self, confidence: float = 0.95) -> np.ndarray:
-        """Least and largest value of every number at a confidence, shape (numbers, 2)."""
+        """Lower and upper bounds of every parameter at a confidence level, shape (numbers, 2)."""
         from scipy.stats import norm, t
 
         tail = 0.5 * (1.0 + confidence)
@@ -55,8 +55,8 @@ class FitResult(Found):
 
     @property
     def recovered(self) -> bool | None:
-        """Of a run of the case itself, whether its own numbers lie in the joint region of confidence of 99.9 %; None of
-        data, whose truth is not known."""
+        """For measurements from the case's own run, whether its own values lie in the joint 99.9 % confidence region;
+        None for data, whose truth is unknown."""
         from scipy.stats import chi2
 
         if not self.synthetic:

@@ -1,10 +1,10 @@
-"""Parameters of a case from measurements: least squares on the derivatives of the run.
+"""Fit parameters of a case to measurements: least squares with the derivatives of the run.
 
-The residuals are r = (y(t; p) − d)/σ, and their Jacobian is that of the forward sensitivities, exact for the numbers
-that are computed. The covariance of the parameters is (JᵀJ)⁻¹ at the end where σ is known. Where it is not, it is times
-s² = |r|²/(n − m), of n residuals and m parameters, and intervals are those of Student's t with n − m degrees of freedom
-(Seber and Wild, Nonlinear Regression, 1989, section 5.1). Both hold as far as the run is linear in the parameters over
-the intervals.
+The residuals are r = (y(t; p) − d)/σ. Their Jacobian comes from forward sensitivities, which are exact derivatives of
+the computed numbers. At the minimum the covariance of the parameters is (JᵀJ)⁻¹ if σ is known. Otherwise it is
+multiplied by s² = |r|²/(n − m), for n residuals and m parameters, and intervals are those of Student's t with n − m
+degrees of freedom (Seber and Wild, Nonlinear Regression, 1989, section 5.1). Both hold as far as the run is linear in
+the parameters over the intervals.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from articulon.sensitivities.run_parameters import all_parameters
 
 WHERE = "fit"
 TOLERANCE = 1e-10
-"""Of the sum of squares, the parameters and the gradient, at which the search ends."""
+"""Relative tolerance of the search, on the sum of squares, the parameters and the gradient."""
 SINGULAR = 1e-10
-"""Singular values of the scaled Jacobian, of the largest, below which measurements say nothing."""
+"""Singular values of the scaled Jacobian, relative to the largest, below which a direction is undetermined."""
 NOISE = 0x66_69_74
-"""The stream of errors of what is measured of the case itself."""
+"""Random stream of the errors of synthetic measurements."""
 
 
 def fit(
@@ -49,44 +49,44 @@ def fit(
     allow_code: bool = False,
     out: str | Path | None = None,
 ) -> FitResult:
-    """Find parameters of a case from measurements, with their confidence intervals.
+    """Fit parameters of a case to measurements, with confidence intervals.
 
-    Least squares by SciPy's trust-region method on the derivatives of the run, one run with the changes by every
-    parameter for each step of the search.
+    The method is least squares with SciPy's trust-region algorithm and the derivatives of the run: each iteration is
+    one run with its sensitivities to every parameter.
 
     Parameters
     ----------
     case
-        A case, its name, or its file; its ``[fit]`` says what is found unless that is given here.
+        A case, its name, or its file; its ``[fit]`` section defines the fit, unless arguments override it.
     data
-        What was measured: ``{"time": (n,), "rod.angle": (n,), ...}``, a data frame's columns, or a file of
-        comma-separated values with such a heading, in the units of the case; nan, or an empty cell, where nothing was
-        measured. Without it, and without one in the case, the case's own run is measured with its ``errors``, and the
-        fit shows whether its numbers can be found again.
+        The measurements: ``{"time": (n,), "rod.angle": (n,), ...}``, columns of a data frame, or a file of
+        comma-separated values with such a heading, in the units of the case; nan, or an empty cell, marks a missing
+        value. Without data here or in the case, the case's own run is measured with its ``errors``, and the fit shows
+        whether its values can be recovered.
     parameters
-        Keys of the case, or a dictionary from keys to where the search begins, or to ``(start, least, largest)``.
+        Keys of the case, or a dictionary from keys to start values, or to ``(start, least, largest)``.
     errors
-        Standard deviation of the errors of each observable, or one for all [of the observable]; by default what the
-        fit leaves.
+        Standard deviation of the errors of each observable, or one for all [of the observable]; by default it is
+        estimated from the residuals.
     overrides
         Changes to the case by dotted key.
     allow_code
-        Whether functions that the case names may run: they are code, of whoever wrote the case.
+        Whether Python functions that the case names may run. They are code by the author of the case.
     out
-        A folder for ``fit.json``, ``measurements.csv``, ``case.toml`` with what was found, and a page, ``fit.html``;
+        A folder for ``fit.json``, ``measurements.csv``, ``case.toml`` with the fitted values, and a page, ``fit.html``;
         none by default.
 
     Returns
     -------
     FitResult
-        ``values`` by key, ``intervals()``, ``covariance``, and ``case``, the case with what was found.
+        ``values`` by key, ``intervals()``, ``covariance``, and ``case``, the case with the fitted values.
 
     Raises
     ------
     CaseError
-        For keys, columns and files that are not there, and for a run without derivatives.
+        For unknown keys, columns and files, and for a run without derivatives.
     ArticulonError
-        Where the search does not come to an end, and where measurements do not determine a parameter.
+        If the search does not converge, or the measurements do not determine a parameter.
     """
     case = given_case(case, overrides, flag(allow_code, f"{WHERE}, allow_code", CaseError))
     asked = Fit() if case.fit is None else case.fit
@@ -104,10 +104,10 @@ def fit(
 
 
 def _measured(case: Case, asked: Fit) -> Measurements:
-    """The case's own run, with errors."""
+    """Measure the case's own run, with errors."""
     where = f"{case.source}: {WHERE}"
     if not asked.observables:
-        raise CaseError(f"{where}.observables: say what is measured, 'rod.angle' say, or give data")
+        raise CaseError(f"{where}.observables: name what is measured, such as 'rod.angle', or give data")
     times = np.arange(1, asked.samples + 1) * (float(case.run.duration) / asked.samples)
     path = _path(case, times, asked.observables, ())
     errors = errors_of(asked.errors, len(asked.observables), where)
@@ -131,11 +131,11 @@ def _searched(sought: SoughtParameters, measured: Measurements, synthetic: bool)
     there = np.isfinite(measured.values)
     spread = np.ones(len(measured.observables)) if measured.errors is None else measured.errors
     if there.sum() <= sought.own.size:
-        raise CaseError(f"{WHERE}: {there.sum()} measurements do not determine {sought.own.size} numbers; take more")
+        raise CaseError(f"{WHERE}: {there.sum()} measurements do not determine {sought.own.size} numbers; add more")
     known: dict[bytes, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
     def at(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Residuals, their Jacobian, and the observables."""
+        """Return residuals, their Jacobian, and the observables."""
         key = numbers.tobytes()
         if key not in known:
             path = _path(sought.with_numbers(numbers), measured.times, measured.observables, sought.keys)
@@ -146,16 +146,16 @@ def _searched(sought: SoughtParameters, measured: Measurements, synthetic: bool)
     def residuals(numbers: np.ndarray) -> np.ndarray:
         try:
             return at(numbers)[0]
-        except (DivergenceError, CaseError):  # it diverges, or the case may have no such numbers
-            return np.full(int(there.sum()), 1e100)  # so that the search takes a shorter step
+        except (DivergenceError, CaseError):  # the run diverges, or the case rejects these values
+            return np.full(int(there.sum()), 1e100)  # makes the search take a shorter step
 
-    at(sought.start)  # a run that diverges there is said at once
+    at(sought.start)  # report a divergence at the start at once
     done = least_squares(
         residuals, sought.start, lambda numbers: at(numbers)[1], sought.bounds, x_scale="jac",
         ftol=TOLERANCE, xtol=TOLERANCE, gtol=TOLERANCE,
     )  # fmt: skip
     if not done.success:
-        raise ArticulonError(f"{WHERE}: the search came to no end ({done.message}); begin nearer, or give bounds")
+        raise ArticulonError(f"{WHERE}: the search did not converge ({done.message}); start closer, or give bounds")
     left, jacobian, fitted = at(done.x)
     freedom = left.size - done.x.size
     variance = 1.0 if measured.errors is not None else float(left @ left) / freedom
@@ -175,17 +175,17 @@ def _searched(sought: SoughtParameters, measured: Measurements, synthetic: bool)
 
 
 def _inverse(jacobian: np.ndarray, names: list[str]) -> np.ndarray:
-    """(JᵀJ)⁻¹; raises ArticulonError, naming them, for parameters that measurements do not determine."""
+    """Compute (JᵀJ)⁻¹; raise ArticulonError, naming them, for parameters that the measurements do not determine."""
     size = np.linalg.norm(jacobian, axis=0)
     scale = np.where(size > 0.0, size, 1.0)
     _, singular, directions = np.linalg.svd(jacobian / scale, full_matrices=False)
     if singular[-1] <= SINGULAR * singular[0]:
         weak = directions[-1]
         found = [name for name, part in zip(names, np.abs(weak), strict=True) if part > 0.1 * np.abs(weak).max()]
-        many = "nothing of" if len(found) == 1 else "only a combination of"
+        many = "nothing about" if len(found) == 1 else "only a combination of"
         raise ArticulonError(
-            f"{WHERE}: the measurements say {many} {', '.join(found)}; leave {'it' if len(found) == 1 else 'one'} out, "
-            "or measure something else"
+            f"{WHERE}: the measurements determine {many} {', '.join(found)}; leave "
+            f"{'it' if len(found) == 1 else 'one'} out, or measure something else"
         )
     inverse: np.ndarray = (directions.T / singular**2) @ directions / np.outer(scale, scale)
     return inverse

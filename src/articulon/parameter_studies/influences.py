@@ -1,4 +1,4 @@
-"""What parameters do to an objective, ranked."""
+"""Ranked influences of parameters on an objective."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,42 +9,42 @@ from articulon.notebook_table import table_of_words
 
 @dataclass(frozen=True)
 class Influence:
-    """What a parameter does to an objective."""
+    """Influence of a parameter on an objective."""
 
     parameter: str
-    """Its key."""
+    """Key of the parameter."""
     value: float
-    """Its value, in the units of the case."""
+    """Value of the parameter, in the units of the case."""
     derivative: float
     """∂J/∂p [of J over that of p]."""
     effect: float
-    """p ∂J/∂p: what J changes by where p doubles, were it linear [of J]."""
+    """p ∂J/∂p: the linear change of J on doubling p [of J]."""
     elasticity: float | None
-    """∂ln J/∂ln p: the part of J that changes with a part of p; None where J is zero."""
+    """∂ln J/∂ln p: the relative change of J per relative change of p; None if J is zero."""
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Parameters by what they decide. Made by :func:`articulon.rank_parameters`."""
+    """Parameters ranked by their influence. Made by :func:`articulon.rank_parameters`."""
 
     case: Case
-    """What was run."""
+    """The case that was run."""
     objective: str
-    """What was differentiated."""
+    """Name of the objective."""
     value: float
-    """The objective, in the units of the case."""
+    """Value of the objective, in the units of the case."""
     influences: tuple[Influence, ...]
-    """Of all parameters, the largest effect first."""
+    """Influences of all parameters, the largest effect first."""
     left_out: dict[str, str]
-    """Keys that have no derivative, and why."""
+    """Keys without a derivative, and why."""
     method: str
     """``"adjoint"`` or ``"forward"``."""
     steps: int
-    """Of the run."""
+    """Number of steps of the run."""
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """A row for each parameter, as ``pandas.DataFrame`` takes it."""
+        """Return a row for each parameter, for ``pandas.DataFrame``."""
         return [vars(one).copy() for one in self.influences]
 
     def __repr__(self) -> str:
@@ -53,7 +53,7 @@ class Ranking:
 
     def _repr_html_(self) -> str:
         rows = {one.parameter: _words(one) for one in self.influences[:20]}
-        return table_of_words(f"What decides {self.objective} of {self.case.name}", rows)
+        return table_of_words(f"Influences on {self.objective} of {self.case.name}", rows)
 
 
 def _words(one: Influence) -> str:

@@ -1,13 +1,13 @@
-"""Steps of least size towards targets: Levenberg and Marquardt's method in the space of the targets.
+"""Minimum-norm steps towards targets: the Levenberg–Marquardt method in the space of the targets.
 
-With departures r (m,) and their Jacobian J (m, n), mostly of more numbers than targets, a step is
+With departures r (m,) and their Jacobian J (m, n), usually with more parameters than targets, a step is
 
     s = −Jᵀ (J Jᵀ + λ I)⁻¹ r,
 
-the step of least size that takes the linearised departures as far as the damping λ lets it; Nielsen's rule (Damping
-parameter in Marquardt's method, IMM-REP-1999-05) chooses λ by how well the last one was foretold. Numbers at a bound
-that the sum of squares pushes them against are held. Trust-region methods that take steps of the whole radius also
-where most directions change nothing are slower: SciPy's takes 68 runs where this takes 20 (``swing-up``).
+the smallest step that reduces the linearised departures as far as the damping λ allows. Nielsen's rule (Damping
+parameter in Marquardt's method, IMM-REP-1999-05) updates λ by how well the last decrease was predicted. Parameters at
+a bound against which the gradient pushes them are held fixed. Trust-region methods, which step to the full radius even
+where most directions have no effect, are slower: SciPy's needs 68 runs where this needs 20 (``swing-up``).
 """
 
 from collections.abc import Callable, Iterator
@@ -15,22 +15,22 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 DAMPING = 1e-2
-"""λ at the start, of the largest eigenvalue of J Jᵀ."""
+"""Initial λ, relative to the largest eigenvalue of J Jᵀ."""
 ENOUGH = 1e-4
-"""Part of the decrease foretold at which a step is taken."""
+"""Least fraction of the predicted decrease at which a step is accepted."""
 GROWTH = 2.0
 SMALLEST = 1e-14
-"""Steps below this, of the numbers, lead nowhere."""
+"""Smallest relative step; below it the search ends."""
 
 Departures = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray] | None]
-"""Departures (m,) and their Jacobian (m, n) at numbers (n,); None where there are none, as where a run diverges."""
+"""Departures (m,) and their Jacobian (m, n) at parameters (n,); None where a run diverges."""
 
 
 def approach(
     at: Departures, start: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Numbers (n,) and their departures (m,), each nearer to where all are zero than those before, from ``start`` on;
-    they end where no step leads nearer."""
+    """Yield parameters (n,) and their departures (m,), each set closer to zero than the one before, beginning at
+    ``start``; stop where no step improves them."""
     x, found = start.copy(), at(start)
     if found is None:
         return
@@ -48,12 +48,12 @@ def approach(
         step = new - x
         if float(np.linalg.norm(step)) <= SMALLEST * (1.0 + float(np.linalg.norm(x))):
             return
-        foretold = float(r @ r) - float(np.sum((r + J @ step) ** 2))
+        predicted = float(r @ r) - float(np.sum((r + J @ step) ** 2))
         found = at(new)
         came = -np.inf if found is None else float(r @ r) - float(found[0] @ found[0])
-        if found is None or not (foretold > 0.0 and came > ENOUGH * foretold):
+        if found is None or not (predicted > 0.0 and came > ENOUGH * predicted):
             damping, growth = damping * growth, growth * GROWTH
             continue
-        damping, growth = damping * max(0.2, 1.0 - (2.0 * came / foretold - 1.0) ** 3), GROWTH
+        damping, growth = damping * max(0.2, 1.0 - (2.0 * came / predicted - 1.0) ** 3), GROWTH
         x, (r, J) = new, found
         yield x, r

@@ -1,4 +1,4 @@
-"""What a model is fitted to: observables at times, from a file, from arrays, or of a run of the case itself."""
+"""Measurements for a fit: observables at times, from a file, from arrays, or from the case's own run."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -21,16 +21,16 @@ class Measurements:
     """Observables at times."""
 
     times: np.ndarray
-    """Increasing, none of them negative, shape (times,) [time]."""
+    """Times, increasing and not negative, shape (times,) [time]."""
     observables: tuple[str, ...]
-    """Their names."""
+    """Names of the observables."""
     values: np.ndarray
-    """What was measured, shape (times, observables); nan where nothing was."""
+    """Measured values, shape (times, observables); NaN where missing."""
     errors: np.ndarray | None
-    """Standard deviations of the errors, shape (observables,); None where they are not known."""
+    """Standard deviations of the errors, shape (observables,); None if unknown."""
 
     def to_csv(self) -> str:
-        """As a file of comma-separated values, which reads back to the same bits."""
+        """Return a file of comma-separated values that reads back to the same bits."""
         lines = [",".join([TIME, *self.observables])]
         for time, row in zip(self.times.tolist(), self.values.tolist(), strict=True):
             lines.append(",".join(repr(one) for one in [time, *row]))
@@ -40,12 +40,12 @@ class Measurements:
 def measurements_of(
     case: Case, fit: Fit, data: Mapping[str, Any] | str | Path | None, where: str
 ) -> Measurements | None:
-    """Measurements that are given, or that the case names in a file; None where the case itself is to be measured.
+    """Return the given measurements, or those in the case's file; None if the case itself is to be measured.
 
     Raises
     ------
     CaseError
-        For a file that cannot be read, columns that are not there, and times that do not increase.
+        For a file that cannot be read, missing columns, and times that do not increase.
     """
     if data is None and fit.data is not None:
         data = Path(case.source).parent / fit.data
@@ -60,20 +60,20 @@ def measurements_of(
         raise CaseError(f"{where}: data: there is no column {shown(missing or '')}; there are {', '.join(columns)}")
     times = columns[TIME]
     if not times.size or not (np.isfinite(times).all() and times[0] >= 0.0 and (np.diff(times) > 0.0).all()):
-        raise CaseError(f"{where}: data: times must increase from zero or later, and each stand once")
+        raise CaseError(f"{where}: data: times must not be negative and must increase strictly")
     if times[-1] > float(case.run.duration):
         raise CaseError(
-            f"{where}: data: the last time is {times[-1]:g}, and the run lasts {float(case.run.duration):g}; make "
-            "run.duration longer"
+            f"{where}: data: the last time is {times[-1]:g}, but the run lasts {float(case.run.duration):g}; increase "
+            "run.duration"
         )
     values = np.stack([columns[name] for name in names], axis=1)
     if not np.isfinite(values).any():
-        raise CaseError(f"{where}: data: nothing was measured")
+        raise CaseError(f"{where}: data: there are no values")
     return Measurements(times, tuple(names), values, errors_of(fit.errors, len(names), where))
 
 
 def errors_of(errors: Sequence[float], count: int, where: str) -> np.ndarray | None:
-    """A standard deviation for each observable; None where they are not known."""
+    """Return a standard deviation for each observable; None if unknown."""
     if not errors:
         return None
     if len(errors) not in (1, count):
@@ -101,14 +101,14 @@ def _of_file(file: Path, where: str) -> dict[str, np.ndarray]:
         raise CaseError(f"{file}: is empty; {where} expects a heading, '{TIME}' and names of observables, and rows")
     heads = [name.strip() for name in rows[0]]
     if len(set(heads)) < len(heads):
-        raise CaseError(f"{file}: a column stands twice in the heading: {', '.join(heads)}")
+        raise CaseError(f"{file}: a column occurs twice in the heading: {', '.join(heads)}")
     columns: list[list[float]] = [[] for _ in heads]
     for k, row in enumerate(rows[1:], start=2):
         if len(row) != len(heads):
-            raise CaseError(f"{file}: row {k} has {len(row)} cells, and the heading {len(heads)}")
+            raise CaseError(f"{file}: row {k} has {len(row)} cells, but the heading has {len(heads)}")
         for cell, column in zip(row, columns, strict=True):
             try:
                 column.append(float(cell) if cell.strip() else np.nan)
             except ValueError:
-                raise CaseError(f"{file}: row {k}: {shown(cell)} is no number") from None
+                raise CaseError(f"{file}: row {k}: {shown(cell)} is not a number") from None
     return {name: np.array(column) for name, column in zip(heads, columns, strict=True)}

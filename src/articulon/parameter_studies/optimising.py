@@ -1,8 +1,8 @@
-"""Parameters with which a run ends as it is to: torques that swing a pendulum up, springs that hold it there.
+"""Find parameters for which a run ends at targets: torques that swing a pendulum up, springs that hold it there.
 
-Departures of observables at the end from their targets, over their scales, are brought to zero by steps of least size
-(``least_change.py``). Where there are many numbers for each target the Jacobian is that of adjoints, one run there and
-back for each target whatever the number of parameters; else that of forward sensitivities.
+Departures of observables at the end from their targets, divided by scales, are brought to zero by minimum-norm steps
+(``least_change.py``). With many parameters per target the Jacobian comes from adjoints, one forward and backward run
+for each target whatever the number of parameters; otherwise it comes from forward sensitivities.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from articulon.sensitivities.sensitivity_functions import differentiated_run
 
 WHERE = "optimise"
 SWEEPS = 4
-"""Numbers for each target above which adjoints cost less than changes by each number."""
+"""Parameters per target above which adjoints are cheaper than forward sensitivities."""
 
 
 def optimise(
@@ -44,36 +44,38 @@ def optimise(
     allow_code: bool = False,
     out: str | Path | None = None,
 ) -> Optimum:
-    """Find parameters of a case with which its run ends as it is to.
+    """Find parameters of a case for which its run ends at targets.
 
     Parameters
     ----------
     case
-        A case, its name, or its file; its ``[optimise]`` says what is sought unless that is given here.
+        A case, its name, or its file; its ``[optimise]`` section defines the search, unless arguments override it.
     targets
-        Values of observables at the end, by name, in the units of the case: ``{"rod.angle": 3.14, "rod.rate": 0}``.
+        Target values of observables at the end, by name, in the units of the case: ``{"rod.angle": 3.14, "rod.rate":
+        0}``.
     parameters
-        Keys of the case, or a dictionary from keys to where the search begins, or to ``(start, least, largest)``.
+        Keys of the case, or a dictionary from keys to start values, or to ``(start, least, largest)``.
     tolerance
         The largest departure, over the scale of its target, at which the search ends; that of the case by default.
     overrides
         Changes to the case by dotted key.
     allow_code
-        Whether functions that the case names may run: they are code, of whoever wrote the case.
+        Whether Python functions that the case names may run. They are code by the author of the case.
     out
-        A folder for ``optimum.json``, ``case.toml`` with what was found, and a page, ``optimum.html``; none by default.
+        A folder for ``optimum.json``, ``case.toml`` with the found values, and a page, ``optimum.html``; none by
+        default.
 
     Returns
     -------
     Optimum
-        ``values`` by key, and ``case``, the case with what was found, to be run.
+        ``values`` by key, and ``case``, the case with the found values.
 
     Raises
     ------
     CaseError
-        For keys and observables that are not there, and for a run without derivatives.
+        For unknown keys and observables, and for a run without derivatives.
     ArticulonError
-        Where the search comes to an end too far from the targets: it says how far, and where.
+        If the search ends too far from the targets; the message says how far, and where.
     """
     case = given_case(case, overrides, flag(allow_code, f"{WHERE}, allow_code", CaseError))
     asked = Optimise() if case.optimise is None else case.optimise
@@ -84,7 +86,7 @@ def optimise(
         given["tolerance"] = tolerance
     asked = Optimise.from_mapping({**asked.model_dump(), **given}, WHERE)
     if not asked.targets:
-        raise CaseError(f"{case.source}: {WHERE}.targets: say what the run is to end with, 'rod.angle' say")
+        raise CaseError(f"{case.source}: {WHERE}.targets: give the targets at the run's end, such as 'rod.angle'")
     sought = sought_parameters(case, asked.parameters, parameters, f"{case.source}: {WHERE}")
     found = _Search(sought, asked).found()
     if out is not None:
@@ -93,7 +95,7 @@ def optimise(
 
 
 class _Search:
-    """A search that is going on."""
+    """State of a search."""
 
     def __init__(self, sought: SoughtParameters, asked: Optimise) -> None:
         self.sought, self.asked, self.runs = sought, asked, 0
@@ -102,7 +104,7 @@ class _Search:
         self.scale = np.array([one.scale for one in asked.targets], dtype=np.float64)
 
     def found(self) -> Optimum:
-        """What is found; raises ArticulonError where the targets are not reached."""
+        """Return the result; raise ArticulonError if the targets are not reached."""
         departures: list[float] = []
         for numbers, departure in approach(self.at, self.sought.start, self.sought.bounds):
             ends = self.goal + self.scale * departure
@@ -111,16 +113,16 @@ class _Search:
                 case = replace(self.sought.with_numbers(numbers), changes=dict(self.sought.case.changes))
                 return Optimum(case, self.sought, numbers, self.asked.targets, ends, tuple(departures), self.runs)
         worst = int(np.argmax(np.abs(departure)))
-        why = "no step leads nearer" if self.runs < self.asked.runs else "there are no more runs"
+        why = "no step comes closer" if self.runs < self.asked.runs else "the limit of runs is reached"
         raise ArticulonError(
-            f"{WHERE}: after {self.runs} runs the nearest run ends with {self.names[worst]} = {ends[worst]:.6g}, and "
-            f"{self.goal[worst]:.6g} was asked ({why}); begin elsewhere, by 'start', give wider bounds, more "
-            "parameters, or more runs"
+            f"{WHERE}: after {self.runs} runs the closest run ends with {self.names[worst]} = {ends[worst]:.6g}, but "
+            f"the target is {self.goal[worst]:.6g} ({why}); choose another 'start', wider bounds, more parameters, or "
+            "more runs"
         )
 
     def at(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Departures over their scales and their Jacobian; None for a run that cannot be, unless it is the first, and
-        where there are no more runs."""
+        """Return scaled departures and their Jacobian; None if a run fails, unless it is the first, or if no more runs
+        are allowed."""
         if self.runs >= self.asked.runs:
             return None
         self.runs += 1
@@ -128,7 +130,7 @@ class _Search:
             run = run_of_case(self.sought.with_numbers(numbers), WHERE)
             by_adjoint = run.integrator.step is not None and numbers.size > SWEEPS * self.goal.size
             ends, jacobian = (self._by_adjoint if by_adjoint else self._by_changes)(run)
-        except (DivergenceError, CaseError):  # it diverges, or the case may have no such numbers
+        except (DivergenceError, CaseError):  # the run diverges, or the case rejects these values
             if self.runs == 1:
                 raise
             return None

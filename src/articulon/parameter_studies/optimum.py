@@ -1,4 +1,4 @@
-"""Parameters with which a run ends as it is to."""
+"""Result of a search for parameters with which a run ends at its targets."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,16 @@ from articulon.parameter_studies.sought_parameters import Found
 
 @dataclass(frozen=True)
 class Optimum(Found):
-    """Parameters with which a run ends as it is to. Made by :func:`articulon.optimise`."""
+    """Parameters with which a run ends at its targets. Made by :func:`articulon.optimise`."""
 
     targets: tuple[Target, ...]
-    """What the run was to end with."""
+    """The targets."""
     ends: np.ndarray
-    """What it ends with, shape (targets,)."""
+    """Values at the end of the run, shape (targets,)."""
     departures: tuple[float, ...]
-    """The largest departure over its scale in each run of the search that came nearer than those before."""
+    """The largest scaled departure in each run of the search that improved on those before."""
     runs: int
-    """Runs that the search took."""
+    """Number of runs of the search."""
 
     def __repr__(self) -> str:
         return f"Optimum({self.case.name!r}: departure {self.departures[-1]:.2g} after {self.runs} runs)"

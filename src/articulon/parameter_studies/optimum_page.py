@@ -1,4 +1,4 @@
-"""Parameters with which a run ends as it is to, as a page in one file, and as files."""
+"""Report page and files of an optimisation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from articulon.report import page, style
 from articulon.report.readable_numbers import number
 
 PAGE, RESULTS, OPTIMAL_CASE = "optimum.html", "optimum.json", "case.toml"
-CAPTION = "The largest departure from a target, over its scale, of the runs that came nearer."
-FILES = f"{OPTIMAL_CASE} is the case with what was found, {RESULTS} all numbers."
+CAPTION = "The largest scaled departure from a target, in the runs that came closer."
+FILES = f"{OPTIMAL_CASE} is the case with the found values, {RESULTS} all numbers."
 
 
 def write_optimum(found: Optimum, folder: Path) -> None:
-    """Write the page, the figures and the case with what was found."""
-    told = {
+    """Write the page, the figures and the case with the found values."""
+    record = {
         "articulon": __version__,
         "case": found.case.name,
         "parameters": dict(zip(found.names, found.numbers.tolist(), strict=True)),
@@ -34,14 +34,14 @@ def write_optimum(found: Optimum, folder: Path) -> None:
     }
     files = {
         OPTIMAL_CASE: found.case.to_toml(),
-        RESULTS: json.dumps(told, indent=2, allow_nan=False) + "\n",
+        RESULTS: json.dumps(record, indent=2, allow_nan=False) + "\n",
         PAGE: optimum_page(found),
     }
     write_study(folder, files)
 
 
 def optimum_page(found: Optimum) -> str:
-    """The text of the page."""
+    """Return the HTML text of the page."""
     rows = [
         [name, number(start), number(value, 6)]
         for name, start, value in zip(found.names, found.sought.start.tolist(), found.numbers.tolist(), strict=True)
@@ -55,7 +55,7 @@ def optimum_page(found: Optimum) -> str:
         f"Optimum: {found.case.title}",
         f"{found.case.name}: {found.numbers.size} numbers for {len(found.targets)} targets",
         [
-            page.callout("trusted", f"The run ends as it was to, to {number(found.departures[-1], 2)} of each scale."),
+            page.callout("trusted", f"The run ends within {number(found.departures[-1], 2)} of its targets' scales."),
             page.section("End of the run", page.table(["observable", "target", "end", "departure"], ends)),
             page.section("Parameters", page.table(["parameter", "start", "found"], rows)),
             page.section("Search", page.figure("search", drawn["search"], CAPTION)),
@@ -66,7 +66,7 @@ def optimum_page(found: Optimum) -> str:
 
 
 def search_figure(found: Optimum) -> Figure:
-    """How the search came nearer."""
+    """Draw the progress of the search."""
     with style.applied():
         figure, (axes,) = style.panels(height=2.6)
         axes.semilogy(np.arange(1, len(found.departures) + 1), found.departures, ".-", color=style.BLUE)

@@ -1,7 +1,7 @@
-"""Which parameters decide what a run ends with: their derivatives, ranked by what one percent of each changes.
+"""Rank the parameters that influence the end of a run: their derivatives, per relative change of each.
 
-With an objective J and a parameter p the effect p ∂J/∂p is what J changes by, to first order, where p becomes larger
-by a part of itself; over J it is the elasticity ∂ln J/∂ln p.
+For an objective J and a parameter p, the effect p ∂J/∂p is the first-order change of J per relative change of p;
+divided by J it is the elasticity ∂ln J/∂ln p.
 """
 
 from __future__ import annotations
@@ -39,31 +39,33 @@ def rank_parameters(
     allow_code: bool = False,
     out: str | Path | None = None,
 ) -> Ranking:
-    """Rank the parameters of a case by what one percent of each changes of what its run ends with.
+    """Rank the parameters of a case by the change of its objective when each changes by one percent.
 
     Parameters
     ----------
     case
-        A case, its name, or its file; its ``[sensitivities]`` says what is asked unless that is given here.
+        A case, its name, or its file; its ``[sensitivities]`` section defines the ranking, unless arguments override
+        it.
     objective
-        An observable at the end, by the names that :func:`articulon.sensitivity` takes; by default ``"stop_time"`` of
-        a run that stops.
+        An observable at the end, by a name that :func:`articulon.sensitivity` accepts; by default ``"stop_time"`` for a
+        run with a stop condition.
     parameters
-        Keys of the case; by default all numbers of its model and forces that are not zero. Of a key with several
-        numbers each is ranked by itself.
+        Keys of the case; by default all non-zero numbers of its model and forces. Of a key with several numbers, each
+        is ranked separately.
     method
-        ``"adjoint"``: one run there and back for all parameters. ``"forward"``: along the run, for few.
+        ``"adjoint"``: one forward and backward run for all parameters. ``"forward"``: along the run, for few
+        parameters.
     overrides
         Changes to the case by dotted key.
     allow_code
-        Whether functions that the case names may run: they are code, of whoever wrote the case.
+        Whether Python functions that the case names may run. They are code by the author of the case.
     out
         A folder for ``sensitivities.json`` and a page, ``sensitivities.html``; none by default.
 
     Raises
     ------
     CaseError
-        For an objective or a key that does not exist, and for a run without derivatives.
+        For an unknown objective or key, and for a run without derivatives.
     """
     case = given_case(case, overrides, flag(allow_code, f"{WHERE}, allow_code", CaseError))
     asked = Sensitivities() if case.sensitivities is None else case.sensitivities
@@ -71,8 +73,8 @@ def rank_parameters(
     objective = objective or asked.objective or (STOP_TIME if case.run.stop is not None else None)
     if objective is None:
         raise CaseError(
-            f"{case.source}: {WHERE}.objective: say what is differentiated, 'kinetic_energy' say, or a coordinate by "
-            "its name; a run that stops has its 'stop_time'"
+            f"{case.source}: {WHERE}.objective: name what is differentiated, such as 'kinetic_energy' or a coordinate; "
+            "a run with a stop condition has its 'stop_time'"
         )
     run = run_of_case(case, WHERE)
     chosen = asked.parameters if parameters is None else parameters
@@ -99,13 +101,13 @@ def rank_parameters(
 
 
 def _all_of(case: Case, run: DifferentiableRun, left_out: dict[str, str]) -> Iterator[Parameter]:
-    """The parameters of a case that have derivatives; why others have none is added to ``left_out``."""
+    """Yield the parameters of a case that have derivatives; add the reasons for the others to ``left_out``."""
     for key in keys_of_numbers(case):
         try:
             (one,) = all_parameters(run, [key], WHERE)
             if one.columns.any() or one.start.any():
                 yield one
             else:
-                left_out[key] = "it changes nothing of the run"
+                left_out[key] = "it does not affect the run"
         except ArticulonError as error:
             left_out[key] = str(error).removeprefix(f"{WHERE}: parameters: {key}: ").replace(f"{case.source}: ", "")

@@ -1,4 +1,4 @@
-"""Ranked parameters as a page in one file, and as files."""
+"""Report page and files of a ranking."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from articulon.sensitivities.objectives import STOP_TIME
 
 PAGE, RESULTS = "sensitivities.html", "sensitivities.json"
 DRAWN = 40
-"""Parameters that are drawn."""
+"""Largest number of parameters that are drawn."""
 SMALLEST = 1e-9
-"""Of the largest change, below which none is drawn."""
+"""Fraction of the largest change below which a parameter is not drawn."""
 HOW = {
     "adjoint": "All derivatives come from one run and one sweep back through it, the discrete adjoint of its steps.",
-    "forward": "The changes by every parameter were taken along the run.",
+    "forward": "The derivatives with respect to every parameter were computed along the run.",
 }
-CAPTION = "By how much the objective changes where a parameter is one percent larger, and whether it grows or falls."
+CAPTION = "Change of the objective, and its sign, when a parameter grows by one percent."
 MEANING = (
-    "A parameter p changes the objective J by p ∂J/∂p for each part of itself, to first order. Parameters are changed "
-    "one at a time; a case may name one number at several keys."
+    "A relative change of a parameter p changes the objective J by p ∂J/∂p times that, to first order. Parameters are "
+    "changed one at a time; a case may name one number at several keys."
 )
 
 
 def write_ranking(found: Ranking, folder: Path) -> None:
     """Write the page and the figures."""
-    told = {
+    record = {
         "articulon": __version__,
         "case": found.case.name,
         "objective": found.objective,
@@ -43,18 +43,18 @@ def write_ranking(found: Ranking, folder: Path) -> None:
         "influences": found.table,
         "left_out": found.left_out,
     }
-    write_study(folder, {RESULTS: json.dumps(told, indent=2, allow_nan=False) + "\n", PAGE: ranking_page(found)})
+    write_study(folder, {RESULTS: json.dumps(record, indent=2, allow_nan=False) + "\n", PAGE: ranking_page(found)})
 
 
 def value_text(found: Ranking) -> str:
-    """The objective with its unit, where that is known."""
+    """Return the objective with its unit, if that is known."""
     if found.objective == STOP_TIME:
         return suited(found.case.units, "time", found.value).text(found.value, 5)
     return number(found.value, 6)
 
 
 def ranking_page(found: Ranking) -> str:
-    """The text of the page."""
+    """Return the HTML text of the page."""
     percent = found.value != 0.0
     heads = ["parameter", "value", "∂J/∂p", "1 % more changes J by" + (" (%)" if percent else "")]
     rows = [
@@ -71,7 +71,7 @@ def ranking_page(found: Ranking) -> str:
     what = f"the time until it is {label}" if label else found.objective
     left = [f"{key}: {why}" for key, why in found.left_out.items()]
     return page.document(
-        f"What decides: {found.case.title}",
+        f"Influences: {found.case.title}",
         f"{found.case.name}: {what} by {len(found.influences)} parameters",
         [
             page.callout("status", f"J, {what}, is {value_text(found)}.", HOW[found.method]),
@@ -84,7 +84,7 @@ def ranking_page(found: Ranking) -> str:
 
 
 def ranking_figure(found: Ranking) -> Figure:
-    """What one percent of each parameter changes, the largest above, over as many powers of ten as it takes."""
+    """Draw the effect of one percent of each parameter, the largest on top, on an axis over several powers of ten."""
     shown = [one for one in found.influences if one.effect != 0.0]
     percent = all(one.elasticity is not None for one in shown)
     values = np.array([one.elasticity if percent else one.effect / 100.0 for one in shown], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Parameters that are sought: where the search begins, how far it may go, and the case with what it tries."""
+"""Parameters of a search: start values, bounds, and the case with trial values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ from articulon.sensitivities.case_parameters import value_of_key
 
 @dataclass(frozen=True)
 class SoughtParameters:
-    """Numbers at several keys of a case, one behind the other."""
+    """Numbers at several keys of a case, concatenated."""
 
     case: Case
-    """The case with its own numbers."""
+    """The case with its own values."""
     keys: tuple[str, ...]
-    """Where they stand."""
+    """Keys of the numbers."""
     shapes: tuple[tuple[int, ...], ...]
-    """Of the numbers at each key; () for one."""
+    """Shape of the numbers at each key; () for a single one."""
     own: np.ndarray
-    """What the case has, shape (numbers,)."""
+    """Values in the case, shape (numbers,)."""
     start: np.ndarray
-    """Where the search begins, shape (numbers,)."""
+    """Start values, shape (numbers,)."""
     bounds: tuple[np.ndarray, np.ndarray]
-    """The least and the largest values, shape (numbers,) each; infinite where there are none."""
+    """Lower and upper bounds, shape (numbers,) each; infinite where there are none."""
 
     @property
     def names(self) -> list[str]:
@@ -39,7 +39,7 @@ class SoughtParameters:
         return found
 
     def values(self, numbers: np.ndarray) -> dict[str, Any]:
-        """Numbers by their keys, as a case has them."""
+        """Return numbers by key, in the form of a case."""
         found, first = {}, 0
         for key, shape in zip(self.keys, self.shapes, strict=True):
             part = numbers[first : first + int(np.prod(shape, dtype=np.int64))]
@@ -48,20 +48,20 @@ class SoughtParameters:
         return found
 
     def with_numbers(self, numbers: np.ndarray) -> Case:
-        """The case with other numbers."""
+        """Return the case with other numbers."""
         return self.case.with_overrides(self.values(numbers))
 
 
 @dataclass(frozen=True)
 class Found:
-    """Numbers that were sought and found."""
+    """Result of a search."""
 
     case: Case
-    """The case with what was found."""
+    """The case with the found values."""
     sought: SoughtParameters
-    """What was sought."""
+    """The parameters that were sought."""
     numbers: np.ndarray
-    """What was found, shape (numbers,)."""
+    """The found values, shape (numbers,)."""
 
     @property
     def names(self) -> list[str]:
@@ -70,24 +70,24 @@ class Found:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What was found, by key."""
+        """The found values, by key."""
         return self.sought.values(self.numbers)
 
 
 def sought_parameters(
     case: Case, declared: Sequence[Sought], given: Mapping[str, Any] | Sequence[str] | None, where: str
 ) -> SoughtParameters:
-    """The parameters that a case declares, or that are given in their place: keys, or for each key where the search
-    begins, or that with the least and the largest value, None for what is not said.
+    """Return the parameters that a case declares, or that are given instead: keys, or for each key a start value, or
+    start value, lower and upper bound, where None leaves a value open.
 
     Raises
     ------
     CaseError
-        For keys that are not there or no numbers, values out of bounds, and where there is nothing to seek.
+        For keys that are unknown or not numeric, values out of bounds, and an empty list.
     """
     entries = [_given(key, value) for key, value in _items(given, where)] if given is not None else list(declared)
     if not entries:
-        raise CaseError(f"{where}.parameters: say what is sought, by keys of the case such as 'forces[0].viscosity'")
+        raise CaseError(f"{where}.parameters: name keys of the case, such as 'forces[0].viscosity'")
     shapes, parts = [], []
     for k, one in enumerate(entries):
         place = f"{where}.parameters[{k}]"
@@ -99,8 +99,8 @@ def sought_parameters(
         start = own if one.start is None else _like(case, one.key, one.start, own, f"{place}.start")
         if not ((limits[0] <= start) & (start <= limits[1]) & (limits[0] < limits[1])).all():
             raise CaseError(
-                f"{where}: {one.key}: the search begins at {shown(start.tolist())}, which is not between the least and "
-                f"the largest value, {shown(limits[0].tolist())} and {shown(limits[1].tolist())}"
+                f"{where}: {one.key}: the start value {shown(start.tolist())} is not between the least and the largest "
+                f"value, {shown(limits[0].tolist())} and {shown(limits[1].tolist())}"
             )
         shapes.append(own.shape)
         parts.append([part.ravel() for part in (own, start, *limits)])
@@ -128,25 +128,25 @@ def _given(key: str, value: Any) -> Sought:
 
 
 def _numbers(case: Case, key: str, value: Any, where: str) -> np.ndarray:
-    """What stands at a key, with another value in its place if one is given."""
+    """Return the numbers at a key, or a value given for them."""
     found = value_of_key(case if value is None else case.with_overrides({key: value}), key, where)
     try:
         numbers = np.array(found, dtype=np.float64)
     except (TypeError, ValueError):
         numbers = np.array(np.nan)
     if isinstance(found, bool | int) or not np.isfinite(numbers).all() or not numbers.size:
-        raise CaseError(f"{where}: '{key}' is {shown(found)}, and numbers are sought; name a key that has one")
+        raise CaseError(f"{where}: '{key}' is {shown(found)}, not a number; name a key that has one")
     return numbers
 
 
 def _like(case: Case, key: str, value: Any, own: np.ndarray, where: str) -> np.ndarray:
-    """A value for a key, one for all its numbers or one for each."""
+    """Return a value for a key, one for all its numbers or one for each."""
     if own.ndim and not isinstance(value, list | tuple | np.ndarray):
         value = np.full(own.shape, value).tolist()
     elif isinstance(value, tuple | np.ndarray):
         value = np.asarray(value).tolist()
     try:
-        found = np.array(value, dtype=np.float64)  # a limit need be no value that the key may have
+        found = np.array(value, dtype=np.float64)  # a bound need not be a valid value of the key
     except ValueError:
         found = _numbers(case, key, value, where)
     if found.shape != own.shape:

@@ -1,4 +1,4 @@
-"""The folder of a study: files that are written together, and nothing that is overwritten."""
+"""The folder of a study: its files are written together, and nothing is overwritten."""
 
 import os
 from collections.abc import Mapping
@@ -8,21 +8,21 @@ from articulon.errors import ArticulonError
 from articulon.storage.atomic_writing import write_text
 
 STUDIES = Path("studies")
-"""Where results go by default, a folder for each study."""
+"""Default folder of results; each study gets a subfolder."""
 
 
 def write_study(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the files of a study by name; raises ArticulonError where one is there already, before any is written."""
+    """Write the files of a study by name; raise ArticulonError, before any is written, if one exists."""
     taken = next((folder / name for name in files if os.path.lexists(folder / name)), None)
     if taken is not None:
-        raise ArticulonError(f"{taken} is there already, of another study; give another folder (out=...)")
+        raise ArticulonError(f"{taken} exists and belongs to another study; give another folder (out=...)")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         write_text(folder / name, text)
 
 
 def free_folder(name: str) -> Path:
-    """A folder of this name among studies that does not exist yet, numbered if need be."""
+    """Return a new folder of this name among studies, numbered if needed."""
     folder, n = STUDIES / name, 1
     while os.path.lexists(folder):
         n += 1

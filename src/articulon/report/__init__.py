@@ -1,1 +1,1 @@
-"""Figures and pages: the report of a run, drawn from its results."""
+"""Figures and HTML reports of runs."""

@@ -1,4 +1,4 @@
-"""What was active when, in a run whose joints and modes lock and release."""
+"""Figure of the active joints and modes over time, for adaptive runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from articulon.report.view import View
 
 
 def activity_words(found: Mapping[str, Any]) -> str:
-    """What moved and what that saved, in words, of the section "adaptive" of a summary."""
+    """Describe the activity and the work saved, from the section "adaptive" of a summary."""
     saved = found["saved"]
     work = "" if saved is None else f"; a step took {number(saved, 2)} times less work than with all of them active"
     return (
@@ -27,8 +27,8 @@ def activity_words(found: Mapping[str, Any]) -> str:
 
 
 def active_joints(view: View) -> np.ndarray:
-    """Whether each joint moved at each frame, and each mode, joints first, shape (frames, joints and modes): a locked
-    one's speeds are zero to the bit."""
+    """Whether each joint and mode moved at each frame, joints first, shape (frames, joints and modes); the speeds of
+    locked ones are exactly zero."""
     joints = joints_of(view.model)
     moving = np.zeros((view.times.size, joints.degrees_of_freedom.size), dtype=bool)
     frames, speeds = np.nonzero(view.u)
@@ -37,7 +37,7 @@ def active_joints(view: View) -> np.ndarray:
 
 
 def activity(view: View) -> Figure | None:
-    """A row for each joint and mode, dark while it is free, and the number of degrees of freedom that move."""
+    """Draw a row for each joint and mode, dark while it is free, and the number of active degrees of freedom."""
     active = view.observables.get("active_freedoms")
     if active is None:
         return None
@@ -53,7 +53,7 @@ def activity(view: View) -> Figure | None:
         vmax=1.3,
         extent=(float(t[0]), float(t[-1]), moving.shape[1] - 0.5, -0.5),
     )
-    axes.grid(visible=False)  # its lines would look like joints that stand still for a moment
+    axes.grid(visible=False)  # grid lines would look like joints that are briefly locked
     axes.set_ylabel("joint, then mode" if view.model.modes else "joint")
     below.step(t, active, where="post", color=style.BLUE, label="free")
     below.set_ylim(bottom=0.0)

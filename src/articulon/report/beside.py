@@ -1,4 +1,4 @@
-"""Work in a second process, from which this one takes the result."""
+"""Run work in a second process and take its result."""
 
 import os
 import pickle
@@ -12,21 +12,21 @@ from typing import Any
 
 @contextmanager
 def beside(work: Callable[[], Any]) -> Iterator[Callable[[], Any]]:
-    """Work in a copy of this process, as long as the context lasts; whatever ends that ends the process.
+    """Run work in a forked copy of this process while the context lasts; leaving the context ends that process.
 
     Parameters
     ----------
     work
-        Leaves files and the screen alone; its result can be pickled.
+        Function without side effects on files and screen, whose result can be pickled.
 
     Yields
     ------
     callable
-        What waits for the result. It gives None where the work has failed or was interrupted; where there is but one
-        core; and where a copy of this process cannot be made, or is not safe: other threads may hold locks that it
-        would wait for.
+        Function that waits for the result. It returns None if the work failed or was interrupted, if there is only one
+        core, or if this process cannot be forked, or not safely: other threads may hold locks that the copy would wait
+        for.
     """
-    child = _begun(work) if _is_safe() else None
+    child = _forked(work) if _is_safe() else None
     if child is None:
         yield lambda: None
         return
@@ -37,7 +37,7 @@ def beside(work: Callable[[], Any]) -> Iterator[Callable[[], Any]]:
     finally:
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
-        with suppress(ChildProcessError):  # where the system clears away processes that have ended
+        with suppress(ChildProcessError):  # some systems clean up ended processes themselves
             os.waitpid(number, 0)
 
 
@@ -46,8 +46,8 @@ def _is_safe() -> bool:
     return sys.platform == "linux" and cores > 1 and threading.active_count() == 1
 
 
-def _begun(work: Callable[[], Any]) -> tuple[int, int] | None:
-    """The number of a new process, and where its result is read; None where the system refuses either."""
+def _forked(work: Callable[[], Any]) -> tuple[int, int] | None:
+    """Return the id of a new process and the pipe with its result; None if the system refuses either."""
     try:
         reading, writing = os.pipe()
     except OSError:
@@ -66,7 +66,7 @@ def _begun(work: Callable[[], Any]) -> tuple[int, int] | None:
             with os.fdopen(writing, "wb") as stream:
                 stream.write(pickle.dumps(work()))
         finally:
-            os._exit(0)  # nothing of the parent's is to be closed or written twice
+            os._exit(0)  # skip the parent's cleanup, which must not run twice
     os.close(writing)
     return child, reading
 

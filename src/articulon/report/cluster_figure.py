@@ -1,4 +1,4 @@
-"""Clusters of conformations: the frame in the middle of each, and when each is there."""
+"""Figure of the clusters of conformations: the central frame of each, and their occurrence over time."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from articulon.report.trace_drawing import draw_pieces, pieces_of, principal_vie
 from articulon.report.view import View
 
 SHOWN = 4
-"""Clusters that are drawn."""
+"""Number of clusters drawn."""
 DOTS = 220
-"""Of pictures of large molecules [1/inch]."""
+"""Resolution of the pictures of large molecules [1/inch]."""
 SMALL = 12
-"""Atoms of a backbone below which clusters are those of torsions: so few are always alike once superposed."""
+"""Number of backbone atoms below which torsions define the clusters: so few atoms always superpose well."""
 
 
 def measure_of(seen: Conformations) -> str:
-    """What clusters go by: the deviation of the backbone, or the torsions of small molecules."""
+    """Return the distance measure of the clusters: the backbone's deviation, or torsions for small molecules."""
     return "rmsd" if seen.aligned.size >= SMALL or not seen.joint_torsions.names else "torsions"
 
 
 def report_clusters(seen: Conformations) -> tuple[Clusters, np.ndarray]:
-    """Clusters of some of the frames looked at, and the places of their middle ones among the frames looked at."""
+    """Return clusters of some of the analysed frames, and the indices of their central frames among these."""
     some = some_frames(len(seen.frames), 0, PAIRED)
     by = measure_of(seen)
     if by == "rmsd":
@@ -43,7 +43,7 @@ def report_clusters(seen: Conformations) -> tuple[Clusters, np.ndarray]:
 
 
 def clusters(view: View) -> Figure | None:
-    """The frame in the middle of each of the largest clusters, laid upon the first, and the clusters over time."""
+    """Draw the central frame of each of the largest clusters, superposed on the first, and the clusters over time."""
     seen = view.conformations
     if seen is None or len(seen.atoms) < 3:
         return None
@@ -84,7 +84,7 @@ def clusters(view: View) -> Figure | None:
 
 
 def _scale_bar(axes: Axes, view: View, half: tuple[float, float]) -> None:
-    """A bar of a round length below the first picture."""
+    """Draw a bar of a round length below the first picture."""
     length = next((s for s in (5.0, 2.0, 1.0, 0.5, 0.2, 0.1) if s < 0.6 * half[0]), 0.1)
     start, height, unit = -0.95 * half[0], -1.02 * half[1], view.case.units.label("length")
     axes.plot([start, start + length], [height] * 2, color=style.BLACK, linewidth=1.4, clip_on=False)

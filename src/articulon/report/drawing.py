@@ -1,4 +1,4 @@
-"""The model drawn to scale: from the side and from the front, in the first and the last frame (Guy 5.2 and 5.3)."""
+"""Drawing of the model to scale, from the side and the front, in the first and last frame (Guy 5.2 and 5.3)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from articulon.report.readable_numbers import Scale, suited
 from articulon.report.view import View, rotated
 
 MOST_BODIES = 5000
-"""A larger model is not drawn: its figure would say nothing and weigh megabytes."""
+"""Largest number of bodies that is drawn; a larger drawing would be unreadable and take megabytes."""
 
 
 def model_drawing(view: View) -> Figure | None:
-    """Two views of the first and the last frame, or one of what moves in a plane; nothing for a model of very many
-    bodies, of a point that stays where it is, or of spheres that touch, which have their own figure."""
+    """Draw two views of the first and the last frame, or one view of planar motion. Return None for a model of too many
+    bodies, of a point that does not move, or of contact spheres, which have their own figure."""
     if view.model.bodies > MOST_BODIES or (view.model.sites.radius > 0.0).any():
         return None
     spheres = particles(view)
@@ -35,7 +35,7 @@ def model_drawing(view: View) -> Figure | None:
         return _in_its_plane(view, forward, upward, length, whole)
     close = closest_pair(view)
     if close is not None:
-        # Seen so that the window's body stands out from the core's axis and not before it.
+        # Choose the view in which the window's body lies beside the core's axis, not in front of it.
         outwards = close[0] - view.path[-1]
         outwards = outwards - (outwards @ forward) * forward
         distance = float(np.linalg.norm(outwards))
@@ -65,7 +65,7 @@ def _in_its_plane(
 
 
 def flat_axis(view: View) -> int | None:
-    """The world axis along which nothing reaches out or moves, where there is one and the others have some extent."""
+    """World axis along which nothing extends or moves, if there is one and the others have some extent."""
     points = np.concatenate([view.positions.reshape(-1, 3), view.centres(0), view.centres(-1), fixed_sites(view)])
     # A body of unknown radius is drawn as a point.
     extent = np.ptp(points, axis=0) + 2.0 * float(np.nan_to_num(view.radii).max(initial=0.0))
@@ -74,7 +74,7 @@ def flat_axis(view: View) -> int | None:
 
 
 def whole_model(view: View) -> tuple[np.ndarray, float]:
-    """Centre and half width of a window on all that is drawn in the first and the last frame [length]."""
+    """Centre and half width of a window on everything drawn in the first and the last frame [length]."""
     # A body of unknown radius is drawn as a point.
     reach = np.nan_to_num(view.radii)[:, None]
     points = [fixed_sites(view)]
@@ -88,9 +88,9 @@ def whole_model(view: View) -> tuple[np.ndarray, float]:
 
 
 def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
-    """Centre and half width of a window on the body that ends nearest to a fixed site, with that site [length].
+    """Centre and half width of a window on the body that ends nearest to a fixed site, including that site [length].
 
-    None where no sites are fixed, or where all of the model is hardly larger than the window.
+    None if no sites are fixed, or if the whole model is hardly larger than the window.
     """
     fixed, sites = fixed_sites(view), view.model.sites
     carriers = np.unique(sites.body[sites.body >= 0])
@@ -105,7 +105,7 @@ def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
 
 
 def axes_of_view(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coordinate axes: forward, the one along which the core moves furthest, then the two others in order."""
+    """Coordinate axes of the view: first the one along which the core moves furthest, then the two others in order."""
     moved = view.direction if view.direction is not None else np.abs(view.path - view.path[0]).max(axis=0)
     forward, flat = int(np.argmax(np.abs(moved))), flat_axis(view)
     others = [k for k in range(3) if k != forward]
@@ -117,7 +117,7 @@ def axes_of_view(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def loop_ends(view: View, frame: int) -> list[tuple[int, np.ndarray]]:
-    """Bodies and where joints that close loops are fixed on them, world frame [length]."""
+    """Bodies of loop joints, and the positions of these joints on them, world frame [length]."""
     ends = []
     for loop in view.model.loop_joints:
         for body, place in ((loop.parent, loop.position), (loop.child, loop.child_position)):
@@ -127,7 +127,7 @@ def loop_ends(view: View, frame: int) -> list[tuple[int, np.ndarray]]:
 
 
 def fixed_sites(view: View) -> np.ndarray:
-    """Sites that do not move, world frame [length], shape (fixed sites, 3)."""
+    """Positions of the sites on the ground, world frame [length], shape (fixed sites, 3)."""
     sites = view.model.sites
     return sites.position[sites.body < 0]
 
@@ -152,15 +152,15 @@ def draw(
     parents = view.model.parents
     joined = np.flatnonzero(parents >= 0)
     hung = np.flatnonzero((parents < 0) & ~np.isin(view.model.kinds, UNBOUND))
-    # A limb runs from the parent's centre to the joint and on to the body's own centre. Inside a parent of known size
-    # it is not drawn.
+    # A limb runs from the parent's centre to the joint and on to the body's own centre. Its part inside a parent of
+    # known size is not drawn.
     limbs = [
         np.stack([origins[k] if np.isfinite(radii[parents[k]]) else centres[parents[k]], origins[k], centres[k]])
         for k in joined.tolist()
     ]
-    # A joint that closes a loop joins its bodies' centres, where it is fixed on each.
+    # A loop joint connects the centres of its bodies through its attachment points.
     limbs += [np.stack([centres[body], at @ onto]) for body, at in loop_ends(view, frame)]
-    # A body that hangs from the ground has its joint there.
+    # A body that hangs from the ground has its joint at its origin.
     limbs += [np.stack([origins[k], centres[k]]) for k in hung.tolist()]
     axes.add_collection(LineCollection(limbs, colors=style.BLACK, linewidths=0.6, zorder=3))
     sized = np.flatnonzero(np.isfinite(radii))

@@ -1,4 +1,4 @@
-"""The premises of the scaling along a run, and the moment where they break."""
+"""Figure of the premises of scaling along a run, and of the time at which they break."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOTIONS: tuple[dict[str, Any], ...] = (
     {"color": style.VERMILION, "linestyle": (0, (5, 1.5))},
     {"color": style.PURPLE, "linestyle": (0, (1, 1))},
 )
-"""The worst three motions."""
+"""Line styles of the three worst motions."""
 LAG: dict[str, Any] = {"color": style.GREY, "linestyle": (0, (4, 1.5, 1, 1.5))}
 TRUSTED_BAND: dict[str, Any] = {"color": style.GREEN, "alpha": 0.16, "linewidth": 0.0, "zorder": 0}
 SUSPECT_BAND: dict[str, Any] = {"color": style.ORANGE, "alpha": 0.14, "linewidth": 0.0, "zorder": 0}
@@ -28,8 +28,8 @@ BREAK: dict[str, Any] = {"color": style.GREY, "linestyle": (0, (4, 3)), "linewid
 
 
 def fidelity(view: View) -> Figure | None:
-    """Errors of the worst motions in time and in position beside an unscaled run, with the lag estimate; the residual
-    of the forces. Nothing for a run without drag or without scaling."""
+    """Draw the errors of the worst motions in time and in position relative to an unscaled run, the lag estimate, and
+    the residual of the forces. Return None for a run without drag or scaling."""
     found = view.summary.get("fidelity") or {}
     along, tolerance = found.get("along") or {}, float(found.get("tolerance") or 0.02)
     motions, lag = along.get("paired") or [], along.get("lag")
@@ -83,7 +83,7 @@ def _in_position(axes: Axes, view: View, motions: Sequence[Mapping[str, Any]], t
 
 
 def _bands(axes: Axes, tolerance: float, values: np.ndarray, named: bool = False) -> None:
-    """What is trusted and suspect, on an axis that is linear up to the tolerance and logarithmic beyond."""
+    """Shade the trusted and suspect ranges, on an axis that is linear up to the tolerance and logarithmic beyond."""
     percent = 100.0 * tolerance
     values = 100.0 * values[np.isfinite(values)]
     high = max(5.0 * percent, float(values.max(initial=0.0))) * 1.6
@@ -128,8 +128,8 @@ def _mark_break(axes: Axes, view: View, found: Mapping[str, Any], named: bool) -
 
 
 CAPTION = (
-    "Whether the scaled run can be trusted, along its way: errors of the worst motions beside an unscaled run, in time "
-    "(when places are reached, in percent of the run) and in position (in percent of the range of each motion), with "
-    "the estimate from what inertia costs; and the residual of the forces on the slowest body, 0 where they cancel."
+    "Whether the scaled run can be trusted: errors of the worst motions relative to an unscaled run, in time "
+    "(when positions are reached, in percent of the run) and in position (in percent of the range of each motion), "
+    "with the lag estimate; and the residual of the forces on the slowest body, 0 where they cancel."
 )
 """Caption of the figure."""

@@ -1,4 +1,4 @@
-"""The verdict on a scaled run in words: what each premise says, what was found, and what it costs to know."""
+"""The verdict on a scaled run in words: its premises, the findings, and the cost."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from articulon.report.readable_numbers import number, percent, suited, wall_time
 from articulon.report.view import View
 
 VERDICTS = {
-    "trusted": "The scaled run can be trusted by the premises that are checked.",
+    "trusted": "The scaled run can be trusted: the checked premises hold.",
     "suspect": "The scaled run is suspect: a premise holds only roughly.",
-    "violated": "The scaled run is not to be trusted: a premise of the scaling does not hold.",
-    "inconclusive": "Whether the scaled run can be trusted is not decided: a premise could not be checked.",
+    "violated": "Do not trust the scaled run: a premise of the scaling does not hold.",
+    "inconclusive": "It is undecided whether the scaled run can be trusted: a premise could not be checked.",
 }
-"""What a verdict means."""
+"""Meaning of each verdict."""
 
 PREMISES = {
     "lag": "Bodies follow the forces",
-    "drift": "Drag and what drives have one factor",
+    "drift": "Drag and driving forces have one factor",
     "cancellation": "The scaled forces nearly cancel",
     "paired": "An unscaled run moves alike",
     "averages": "Averages are those of an unscaled run",
@@ -27,11 +27,11 @@ PREMISES = {
     "kinetic": "Speeds have the temperature",
     "configuration": "Positions have the temperature",
 }
-"""What each premise of the scaling says."""
+"""Statement of each premise of the scaling."""
 
 
 def verdict_sentences(view: View) -> list[str]:
-    """The verdict, the premises that break and since when; nothing for an unscaled run."""
+    """Return the verdict, the broken premises and the time since when; an empty list for an unscaled run."""
     found = view.summary.get("fidelity")
     if not found:
         return []
@@ -53,7 +53,7 @@ def verdict_sentences(view: View) -> list[str]:
 
 
 def fidelity_part(view: View) -> str:
-    """The premises of the scaling, each with its verdict and what was found."""
+    """Return the premises of the scaling, each with its verdict and findings, as HTML."""
     found = view.summary.get("fidelity")
     if not found:
         return ""
@@ -89,16 +89,16 @@ def _lag(premise: Mapping[str, Any], view: View) -> str:
     if delay is None or part is None:
         return ""
     return (
-        f"By what inertia costs, {premise['what']} is {_time(view, delay)} late at the end of the run, and wrong by "
-        f"{percent(part, 2)} ± {percent(premise['half_width'], 2)}; it is short of its speed by "
-        f"{percent(min(premise['mean'], 1.0), 2)} in the mean and {percent(min(premise['max'], 1.0), 2)} at most."
+        f"From the cost of inertia, {premise['what']} is {_time(view, delay)} late at the end of the run, an error of "
+        f"{percent(part, 2)} ± {percent(premise['half_width'], 2)}; its speed is too low by "
+        f"{percent(min(premise['mean'], 1.0), 2)} on average and {percent(min(premise['max'], 1.0), 2)} at most."
     )
 
 
 def _drift(premise: Mapping[str, Any], view: View) -> str:
     ratios = premise.get("speed_ratio") or {}
     texts = [
-        f"by {channel} forces {number(found['mean'], 3)} times the true one in the mean, at most "
+        f"by {channel} forces {number(found['mean'], 3)} times the true one on average, at most "
         f"{number(found['max'], 3)} times"
         for channel, found in ratios.items()
         if found["min"] != 1.0 or found["max"] != 1.0
@@ -114,14 +114,14 @@ def _cancellation(premise: Mapping[str, Any], view: View) -> str:
         return ""
     parts = ", ".join(f"{name} {percent(share, 2)}" for name, share in shares.items() if share > 0.0)
     text = (
-        f"Of the forces on the slowest body {percent(found['mean'], 2)} are left over in the mean, at most "
+        f"On the slowest body, {percent(found['mean'], 2)} of the forces do not cancel on average, at most "
         f"{percent(found['max'], 2)}, and over all joints {percent(found['mean_over_joints'], 2)}; they are {parts}."
     )
     error = premise.get("relative_error")
     if error is None:
         return text
     way = "slow" if error > 0.0 else "fast"
-    return f"{text} By that it is {percent(abs(error), 3)} too {way} over the run."
+    return f"{text} This makes it {percent(abs(error), 3)} too {way} over the run."
 
 
 def _paired(premise: Mapping[str, Any], view: View) -> str:
@@ -133,8 +133,8 @@ def _paired(premise: Mapping[str, Any], view: View) -> str:
         for one in motions[:4]
     )
     return (
-        f"Beside an unscaled run ({premise['method']}) the worst error is {percent(error, 3)} ± {percent(half, 2)}: "
-        f"{told}."
+        f"Relative to an unscaled run ({premise['method']}) the worst error is {percent(error, 3)} ± "
+        f"{percent(half, 2)}: {told}."
     )
 
 
@@ -144,7 +144,7 @@ def _averages(premise: Mapping[str, Any], view: View) -> str:
         return ""
     if premise.get("what") is None:
         return ""
-    return f"The worst is {premise['what']}: {percent(error, 2)} ± {percent(half, 2)} off."
+    return f"The worst is {premise['what']}: off by {percent(error, 2)} ± {percent(half, 2)}."
 
 
 def _clock(premise: Mapping[str, Any], view: View) -> str:
@@ -161,7 +161,7 @@ def _clock(premise: Mapping[str, Any], view: View) -> str:
         )
     if heat is not None:
         texts.append(
-            f"By the factors of noise, drag and potential, positions are sampled at {number(heat, 4)} K, "
+            f"The factors of noise, drag and potential make positions sample {number(heat, 4)} K, "
             f"{number(premise['over_bath'], 4)} times the medium's temperature."
         )
     return " ".join(texts)
@@ -172,7 +172,7 @@ def _kinetic(premise: Mapping[str, Any], view: View) -> str:
     if ratio is None or half is None:
         return ""
     return (
-        f"The kinetic temperature, divided by the factor that scaling lowers it by, is {number(ratio, 4)} ± "
+        f"The kinetic temperature, divided by its scaling factor, is {number(ratio, 4)} ± "
         f"{number(half, 2)} times the target."
     )
 
@@ -196,8 +196,8 @@ def _cost(found: Mapping[str, Any]) -> str:
     text += "."
     if cost.get("paired_evaluations"):
         text += (
-            f" The unscaled run took {wall_time(cost['paired_wall_seconds'])} more, "
-            f"{number(cost['paired_evaluations'])} evaluations of the forces of the {number(cost['paired_budget'])} "
+            f" The unscaled run took another {wall_time(cost['paired_wall_seconds'])} and "
+            f"{number(cost['paired_evaluations'])} of the {number(cost['paired_budget'])} force evaluations "
             "that fidelity.budget allows."
         )
     return text
@@ -213,4 +213,4 @@ WORDS: dict[str, Callable[[Mapping[str, Any], View], str]] = {
     "kinetic": _kinetic,
     "configuration": _configuration,
 }
-"""What was found, by premise."""
+"""Functions that describe the findings of each premise."""

@@ -1,4 +1,4 @@
-"""The figures of a run, each drawn where its data exist; their content is that of Guy (2018), figures 5.4 to 5.10."""
+"""The figures of a run, each drawn if its data exist; contents as in Guy (2018), figures 5.4 to 5.10."""
 
 from __future__ import annotations
 
@@ -27,31 +27,32 @@ from articulon.report.view import View
 from articulon.simulation.results import Run
 
 STEADY = 1e-4
-"""An energy that changes by less than this fraction is shown as constant."""
+"""Relative change below which an energy is shown as constant."""
 ROUNDING = 1e-12
-"""A work below this part of the largest energy is that of rounding."""
+"""Fraction of the largest energy below which a work is rounding error."""
 SHOWN_SWITCHES = 3
-"""Switches of a factor that are marked; of more, only the first is."""
+"""Largest number of factor switches that are all marked; otherwise only the first is."""
 
 
 def figures(run: Run | View) -> dict[str, Figure]:
-    """The figures of a run by name, in the order of the report.
+    """Draw the figures of a run, by name, in the order of the report.
 
     Parameters
     ----------
     run
-        What :func:`articulon.run` or :func:`articulon.open_run` returns.
+        A run of :func:`articulon.run` or :func:`articulon.open_run`.
 
     Returns
     -------
     dict
-        Of ``molecule_shape``, ``ramachandran``, ``secondary_structure``, ``fluctuations``, ``torsions``,
-        ``torsion_correlation``, ``clusters``, ``hydrogen_bonds``, ``water_structure``, ``chain_size``,
-        ``internal_distances``, ``chain_motion``, ``mode_relaxation``, ``pair_distribution``, ``chain_angles``,
-        ``position``, ``joints``, ``activity``, ``spheres``, ``grain_motion``, ``contacts``,
-        ``force_distribution``, ``contact_ledger``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``,
-        ``fidelity``, ``kinetic_energy``, ``temperature``, ``configurational_temperature``, ``thermostat_energies``,
-        ``thermostat_phase``, ``works_normalised`` and ``step_size``, those for which the run has data.
+        Those of the following for which the run has data: ``molecule_shape``, ``ramachandran``,
+        ``secondary_structure``, ``fluctuations``, ``torsions``, ``torsion_correlation``, ``clusters``,
+        ``hydrogen_bonds``, ``water_structure``, ``chain_size``, ``internal_distances``, ``chain_motion``,
+        ``mode_relaxation``, ``pair_distribution``, ``chain_angles``, ``position``, ``joints``, ``activity``,
+        ``spheres``, ``grain_motion``, ``contacts``, ``force_distribution``, ``contact_ledger``, ``model``,
+        ``energies``, ``balance``, ``forces``, ``factors``, ``fidelity``, ``kinetic_energy``, ``temperature``,
+        ``configurational_temperature``, ``thermostat_energies``, ``thermostat_phase``, ``works_normalised`` and
+        ``step_size``.
     """
     view = run if isinstance(run, View) else View.of(run)
     if view.times.size < 2:
@@ -63,11 +64,11 @@ def figures(run: Run | View) -> dict[str, Figure]:
 
 
 def position(view: View) -> Figure | None:
-    """Displacement of the core over time; along the direction that stops the run and across it, where there is one.
-    Nothing where it stays where it is, is any one of many grains, or one of few that have a figure of their own."""
+    """Draw the displacement of the core over time, along and across the direction of the stop condition if there is
+    one. Return None if the core does not move, is one of many grains, or one of few that have their own figure."""
     moved = view.path - view.path[0]
-    told = grain_figures.many_grains(view) or grain_figures.few_free(view)
-    if not moved.any() or (view.direction is None and told):
+    has_own_figure = grain_figures.many_grains(view) or grain_figures.few_free(view)
+    if not moved.any() or (view.direction is None and has_own_figure):
         return None
     length = suited(view.case.units, "length", float(np.abs(moved).max()))
     t = view.time_scale.factor * view.times
@@ -86,7 +87,7 @@ def position(view: View) -> Figure | None:
     axes.set_ylabel(length.axis(f"advance of {view.core_name}"))
     style.legend(axes)
     lateral = moved - view.advance[:, None] * view.direction
-    # A sideways motion of the size of rounding errors is shown as none.
+    # Sideways motion at the level of rounding errors is shown as zero.
     least = 1e-3 * float(np.abs(view.advance).max())
     fine = suited(view.case.units, "length", max(float(np.abs(lateral).max()), least))
     for k, (axis, dashes) in enumerate(zip("xyz", _AXES, strict=True)):
@@ -101,7 +102,7 @@ def position(view: View) -> Figure | None:
 
 
 def mark_stop(axes: Axes, view: View, length: Scale, moment: bool = True) -> None:
-    """The advance that stops the run and, where ``moment`` is wanted, when it did."""
+    """Mark the advance at which the run stops and, if ``moment``, the time when it did."""
     stop = view.case.run.stop
     look: dict[str, Any] = {"color": style.ORANGE, "linewidth": 1.2, "zorder": 1}
     if stop is None:
@@ -123,12 +124,12 @@ def mark_stop(axes: Axes, view: View, length: Scale, moment: bool = True) -> Non
 
 
 def energies(view: View) -> Figure | None:
-    """Kinetic energy and the work of each channel, those of one size in one panel (Guy 5.5 and 5.6)."""
+    """Draw kinetic energy and the work of each channel, with a panel for each order of magnitude (Guy 5.5 and 5.6)."""
     lines = energy_lines(view)
     if not lines:
         return None
     largest = max(float(np.abs(values).max()) for values, _ in lines.values())
-    # What rounding alone leaves of a work has no line.
+    # A work that is only rounding error has no line.
     lines = {name: line for name, line in lines.items() if float(np.abs(line[0]).max()) > ROUNDING * largest}
     if not lines:
         return None
@@ -147,7 +148,7 @@ def energies(view: View) -> Figure | None:
 
 
 def energy_lines(view: View) -> dict[str, tuple[np.ndarray, dict[str, Any]]]:
-    """Kinetic energy and works by their label, with how they are drawn; a channel that does no work has no line."""
+    """Kinetic energy and works by their label, with their line styles; a channel without work has no line."""
     lines: dict[str, tuple[np.ndarray, dict[str, Any]]] = {}
     works = view.series("work")
     for channel in style.CHANNEL_ORDER:
@@ -160,10 +161,10 @@ def energy_lines(view: View) -> dict[str, tuple[np.ndarray, dict[str, Any]]]:
 
 
 def by_size(series: Mapping[str, np.ndarray], apart: float = 8.0, most: int = 3) -> list[list[str]]:
-    """Names of series in groups of one size, the largest first.
+    """Group the names of series by size, the largest first.
 
-    A group ends where the next series is smaller by the factor ``apart``; of more gaps than make ``most`` groups the
-    widest count.
+    A group ends where the next series is smaller by the factor ``apart``; at most ``most`` groups are made, separated
+    by the widest gaps.
     """
     sizes = {name: float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for name, values in series.items()}
     names = sorted(series, key=lambda name: -sizes[name])
@@ -177,7 +178,7 @@ def by_size(series: Mapping[str, np.ndarray], apart: float = 8.0, most: int = 3)
 
 
 def balance(view: View) -> Figure | None:
-    """T − T₀ − ΣW (Guy 5.18), beside the largest work so far times the tolerance that was asked for."""
+    """Draw T − T₀ − ΣW (Guy 5.18), and the largest work so far times the requested tolerance."""
     residual = view.observables.get("energy_balance")
     if residual is None:
         return None
@@ -192,7 +193,7 @@ def balance(view: View) -> Figure | None:
 
 
 def forces(view: View) -> Figure | None:
-    """Sum over the bodies of the magnitude of the force, by channel, before scaling (Guy 5.7)."""
+    """Draw the sum over the bodies of the unscaled force magnitudes, by channel (Guy 5.7)."""
     sums = {channel: values for channel, values in view.series("force").items() if np.any(values)}
     if not sums:
         return None
@@ -206,7 +207,7 @@ def forces(view: View) -> Figure | None:
 def draw_forces(
     axes: Axes, view: View, sums: Mapping[str, np.ndarray], time: Scale, together: Iterable[np.ndarray]
 ) -> None:
-    """The lines of the forces, on an axis that fits all the series of ``together``."""
+    """Draw the force sums, on an axis that fits all the series of ``together``."""
     for channel in style.CHANNEL_ORDER:
         if channel in sums:
             name = f"$F_\\mathrm{{{style.CHANNEL_LETTER[channel]}}}$ {style.CHANNEL_WORD[channel]}"
@@ -218,7 +219,7 @@ def draw_forces(
 
 
 def factors(view: View) -> Figure | None:
-    """The scaling factor of each channel (Guy 5.8); nothing where nothing is scaled."""
+    """Draw the scaling factor of each channel (Guy 5.8); return None for an unscaled run."""
     groups = factor_groups(view)
     if not groups:
         return None
@@ -234,7 +235,7 @@ def factors(view: View) -> Figure | None:
 
 
 def factor_groups(view: View) -> list[tuple[str, np.ndarray, dict[str, Any]]]:
-    """Factors with a label and how they are drawn, those that are the same all along as one."""
+    """Scaling factors with labels and line styles; equal factors are merged."""
     found = view.series("factor")
     if all(np.all(values == 1.0) for values in found.values()):
         return []
@@ -256,8 +257,8 @@ def factor_groups(view: View) -> list[tuple[str, np.ndarray, dict[str, Any]]]:
 
 
 def kinetic_energy(view: View) -> Figure | None:
-    """Kinetic energy (Guy 5.9), beside the potential one and their sum where nothing dissipates; nothing where bodies
-    have no speeds or none ever moves."""
+    """Draw the kinetic energy (Guy 5.9), with the potential energy and the sum if nothing dissipates. Return None if
+    bodies have no speeds or never move."""
     values, potential = view.observables.get("kinetic_energy"), view.potential_energy
     if values is None or not view.inertial or not (np.any(values) or potential is not None):
         return None
@@ -279,7 +280,7 @@ def kinetic_energy(view: View) -> Figure | None:
 
 
 def _show_constants(axes: Axes, series: Sequence[np.ndarray]) -> None:
-    """What is constant but for the error of the integration is shown as constant, on an axis that begins at zero."""
+    """Show series that are constant up to integration error as constant, on an axis that begins at zero."""
     low, high = min(values.min() for values in series), max(values.max() for values in series)
     size = max(abs(low), abs(high))
     if 0.0 < high - low < STEADY * size:
@@ -287,7 +288,7 @@ def _show_constants(axes: Axes, series: Sequence[np.ndarray]) -> None:
 
 
 def works_normalised(view: View) -> Figure | None:
-    """Work by damping and Brownian forces, each divided by its largest magnitude (Guy 5.10)."""
+    """Draw the work by damping and Brownian forces, each divided by its largest magnitude (Guy 5.10)."""
     works = {channel: view.series("work").get(channel) for channel in ("damping", "stochastic")}
     shown = {channel: values for channel, values in works.items() if values is not None and np.any(values)}
     if not shown:
@@ -304,13 +305,13 @@ def works_normalised(view: View) -> Figure | None:
 
 
 def normalised(values: np.ndarray) -> np.ndarray:
-    """Divided by the largest magnitude."""
+    """Divide by the largest magnitude."""
     largest = np.abs(values).max(initial=0.0)
     return values / largest if largest > 0.0 else values
 
 
 def step_size(view: View) -> Figure | None:
-    """Length of the integration step."""
+    """Draw the length of the integration step."""
     values = view.observables.get("step_size")
     if values is None or not np.any(values > 0.0):
         return None
@@ -335,7 +336,7 @@ def _mark_switches(axes: Axes, view: View, scale: Scale | None = None) -> None:
 
 
 def of_chains(draw: Callable[..., Figure | None], view: View) -> Figure | None:
-    """A figure of polymer chains, where there are any."""
+    """Draw a figure of polymer chains, if there are any."""
     found = view.chain_statistics
     return None if found is None else draw(found, view.case.units)
 
@@ -377,24 +378,22 @@ CAPTIONS: dict[str, str] = {
     **molecule_words.CAPTIONS,
     **polymer_figures.CAPTIONS,
     **grain_figures.CAPTIONS,
-    "position": "Displacement of the centre of mass of {core} from where it began.",
-    "joints": "Coordinates of the joints, and angular velocities, in a body's own axes, of those that turn freely.",
+    "position": "Displacement of the centre of mass of {core} from its start.",
+    "joints": "Coordinates of the joints; angular velocities of free and spherical joints in the body's own axes.",
     "activity": (
-        "Which joints moved when, and which modes of flexible bodies: dark where one is free, in the order of the "
-        "bodies (above), and the degrees of freedom that moved, with the kinetic energy that all locking has taken out "
-        "less what releasing gave (below)."
+        "Active joints and modes of flexible bodies over time: dark while free, in the order of the "
+        "bodies (above); number of active degrees of freedom, and the net kinetic energy that locking has removed "
+        "(below)."
     ),
     "model": (
         "The model in its first frame (above) and its last (below), from the side, along the direction of motion, and "
-        "in detail where a site fixed in space is nearest. Bodies are drawn to scale where their radius is known; "
-        "crosses are sites fixed in space."
+        "in detail near the closest site that is fixed in space. Bodies are drawn to scale where their radius is "
+        "known; crosses are sites fixed in space."
     ),
-    "energies": "Kinetic energy and the work done by each kind of force, as scaled, since the start.",
-    "balance": (
-        "Kinetic energy less what the run began with and less all work: zero but for the error of the integration."
-    ),
-    "forces": "Magnitudes of the forces by kind, summed over the bodies, before scaling.",
-    "factors": "What each kind of force is multiplied by.",
+    "energies": "Kinetic energy and the scaled work of each kind of force since the start.",
+    "balance": ("Change of the kinetic energy minus all work: zero except for the integration error."),
+    "forces": "Magnitudes of the unscaled forces by kind, summed over the bodies.",
+    "factors": "Scaling factor of each kind of force.",
     "fidelity": fidelity_figure.CAPTION,
     "kinetic_energy": "Kinetic energy.",
     "temperature": "Kinetic temperature.",
@@ -403,11 +402,11 @@ CAPTIONS: dict[str, str] = {
         "kinetic temperature over the same times."
     ),
     "thermostat_energies": (
-        "Kinetic energy, potential energy as scaled, the work of the thermostat and of what else has no energy, and "
-        "T + Φ − W, which only the error of the integration changes."
+        "Kinetic energy, scaled potential energy, the work of the thermostat and of all forces without an energy, and "
+        "T + Φ − W, which is constant up to the integration error."
     ),
     "thermostat_phase": "The thermostat's variable ζ and its rate.",
     "works_normalised": "Work of friction and of Brownian forces, each divided by its largest magnitude.",
     "step_size": "Length of the integration step.",
 }
-"""Captions; ``{core}`` is the body that is followed."""
+"""Captions; ``{core}`` is the body that the figures follow."""

@@ -1,4 +1,4 @@
-"""The figures of contacts: the spheres and the forces between them, their ledger, and what is counted of them."""
+"""Figures of contacts: spheres and forces, the energy ledger, and contact statistics."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from articulon.report.view import View
 from articulon.simulation.contact_statistics import contact_counts
 
 LEAST_FORCES = 50
-"""Contacts from which on their forces make a distribution."""
+"""Least number of contacts for a distribution of their forces."""
 LEAST_LINE = 1e-3
-"""Lines of the ledger below this part of the largest are left out."""
+"""Fraction of the largest ledger line below which a line is left out."""
 
 LEDGER: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("kinetic_translation", "kinetic, translation", {"color": style.BLACK, "linestyle": "-"}),
@@ -28,13 +28,13 @@ LEDGER: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("work_contact_damping", "damping", {"color": style.VERMILION, "linestyle": (0, (5, 1.5))}),
     ("work_friction", "friction", {"color": style.ORANGE, "linestyle": (0, (6, 1.5, 1, 1.5))}),
 )
-"""Observables of the ledger, what they are called, and their lines. Works are shown with their sign turned, as what the
-spheres have given."""
+"""Observables of the ledger, their labels and line styles. Works are shown with opposite sign, as energy that the
+spheres have lost."""
 
 
 def contact_ledger(view: View) -> Figure | None:
-    """Where the energy is and where it went: kinetic, elastic, of gravity, in tangential springs, and what damping and
-    friction have taken."""
+    """Draw the energy ledger: kinetic, elastic and gravitational energy, tangential springs, and dissipation by damping
+    and friction."""
     if "energy_normal_elastic" not in view.observables:
         return None
     figure, (axes,) = style.panels(height=3.4)
@@ -56,7 +56,7 @@ def contact_ledger(view: View) -> Figure | None:
 
 
 def contacts(view: View) -> Figure | None:
-    """How many contacts a sphere has, and the parts of contacts that slide and of spheres that rattle."""
+    """Draw the number of contacts of a sphere, and the fractions of sliding contacts and of rattlers."""
     seen = view.observables
     if "coordination_number" not in seen or not np.any(seen["contacts"] > 1.0):
         return None
@@ -75,7 +75,7 @@ def contacts(view: View) -> Figure | None:
 
 
 def force_distribution(view: View) -> Figure | None:
-    """Densities of the normal and the tangential forces at the last frame, by the mean normal force."""
+    """Draw densities of the normal and the tangential forces at the last frame, in units of the mean normal force."""
     records = view.last_contacts
     if records is None or records.first.size < LEAST_FORCES:
         return None
@@ -102,13 +102,13 @@ def force_distribution(view: View) -> Figure | None:
 
 
 def many_grains(view: View) -> bool:
-    """Whether a model is one of free spheres, of which there are more than a few."""
+    """Whether the model consists of many free spheres."""
     model = view.model
     return int((model.sites.radius > 0.0).sum()) > FEW_GRAINS and not (model.parents >= 0).any()
 
 
 def coordination(view: View) -> np.ndarray | None:
-    """How many spheres have 0, 1, 2, ... contacts at the last frame; None without contacts."""
+    """Number of spheres with 0, 1, 2, … contacts at the last frame; None without contacts."""
     records = view.last_contacts
     if records is None:
         return None
@@ -118,7 +118,7 @@ def coordination(view: View) -> np.ndarray | None:
 
 
 def few_free(view: View) -> bool:
-    """Whether a model is one of a few free spheres, each on a body of its own."""
+    """Whether the model consists of a few free spheres, each on a body of its own."""
     model = view.model
     own = np.flatnonzero(model.sites.radius > 0.0)
     free = model.forest.parent.size == model.bodies and view.u.shape[1] == 6 * model.bodies
@@ -126,13 +126,13 @@ def few_free(view: View) -> bool:
 
 
 def grain_motion(view: View) -> Figure | None:
-    """Place, velocity, and the surface speed of few grains over time, as far as they move and turn."""
+    """Draw position, velocity and surface speed of a few grains over time, as far as they move and rotate."""
     if not few_free(view):
         return None
     model, units = view.model, view.case.units
     own = np.flatnonzero(model.sites.radius > 0.0)
     t = view.time_scale.factor * view.times
-    # Of spheres that hardly leave their places it is shown how far they have gone.
+    # For spheres that hardly move, show the displacement.
     moved = view.positions - view.positions[0]
     little = float(np.abs(moved).max()) < HARDLY * float(np.abs(view.positions).max())
     places = moved if little else view.positions
@@ -174,27 +174,27 @@ def grain_motion(view: View) -> Figure | None:
 
 
 KINDS_OF_GRAINS = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE)
-"""Colours of single grains."""
+"""Colours of individual grains."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)))
-"""Lines of components, and of grains that may lie on each other."""
+"""Line styles of components, and of grains whose lines may coincide."""
 HARDLY = 0.02
-"""A sphere that goes less far than this part of its distance from the origin hardly leaves its place."""
+"""A sphere that moves by less than this fraction of its distance from the origin counts as hardly moving."""
 
 CAPTIONS = {
     "spheres": (
-        "The spheres in the first frame and the last, the farther ones paler, many of them in the box where it repeats."
-        " Where contacts have forces, the normal ones between spheres and of walls: lines are as wide as forces are "
-        "large, and coloured where they are larger than the mean. Meshes are cut half-way through the spheres. Of few "
-        "spheres there are their paths and, as arrows, their velocities; of many, at most one in fifty has gone so far "
-        "that it is outside of the picture."
+        "The spheres in the first frame and the last, farther ones paler; large sets in the periodic box."
+        " Where there are contact forces: normal forces between spheres and on walls, as lines whose width shows the "
+        "magnitude, coloured above the mean. Meshes are cut half-way through the spheres. For few "
+        "spheres, paths and velocities (arrows) are shown. Of many spheres, at most one in fifty has moved so far "
+        "that it is outside the picture."
     ),
-    "grain_motion": "How the centres move, their velocities, and the speed of the surface against the centre.",
+    "grain_motion": "Positions of the centres, their velocities, and the speed of the surface relative to the centre.",
     "contact_ledger": (
-        "Where the energy is and where it went. Of the tangential springs, whose stiffness grows with the overlap, it "
-        "is the work, as they have no energy function; damping and friction are shown as what they have taken. What "
-        "never reaches a thousandth of the largest has no line."
+        "Where the energy is and where it went. For the tangential springs, whose stiffness grows with the overlap, "
+        "the work is shown, as they have no energy function; for damping and friction, the dissipated energy. A "
+        "line that never reaches a thousandth of the largest is left out."
     ),
-    "contacts": "Contacts of a sphere, those with walls included, and what part of them slides.",
+    "contacts": "Contacts of a sphere, including walls, and the fractions of sliding contacts and of rattlers.",
     "force_distribution": "Densities of the contact forces in the last frame.",
 }
 """Captions of these figures."""

@@ -1,4 +1,4 @@
-"""The report of a run: one HTML file with its figures and what they mean."""
+"""The report of a run: one HTML file with figures and explanations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["figures", "report"]
 
 FILE = "report.html"
 LONGEST_CASE = 200_000
-"""Characters of a case that are shown."""
+"""Largest number of characters of a case that is shown."""
 THERMAL = ("temperature", "configurational_temperature", "thermostat_energies", "thermostat_phase")
 """Figures of temperatures and thermostats."""
 LEDGER_WORDS = {
@@ -35,32 +35,33 @@ LEDGER_WORDS = {
     "work_tangential_spring": "work of tangential springs",
     "work_contact_damping": "work of damping",
     "work_friction": "work of friction",
-    "work_walls": "work of walls that move",
+    "work_walls": "work of moving walls",
 }
-"""Lines of the ledger of contacts."""
+"""Names of the lines of the contact ledger."""
 MOTION = ("spheres", "grain_motion", "position", "joints", "activity", "model")
-"""Figures of what moves."""
+"""Figures of the motion."""
 CONTACTS = ("contacts", "force_distribution", "contact_ledger")
 """Figures of contacts."""
 UNDEFINED_WORDS = {"temperature_kinetic": "the kinetic temperature", "pressure": "the pressure"}
 """Names of observables that may be undefined."""
 IDLE = (
-    "The rule friction-implicit takes the step that it is given, scaled or not: unless that step is longer for the "
-    "scaling's sake, scaling saves nothing here. It lengthens the steps of explicit rules, such as kutta-merson."
+    "The integrator friction-implicit takes the step that it is given, scaled or not: scaling saves nothing here "
+    "unless it made a longer step possible. It lengthens the steps of explicit integrators, such as kutta-merson."
 )
-"""Of scaling that has no effect on the steps."""
+"""Note on scaling that does not lengthen the steps."""
 ADAPTIVE = {
-    "balance": ["What locking joints has taken out counts as work."],
-    "temperature": ["Only what moves counts: where quiet joints are locked, those that are left are warmer."],
+    "balance": ["Energy that locking joints has removed counts as work."],
+    "temperature": ["Only active joints count: where quiet joints are locked, the others are warmer."],
     "thermostat_energies": [
-        "R is what locking joints has taken out, with the changes of Fixman's potential, and makes up for the rest."
+        "R is the energy that locking joints has removed, with the changes of Fixman's potential; it closes the "
+        "balance."
     ],
 }
-"""What captions say besides where joints lock and release."""
+"""Additional captions for adaptive runs."""
 
 
 def report(view: View, replay: str = "") -> str:
-    """The text of a run's report; ``replay`` is HTML that shows the run in three dimensions."""
+    """Return the HTML text of a run's report; ``replay`` is HTML that shows the run in three dimensions."""
     case, summary = view.case, view.summary
     drawn = style.svgs(figures(view))
     captions = {name: caption(name, view) for name in drawn}
@@ -68,7 +69,7 @@ def report(view: View, replay: str = "") -> str:
     notes = [*case.notes, *summary.get("notes", ())]
     if case_is_scaled(case) and isinstance(case.integrator, FrictionImplicit):
         notes.append(IDLE)
-    citing = f"What to cite is printed by: articulon cite {case.name}" if case.cite else ""
+    citing = f"For the references to cite, run: articulon cite {case.name}" if case.cite else ""
     forces = "Forces and scaling" if case_is_scaled(case) else "Forces"
     energy = "Kinetic energy and temperature" if "temperature" in drawn else "Energy"
     files = "The folder also holds trajectory.h5 (H5MD), topology.pdb, summary.json and case.toml."
@@ -112,13 +113,13 @@ def report(view: View, replay: str = "") -> str:
 
 
 def _case_text(case: Case) -> str:
-    """The case as a file; where no file can hold it, or it would be most of the page, why not."""
+    """Return the case as a file; if no file can describe it, or it is too long, the reason."""
     try:
         text = case.to_toml()
     except CaseError as error:
         return str(error)
     if len(text) > LONGEST_CASE:
-        return f"It has {len(text.splitlines())} lines, for the model is written out in it: run.save(folder) writes it."
+        return f"It has {len(text.splitlines())} lines, since it contains the whole model: run.save(folder) writes it."
     return text
 
 
@@ -127,18 +128,18 @@ def _figures(drawn: Mapping[str, str], captions: Mapping[str, str], *names: str)
 
 
 def caption(name: str, view: View) -> str:
-    """Caption of a figure of a run."""
+    """Return the caption of a figure of a run."""
     text = CAPTIONS[name].replace("{core}", f"'{view.core_name}'")
     text = text.replace("{reference}", "the first frame" if view.reference is None else view.reference.name)
     if name == "model" and sphere_radii(view.model) is not None:
         text = particle_drawing.RUN_CAPTION
     elif name == "model" and flat_axis(view) is not None:
-        text = "The model in its first frame (left) and its last (right), in the plane in which it moves."
+        text = "The model in its first frame (left) and its last (right), in its plane of motion."
     elif name == "model" and not view.model.sites.body.size:
         text = "The model in its first frame (above) and its last (below), from the side and from the front."
     extra = [molecule_words.more_words(name, view)] if name in molecule_words.FIGURES else []
     if name == "joints" and left_out(view):
-        extra.append("Of the many joints those nearest to the ground or to the root of a tree are shown.")
+        extra.append("Only the joints nearest to the ground or to the root of a tree are shown.")
     if "active_freedoms" in view.observables:
         extra += ADAPTIVE.get(name, ())
     if name in ("position", "energies", "forces", "kinetic_energy") and view.switches:
@@ -146,30 +147,30 @@ def caption(name: str, view: View) -> str:
         times = view.time_scale.text(view.switches[0], 3)
         extra.append(f"The scaling factor switches {'once' if count == 1 else f'{count} times'}, first at {times}.")
     if name == "temperature" and case_is_scaled(view.case) and view.case.thermostat is None:
-        extra.append("It is divided by the factor of the damping, as the scaled system's own is lower by that factor.")
+        extra.append("It is divided by the factor of the damping, which lowers the temperature of the scaled system.")
     if name == "kinetic_energy" and view.potential_energy is not None:
-        extra.append("Beside it the energy of the forces since the start, and the sum of both, which stays.")
+        extra.append("Also shown: the energy of the forces since the start, and the sum of both, which is constant.")
     if name == "factors" and not view.case.scaling.varies:
-        extra.append("They do not change along the run.")
+        extra.append("They are constant along the run.")
     return " ".join(words for words in [text, *extra] if words)
 
 
 def undefined_text(view: View) -> str:
-    """Which observables the run does not define, and why; empty where all are defined."""
+    """Name the observables that the run does not define, and why; empty if all are defined."""
     names = [UNDEFINED_WORDS.get(name, name.replace("_", " ")) for name in view.undefined]
     if not names:
         return ""
-    why = "" if view.inertial else f" The rule '{view.case.integrator.rule}' has no speeds."
+    why = "" if view.inertial else f" The integrator '{view.case.integrator.rule}' has no speeds."
     return f"Not defined, and not drawn: {', '.join(names)}.{why}"
 
 
 def case_is_scaled(case: Case) -> bool:
-    """Whether any factor differs from 1."""
+    """Whether any scaling factor differs from 1."""
     return case.scaling.scales
 
 
 def callouts(view: View) -> list[str]:
-    """How the run ended, and the verdict on a scaled one."""
+    """Return boxes that say how the run ended, and the verdict on a scaled run."""
     boxes = [page.callout("status", status_text(view))]
     verdict = fidelity_verdict(view.summary)
     if verdict is not None:
@@ -177,14 +178,14 @@ def callouts(view: View) -> list[str]:
     checks = view.summary.get("checks") or []
     failed = [str(check["what"]) for check in checks if not check["passed"]]
     if failed:
-        boxes.append(page.callout("violated", f"Of {len(checks)} checks, {len(failed)} failed: {'; '.join(failed)}."))
+        boxes.append(page.callout("violated", f"{len(failed)} of {len(checks)} checks failed: {'; '.join(failed)}."))
     elif checks:
         boxes.append(page.callout("trusted", f"All {len(checks)} checks of the case passed."))
     return boxes
 
 
 def status_text(view: View) -> str:
-    """How the run ended, in a sentence."""
+    """Say how the run ended, in a sentence."""
     summary, time = view.summary, view.time_scale
     now = time.text(summary.get("simulated_time"))
     status = summary.get("status", "complete")
@@ -198,7 +199,7 @@ def status_text(view: View) -> str:
 
 
 def scaling_text(case: Case) -> str:
-    """The scaling policy in words."""
+    """Describe the scaling policy."""
     words = {key: value for key, value in case.scaling.model_dump().items() if key != "policy" and value is not None}
     if not case.scaling.scales:
         return "unscaled"
@@ -207,7 +208,7 @@ def scaling_text(case: Case) -> str:
 
 
 def integrator_text(case: Case) -> str:
-    """The integrator in words."""
+    """Describe the integrator."""
     integrator = case.integrator
     step = getattr(integrator, "step", None)
     if step is not None:
@@ -221,13 +222,13 @@ def integrator_text(case: Case) -> str:
 
 
 def fidelity_verdict(summary: Mapping[str, Any]) -> str | None:
-    """The verdict on a scaled run; None for an unscaled one."""
+    """Return the verdict on a scaled run; None for an unscaled one."""
     found = summary.get("fidelity")
     return None if not found else str(found["verdict"])
 
 
 def run_rows(view: View) -> Iterator[tuple[str, str]]:
-    """Names and values of what a run did."""
+    """Names and values of the run's main figures."""
     summary, units, time = view.summary, view.case.units, view.time_scale
     simulated, wall = summary.get("simulated_time"), summary.get("wall_seconds")
     yield "simulated time", f"{time.text(simulated)} of {time.text(summary.get('duration'))}"
@@ -242,7 +243,7 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
         scale = suited(units, "time", speed)
         yield (
             "speed",
-            f"{scale.text(speed, 3) if scale.symbol else number(speed, 3)} per hour of wall time, with all that comes "
+            f"{scale.text(speed, 3) if scale.symbol else number(speed, 3)} per hour of wall time, including everything "
             "before the first step",
         )
     yield "steps", number(summary.get("steps"))
@@ -257,7 +258,7 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
         yield "threshold α", f"{speed}, {summary['threshold'].get('how', '')}"
     if summary.get("noise_window"):
         yield "noise held for", suited(units, "time", summary["noise_window"]).text(summary["noise_window"])
-    # Where a function of the case's drives a joint, the model is without it here.
+    # Here the model lacks joints that the case drives by Python functions.
     degrees_of_freedom = summary.get("degrees_of_freedom", view.model.degrees_of_freedom)
     yield "bodies, degrees of freedom", f"{view.model.bodies}, {degrees_of_freedom}"
     if summary.get("adaptive"):
@@ -269,12 +270,12 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
 
 
 def impact_rows(view: View) -> Iterator[tuple[str, str]]:
-    """Names and values of what impacts did in a run."""
+    """Names and values of the impacts in a run."""
     found, units = view.summary.get("impacts"), view.case.units
     if not found:
         return
     yield "impacts", number(found["impacts"])
-    yield "energy that they took", with_unit(found["energy_lost"], unit_text(units, "energy"), 6)
+    yield "energy lost in impacts", with_unit(found["energy_lost"], unit_text(units, "energy"), 6)
     if found["largest_impulse"] is not None:
         when = found["largest_impulse_time"]
         at = suited(units, "time", when).text(when, 6) if when else number(when)
@@ -283,13 +284,13 @@ def impact_rows(view: View) -> Iterator[tuple[str, str]]:
     if "wall_impacts" in found:
         yield "impacts on walls", number(found["wall_impacts"])
         return
-    yield "contacts come to rest, and apart again", f"{number(found['rests_begun'])} and {number(found['rests_ended'])}"
+    yield "resting contacts begun and ended", f"{number(found['rests_begun'])} and {number(found['rests_ended'])}"
     if found["resting"]:
-        yield "at rest at the end", "; ".join(found["resting"])
+        yield "resting at the end", "; ".join(found["resting"])
 
 
 def contact_rows(view: View) -> Iterator[tuple[str, str]]:
-    """Names and values of what the contacts of a run did, and of their ledger."""
+    """Names and values of the contacts of a run, and of their ledger."""
     found, units = view.summary.get("contacts"), view.case.units
     if not found:
         return
@@ -300,15 +301,15 @@ def contact_rows(view: View) -> Iterator[tuple[str, str]]:
 
     yield "contacts at the end", number(found["contacts"])
     yield "contacts of a sphere", number(found["coordination_number"], 3)
-    yield "contacts that slide", percent(found["sliding_contacts"])
+    yield "sliding contacts", percent(found["sliding_contacts"])
     yield "contacts begun and ended", f"{number(found['contacts_begun'])} and {number(found['contacts_ended'])}"
     yield (
-        "how long those that ended lasted",
+        "duration of ended contacts",
         (f"{time(found['contact_time_mean'])} on average, {time(found['contact_time_longest'])} at most"),
     )
     yield (
         "largest overlap by the radius",
-        (f"{percent(found['overlap_largest'])}, the law holds to {percent(found['overlap_allowed'])}"),
+        (f"{percent(found['overlap_largest'])}, contact law valid up to {percent(found['overlap_allowed'])}"),
     )
     if found.get("step") is not None:
         step, recommended, limit = (time(found[key]) for key in ("step", "step_recommended", "step_limit"))
@@ -333,7 +334,7 @@ def contact_rows(view: View) -> Iterator[tuple[str, str]]:
 
 
 def checks_table(view: View) -> str:
-    """What the case asks of its results, and what was found."""
+    """Return a table of the case's checks and their results."""
     checks = view.summary.get("checks") or []
     if not checks:
         return ""
@@ -353,7 +354,7 @@ def checks_table(view: View) -> str:
 
 
 def check_rows(view: View) -> Iterator[tuple[str, str]]:
-    """Names and values of the checks on the energies."""
+    """Names and values of the energy checks."""
     summary, symbol = view.summary, unit_text(view.case.units, "energy")
     error = summary.get("energy_balance_error")
     if error is not None:

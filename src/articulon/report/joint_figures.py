@@ -1,4 +1,4 @@
-"""What the joints of a model of few bodies do: coordinates over time, and the spins of bodies that turn freely."""
+"""Figure of the joints of a small model: coordinates, and angular velocities of freely rotating bodies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from articulon.report.readable_numbers import suited
 from articulon.report.view import View
 
 MOST_LINES = 12
-"""A panel of more lines would be a thicket: then the joints nearest to the ground are drawn, as far as they are few."""
+"""Largest number of lines in a panel; beyond it, only the joints nearest to the ground are drawn."""
 STILL = 1e-9
-"""Angle in radians by which rounding alone turns a body in a run at most."""
+"""Largest rotation by rounding alone in a run [rad]."""
 
 
 def joints(view: View) -> Figure | None:
-    """Angles, displacements of prismatic and other bound joints, and angular velocities of free and spherical ones, a
-    panel each; nothing for models of many joints."""
+    """Draw a panel each for joint angles, displacements of prismatic and other joints, and angular velocities of free
+    and spherical joints. Return None for models of many joints."""
     panels = {dimension: _nearest_to_ground(view, found) for dimension, found in _panels(view).items()}
     if _still(view, panels["angular_velocity"]):
         panels["angular_velocity"] = {}
@@ -37,7 +37,7 @@ def joints(view: View) -> Figure | None:
             scale = suited(units, "length", max(float(np.abs(values).max()) for values in lines.values()))
             factor, label = scale.factor, scale.axis(what)
         for k, (name, values) in enumerate(lines.items()):
-            axes.plot(t, factor * values, label=name, **_look(k))
+            axes.plot(t, factor * values, label=name, **_line_style(k))
         axes.set_ylabel(label)
         style.legend(axes)
     all_axes[-1].set_xlabel(view.time_scale.axis("time"))
@@ -45,7 +45,7 @@ def joints(view: View) -> Figure | None:
 
 
 def left_out(view: View) -> bool:
-    """Whether there are more joints than the figure shows."""
+    """Whether the figure shows only some of the joints."""
     return any(len(_nearest_to_ground(view, lines)) < len(lines) for lines in _panels(view).values())
 
 
@@ -59,18 +59,18 @@ def _panels(view: View) -> dict[str, dict[str, np.ndarray]]:
 
 
 def _still(view: View, spins: dict[str, np.ndarray]) -> bool:
-    """Whether angular velocities are no more than the rounding of a body that does not turn."""
+    """Whether angular velocities are only the rounding errors of a body that does not rotate."""
     span = float(view.times[-1] - view.times[0])
     return all(np.abs(values).max(initial=0.0) * span <= STILL for values in spins.values())
 
 
 def angles(view: View, most: int = MOST_LINES) -> dict[str, np.ndarray]:
-    """Angles of the joints nearest to the ground by what they are called, at most so many, each of shape (frames,)."""
+    """Angles of the joints nearest to the ground, by name, at most this many, each of shape (frames,)."""
     return _nearest_to_ground(view, _panels(view)["angle"], most)
 
 
 def _nearest_to_ground(view: View, lines: dict[str, np.ndarray], most: int = MOST_LINES) -> dict[str, np.ndarray]:
-    """The lines of the joints fewest bodies away from the ground, as many such generations as are few together."""
+    """Lines of the joints the fewest bodies away from the ground, in whole generations up to ``most`` lines."""
     if len(lines) <= most:
         return lines
     parents = view.model.parents
@@ -83,8 +83,8 @@ def _nearest_to_ground(view: View, lines: dict[str, np.ndarray], most: int = MOS
 
 
 def _lines(view: View, side: str, dimension: str) -> dict[str, np.ndarray]:
-    """Coordinates of joints that hold bodies together, or angular speeds of bodies that turn about more than one axis,
-    by what they are called in a legend."""
+    """Coordinates of joints between bodies, or angular velocities of bodies that rotate about more than one axis, by
+    their name in the legend."""
     model, found = view.model, {}
     starts = model.forest.q_start if side == "coordinates" else model.forest.u_start
     for i, kind in enumerate(model.forest.kind.tolist()):
@@ -101,7 +101,7 @@ def _lines(view: View, side: str, dimension: str) -> dict[str, np.ndarray]:
     return found
 
 
-def _look(k: int) -> dict[str, Any]:
+def _line_style(k: int) -> dict[str, Any]:
     looks = style.VARIANT_STYLES
     thin = {"linewidth": 0.9} if k >= len(looks) else {}
     return {**looks[k % len(looks)], **thin}

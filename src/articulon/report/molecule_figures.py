@@ -1,4 +1,4 @@
-"""What the molecules of a run do over time: deviation, size, contacts, and how far each residue fluctuates."""
+"""Figures of a molecular run over time: deviation, size, contacts, and fluctuation of each residue."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from articulon.report.view import View
 LOOP, HELIX, STRAND = "#d4d4d4", style.VERMILION, style.BLUE
 """Colours of secondary structure, in the order of its codes."""
 SMOOTHED = 0.02
-"""Part of the frames over which the dark line is a mean."""
+"""Fraction of the frames over which the dark line is averaged."""
 MOST_BONDS = 10
-"""Hydrogen bonds that are named."""
+"""Largest number of hydrogen bonds shown by name."""
 
 
 def molecule_shape(view: View) -> Figure | None:
-    """Deviation from the first frame, radius of gyration, distance of the ends, native contacts and hydrogen bonds, a
-    panel each."""
+    """Draw a panel each for deviation from the first frame, radius of gyration, end-to-end distance, native contacts
+    and hydrogen bonds."""
     seen = view.conformations
     if seen is None:
         return None
@@ -54,7 +54,7 @@ def molecule_shape(view: View) -> Figure | None:
 
 
 def _lines(view: View, seen: Conformations) -> Iterator[tuple[str, np.ndarray, str]]:
-    """Label, values and colour of each panel; what does not change but for rounding has none."""
+    """Label, values and colour of each panel; quantities that are constant up to rounding are left out."""
     length = style.unit(view.case.units, "length")
     given = [
         (f"RMSD ({length})", seen.rmsd, style.BLUE),
@@ -69,7 +69,7 @@ def _lines(view: View, seen: Conformations) -> Iterator[tuple[str, np.ndarray, s
 
 
 def hydrogen_bonds_of(seen: Conformations) -> HydrogenBonds | None:
-    """Hydrogen bonds; None where MDAnalysis is missing."""
+    """Return the hydrogen bonds; None if MDAnalysis is missing."""
     try:
         return seen.hydrogen_bonds
     except ImportError:
@@ -77,7 +77,8 @@ def hydrogen_bonds_of(seen: Conformations) -> HydrogenBonds | None:
 
 
 def secondary_structure_of(view: View) -> SecondaryStructure | None:
-    """Secondary structure; None without a peptide, where all residues are loops, and where MDAnalysis is missing."""
+    """Return the secondary structure; None without a peptide, if all residues are loops, or if MDAnalysis is
+    missing."""
     if view.conformations is None:
         return None
     try:
@@ -88,8 +89,8 @@ def secondary_structure_of(view: View) -> SecondaryStructure | None:
 
 
 def fluctuations(view: View) -> Figure | None:
-    """Fluctuation of each residue, with its secondary structure beneath; nothing for fewer than three residues, or
-    frames."""
+    """Draw the fluctuation of each residue, with its secondary structure beneath. Return None for fewer than three
+    residues or frames."""
     seen = view.conformations
     if seen is None or len(seen.atoms.residue_names) < 3 or len(seen.times) < 3:
         return None
@@ -114,7 +115,7 @@ def fluctuations(view: View) -> Figure | None:
 
 
 def draw_strip(axes: Axes, structure: SecondaryStructure, residues: int) -> None:
-    """For each residue how much of the time it is in helices and in strands: the darker the more."""
+    """Draw, for each residue, how often it is in a helix and in a strand: darker means more often."""
     image = np.ones((1, residues, 3))
     for column, residue in enumerate(structure.residue.tolist()):
         parts = [(structure.codes[:, column] == k).mean() for k in range(3)]
@@ -128,7 +129,7 @@ def draw_strip(axes: Axes, structure: SecondaryStructure, residues: int) -> None
 
 
 def rgb(colour: str) -> tuple[float, float, float]:
-    """Red, green and blue of a colour, from 0 to 1."""
+    """Return red, green and blue of a colour, from 0 to 1."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = to_rgb(colour)
@@ -136,19 +137,19 @@ def rgb(colour: str) -> tuple[float, float, float]:
 
 
 def chains_of(seen: Conformations) -> list[np.ndarray]:
-    """Residues of each chain, in order."""
+    """Return the residues of each chain, in order."""
     chains = np.array(seen.atoms.chains)
     cuts = np.flatnonzero(chains[1:] != chains[:-1]) + 1
     return np.split(np.arange(chains.size), cuts)
 
 
 def name_residues(axes: Axes, seen: Conformations, chosen: np.ndarray | None = None, most: int = 30) -> None:
-    """Names of residues under an axis that counts them, as many as there is room for."""
+    """Write names of residues under an axis that counts them, as many as fit."""
     axes.set_xticks(*_ticks(seen, chosen, most), rotation=90 if _count(seen, chosen) > 12 else 0, fontsize=7.0)
 
 
 def name_rows(axes: Axes, seen: Conformations, chosen: np.ndarray, most: int = 30) -> None:
-    """Names of residues beside an axis that counts them downwards, as many as there is room for."""
+    """Write names of residues beside an axis that counts them downwards, as many as fit."""
     axes.set_yticks(*_ticks(seen, chosen, most), fontsize=6.5)
 
 
@@ -167,7 +168,7 @@ def _ticks(seen: Conformations, chosen: np.ndarray | None, most: int) -> tuple[l
 
 
 def hydrogen_bond_table(view: View) -> Figure | None:
-    """The hydrogen bonds that last longest, by the part of the frames in which they are there."""
+    """Draw the hydrogen bonds that last longest, with the fraction of frames in which each exists."""
     found = None if view.conformations is None else hydrogen_bonds_of(view.conformations)
     if found is None or not len(found.occupancy):
         return None

@@ -1,4 +1,4 @@
-"""What the report of a molecular run says: its figures in numbers, captions, and what is not drawn and why."""
+"""Texts in the report of a molecular run: its figures in numbers, captions, and missing figures with reasons."""
 
 from __future__ import annotations
 
@@ -35,33 +35,33 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
 }
 """Figures of molecules by name, in the order of the report."""
 LEFT_OUT = ("position", "joints", "model", "works_normalised")
-"""Figures of other runs that say nothing about a molecule."""
+"""General figures that say nothing about a molecule."""
 LEFT_OUT_UNSCALED = ("forces", "kinetic_energy", "step_size")
-"""Those that say nothing about one whose forces are not scaled."""
+"""Figures that say nothing about a molecule with unscaled forces."""
 CAPTIONS = {
     "molecule_shape": (
-        "From above: deviation of the backbone from {reference} after superposition, and what of the following the "
-        "molecule has: radius of gyration, distance between the ends of the longest chain, part Q of the contacts of "
+        "From above, as far as the molecule has them: deviation of the backbone from {reference} after superposition, "
+        "radius of gyration, distance between the ends of the longest chain, fraction Q of the contacts of "
         "{reference} that are kept, number of hydrogen bonds. Dark lines are running means."
     ),
     "ramachandran": (
-        "Free energy −kT ln p of φ and ψ by class of residue, above the least of each; white was never visited. "
-        "Circles are the first frame, diamonds the last."
+        "Free energy −kT ln p of φ and ψ by class of residue, relative to the minimum of each; white was never "
+        "visited. Circles are the first frame, diamonds the last."
     ),
-    "secondary_structure": "Secondary structure of each residue by DSSP, and the parts of all residues.",
+    "secondary_structure": "Secondary structure of each residue by DSSP, and the fractions of all residues.",
     "fluctuations": (
-        "Root mean square fluctuation of each residue about its mean place, that of Cα or C4′, or over the heavy atoms "
+        "Root mean square fluctuation of each residue about its mean position: of Cα or C4′, or over the heavy atoms "
         "of residues without one."
     ),
-    "torsions": "Torsions over time, in colours that go round.",
+    "torsions": "Torsions over time, on a cyclic colour scale.",
     "torsion_correlation": (
         "Mean autocorrelation of e^{inφ} of the torsions by kind, with their number, and that of the slowest one "
-        "(left), with n how often a torsion looks the same in a full turn; independent samples that the last three "
-        "quarters of the run have of each torsion (right)."
+        "(left); n is the rotational symmetry of a torsion. Number of independent samples of each torsion in the last "
+        "three quarters of the run (right)."
     ),
     "clusters": (
-        "The frame in the middle of each of the largest clusters, with the part of the frames that are in it and the "
-        "time of the one drawn"
+        "The central frame of each of the largest clusters, with the fraction of frames in the cluster and the "
+        "time of the frame"
     ),
     "hydrogen_bonds": (
         f"The hydrogen bonds that last longest: acceptor within {DISTANCE:g} nm of the donor and at least {ANGLE:g}° "
@@ -69,21 +69,21 @@ CAPTIONS = {
     ),
     "water_structure": "Radial distribution of the oxygens of water, over the last three quarters of the run.",
 }
-"""Captions of these."""
+"""Captions of the figures of molecules."""
 
 
 def left_out(view: View) -> tuple[str, ...]:
-    """Figures of other runs that are not drawn of this one."""
+    """Return the general figures that are left out of this run's report."""
     if not view.molecular:
         return ()
     if view.case.scaling.scales:
         return LEFT_OUT
-    # What is beside the thermostat's energies, the works of single forces, is of those who study their scaling.
+    # The other works of single forces matter only to a study of their scaling.
     return LEFT_OUT + LEFT_OUT_UNSCALED + (() if view.case.thermostat is None else ("energies",))
 
 
 def more_words(name: str, view: View) -> str:
-    """What a caption says besides, of this run."""
+    """Return the sentences that a caption adds for this run."""
     seen = view.conformations
     if seen is None:
         return ""
@@ -92,12 +92,12 @@ def more_words(name: str, view: View) -> str:
     if name == "clusters":
         found, _ = cluster_figure.report_clusters(seen)
         how = (
-            f"by deviation of the backbone, those within {found.cutoff:g} nm on average being one"
+            f"by deviation of the backbone, at most {found.cutoff:g} nm on average within one"
             if found.by == "rmsd"
-            else "by torsions, those within 40° on average being one"
+            else "by torsions, at most 40° on average within one"
         )
         colours = " Tubes are orange in helices and blue in strands." if seen.backbone.residue.size > 2 else ""
-        below = " Below, which of them each frame is in." if len(found.representatives) > 1 else ""
+        below = " Below, the cluster of each frame." if len(found.representatives) > 1 else ""
         return f"({how}; average linkage).{colours}{below}"
     joints = 0 if seen.backbone_torsions is not None else len(seen.joint_torsions.names)
     if name == "torsions" and joints > residue_timelines.MOST_TORSIONS:
@@ -106,7 +106,7 @@ def more_words(name: str, view: View) -> str:
 
 
 def not_drawn(view: View) -> str:
-    """Which figures are missing because a package is, and what to install; empty where all is there."""
+    """Name the figures that are missing because a package is, and what to install; empty if none is missing."""
     if not view.molecular or view.times.size < 2:
         return ""
     missing = []
@@ -119,11 +119,11 @@ def not_drawn(view: View) -> str:
     if not missing:
         return ""
     text = "; ".join(missing)
-    return f"Not drawn: {text}. To have them: pip install 'articulon[analysis]', and write the report again."
+    return f"Not drawn: {text}. To draw them: pip install 'articulon[analysis]', and write the report again."
 
 
 def molecule_rows(view: View) -> Iterator[tuple[str, str]]:
-    """Names and values of what the molecules of a run did, from its summary."""
+    """Names and values of a molecular run's figures, from its summary."""
     found = view.summary.get("molecules")
     if not found:
         return
@@ -162,7 +162,7 @@ def molecule_rows(view: View) -> Iterator[tuple[str, str]]:
 
 
 def molecule_words(found: Mapping[str, Any]) -> str:
-    """The section "molecules" of a summary in a line; lengths are in nm, as always of molecules."""
+    """Summarise the section "molecules" of a summary in a line; lengths are in nm, as always for molecules."""
     said = []
     for key, name in (("rmsd", "RMSD"), ("radius_of_gyration", "Rg")):
         if found.get(key):
@@ -176,7 +176,7 @@ def molecule_words(found: Mapping[str, Any]) -> str:
 
 
 def density_rows(view: View) -> Iterator[tuple[str, str]]:
-    """Size of the box and the density of what is in it."""
+    """Size of the box and density of its contents."""
     atoms, box = view.model.atoms, view.model.box
     if atoms is None or box is None or not box.periodic.all():
         return
@@ -193,7 +193,7 @@ def density_rows(view: View) -> Iterator[tuple[str, str]]:
 
 
 def value_text(found: Mapping[str, Any], unit: str) -> str:
-    """A mean with its error: as many digits as the error leaves."""
+    """A mean with its error, with as many digits as the error justifies."""
     mean, error = found["mean"], found.get("error")
     if not error or not mean:
         return with_unit(mean, unit, 4)
@@ -202,7 +202,7 @@ def value_text(found: Mapping[str, Any], unit: str) -> str:
 
 
 def mean_text(found: Mapping[str, Any] | None, unit: str) -> str:
-    """Mean with its error, and the value in the last frame; empty where there is none."""
+    """Mean with its error, and the value in the last frame; empty if there is none."""
     if not found:
         return ""
     return f"{value_text(found, unit)}, in the last frame {with_unit(found['final'], unit, 3)}"

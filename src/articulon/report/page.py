@@ -1,4 +1,4 @@
-"""A page of HTML in one file: no fonts, no pictures, no scripts from elsewhere."""
+"""HTML pages in one file, without external fonts, pictures or scripts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ pre { font-size: 0.8rem; line-height: 1.4; overflow-x: auto; background: #f7f7f7
 
 
 def document(title: str, lead: str, parts: Iterable[str]) -> str:
-    """The whole page; ``parts`` are HTML already."""
+    """Return the whole page; ``parts`` are HTML."""
     body = "\n".join(part for part in parts if part)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -53,28 +53,28 @@ def document(title: str, lead: str, parts: Iterable[str]) -> str:
 
 
 def section(heading: str, *parts: str) -> str:
-    """A section; nothing where its parts are empty."""
+    """Return a section; empty if all its parts are empty."""
     content = "\n".join(part for part in parts if part)
     return f"<section>\n<h2>{escape(heading)}</h2>\n{content}\n</section>" if content else ""
 
 
 def callout(kind: str, *sentences: str) -> str:
-    """A box that is seen first; ``kind`` is a verdict, which colours it."""
+    """Return a highlighted box; ``kind`` is a verdict, which sets its colour."""
     return f'<div class="callout {escape(kind)}">\n{paragraphs(sentences)}\n</div>'
 
 
 def paragraphs(texts: Iterable[str]) -> str:
-    """A paragraph for each text."""
+    """Return a paragraph for each text."""
     return "\n".join(f"<p>{escape(text)}</p>" for text in texts if text)
 
 
 def items(texts: Sequence[str]) -> str:
-    """A list of sentences."""
+    """Return a list of sentences."""
     return "<ul>\n" + "\n".join(f"<li>{escape(text)}</li>" for text in texts) + "\n</ul>" if texts else ""
 
 
 def definitions(rows: Iterable[tuple[str, str]]) -> str:
-    """A table of names and values."""
+    """Return a table of names and values."""
     body = "\n".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>' for name, value in rows if value
     )
@@ -87,7 +87,7 @@ def table(
     marked: Sequence[int] = (),
     links: Sequence[str | None] = (),
 ) -> str:
-    """A table with a heading above each column; all columns but the first hold numbers.
+    """Return a table with a heading above each column; all columns except the first hold numbers.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ def table(
     rows
         Texts of the cells, row by row.
     marked
-        Rows that stand out.
+        Rows that are highlighted.
     links
-        For each row, what its first cell leads to within the folder of the page, or None.
+        Link of each row's first cell, relative to the page's folder, or None.
     """
     head = "".join(
         f'<th scope="col"{_number(k)}>{escape(text).replace(chr(10), "<br>")}</th>' for k, text in enumerate(heads)
@@ -115,7 +115,7 @@ def table(
 
 
 def prose_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of words, with a heading above each column."""
+    """Return a table of texts, with a heading above each column."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     lines = [
         f'<tr><th scope="row">{escape(row[0])}</th>' + "".join(f"<td>{escape(text)}</td>" for text in row[1:]) + "</tr>"
@@ -130,11 +130,11 @@ def _number(column: int) -> str:
 
 
 def figure(name: str, drawing: str, caption: str) -> str:
-    """A figure, drawn as ``<svg>``, with its caption; ``name`` is its id on the page."""
+    """Return a figure, drawn as ``<svg>``, with its caption; ``name`` is its id on the page."""
     image = drawing.replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)
     return f'<figure id="{escape(name)}">\n{image}\n<figcaption>{escape(caption)}</figcaption>\n</figure>'
 
 
 def details(summary: str, text: str) -> str:
-    """Text that is shown when it is asked for."""
+    """Return text that the reader can unfold."""
     return f"<details>\n<summary>{escape(summary)}</summary>\n<pre>{escape(text)}</pre>\n</details>"

@@ -20,21 +20,21 @@ from articulon.report.readable_numbers import Scale, suited
 from articulon.report.view import View, in_box
 
 MOST_PARTICLES = 2000
-"""More particles are not drawn one by one: they would hide each other."""
+"""Largest number of particles that are drawn; more would hide each other."""
 MOST_PANELS = 6
-"""Runs whose last frames are drawn."""
+"""Largest number of panels."""
 COLUMNS = 3
 KINDS = (style.BLUE, style.ORANGE, style.VERMILION, style.GREY, style.GREEN, style.PURPLE, style.OLIVE)
 """Colours of the kinds of particles."""
 DRAWN = 0.8
-"""Of the radius σ/2 at which spheres are drawn, so that those behind are seen."""
+"""Fraction of the radius σ/2 at which spheres are drawn, so that those behind are visible."""
 FADED = 0.55
-"""How far the particle that is furthest away fades into white."""
+"""Fraction by which the farthest particle fades into white."""
 
 
 def sphere_radii(model: Model) -> np.ndarray | None:
-    """σ/2 of each particle by the Lennard-Jones force [length], shape (bodies,); None for a model of anything else, of
-    very many particles, or without such a force."""
+    """σ/2 of each particle from the Lennard-Jones force [length], shape (bodies,); None without such a force, for very
+    many particles, or for bodies that are not free particles."""
     sites = model.sites
     alone = np.array_equal(sites.body, np.arange(model.bodies)) and not sites.position.any()
     if not 2 <= model.bodies <= MOST_PARTICLES or not alone or not (model.kinds == XYZ).all():
@@ -47,7 +47,7 @@ def sphere_radii(model: Model) -> np.ndarray | None:
 
 
 def particles(view: View) -> Figure | None:
-    """The particles in the first frame and the last; nothing for a model of anything else."""
+    """Draw the particles in the first and the last frame; return None for other models."""
     if sphere_radii(view.model) is None:
         return None
     moments = [view.time_scale.text(float(view.times[k]), 3) for k in (0, -1)]
@@ -55,7 +55,7 @@ def particles(view: View) -> Figure | None:
 
 
 def final_positions(views: Mapping[str, View]) -> Figure | None:
-    """The particles at the start of the first run and at the end of each; nothing for models of anything else."""
+    """Draw the particles at the start of the first run and at the end of each run; return None for other models."""
     views = {name: view for name, view in views.items() if sphere_radii(view.model) is not None}
     if not views:
         return None
@@ -71,7 +71,7 @@ def _together(names: list[str]) -> str:
 
 
 _HOW = (
-    "along the z axis, the nearer ones in front of those behind and in a fuller colour. Spheres have 0.8 times the "
+    "along the z axis, nearer ones in front and in a fuller colour. Spheres have 0.8 times the "
     "radius σ/2 of their Lennard-Jones potential."
 )
 CAPTION = f"The particles at the start and in the last frame of each run, {_HOW}"
@@ -112,12 +112,12 @@ def _radii(view: View) -> np.ndarray:
 
 
 def _places(view: View, frame: int) -> np.ndarray:
-    """Positions [length], in the box where it repeats, shape (bodies, 3)."""
+    """Positions [length], wrapped into a periodic box, shape (bodies, 3)."""
     return in_box(view.model, view.positions[frame])
 
 
 def _outline(view: View) -> np.ndarray | None:
-    """Corners of the box along the z axis [length], shape (4, 2); None where there is none."""
+    """Corners of the box along the z axis [length], shape (4, 2); None without a box."""
     box = view.model.box
     if box is None:
         return None
@@ -127,7 +127,7 @@ def _outline(view: View) -> np.ndarray | None:
 
 
 def _window(frames: list[tuple[View, int, str]]) -> tuple[np.ndarray, float]:
-    """Middle and half width of a square on all that is drawn [length]."""
+    """Centre and half width of a square around everything drawn [length]."""
     points = []
     for view, frame, _ in frames:
         places, radii, outline = _places(view, frame)[:, :2], _radii(view)[:, None], _outline(view)

@@ -1,7 +1,6 @@
-"""What polymer chains do: size over time, distances along the backbone, motion, relaxation, and how beads stand about
-each other.
+"""Figures of polymer chains: size, distances along the backbone, motion, relaxation, and bead–bead distributions.
 
-Each figure takes the statistics of chains and the units of their case; it is None where they have no data for it.
+Each figure takes the statistics of chains and the units of their case, and is None if the data are missing.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from articulon.report.readable_numbers import number, suited
 from articulon.units import UnitSystem
 
 RUNNING = 0.1
-"""Part of the frames over which a running mean is taken."""
+"""Fraction of the frames over which a running mean is taken."""
 MODES = (1, 2, 3, 4, 6, 8, 12, 16)
-"""Rouse modes that are drawn."""
+"""Rouse modes in the figure."""
 LEAST = 0.02
-"""Of a correlation: what is below is drawn as noise, beyond the axis."""
+"""Value of a correlation below which it is noise, where the axis ends."""
 IDEAL: dict[str, Any] = {"color": style.GREY, "linestyle": (0, (4, 3)), "linewidth": 1.0, "zorder": 1}
-"""What ideal chains have, and slopes that guide the eye."""
+"""Line style of ideal chains, and of slopes that guide the eye."""
 KIND_COLOUR = {"linear": style.GREEN, "ring": style.VERMILION, "branched": style.PURPLE}
 KIND_WORD = {"linear": "linear chains", "ring": "rings", "branched": "branched"}
 
 
 def chain_size(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
-    """⟨R²⟩ and ⟨Rg²⟩ of all chains over time with their running means, and the ratio of these."""
+    """Draw ⟨R²⟩ and ⟨Rg²⟩ of all chains over time with their running means, and their ratio."""
     if chains.times.size < 2:
         return None
     lines: list[tuple[str, dict[str, np.ndarray], dict[str, str]]] = []
@@ -69,18 +68,18 @@ def chain_size(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
 
 
 def in_area(what: str, units: UnitSystem) -> str:
-    """Label of an axis of squared lengths."""
+    """Return the label of an axis of squared lengths."""
     length = style.unit(units, "length")
     return f"{what} ({length})" if units.length is None else f"{what} ({length}$^2$)"
 
 
 def running(values: np.ndarray, width: int) -> np.ndarray:
-    """Running means over so many values, where these are all there."""
+    """Running means over this many values, where all of them exist."""
     return np.convolve(values, np.ones(width) / width, "valid")
 
 
 def internal_distances(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
-    """⟨R²(n)⟩/n over n; ideal chains are flat."""
+    """Draw ⟨R²(n)⟩/n against n; ideal chains are flat."""
     if not chains.internal:
         return None
     figure, (axes,) = style.panels()
@@ -97,7 +96,7 @@ def internal_distances(chains: ChainStatistics, units: UnitSystem) -> Figure | N
 
 
 def chain_motion(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
-    """g1, g2 and g3 over the lag, with the slopes ½ and 1."""
+    """Draw g1, g2 and g3 against the lag, with the slopes ½ and 1."""
     moved = chains.motion
     if moved is None:
         return None
@@ -126,13 +125,13 @@ def chain_motion(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
 
 
 def guide(axes: Axes, t: np.ndarray, start: float, slope: float, beside: float, name: str, dashes: Any) -> None:
-    """A line of a slope in a figure of logarithms, beside what begins with ``start``."""
+    """Draw a line of a slope on logarithmic axes, beside a curve that begins at ``start``."""
     if start > 0.0:
         axes.plot(t, beside * start * (t / t[0]) ** slope, label=name, **{**IDEAL, "linestyle": dashes})
 
 
 def mode_relaxation(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
-    """Autocorrelation of Rouse modes and of the end-to-end vector, and their relaxation times."""
+    """Draw the autocorrelation of Rouse modes and of the end-to-end vector, and their relaxation times."""
     if not chains.rouse:
         return None
     figure = Figure(figsize=(style.WIDTH, 3.1))
@@ -150,7 +149,7 @@ def mode_relaxation(chains: ChainStatistics, units: UnitSystem) -> Figure | None
         t, values = cut(time.factor * chains.relaxation.times, chains.relaxation.correlation.value)
         axes.plot(t, values, label="end to end", **style.REFERENCE_STYLE)
     axes.set_yscale("log")
-    axes.set_ylim(LEAST, 4.5)  # room for the legend
+    axes.set_ylim(LEAST, 4.5)  # leaves space for the legend
     axes.set_xlim(0.0, min(4.0 * last, float(slowest.times[-1])) * time.factor)
     axes.set_xlabel(time.axis("lag"))
     axes.set_ylabel("autocorrelation")
@@ -180,7 +179,7 @@ def mode_relaxation(chains: ChainStatistics, units: UnitSystem) -> Figure | None
 
 
 def decades(axes: Axes) -> None:
-    """A logarithmic axis of plain numbers, 1, 2, 5, 10, ..., which often spans but one decade."""
+    """Make a logarithmic axis with plain numbers, 1, 2, 5, 10, …, as it often spans only one decade."""
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -188,14 +187,14 @@ def decades(axes: Axes) -> None:
 
 
 def cut(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A correlation up to where it is noise."""
+    """Cut a correlation where noise begins."""
     below = np.flatnonzero(values < LEAST)
     end = int(below[0]) + 1 if below.size else values.size
     return times[:end], np.maximum(values[:end], 0.5 * LEAST)
 
 
 def pair_distribution(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
-    """g(r) within and between chains."""
+    """Draw g(r) within and between chains."""
     found = chains.pairs
     if found is None:
         return None
@@ -206,7 +205,7 @@ def pair_distribution(chains: ChainStatistics, units: UnitSystem) -> Figure | No
     with_errors(axes, r, found.between, style.BLUE, "between chains")
     with_errors(axes, r, found.within, style.VERMILION, "within a chain", linestyle=(0, (5, 1.5)))
     axes.axhline(1.0, color=style.GREY, linewidth=0.7, zorder=1)
-    # Bonds of one length would leave no room for all else.
+    # Bonds of fixed length have a peak that would flatten everything else.
     top = float(np.nanmax(found.between.value))
     axes.set_ylim(0.0, min(1.1 * float(np.nanmax(whole.value)), max(3.0, 1.6 * top)))
     axes.set_xlim(0.0, float(found.edges[-1]))
@@ -217,7 +216,7 @@ def pair_distribution(chains: ChainStatistics, units: UnitSystem) -> Figure | No
 
 
 def chain_angles(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
-    """Distributions of bond angles and of dihedrals, beside those of directions that know nothing of each other."""
+    """Draw the distributions of bond angles and of dihedrals, and those of uncorrelated directions."""
     shown: list[tuple[str, AngleDistribution]] = []
     if chains.angles is not None:
         shown.append(("bond angle (°)", chains.angles))
@@ -247,7 +246,7 @@ def chain_angles(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
 def with_errors(
     axes: Axes, x: np.ndarray, found: Estimate, colour: str, name: str, marker: str = "", linestyle: Any = "-"
 ) -> None:
-    """A curve within a band of one standard error."""
+    """Draw a curve within a band of one standard error."""
     axes.plot(x, found.value, color=colour, label=name, marker=marker, markersize=3.0, linestyle=linestyle)
     axes.fill_between(x, found.value - found.error, found.value + found.error, color=colour, alpha=0.25, linewidth=0.0)
 
@@ -268,23 +267,21 @@ CAPTIONS = {
         "(below), 6 N/(N + 1) for ideal chains of N beads. Dark lines are running means over a tenth of the run."
     ),
     "internal_distances": (
-        "Mean-square distance of beads n bonds apart, over n. It is ⟨b²⟩, the mean-square bond length, for all n where "
-        "the bonds of a chain know nothing of each other. Bands here and below are standard errors."
+        "Mean-square distance of beads n bonds apart, over n. If the bonds of a chain are uncorrelated it is ⟨b²⟩, the "
+        "mean-square bond length, for all n. Bands here and below are standard errors."
     ),
     "chain_motion": (
         "Mean-square displacements of the inner beads of chains (g₁), of these about the centre of mass of their chain "
-        "(g₂), and of centres of mass (g₃), without the drift of the whole. A Rouse chain has the slope ½ before "
-        "it has relaxed, and 1 after."
+        "(g₂), and of the centres of mass (g₃), without the drift of the whole system. A Rouse chain has the slope ½ "
+        "before its relaxation time, and 1 after it."
     ),
     "mode_relaxation": (
         "Autocorrelation of Rouse modes p and of the end-to-end vector (left), and relaxation times of the modes "
-        "(right) beside those of a Rouse chain whose slowest mode is this one."
+        "(right) compared with a Rouse chain with the same slowest mode."
     ),
     "pair_distribution": (
-        "Density of beads at a distance from a bead, over the mean density: those of its own chain and those of others."
+        "Density of beads at a distance from a bead, over the mean density: of its own chain and of other chains."
     ),
-    "chain_angles": (
-        "Distributions of bond angles, 180° where three beads are in line, and of dihedrals, 180° where four are trans."
-    ),
+    "chain_angles": ("Distributions of bond angles, 180° for three beads in line, and of dihedrals, 180° for trans."),
 }
-"""Captions of these."""
+"""Captions of the figures of chains."""

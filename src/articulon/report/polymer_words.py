@@ -1,4 +1,4 @@
-"""What a report says of polymer chains beside their figures."""
+"""Texts on polymer chains in a report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from articulon.report.view import View
 
 
 def chain_rows(view: View) -> Iterator[tuple[str, str]]:
-    """Sizes of the chains with their errors, a row each."""
+    """Names and values of the chains' sizes with their errors."""
     found = view.chain_statistics
     if found is None:
         return
@@ -31,12 +31,12 @@ def chain_rows(view: View) -> Iterator[tuple[str, str]]:
 
 
 def with_error(found: Estimate) -> str:
-    """A mean and its standard error."""
+    """Return a mean and its standard error."""
     return f"{number(float(found.value), 4)} ± {number(float(found.error), 2)}"
 
 
 def without_of_chains(view: View) -> str:
-    """What is missing of the chains, and why."""
+    """Name the statistics of chains that are missing, and why."""
     found = view.chain_statistics
     if found is None or not found.not_computed:
         return ""

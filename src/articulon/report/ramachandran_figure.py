@@ -1,4 +1,4 @@
-"""φ and ψ: their free energy by class of residue, with where the run started."""
+"""Ramachandran maps: free energy of φ and ψ by class of residue, with the start of the run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from articulon.report import style
 from articulon.report.view import View
 
 DEEPEST = 6.0
-"""Free energy above the least at which colours end [kT]."""
+"""Free energy above the minimum at which the colour scale ends [kT]."""
 BINS = 48
 START: dict[str, Any] = {
     "linestyle": "none", "marker": "o", "markersize": 3.4, "markerfacecolor": "white",
@@ -27,7 +27,7 @@ END: dict[str, Any] = {
 
 
 def ramachandran(view: View) -> Figure | None:
-    """A map for each class of residues that the molecule has; nothing without a residue that has both angles."""
+    """Draw a map for each class of residues in the molecule; return None if no residue has both angles."""
     found = None if view.conformations is None else view.conformations.backbone_torsions
     if found is None:
         return None
@@ -58,14 +58,14 @@ def ramachandran(view: View) -> Figure | None:
 
 
 def class_map(found: BackboneTorsions, kind: str) -> TorsionMap | None:
-    """The free energy of a class in units of kT; None where no residue of it has both angles."""
+    """Compute the free energy of a class in units of kT; None if no residue of it has both angles."""
     own = [k for k, c in enumerate(found.classes) if c == kind]
     return torsion_map(found.phi[:, own], found.psi[:, own], 1.0, BINS) if own else None
 
 
 def draw_map(axes: Axes, made: TorsionMap, narrow: bool = False) -> Any:
-    """A map of free energies on axes in degrees; what was never visited is white."""
-    # A picture of so many dots: as many squares would be most of the page.
+    """Draw a map of free energies on axes in degrees; bins that were never visited are white."""
+    # An image: as vector squares, the map would be most of the page's size.
     image = axes.imshow(
         made.free_energy.T,
         cmap="viridis",

@@ -1,4 +1,4 @@
-"""Numbers for people: lengths and times in the unit that suits their size, and no more digits than mean something."""
+"""Readable numbers: lengths and times in a unit of suitable size, with no more digits than are significant."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ _SYMBOLS = {"length": "m", "time": "s"}
 
 
 class Scale(NamedTuple):
-    """What to multiply a value of the case by, and the unit that it then has."""
+    """A conversion factor and the unit that it leads to."""
 
     factor: float
-    """Multiplies a value in the units of the case."""
+    """Factor from the units of the case."""
     symbol: str
     """Symbol of the unit; empty in reduced units."""
 
     def axis(self, what: str) -> str:
-        """Label of an axis: ``"time (µs)"``."""
+        """Return the label of an axis: ``"time (µs)"``."""
         return f"{what} ({self.symbol})" if self.symbol else what
 
     def text(self, value: float | None, digits: int = 4) -> str:
-        """A value of the case with its unit: ``"4.52 µs"``."""
+        """Return a value of the case with its unit: ``"4.52 µs"``."""
         return with_unit(None if value is None else self.factor * value, self.symbol, digits)
 
 
 def suited(units: UnitSystem, dimension: str, magnitude: float) -> Scale:
-    """The unit of length or time in which a magnitude of the case is a number between about 1 and 1000."""
+    """Return the unit of length or time in which a magnitude of the case is between about 1 and 1000."""
     base = {"length": units.length, "time": units.time}[dimension]
     if base is None:
         return Scale(1.0, "")
@@ -41,7 +41,8 @@ def suited(units: UnitSystem, dimension: str, magnitude: float) -> Scale:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number with so many significant digits, large ones in groups of three, very large or small ones by powers."""
+    """Format a number with this many significant digits: large ones in groups of three, extreme ones with powers of
+    ten."""
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0.0:
@@ -59,13 +60,13 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def with_unit(value: float | None, symbol: str, digits: int = 4) -> str:
-    """A number with its unit; a dash where there is none."""
+    """Format a number with its unit; a dash for None."""
     text = number(value, digits)
     return text if text == "–" or not symbol else f"{text}\u00a0{symbol}"
 
 
 def wall_time(seconds: float | None) -> str:
-    """Wall time: seconds below two minutes, then hours, minutes and seconds."""
+    """Format a wall time: seconds below two minutes, then hours, minutes and seconds."""
     if seconds is None or not math.isfinite(seconds):
         return "–"
     if seconds < 120.0:
@@ -76,12 +77,12 @@ def wall_time(seconds: float | None) -> str:
 
 
 def percent(fraction: float | None, digits: int = 3) -> str:
-    """A fraction as a percentage."""
+    """Format a fraction as a percentage."""
     return with_unit(None if fraction is None else 100.0 * fraction, "%", digits)
 
 
 def unit_text(units: UnitSystem, dimension: str) -> str:
-    """The unit of a dimension as plain text with raised exponents: ``"fg µm²/µs²"``; empty for a pure number."""
+    """Return the unit of a dimension as plain text with superscripts: ``"fg µm²/µs²"``; empty for a pure number."""
     text = units.label(dimension)
     if text == "1":
         return ""

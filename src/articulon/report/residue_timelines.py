@@ -1,4 +1,4 @@
-"""Residue by residue over time: secondary structure, φ and ψ, or the torsions of other molecules."""
+"""Timelines of residues: secondary structure, φ and ψ, or the torsions of other molecules."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from articulon.report.thermal_figures import over_time
 from articulon.report.view import View
 
 MOST_TORSIONS = 60
-"""Torsions of molecules without a peptide that have a row."""
+"""Largest number of torsions with a row, for molecules without a peptide."""
 
 
 def secondary_structure(view: View) -> Figure | None:
-    """A row for each residue, coloured by its secondary structure, and the parts of all residues below; nothing without
-    a peptide of five residues, where all are loops, and where MDAnalysis is missing."""
+    """Draw a row for each residue, coloured by its secondary structure, and the fractions of all residues below. Return
+    None without a peptide of five residues, if all are loops, or if MDAnalysis is missing."""
     seen, found = view.conformations, secondary_structure_of(view)
     if seen is None or found is None or found.residue.size < 5:
         return None
@@ -47,7 +47,7 @@ def secondary_structure(view: View) -> Figure | None:
 
 
 def torsions(view: View) -> Figure | None:
-    """φ and ψ of each residue over time, in colours that go round; of molecules without a peptide their torsions."""
+    """Draw φ and ψ of each residue over time on a cyclic colour scale; without a peptide, the molecule's torsions."""
     seen = view.conformations
     if seen is None:
         return None
@@ -90,7 +90,7 @@ def torsions(view: View) -> Figure | None:
 
 
 def _image(axes: Axes, view: View, rows: np.ndarray, cmap: Any, low: float, high: float) -> Any:
-    """An image with a row for each residue, from the first frame to the last."""
+    """Draw an image with a row for each residue, from the first frame to the last."""
     assert view.conformations is not None
     t = view.time_scale.factor * view.conformations.times
     half = 0.5 * (float(t[-1]) - float(t[0])) / max(1, t.size - 1)

@@ -1,4 +1,4 @@
-"""The picture of contact spheres: where they are in the first frame and the last, and the forces between them."""
+"""Picture of contact spheres: their positions in the first and last frame, and the forces between them."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from articulon.report.view import View, in_box
 from articulon.report.wall_drawing import draw_walls, outlines
 
 MOST_SPHERES = 20_000
-"""More spheres are not drawn one by one: the page would weigh tens of megabytes."""
+"""Largest number of spheres that are drawn one by one; more would make the page tens of megabytes large."""
 FEW_GRAINS = 4
-"""So many grains at most have their own lines, paths and arrows."""
+"""Largest number of grains with individual lines, paths and arrows."""
 OUTLINED = 100
-"""So many spheres at most are outlined behind their forces."""
+"""Largest number of spheres that are outlined behind their forces."""
 FLAT = 0.6
-"""Panels that are flatter than this stand one above the other."""
+"""Ratio of height to width below which panels are stacked."""
 TALLEST = 6.0
-"""Height of all panels at most [inch]."""
+"""Largest height of all panels together [inch]."""
 APART = 0.02
-"""The part of many spheres that may lie outside of the picture, where they have gone far from the others."""
+"""Fraction of many spheres that may lie outside the picture because they are far from the others."""
 FAR = 1.3
-"""Spheres have gone far where the picture would be wider than without them by this factor."""
+"""Factor by which far spheres must widen the picture to be left outside."""
 NEARBY = 3.0
-"""Walls are in the picture where it becomes no more than this much wider by them."""
+"""Largest factor by which nearby walls may widen the picture."""
 KINDS = (style.SKY, style.ORANGE, style.GREEN, style.PURPLE, style.OLIVE, style.VERMILION)
-"""Colours of kinds of spheres."""
+"""Colours of the kinds of spheres."""
 CHAIN_LINES: dict[str, Any] = {"colors": style.BLACK, "linewidths": 0.9, "zorder": 5}
 
 
 def spheres(view: View) -> Figure | None:
-    """The spheres in the first frame and the last, and the normal forces between them in the last."""
+    """Draw the spheres in the first and the last frame, and the normal forces between them in the last."""
     model = view.model
     own = np.flatnonzero(model.sites.radius > 0.0)
     if not own.size or own.size > MOST_SPHERES:
@@ -47,7 +47,7 @@ def spheres(view: View) -> Figure | None:
     seen = _axes(view, own)
     right, up, into = seen
     centres = [sphere_centres(model, view.positions[k], view.rotations[k]) for k in (0, -1)]
-    # Few spheres are followed on their way, and chains are drawn whole.
+    # Few spheres keep their whole paths; chains are drawn whole.
     if own.size > FEW_GRAINS and (model.parents < 0).all():
         centres = [in_box(model, places) for places in centres]
     way = centres
@@ -90,9 +90,9 @@ def spheres(view: View) -> Figure | None:
 
 
 def _panels(count: int, tall: float) -> tuple[Figure, np.ndarray]:
-    """A figure and its panels (rows, columns), beside each other or, where they are flat, one above the other.
+    """Return a figure and its panels (rows, columns), side by side or, if they are flat, stacked.
 
-    ``tall`` is the height of what a panel shows over its width.
+    ``tall`` is the ratio of height to width of a panel's content.
     """
     above = tall < FLAT
     rows, columns = (count, 1) if above else (1, count)
@@ -104,7 +104,7 @@ def _panels(count: int, tall: float) -> tuple[Figure, np.ndarray]:
 
 
 def _axes(view: View, own: np.ndarray) -> tuple[int, int, int]:
-    """World axes to the right, upwards, and into the picture: upwards is against gravity, or else y."""
+    """World axes that point right, up, and into the picture: up is against gravity, else along y."""
     weight = sum(
         (np.array([float(g) for g in f.acceleration]) for f in view.model.forces if isinstance(f, Gravity)), np.zeros(3)
     )
@@ -118,7 +118,7 @@ def _axes(view: View, own: np.ndarray) -> tuple[int, int, int]:
 def _window(
     centres: list[np.ndarray], own: np.ndarray, radii: np.ndarray, plane: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Middle and half extent of what holds all spheres in some frames, of many all but a few far ones [length]."""
+    """Centre and half extent of a window on all spheres in some frames, except a few far ones of many [length]."""
     at = list(plane)
     lows = [places[own][:, at] - radii[own, None] for places in centres]
     highs = [places[own][:, at] + radii[own, None] for places in centres]
@@ -135,7 +135,7 @@ def _window(
 def _with_walls(
     view: View, seen: tuple[int, int, int], depth: float, middle: np.ndarray, half: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Middle and half extent of a picture that also holds the walls around the spheres, as far as they are near."""
+    """Centre and half extent of the window, enlarged to include nearby walls [length]."""
     low, high = middle - half, middle + half
     for segments in outlines(view, seen, depth, float(view.times[0])):
         points = segments.reshape(-1, 2)
@@ -153,7 +153,7 @@ def _draw_spheres(
 ) -> None:
     right, up, depth = seen
     sites = view.model.sites
-    # The farthest first, and paler.
+    # Draw the farthest first, and paler.
     order = own[np.argsort(-places[own, depth], kind="stable")]
     far = places[order, depth]
     part = (far - far.min()) / max(float(np.ptp(far)), 1e-300)
@@ -179,7 +179,7 @@ def _draw_spheres(
 
 
 def _draw_chains(axes: Axes, view: View, places: np.ndarray, seen: tuple[int, int, int], length: Scale) -> None:
-    """Lines between spheres whose bodies are joined."""
+    """Draw lines between spheres on connected bodies."""
     sites, parents = view.model.sites, view.model.parents
     first = {int(body): site for site, body in reversed(list(enumerate(sites.body.tolist()))) if body >= 0}
     joined = [(first[k], first[int(p)]) for k, p in enumerate(parents.tolist()) if p >= 0 and k in first and p in first]
@@ -191,7 +191,7 @@ def _draw_chains(axes: Axes, view: View, places: np.ndarray, seen: tuple[int, in
 def _draw_forces(
     axes: Axes, view: View, own: np.ndarray, places: np.ndarray, seen: tuple[int, int, int], length: Scale
 ) -> None:
-    """A line from centre to centre, or to the wall, as wide as the normal force is large."""
+    """Draw a line from centre to centre, or to the wall, with a width that shows the normal force."""
     records, (right, up, _) = view.last_contacts, seen
     assert records is not None
     if own.size <= OUTLINED:
@@ -230,7 +230,7 @@ def _draw_velocities(
     plane: tuple[int, int],
     length: Scale,
 ) -> None:
-    """Arrows from the centres, the longest of them as long as a radius."""
+    """Draw arrows from the centres; the longest is as long as a radius."""
     velocities = [
         sphere_velocities(view.model, view.q[k], view.u[k], places)[own][:, plane]
         for k, places in zip((0, -1), centres, strict=True)

@@ -1,7 +1,7 @@
-"""How figures look: one palette, one size of type, axes that say their units.
+"""Style of all figures: one palette, one font size, axes with units.
 
-Colours are those of Okabe and Ito (2008), which people with any common colour vision tell apart; a channel has the
-same colour and dashes in every figure, so that it can be told in grey as well.
+The colours of Okabe and Ito (2008) can be told apart with all common types of colour vision. A channel has the same
+colour and dashes in every figure, so that it can be recognised in grey as well.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, OLIVE = "#e69f00", "#56b4e9", "#7d7400"
 
 WIDTH = 6.6
-"""Of a figure [inch]: two columns of a journal."""
+"""Width of a figure [inch]: two columns of a journal."""
 HEIGHT = 2.9
-"""Of one panel [inch]."""
+"""Height of a panel [inch]."""
 
 RC: Any = {
     "font.family": "sans-serif",
@@ -72,7 +72,7 @@ RC: Any = {
     "figure.facecolor": "white",
     "axes.facecolor": "white",
     "savefig.facecolor": "white",
-    # A matplotlibrc in the folder where the command runs could let LaTeX loose on names of a case.
+    # A matplotlibrc in the working folder could otherwise make LaTeX process names of a case.
     "text.usetex": False,
 }
 
@@ -86,7 +86,7 @@ CHANNEL_STYLE: dict[str, dict[str, Any]] = {
     "contact": {"color": SKY, "linestyle": "-"},
     "external": {"color": GREY, "linestyle": "-"},
 }
-"""Line of each channel."""
+"""Line style of each channel."""
 
 CHANNEL_LETTER = {
     "damping": "d",
@@ -110,13 +110,13 @@ CHANNEL_WORD = {
     "contact": "contact",
     "external": "external",
 }
-"""What each channel is called in figures."""
+"""Name of each channel in figures."""
 
 CHANNEL_ORDER = tuple(CHANNEL_STYLE)
 """Order of the channels in legends."""
 
 KINETIC_STYLE: dict[str, Any] = {"color": BLACK, "linestyle": (0, (4, 2))}
-"""Line of the kinetic energy beside works, of which it can lie upon one."""
+"""Line style of the kinetic energy in a figure of works, where it may coincide with one."""
 
 VARIANT_STYLES: tuple[dict[str, Any], ...] = (
     {"color": BLUE, "linestyle": "-"},
@@ -127,13 +127,13 @@ VARIANT_STYLES: tuple[dict[str, Any], ...] = (
     {"color": SKY, "linestyle": (0, (5, 1.5))},
     {"color": OLIVE, "linestyle": (0, (1, 1))},
 )
-"""Lines of the runs in a comparison; the reference is black and dotted on top."""
+"""Line styles of the runs in a comparison; the reference is black, dotted and on top."""
 REFERENCE_STYLE: dict[str, Any] = {"color": BLACK, "linestyle": (0, (1, 1.2)), "linewidth": 1.8, "zorder": 5}
-"""Line of the run that the others are measured from."""
+"""Line style of the reference run."""
 
 
 def variant(k: int) -> dict[str, Any]:
-    """The line of run k of a comparison: the colours in turn, each time round with other dashes."""
+    """Return the line style of run k of a comparison: the colours in turn, with other dashes in each round."""
     turn, own = divmod(k, len(VARIANT_STYLES))
     dashes = VARIANT_STYLES[(own + turn) % len(VARIANT_STYLES)]["linestyle"]
     return {**VARIANT_STYLES[own], "linestyle": dashes, **({"linewidth": 1.0} if turn else {})}
@@ -141,13 +141,13 @@ def variant(k: int) -> dict[str, Any]:
 
 @contextmanager
 def applied() -> Iterator[None]:
-    """What is drawn inside looks like this module says, whatever the settings of the program around it."""
+    """Apply the style of this module within a context, whatever the settings of the surrounding program."""
     with matplotlib.rc_context(RC):
         yield
 
 
 def panels(rows: int = 1, *, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
-    """A figure of its own with panels one above the other, which share a time axis and leave room for legends."""
+    """Create a figure with stacked panels, which share a time axis and leave space for legends."""
     inches = 0.45 + rows * (height - 0.45)
     figure = Figure(figsize=(WIDTH, inches))
     axes = figure.subplots(rows, 1, sharex="col", squeeze=False)
@@ -159,8 +159,8 @@ def panels(rows: int = 1, *, height: float = HEIGHT) -> tuple[Figure, list[Axes]
 
 
 def grid(panels: int, lines: int) -> tuple[Figure, list[Axes]]:
-    """A figure of its own with panels beside and below each other that share a time axis; room for a legend of so many
-    lines is left below."""
+    """Create a figure with a grid of panels that share a time axis; space for a legend of this many lines is left
+    below."""
     columns = _columns(panels)
     rows = -(-panels // columns)
     below = 0.55 + 0.19 * -(-lines // 3)
@@ -177,7 +177,7 @@ def _columns(panels: int) -> int:
 
 
 def finish_grid(figure: Figure, all_axes: list[Axes], panels: int, label: str) -> None:
-    """Takes away panels that are not used, names the axis of time under each column, and draws the legend below."""
+    """Remove unused panels, label the time axis under each column, and draw the legend below."""
     for axes in all_axes[panels:]:
         axes.set_visible(False)
     for axes in all_axes[max(0, panels - _columns(panels)) : panels]:
@@ -188,12 +188,12 @@ def finish_grid(figure: Figure, all_axes: list[Axes], panels: int, label: str) -
 
 
 def name_panel(axes: Axes, name: str) -> None:
-    """The name of a panel above its right end: above its left end a power of ten of the axis may stand."""
+    """Write the name of a panel above its right end, since its left end may carry the axis's power of ten."""
     axes.set_title(name, fontsize=8.0, pad=2.0, loc="right")
 
 
 def unit(units: UnitSystem, dimension: str) -> str:
-    """The unit of a dimension as mathematical text; empty for a pure number."""
+    """Return the unit of a dimension as mathematical text; empty for a pure number."""
     text = units.label(dimension)
     if text == "1":
         return ""
@@ -202,28 +202,28 @@ def unit(units: UnitSystem, dimension: str) -> str:
 
 
 def label(what: str, units: UnitSystem, dimension: str) -> str:
-    """Label of an axis: ``"time (µs)"``."""
+    """Return the label of an axis: ``"time (µs)"``."""
     symbol = unit(units, dimension)
     return f"{what} ({symbol})" if symbol else what
 
 
 def legend(axes: Axes) -> None:
-    """A legend beside the panel, where it covers no data."""
+    """Draw a legend beside the panel, where it covers no data."""
     handles, names = axes.get_legend_handles_labels()
     if names:
         axes.legend(handles, names, loc="upper left", bbox_to_anchor=(1.0, 1.02), borderaxespad=0.3)
 
 
 def mark_times(axes: Axes, times: Iterable[float], name: str) -> None:
-    """Vertical dashed lines at moments, the first of them named in the legend."""
+    """Draw vertical dashed lines at given times, the first with a name in the legend."""
     for k, time in enumerate(times):
         axes.axvline(time, color=GREY, linestyle=(0, (4, 3)), linewidth=1.0, zorder=1, label=name if k == 0 else "")
 
 
 def logarithmic(axes: Axes, series: Iterable[np.ndarray], decades: float = 12.0) -> None:
-    """Make the vertical axis logarithmic, over ``decades`` at most, where the positive values differ by a factor of 10.
+    """Make the vertical axis logarithmic, over at most ``decades``, if the positive values differ by a factor of 10.
 
-    Where they do not, it begins at zero.
+    Otherwise it begins at zero.
     """
     positive = [values[np.isfinite(values) & (values > 0.0)] for values in series]
     positive = [values for values in positive if values.size]
@@ -239,16 +239,16 @@ def logarithmic(axes: Axes, series: Iterable[np.ndarray], decades: float = 12.0)
 
 
 class PlainTicks(ScalarFormatter):
-    """Numbers at ticks as plain text, and their common power of ten as mathematics, whose every text takes
-    milliseconds to lay out."""
+    """Tick labels as plain text. Only their common power of ten is mathematical text, which takes milliseconds to lay
+    out."""
 
     def format_ticks(self, values: Any) -> list[str]:
-        """The labels of ticks."""
+        """Return the labels of ticks."""
         return [label.removeprefix("$\\mathdefault{").removesuffix("}$") for label in super().format_ticks(values)]
 
 
 def with_plain_ticks(figure: Figure) -> None:
-    """Gives every axis that counts evenly plain numbers."""
+    """Give every linear axis plain tick labels."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             if type(axis.get_major_formatter()) is ScalarFormatter:
@@ -256,8 +256,8 @@ def with_plain_ticks(figure: Figure) -> None:
 
 
 def svgs(drawn: Mapping[str, Figure]) -> dict[str, str]:
-    """Figures as :func:`svg` makes them, by name. A process of its own draws half of them where that is safe: drawing
-    takes longer than a short run."""
+    """Convert figures to SVG with :func:`svg`, by name. Where it is safe, a second process draws half of them, since
+    drawing takes longer than a short run."""
     names = list(drawn)
     mine, others = names[::2], names[1::2]
     with beside(lambda: {name: svg(drawn[name], name) for name in others}) if others else nullcontext(dict) as theirs:
@@ -267,17 +267,18 @@ def svgs(drawn: Mapping[str, Figure]) -> dict[str, str]:
 
 
 def svg(figure: Figure, prefix: str) -> str:
-    """A figure as an ``<svg>`` element to stand in an HTML page; ids begin with ``prefix``, as a page has each once."""
+    """Return a figure as an ``<svg>`` element for an HTML page; ids begin with ``prefix``, as they must be unique
+    there."""
     stream = io.StringIO()
     with applied():
         with_plain_ticks(figure)
         figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     text = stream.getvalue()
     text = text[text.index("<svg") :].strip()
-    # Inside HTML the names of the vocabularies are known, and a page without them has no address in it at all.
+    # HTML knows these namespaces; without their declarations the page contains no address at all.
     text = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", text, count=2)
     text = re.sub(r'\bid="', f'id="{prefix}-', text)
     text = re.sub(r'href="#', f'href="#{prefix}-', text)
     text = text.replace("url(#", f"url(#{prefix}-")
-    # The page gives the width; the drawing keeps its proportions by the viewBox.
+    # The page sets the width; the viewBox keeps the proportions.
     return re.sub(r'(<svg\b[^>]*?)\s+width="[^"]*pt"|(<svg\b[^>]*?)\s+height="[^"]*pt"', r"\1\2", text, count=1)

@@ -1,4 +1,4 @@
-"""The figures of a thermostatted run; their content is that of Guy (2018), figures 3.5 to 3.8, 3.11 and 4.3 to 4.8."""
+"""Figures of a thermostatted run; contents as in Guy (2018), figures 3.5 to 3.8, 3.11 and 4.3 to 4.8."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from articulon.report.readable_numbers import number
 from articulon.report.view import View
 
 BAND: dict[str, Any] = {"color": style.SKY, "alpha": 0.28, "linewidth": 0.0, "zorder": 0}
-"""The spread that the canonical ensemble has."""
+"""Style of the band of the canonical spread."""
 TARGET: dict[str, Any] = {"color": style.VERMILION, "linestyle": (0, (5, 1.5)), "linewidth": 1.2, "zorder": 3}
 ENERGIES: dict[str, tuple[str, dict[str, Any]]] = {
     "kinetic": ("$T$ kinetic", {"color": style.BLACK, "linestyle": (0, (4, 2))}),
@@ -25,8 +25,8 @@ ENERGIES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def temperature(view: View) -> Figure | None:
-    """Kinetic temperature beside its target, and how far it spreads in the canonical ensemble; nothing where there is
-    no target, as it then is no temperature."""
+    """Draw the kinetic temperature, its target, and its spread in the canonical ensemble. Return None without a target,
+    where the kinetic energy defines no temperature."""
     values, aim = view.observables.get("temperature_kinetic"), thermal.target(view)
     if values is None or aim is None:
         return None
@@ -39,7 +39,7 @@ def temperature(view: View) -> Figure | None:
 
 
 def draw_temperature(axes: Axes, view: View, look: dict[str, Any], name: str) -> None:
-    """Kinetic temperature, its target and the canonical band on axes."""
+    """Draw the kinetic temperature, its target and the canonical band on axes."""
     values, aim = view.observables["temperature_kinetic"], thermal.target(view)
     assert aim is not None
     t, band = view.time_scale.factor * view.times, thermal.canonical_spread(view, aim)
@@ -67,7 +67,7 @@ def _band_name(view: View, band: np.ndarray, symbol: str) -> str:
 
 
 def thermostat_energies(view: View) -> Figure | None:
-    """Kinetic and potential energy, the thermostat's work and what they add up to, and the drift of that."""
+    """Draw kinetic and potential energy, the thermostat's work, their conserved sum, and its drift."""
     found = thermal.energies(view)
     if found is None:
         return None
@@ -85,7 +85,7 @@ def thermostat_energies(view: View) -> Figure | None:
 
 
 def draw_energies(axes: Axes, view: View, found: dict[str, np.ndarray]) -> str:
-    """The lines of the energies and of their sum on axes; returns what the sum is called."""
+    """Draw the energies and their sum on axes; return the label of the sum."""
     t = view.time_scale.factor * view.times
     constant = "$T + \\Phi - W + R$" if "reservoir" in found else ENERGIES["total"][0]
     names = {"total": constant}
@@ -99,7 +99,7 @@ def draw_energies(axes: Axes, view: View, found: dict[str, np.ndarray]) -> str:
 
 
 def thermostat_phase(view: View) -> Figure | None:
-    """ζ' over ζ: a circle for a thermostat that rings, a path into the origin for one that settles."""
+    """Draw ζ' against ζ: a circle if the thermostat oscillates, a path into the origin if it settles."""
     found = thermal.phase(view)
     if found is None:
         return None
@@ -112,7 +112,7 @@ def thermostat_phase(view: View) -> Figure | None:
 
 
 def draw_phase(axes: Axes, view: View, look: dict[str, Any], name: str) -> None:
-    """The path of ζ and ζ' on axes that cross at the origin."""
+    """Draw the path of ζ and ζ' on axes that cross at the origin."""
     found = thermal.phase(view)
     assert found is not None
     axes.plot(found.zeta, found.rate, label=name or None, **look)
@@ -124,7 +124,7 @@ def draw_phase(axes: Axes, view: View, look: dict[str, Any], name: str) -> None:
 
 
 def configurational_temperature(view: View) -> Figure | None:
-    """Temperature of the positions, ⟨|∇Φ|²⟩/k⟨∇²Φ⟩ over a tenth of the run, beside the kinetic one and the target."""
+    """Draw the configurational temperature ⟨|∇Φ|²⟩/k⟨∇²Φ⟩ over a tenth of the run, the kinetic one and the target."""
     squares, laplacians = view.observables.get("gradient_squared"), view.observables.get("laplacian")
     if squares is None or laplacians is None or view.times.size < 20:
         return None
@@ -154,7 +154,7 @@ def configurational_temperature(view: View) -> Figure | None:
 
 
 def over_time(axes: Axes, view: View) -> None:
-    """The axis of time below the lowest panel, from the first frame to the last."""
+    """Draw the time axis below the lowest panel, from the first frame to the last."""
     first, last = (view.time_scale.factor * float(view.times[k]) for k in (0, -1))
     margin = 0.01 * (last - first)
     axes.set_xlim(first - margin, last + margin)

@@ -1,4 +1,4 @@
-"""How long torsions remember, and how many independent samples a run has of each."""
+"""Figure of the correlation times of torsions, and of the number of independent samples of each."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ GROUPS: dict[str, tuple[str, dict[str, object]]] = {
     "chi": ("χ", {"color": style.GREEN, "linestyle": (0, (6, 1.5, 1, 1.5))}),
     "other": ("others", {"color": style.GREY, "linestyle": (0, (1, 1))}),
 }
-"""Groups of torsions by the beginning of their names."""
+"""Groups of torsions by the prefix of their names."""
 
 
 def torsion_memory_of(view: View) -> TorsionMemory | None:
-    """Memory of the torsions after the first quarter of the frames; None where none moves."""
+    """Compute the memory of the torsions after the first quarter of the frames; None if none moves."""
     if view.conformations is None:
         return None
     settled = slice(int(SETTLED * view.times.size), None)
@@ -34,7 +34,8 @@ def torsion_memory_of(view: View) -> TorsionMemory | None:
 
 
 def torsion_correlation(view: View) -> Figure | None:
-    """Mean autocorrelation of each group of torsions and that of the slowest one; effective samples of each."""
+    """Draw the mean autocorrelation of each group of torsions and of the slowest one, and the independent samples of
+    each."""
     found = torsion_memory_of(view)
     if found is None:
         return None
@@ -75,6 +76,6 @@ def torsion_correlation(view: View) -> Figure | None:
 
 
 def group_of(name: str) -> str:
-    """The group of a torsion, by its name."""
+    """Return the group of a torsion, from its name."""
     start = name.partition(":")[0]
     return "chi" if start.startswith("chi") else start if start in ("phi", "psi") else "other"

@@ -1,4 +1,4 @@
-"""Molecules as they are drawn in papers: the trace of a chain as a tube coloured by secondary structure, and sticks."""
+"""Drawings of molecules as in papers: the chain's trace as a tube coloured by secondary structure, and sticks."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from articulon.report import style
 from articulon.report.molecule_figures import HELIX, STRAND, rgb
 
 FINE = 12
-"""Pieces of a tube from one residue to the next."""
+"""Number of pieces of a tube between two residues."""
 WIDTHS, STICK = (2.4, 5.0, 4.4), 1.8
-"""Of tubes of loops, helices and strands, and of sticks [points]."""
+"""Widths of the tubes of loops, helices and strands, and of sticks [points]."""
 MOST_LINES = 1200
-"""Pieces from which they are a picture of dots on the page, which a long list of lines would swell."""
+"""Number of pieces from which the drawing is a bitmap, since so many lines would make the page too large."""
 ELEMENTS = {"N": style.BLUE, "O": style.VERMILION, "S": style.ORANGE, "P": style.ORANGE, "C": "#6e6e6e"}
-"""Colours of sticks."""
+"""Colours of sticks by element."""
 FADED = 0.55
-"""How far the colour of what is farthest goes towards white."""
+"""Fraction by which the colour of the farthest piece fades into white."""
 
 
 class Pieces(NamedTuple):
-    """Straight pieces of what is drawn."""
+    """Straight pieces of a drawing."""
 
     ends: np.ndarray
-    """Shape (pieces, 2, 3)."""
+    """Positions of the ends, shape (pieces, 2, 3)."""
     colours: np.ndarray
-    """Shape (pieces, 3)."""
+    """Colours, shape (pieces, 3)."""
     widths: np.ndarray
-    """[points], shape (pieces,)."""
+    """Widths [points], shape (pieces,)."""
     overlap: np.ndarray
-    """How much longer each is drawn at both ends, by its length, to close up with the next, shape (pieces,)."""
+    """Extension of each piece at both ends, relative to its length, which closes gaps, shape (pieces,)."""
 
 
 def pieces_of(atoms: Atoms, positions: np.ndarray, codes: np.ndarray) -> Pieces:
-    """Tubes through the traces of chains, and sticks for the heavy atoms of all residues that are in none.
+    """Build tubes through the traces of chains, and sticks for the heavy atoms of all residues outside of chains.
 
     Parameters
     ----------
     atoms
-        What is drawn.
+        The atoms to draw.
     positions
-        Shape (atoms, 3).
+        Positions of the atoms, shape (atoms, 3).
     codes
         Secondary structure of each residue, 0 for loops, 1 for helices and 2 for strands, shape (residues,).
     """
@@ -68,11 +68,11 @@ def pieces_of(atoms: Atoms, positions: np.ndarray, codes: np.ndarray) -> Pieces:
 
 
 LOOP_TUBE = "#9a9a9a"
-"""Colour of tubes of loops, darker than that of maps, as they are thin."""
+"""Colour of loop tubes, darker than in maps because they are thin."""
 
 
 def _curve(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A smooth curve through points, and where on it each of its points is, counted in residues."""
+    """Return a smooth curve through points, and the position of each point on it, counted in residues."""
     from scipy.interpolate import CubicSpline
 
     fine = np.linspace(0.0, len(x) - 1.0, (len(x) - 1) * FINE + 1)
@@ -80,7 +80,7 @@ def _curve(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sticks(atoms: Atoms, positions: np.ndarray, traced: set[int]) -> Pieces:
-    """Half a stick for each end of each bond between heavy atoms of residues without a tube, but for caps of tubes."""
+    """Build half a stick for each end of each bond between heavy atoms of residues without a tube or cap of one."""
     heavy = set(heavy_atoms(atoms).tolist())
     ends, colours = [], []
     for a, b in atoms.bonds.tolist():
@@ -96,16 +96,16 @@ def _sticks(atoms: Atoms, positions: np.ndarray, traced: set[int]) -> Pieces:
 
 
 def draw_pieces(axes: Axes, pieces: Pieces, half: tuple[float, float]) -> None:
-    """Pieces seen along z, the near before the far, which fades; ``half`` is half the width and
-    half the height of what is shown."""
+    """Draw pieces seen along z, near ones on top, far ones faded; ``half`` is half the width and half the height of the
+    view."""
     depth = pieces.ends[:, :, 2].mean(axis=1)
     order = np.argsort(depth)
     near = (depth - depth.min()) / max(float(np.ptp(depth)), 1e-12)
     faded = 1.0 - (1.0 - pieces.colours) * (1.0 - FADED * (1.0 - near))[:, None]
     flat = pieces.ends[:, :, :2]
     along = pieces.overlap[:, None] * (flat[:, 1] - flat[:, 0])
-    # Each piece is an outline, a body and a highlight, longer from one to the next: bodies of neighbours close up over
-    # the outlines of each other, whose edges stay, and what lies behind is set off.
+    # Each piece has an outline, a body and a highlight. Outlines are shorter than bodies, so that the bodies of
+    # neighbours cover the outlines between them; the outer edges remain and set the tube off from what lies behind.
     layers = [np.stack([flat[:, 0] - e * along, flat[:, 1] + e * along], axis=1) for e in (0.6, 1.0, 1.0)]
     lines = np.stack(layers, axis=1)[order].reshape(-1, 2, 2)
     colours = np.stack([0.45 * faded, faded, 1.0 - 0.55 * (1.0 - faded)], axis=1)[order].reshape(-1, 3)
@@ -119,7 +119,7 @@ def draw_pieces(axes: Axes, pieces: Pieces, half: tuple[float, float]) -> None:
 
 
 def residue_codes(structure: SecondaryStructure | None, frame: int, residues: int) -> np.ndarray:
-    """Secondary structure of each residue in one of the frames looked at, loops where it is not known."""
+    """Secondary structure of each residue in an analysed frame; loops where it is not known."""
     codes = np.zeros(residues, dtype=int)
     if structure is not None:
         codes[structure.residue] = structure.codes[frame]
@@ -127,7 +127,8 @@ def residue_codes(structure: SecondaryStructure | None, frame: int, residues: in
 
 
 def principal_view(positions: np.ndarray) -> np.ndarray:
-    """The rotation that lays the longest axis of points (n, 3) along x and the shortest along z, shape (3, 3)."""
+    """Return the rotation that aligns the longest axis of points (n, 3) with x and the shortest with z, shape (3,
+    3)."""
     away = positions - positions.mean(axis=0)
     _, vectors = np.linalg.eigh(away.T @ away)
     axes = vectors[:, ::-1]

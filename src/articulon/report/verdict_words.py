@@ -1,4 +1,4 @@
-"""The verdict on a scaled run in words: what is worst, since when and by which premise."""
+"""The verdict on a scaled run in a line: the worst motion, the time and the premise."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from articulon.terminal import printable
 
 
 class VerdictWords(NamedTuple):
-    """A verdict and what follows it in a line."""
+    """A verdict and the rest of its line."""
 
     verdict: str
     """``trusted``, ``suspect``, ``inconclusive`` or ``violated``."""
     rest: str
-    """What is worst, since when and by which premise; it begins with a blank or a colon."""
+    """The worst motion, the time and the premise; begins with a blank or a colon."""
 
 
 def verdict_words(summary: Mapping[str, Any]) -> VerdictWords | None:
-    """The verdict on a run in words; None for an unscaled run.
+    """Return the verdict on a run in words; None for an unscaled run.
 
     Parameters
     ----------
     summary
-        The figures of the run.
+        Summary of the run.
     """
     found = summary.get("fidelity")
     if not found:
@@ -42,7 +42,7 @@ def verdict_words(summary: Mapping[str, Any]) -> VerdictWords | None:
 
 
 def _what(found: Mapping[str, Any], verdict: str) -> tuple[str, Sequence[str]]:
-    """What is worst, in words, and the names of the premises that it follows from."""
+    """Return the worst error, in words, and the names of its premises."""
     premises: Mapping[str, Any] = found.get("premises") or {}
     broken = [str(name) for name in found.get("broken") or ()]
     worst = _worst(found)
@@ -66,7 +66,7 @@ def _what(found: Mapping[str, Any], verdict: str) -> tuple[str, Sequence[str]]:
 
 
 def _worst(found: Mapping[str, Any]) -> str:
-    """The motion that is worst, in words."""
+    """Name the worst motion."""
     return printable(str((found.get("worst") or {}).get("words") or ""))
 
 

@@ -1,4 +1,4 @@
-"""What the figures of a run are drawn from: its arrays, its model, and the body that they follow."""
+"""Data for the figures of a run: its arrays, its model, and the body that they follow."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from articulon.simulation.memory_run import Memory
 from articulon.simulation.results import Run
 
 WORDS = {"q": "coordinates", "u": "speeds"}
-"""What arrays are called in messages."""
+"""Names of arrays in messages."""
 
 
 def in_box(model: Model, places: np.ndarray) -> np.ndarray:
-    """Places [length] (n, 3) in the model's box, in the directions in which it repeats."""
+    """Wrap positions [length] (n, 3) into the model's box, along its periodic directions."""
     box = model.box
     if box is None or not box.periodic.any():
         return places
@@ -46,20 +46,20 @@ def in_box(model: Model, places: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A run with its model built and its core found. Every number is in the units of the case."""
+    """A run with its model and its core. Every number is in the units of the case."""
 
     case: Case
     """The case that was run."""
     summary: Mapping[str, Any]
-    """Its figures."""
+    """The summary of the run."""
     times: np.ndarray
     """Times of the frames [time], shape (frames,)."""
     positions: np.ndarray
     """Origins of the bodies, world frame [length], shape (frames, bodies, 3)."""
     rotations: np.ndarray
-    """Quaternions, body to world frame, shape (frames, bodies, 4)."""
+    """Rotations of the bodies as quaternions, body to world frame, shape (frames, bodies, 4)."""
     observables: Mapping[str, np.ndarray]
-    """By name, each of shape (frames,); those that are defined at some frame."""
+    """Observables by name, each of shape (frames,), that are defined in some frame."""
     q: np.ndarray
     """Joint coordinates, shape (frames, nq)."""
     u: np.ndarray
@@ -67,17 +67,17 @@ class View:
     folder: Path | None = None
     """The folder of the run."""
     undefined: tuple[str, ...] = ()
-    """Observables that are defined at no frame, which no figure shows: a rule without inertia has no temperature."""
+    """Observables that are defined in no frame and not drawn; an integrator without inertia has no temperature."""
     known_model: Model | None = None
-    """The model, where it has been built already."""
+    """The model, if it is already built."""
     known_contacts: ContactRecords | None = None
     """The contacts at the end of a run in memory."""
     reference: Path | None = None
-    """A structure that molecules are compared with; None for the first frame."""
+    """Structure file for comparison with molecules; None for the first frame."""
 
     @classmethod
     def of(cls, run: Run, reference: Path | None = None) -> View:
-        """The view of a run; raises ArticulonError for a trajectory in which a coordinate is not a number."""
+        """Return the view of a run; raise ArticulonError if a coordinate in the trajectory is not finite."""
         found = {name: np.asarray(values) for name, values in run.observables.items()}
         undefined = tuple(name for name, values in found.items() if values.size and not np.isfinite(values).any())
         motion = {name: np.asarray(getattr(run, name)) for name in ("positions", "rotations", "q", "u")}
@@ -102,7 +102,7 @@ class View:
 
     @classmethod
     def of_folder(cls, folder: Path, reference: Path | None = None) -> View:
-        """The view of the run in a folder; raises ArticulonError where there is none that can be read."""
+        """Return the view of the run in a folder; raise ArticulonError if it holds none that can be read."""
         return cls.of(Run(folder, Case.read(folder / "case.toml")), reference)
 
     @cached_property
@@ -112,14 +112,15 @@ class View:
         if box is None:
             return None
         volumes = np.asarray(self.observables.get("volume", np.full(self.times.size, box.volume)))
-        # A box that changes keeps its shape.
+        # A variable box keeps its shape.
         return np.cbrt(volumes / box.volume)[:, None, None] * box.vectors
 
     @cached_property
     def model(self) -> Model:
-        """The model of the case, without functions that the case names where it is built here: a report runs no code.
+        """The model of the case. If it is built here, it lacks Python functions that the case names: a report runs no
+        code.
 
-        Raises ArticulonError where the trajectory is that of another model.
+        Raises ArticulonError if the trajectory belongs to another model.
         """
         model = self.case.build_model(run_code=False) if self.known_model is None else self.known_model
         frames = len(self.times)
@@ -127,19 +128,19 @@ class View:
         if any(array.shape != (frames, *shape) for array, shape in shapes):
             where = "" if self.folder is None else f"{self.folder}: "
             raise ArticulonError(
-                f"{where}the trajectory is that of another model than case.toml; put the right files back"
+                f"{where}the trajectory belongs to another model than case.toml; restore the right files"
             )
         return model
 
     @property
     def molecular(self) -> bool:
-        """Whether the model has atoms, whose motion is told by torsions and shapes."""
+        """Whether the model has atoms, so that torsions and shapes describe its motion."""
         return self.model.atoms is not None
 
     @cached_property
     def conformations(self) -> Conformations | None:
-        """What the molecules do in the frames; None where there are none besides water and ions. Raises ArticulonError
-        for a reference that lacks their atoms."""
+        """Conformations of the molecules in the frames; None without molecules other than water and ions. Raises
+        ArticulonError for a reference that lacks their atoms."""
         atoms = self.model.atoms
         if atoms is None or not self.times.size or not (chosen := solute(atoms)).size:
             return None
@@ -151,19 +152,19 @@ class View:
 
     @cached_property
     def chain_statistics(self) -> ChainStatistics | None:
-        """What polymer chains do in the frames; None where there are none."""
+        """Statistics of the polymer chains over the frames; None without chains."""
         given = chain_frames(self.model, self.times, self.q, self.observables.get("volume"))
         return None if given is None or not self.times.size else chain_statistics(*given, unwrapped=True)
 
     @property
     def inertial(self) -> bool:
-        """Whether bodies have speeds; rules without inertia give them none."""
+        """Whether bodies have speeds; integrators without inertia have none."""
         return not isinstance(self.case.integrator, BrownianDynamics | ErmakMcCammon)
 
     @cached_property
     def core(self) -> int:
-        """The body that the figures follow: the one whose advance stops the run, or else the heaviest that can move
-        away, or else the heaviest that moves."""
+        """Index of the body that the figures follow: the one of the stop condition, else the heaviest that can move
+        away, else the heaviest that moves."""
         if self.case.run.stop is not None:
             return self.model.body(self.case.run.stop.body)
         forest, link = self.model.forest, self.model.link
@@ -188,7 +189,7 @@ class View:
 
     @cached_property
     def direction(self) -> np.ndarray | None:
-        """Unit vector along which an advance stops the run, shape (3,); None where nothing does."""
+        """Unit vector of the advance that stops the run, shape (3,); None without such a condition."""
         stop = self.case.run.stop
         if stop is None:
             return None
@@ -197,23 +198,23 @@ class View:
 
     @cached_property
     def advance(self) -> np.ndarray | None:
-        """How far the core has come along the direction that stops the run [length], shape (frames,)."""
+        """Advance of the core along the direction of the stop condition [length], shape (frames,), or None."""
         return None if self.direction is None else (self.path - self.path[0]) @ self.direction
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """Channels of which there is a force, a work or a factor."""
+        """Channels with a force, a work or a factor."""
         kinds = ("work", "force", "factor")
         return tuple(c for c in CHANNELS if any(f"{kind}_{c}" in self.observables for kind in kinds))
 
     def series(self, prefix: str) -> dict[str, np.ndarray]:
-        """Observables of all channels: ``series("work")`` by channel."""
+        """Observables of all channels: ``series("work")`` returns the works by channel."""
         return {c: self.observables[f"{prefix}_{c}"] for c in CHANNELS if f"{prefix}_{c}" in self.observables}
 
     @property
     def potential_energy(self) -> np.ndarray | None:
-        """Energy of the conservative forces since the start [energy], shape (frames,); None where there are none, or
-        where others act or are scaled, so that its sum with the kinetic energy means nothing."""
+        """Energy of the conservative forces since the start [energy], shape (frames,); None without such forces, or if
+        others act or are scaled, so that the total energy is meaningless."""
         names = [c for c in self.channels if f"work_{c}" in self.observables]
         kept = with_energy(self.observables, self.case.scaling.scales, without_energy(self.model))
         if not names or set(names) != set(kept):
@@ -228,9 +229,9 @@ class View:
 
     @cached_property
     def switches(self) -> list[float]:
-        """Times at which the scaling factor of a channel changes, to half the time between frames [time].
+        """Times at which the scaling factor of a channel changes, to within half the time between frames [time].
 
-        Between two frames it may have changed more often. None where it changes little by little.
+        Changes between the same two frames count once. Empty if a factor changes gradually.
         """
         if not self.case.scaling.varies or self.case.scaling.smooth:
             return []
@@ -249,13 +250,13 @@ class View:
 
     @cached_property
     def radii(self) -> np.ndarray:
-        """Hydrodynamic radius of each body [length], shape (bodies,); not a number where none is declared."""
+        """Hydrodynamic radius of each body [length], shape (bodies,); NaN where none is declared."""
         return hydrodynamic_radii(self.model)
 
     @cached_property
     def last_contacts(self) -> ContactRecords | None:
-        """The contacts of the checkpoint, which is that of the last frame once a run has ended; None where there are no
-        contact spheres, or no checkpoint."""
+        """Contacts in the checkpoint, which for a finished run are those of the last frame; None without contact
+        spheres or checkpoint."""
         if self.known_contacts is not None:
             return self.known_contacts
         found = None if self.folder is None else saved_contacts(self.folder, self.model)
@@ -263,12 +264,12 @@ class View:
 
     @cached_property
     def stop_time(self) -> float | None:
-        """When the run was stopped by the core's advance [time]; None where it was not."""
+        """Time at which the core's advance stopped the run [time]; None if it did not."""
         return stop_time(self.summary)
 
 
 def _contacts_in_memory(memory: Memory) -> ContactRecords | None:
-    """The contacts at the end of a run in memory; None where no force remembers contacts between spheres."""
+    """Contacts at the end of a run in memory; None if no force has contacts between spheres."""
     radii, kept = memory.model.sites.radius, memory.state.contacts
     if not (radii > 0.0).any() or not kept.memory.shape[1]:
         return None
@@ -276,7 +277,7 @@ def _contacts_in_memory(memory: Memory) -> ContactRecords | None:
 
 
 def _check_numbers(run: Run, what: str, times: np.ndarray, values: np.ndarray) -> None:
-    """Raises ArticulonError for an array over the frames in which something is not a number."""
+    """Raise ArticulonError if an array over the frames contains values that are not finite."""
     wrong = np.argwhere(~np.isfinite(values))
     if not wrong.size:
         return
@@ -291,7 +292,7 @@ def _check_numbers(run: Run, what: str, times: np.ndarray, values: np.ndarray) -
 
 
 def hydrodynamic_radii(model: Model) -> np.ndarray:
-    """Radius of each body by its Stokes drag [length], shape (bodies,); not a number where none is declared."""
+    """Radius of each body from its Stokes drag [length], shape (bodies,); NaN where none is declared."""
     radii = np.full(model.bodies, np.nan)
     for force in model.forces:
         if isinstance(force, StokesDrag) and force.radius is not None and force.viscosity is not None:
@@ -301,13 +302,13 @@ def hydrodynamic_radii(model: Model) -> np.ndarray:
 
 
 def stop_time(summary: Mapping[str, Any]) -> float | None:
-    """When a run was stopped by what its case watches [time]; None where it went on to its duration."""
+    """Time at which the stop condition ended the run [time]; None if it ran for its full duration."""
     value = summary.get("stop_time")
     return None if value is None else float(value)
 
 
 def rotated(quaternions: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Vectors of the body frames in the world frame; quaternions scalar first, shapes (..., 4) and (..., 3)."""
+    """Rotate vectors from body frames to the world frame; quaternions scalar first, shapes (..., 4) and (..., 3)."""
     e0, e = quaternions[..., :1], quaternions[..., 1:]
     vectors = np.broadcast_to(vectors, e.shape)
     return vectors + 2.0 * np.cross(e, np.cross(e, vectors) + e0 * vectors)

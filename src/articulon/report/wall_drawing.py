@@ -1,4 +1,4 @@
-"""Walls in pictures of spheres: planes and cylinders seen edge-on, and meshes cut by the plane of the picture."""
+"""Walls in pictures of spheres: planes and cylinders seen edge-on, and meshes cut by the picture's plane."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from articulon.report.readable_numbers import Scale
 from articulon.report.view import View
 
 EDGE_ON = 1e-6
-"""Sine of the angle by which what is drawn as a line may be inclined to the line of sight."""
+"""Sine of the largest angle to the line of sight at which a wall is drawn as a line."""
 LOOK: dict[str, Any] = {"color": style.BLACK, "linewidth": 1.2, "zorder": 4}
 
 
 def outlines(view: View, seen: tuple[int, int, int], depth: float, time: float) -> list[np.ndarray]:
-    """What walls of limited extent look like: cylinders along the line of sight, and cuts through meshes.
+    """Outlines of walls of limited extent: cylinders along the line of sight, and cuts through meshes.
 
     Parameters
     ----------
     seen
-        World axes to the right, upwards and into the picture.
+        World axes that point right, up and into the picture.
     depth
         Coordinate of the plane that cuts the meshes [length].
     time
-        At which walls are shown [time].
+        Time at which walls are shown [time].
 
     Returns
     -------
     list of numpy.ndarray
-        Segments for each wall [length], shape (segments, 2 ends, 2); none where the plane passes a mesh by.
+        Segments for each wall [length], shape (segments, 2 ends, 2); empty if the plane misses the mesh.
     """
     right, up, into = seen
     found = []
@@ -51,7 +51,7 @@ def outlines(view: View, seen: tuple[int, int, int], depth: float, time: float) 
 
 
 def draw_walls(axes: Axes, view: View, seen: tuple[int, int, int], depth: float, length: Scale, time: float) -> None:
-    """Draw the walls as they are at a time; see :func:`outlines`. Inclined planes and cylinders are not drawn."""
+    """Draw the walls at a time; see :func:`outlines`. Inclined planes and cylinders are not drawn."""
     right, up, into = seen
     for wall in _walls(view):
         place, turn = wall_pose(wall, time)
@@ -63,7 +63,7 @@ def draw_walls(axes: Axes, view: View, seen: tuple[int, int, int], depth: float,
             if np.linalg.norm(np.delete(along, into)) < EDGE_ON:
                 axes.add_patch(Circle(tuple(at), length.factor * wall.radius, fill=False, **LOOK))
             elif abs(along[into]) < EDGE_ON:
-                # From the side: two straight lines.
+                # Seen from the side: two straight lines.
                 across = length.factor * wall.radius * np.array([-along[up], along[right]])
                 for side in (at - across, at + across):
                     axes.axline(tuple(side), tuple(side + along[[right, up]]), **LOOK)
@@ -82,7 +82,7 @@ def _walls(view: View) -> list[WallPart]:
 
 
 def wall_pose(wall: WallPart, time: float) -> tuple[np.ndarray, np.ndarray]:
-    """Place (3,) and rotation (3, 3) of a wall at a time: p + v t + A sin(2π f t), turned by ω t."""
+    """Position (3,) and rotation (3, 3) of a wall at a time: p + v t + A sin(2π f t), rotated by ω t."""
     point, velocity, amplitude, turning = wall.motion[:12].reshape(4, 3)
     place = point + velocity * time + amplitude * np.sin(wall.motion[12] * time)
     speed = float(np.linalg.norm(turning))
@@ -94,9 +94,9 @@ def wall_pose(wall: WallPart, time: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cut(corners: np.ndarray, seen: tuple[int, int, int], depth: float) -> np.ndarray:
-    """Where triangles (n, 3 corners, 3) meet the plane of the picture: segments (m, 2 ends, 2)."""
+    """Intersections of triangles (n, 3 corners, 3) with the plane of the picture: segments (m, 2 ends, 2)."""
     right, up, into = seen
-    # A plane through a corner would cut its triangles in three places: it lies a little beside.
+    # A plane through a corner would meet its triangles in three points, so shift the plane slightly.
     size = max(float(np.ptp(corners[:, :, into])), float(np.finfo(float).tiny))
     height = corners[:, :, into] - (depth + 1e-9 * size)
     crossing = corners[(height.min(axis=1) < 0.0) & (height.max(axis=1) > 0.0)]

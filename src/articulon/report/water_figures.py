@@ -1,4 +1,4 @@
-"""Water in the box of a run: the radial distribution of its oxygens."""
+"""Figure of the radial distribution of water's oxygens."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from articulon.report import style
 from articulon.report.view import View
 
 FRAMES = 40
-"""Frames that are looked at, at most."""
+"""Largest number of frames to read."""
 REACH = 1.0
-"""Farthest distance [nm], or half the box."""
+"""Largest distance [nm], unless half the box is less."""
 FEWEST = 10
-"""Waters from which there is a distribution."""
+"""Least number of water molecules for a distribution."""
 
 
 def water_oxygens(atoms: Atoms) -> np.ndarray:
-    """Atoms that are oxygens of water, shape (waters,)."""
+    """Indices of the atoms that are oxygens of water, shape (waters,)."""
     water = np.array([kind == "water" for kind in atoms.residue_kinds], dtype=bool)
     return np.flatnonzero(water[atoms.residue] & (np.array(atoms.elements) == "O"))
 
 
 def water_distribution(view: View) -> RadialDistribution | None:
-    """g(r) of the oxygens of water; None without water in a periodic box, and where freud is missing."""
+    """Compute g(r) of the oxygens of water; None without water in a periodic box, or if freud is missing."""
     atoms, box = view.model.atoms, view.model.box
     if atoms is None or box is None or not box.periodic.all():
         return None
@@ -49,7 +49,7 @@ def water_distribution(view: View) -> RadialDistribution | None:
 
 
 def water_structure(view: View) -> Figure | None:
-    """g(r) of the oxygens of water."""
+    """Draw g(r) of the oxygens of water."""
     found = water_distribution(view)
     if found is None:
         return None

@@ -1,1 +1,1 @@
-"""The one door to runs: what is made ready, run, kept, written, continued and read again, under one set of names."""
+"""Public functions to make, continue, save and open runs, in memory and in folders."""

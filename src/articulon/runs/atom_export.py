@@ -1,8 +1,7 @@
-"""The atoms of a run as a file of other programs: XTC, DCD or PDB, by MDAnalysis's writers, and angles as a table.
+"""Export the atoms of a run as XTC, DCD or PDB, with MDAnalysis's writers, and its joint angles as a table.
 
-Places are computed in double precision from the joint coordinates, of every frame, whichever atoms the trajectory
-holds. Molecules are whole; they are moved as rigid wholes onto the first frame that is
-written, unless that is not asked for.
+Positions of every frame are computed in double precision from the joint coordinates, whichever atoms the trajectory
+stores. Molecules are whole. By default, frames are aligned to the first one that is written.
 """
 
 from __future__ import annotations
@@ -24,46 +23,45 @@ from articulon.model.atom_selection import ANGSTROM, box_of, selected_atoms, uni
 from articulon.model.atoms import Atoms
 from articulon.runs.frame_choice import chosen_frames
 from articulon.simulation.results import Run
-from articulon.storage.atom_topology import atom_records, told_by_bonds
+from articulon.storage.atom_topology import atom_records, bonds_to_write
 from articulon.storage.atomic_writing import replacing, write_text
 from articulon.storage.model_layout import file_units
 from articulon.storage.topology import LARGEST_DECIMAL
 
 FORMATS = (".xtc", ".dcd", ".pdb")
-"""Endings of the files that hold atoms."""
+"""File name endings of the atom formats."""
 BACKBONE = {
     "amino-acid": ("N", "CA", "C"),
     "nucleotide": ("P", "O5'", "C5'", "C4'", "C3'", "O3'"),
 }
-"""Names of the atoms of a backbone by kind of residue."""
+"""Names of the backbone atoms by kind of residue."""
 FEWEST = 3
-"""Atoms that a rotation can be found by."""
+"""Least number of atoms that determine a rotation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What is written of a run, and how."""
+    """What is exported of a run, and how."""
 
     select: str = "all"
-    """Which atoms, in MDAnalysis's language."""
+    """Selection of atoms, in MDAnalysis's language."""
     frames: str | slice | Sequence[int] | int | None = None
-    """Which frames; see :func:`articulon.runs.frame_choice.chosen_frames`."""
+    """Selection of frames; see :func:`articulon.runs.frame_choice.chosen_frames`."""
     align: Literal["backbone", "none"] = "backbone"
-    """Whether frames are moved onto the first one by their backbone."""
+    """Whether frames are aligned to the first one by their backbone."""
     wrapped: bool = False
-    """Whether each molecule is moved, whole, to where its centre of mass lies in the box."""
+    """Whether each molecule is shifted, whole, so that its centre of mass lies in the box."""
     precision: int = 3
-    """Digits after the point that XTC keeps of nanometres."""
+    """Decimal places of nanometres that XTC keeps."""
 
 
 def write_atoms(run: Run, file: Path, choice: Choice) -> list[Path]:
-    """Write atoms of a run; see :meth:`articulon.runs.run.Run.export`. Returns the files that were written.
+    """Write atoms of a run; see :meth:`articulon.runs.run.Run.export`. Return the paths of the files.
 
     Raises
     ------
     ArticulonError
-        For what cannot be: an ending of the name that is none of a format, a file that is there already, a selection of
-        nothing, frames that there are not, a run without atoms.
+        For an unknown ending, an existing file, an empty selection, frames that do not exist, or a run without atoms.
     """
     ending = file.suffix.lower()
     if ending not in FORMATS:
@@ -74,13 +72,13 @@ def write_atoms(run: Run, file: Path, choice: Choice) -> list[Path]:
     frames = chosen_frames(choice.frames, len(run.times), "export, frames")
     edges = None if run.boxes is None or model.box is None or not model.box.periodic.all() else run.boxes
     if choice.wrapped and edges is None:
-        raise ArticulonError("export, wrapped: space does not repeat in all directions; leave it out")
+        raise ArticulonError("export, wrapped: the box is not periodic in all directions; leave it out")
     aligned = choice.align == "backbone" and not choice.wrapped
     first = run.atoms_at(frames[0])
     some = selected_atoms(atoms, first, choice.select, "export, select", None if edges is None else edges[frames[0]])
     fit = _fitted(atoms) if aligned else None
     places = _Places(run, model, fit, edges if choice.wrapped else None)
-    # Turned molecules no longer repeat along the edges of the box.
+    # Aligned molecules no longer repeat along the edges of the box.
     boxes = edges if fit is None else None
     names = None if ending == ".pdb" else file.with_suffix(".pdb")
     if names is not None:
@@ -90,12 +88,13 @@ def write_atoms(run: Run, file: Path, choice: Choice) -> list[Path]:
 
 
 def _write_names(file: Path, text: str) -> None:
-    """Write the topology of a file of atoms, unless the same one is there already, of another format say."""
+    """Write the topology of a file of atoms, unless an identical one exists, such as from an export in another
+    format."""
     try:
         if file.is_file() and file.read_text(encoding="utf-8") == text:
             return
     except (OSError, ValueError):
-        pass  # it is something else
+        pass  # it is not a text file
     check_new(file)
     write_text(file, text, new=True)
 
@@ -109,23 +108,23 @@ def write_coordinates(run: Run, file: Path, names: Sequence[str], frames: Any = 
     run
         The run.
     file
-        The file, which must be new.
+        A new file.
     names
-        Names of coordinates; ``*`` stands for any letters, as in ``"phi:*"``.
+        Names of coordinates; ``*`` stands for any characters, as in ``"phi:*"``.
     frames
-        As in :class:`Choice`.
+        See :class:`Choice`.
 
     Raises
     ------
     ArticulonError
-        For a name that no coordinate has, frames that there are not, and a file that is there already.
+        For a name that no coordinate has, frames that do not exist, and an existing file.
     """
     check_new(file)
     chosen: dict[str, None] = {}
     for name in names:
         found = [one for one in run.coordinate_names if fnmatchcase(one, name)] if "*" in name else [name]
         if not found:
-            raise ArticulonError(f"export, coordinates: no coordinate has a name such as '{name}'")
+            raise ArticulonError(f"export, coordinates: no coordinate matches '{name}'")
         chosen.update(dict.fromkeys(found))
     rows = chosen_frames(frames, len(run.times), "export, frames")
     heads, columns = ["time"], [run.times]
@@ -140,13 +139,13 @@ def write_coordinates(run: Run, file: Path, names: Sequence[str], frames: Any = 
 
 
 def check_new(path: Path) -> None:
-    """Raises ArticulonError for a file that is there already."""
+    """Raise ArticulonError if a file exists."""
     if os.path.lexists(path):
-        raise ArticulonError(f"export: {path} is there already, and is not written over; give another name")
+        raise ArticulonError(f"export: {path} exists and is not overwritten; give another name")
 
 
 class _Places:
-    """Places of all atoms at a frame, as they are written."""
+    """Positions of all atoms at a frame, as they are exported."""
 
     def __init__(self, run: Run, model: Model, fit: np.ndarray | None, edges: np.ndarray | None) -> None:
         self.run, self.model, self.fit, self.edges = run, model, fit, edges
@@ -154,12 +153,12 @@ class _Places:
         if edges is not None:
             atoms = atoms_of(model, "export")
             links = model.link[model.sites.body[atoms.site]]
-            # Molecules are trees; what is fixed in space stays where it is.
+            # Molecules are trees; atoms on the ground do not move.
             self.molecule = np.where(links < 0, model.trees, np.append(model.tree_of_link, 0)[links])
             self.masses = atoms.masses
 
     def at(self, frame: int) -> np.ndarray:
-        """[length], shape (atoms, 3)."""
+        """Return the positions at a frame [length], shape (atoms, 3)."""
         x = self.run.atoms_at(frame)
         if self.edges is not None:
             return self._wrapped(x, self.edges[frame])
@@ -168,20 +167,21 @@ class _Places:
         return self._moved(x)
 
     def _moved(self, x: np.ndarray) -> np.ndarray:
-        """Onto the first frame, by the rotation with the least sum of squared distances."""
+        """Align positions to the first frame by the least-squares rotation."""
         from MDAnalysis.analysis.align import rotation_matrix
 
         part = x[self.fit]
         here = part.mean(axis=0)
         if self.reference is None:
-            # Near the origin single precision is finest.
+            # Single precision is finest near the origin.
             self.reference = part - here
             return x - here
         R, _ = rotation_matrix(part - here, self.reference)
         return np.asarray((x - here) @ np.asarray(R).T)
 
     def _wrapped(self, x: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """Each molecule moved by whole edges so that its centre of mass lies in the box, from the box's origin on."""
+        """Shift each molecule by whole box edges so that its centre of mass lies in the box, counted from the box's
+        origin."""
         assert self.model.box is not None
         count = self.model.trees + 1
         weights = np.bincount(self.molecule, self.masses, count)
@@ -194,8 +194,8 @@ class _Places:
 
 
 def _fitted(atoms: Atoms) -> np.ndarray | None:
-    """The atoms by which frames are moved onto each other: backbones, or all heavy atoms but those of water and ions
-    where there are none; None where these are too few to turn anything."""
+    """Return the atoms by which frames are aligned: backbones, or without these all heavy atoms except those of water
+    and ions; None if they are too few to determine a rotation."""
     kinds = [atoms.residue_kinds[r] for r in atoms.residue.tolist()]
     backbone = [
         k for k, (kind, name) in enumerate(zip(kinds, atoms.names, strict=True)) if name in BACKBONE.get(kind, ())
@@ -225,15 +225,15 @@ def _write(
 ) -> None:
     model = run.model
     atoms = atoms_of(model, "export")
-    told = atoms.bonds[told_by_bonds(atoms)] if some.size <= LARGEST_DECIMAL else np.zeros((0, 2), dtype=np.int64)
-    made = universe(atoms, places.at(frames[0]), "export", bonds=told)
+    pairs = atoms.bonds[bonds_to_write(atoms)] if some.size <= LARGEST_DECIMAL else np.zeros((0, 2), dtype=np.int64)
+    made = universe(atoms, places.at(frames[0]), "export", bonds=pairs)
     group, ts = made.atoms[some], made.trajectory.ts
     _, time = file_units(model.units)
     to_ps = 1.0 if time is None else 1e3 * time[1]
     times = to_ps * run.times
     apart = float(times[frames[1]] - times[frames[0]]) if len(frames) > 1 else 1.0
     with warnings.catch_warnings(), replacing(file, new=True) as stream:
-        warnings.simplefilter("ignore")  # of bonds and of boxes that there are not
+        warnings.simplefilter("ignore")  # about missing bonds and boxes
         from MDAnalysis.coordinates import DCD, PDB, XTC
 
         if ending == ".xtc":
@@ -241,7 +241,7 @@ def _write(
         elif ending == ".dcd":
             writer = DCD.DCDWriter(stream.name, some.size, dt=apart, remarks=f"articulon: {_title(run)}"[:70])
         else:
-            bonds = "conect" if told.size else None
+            bonds = "conect" if pairs.size else None
             writer = PDB.PDBWriter(stream.name, bonds=bonds, multiframe=len(frames) > 1, n_atoms=some.size)
         with writer:
             for k in frames:

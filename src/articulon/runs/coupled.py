@@ -1,4 +1,4 @@
-"""Articulated chains inside of an instance of LAMMPS that a user has already."""
+"""Move articulated chains within a user's own instance of LAMMPS."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,24 +18,24 @@ from articulon.runs.run import Run
 
 
 class Coupled:
-    """Moves the chains of a model under the forces of an instance of LAMMPS, whatever its styles are.
+    """Moves the chains of a model under the forces of a LAMMPS instance, whatever its styles.
 
     Parameters
     ----------
     lmp
-        A ``lammps.lammps`` with its box, atoms and styles; start it with ``-screen none -log none``, for it prints a
-        line at every evaluation. Atoms have the ids 1, 2 and so on, in the order of the model's sites, and no fix moves
-        them or holds them together. Its ``neighbor`` and ``neigh_modify`` are set anew.
+        A ``lammps.lammps`` with its box, atoms and styles; start it with ``-screen none -log none``, because it prints
+        a line at every evaluation. Its atoms have the ids 1, 2, …, in the order of the model's sites, and no fix may
+        move or constrain them. Its ``neighbor`` and ``neigh_modify`` settings are replaced.
     model
-        Which atoms are bodies, and how these are joined, such as one of :func:`articulon.lammps.read_data`. Its own
-        forces between sites are left out; forces on bodies and joints act beside those of LAMMPS.
+        Defines which atoms are bodies and how these are joined, such as a model of :func:`articulon.lammps.read_data`.
+        Its own forces between sites are left out; its forces on bodies and joints act in addition to those of LAMMPS.
     skin
-        How far beyond the cutoffs LAMMPS lists neighbours [length]; 0.8 σ or 2 Å by default.
+        Distance beyond the cutoffs up to which LAMMPS lists neighbours [length]; 0.8 σ or 2 Å by default.
 
     Raises
     ------
     ModelError
-        For a model in other units than the instance, and for more ranks of MPI than trees.
+        If the model's units differ from the instance's, or there are more MPI ranks than trees.
 
     Examples
     --------
@@ -50,22 +50,22 @@ class Coupled:
         check_model(model, "Coupled")
         if model.units.name not in STYLE_OF:
             raise ModelError(
-                f"Coupled: models in the units {' and '.join(STYLE_OF)} go with LAMMPS, and this one has "
+                f"Coupled: LAMMPS needs models in the units {' and '.join(STYLE_OF)}, but this one has "
                 f"{model.units.name}"
             )
         style, theirs = STYLE_OF[model.units.name], str(lmp.extract_global("units"))
         if theirs != style:
             raise ModelError(
-                f"Coupled: LAMMPS's units are '{theirs}', and those of the model, {model.units.name}, are '{style}'"
+                f"Coupled: LAMMPS's units are '{theirs}', but those of the model, {model.units.name}, are '{style}'"
             )
         force = Lammps(instance=lmp, units=style, skin=skin).resolved(model.units, "Coupled")
         kept = [one for one in model.forces if not hasattr(one, "site_terms")]
         self.lmp, self.model = lmp, replace(model, forces=(*kept, force))
-        """The instance, and the model that it moves."""
+        """The LAMMPS instance, and the model that moves its atoms."""
         force.check(self.model, "Coupled")
         self._force = force
         self.q, self.u = np.array(model.q0), np.array(model.u0)
-        """Where the latest run has ended: coordinates (nq,) and speeds (nu,)."""
+        """Final state of the latest run: coordinates (nq,) and speeds (nu,)."""
 
     def run(
         self,
@@ -75,28 +75,28 @@ class Coupled:
         u: Sequence[float] | np.ndarray | None = None,
         **steps: Any,
     ) -> Run:
-        """Goes on for a time, and leaves the atoms of LAMMPS at the end, with their velocities.
+        """Run for a duration, and leave the atoms of LAMMPS at the final positions and velocities.
 
-        On several ranks all call it, with the same arguments.
+        On several ranks, all must call it with the same arguments.
 
         Parameters
         ----------
         duration
-            [time].
+            Simulated time [time].
         q, u
-            Where it begins, by default where the latest run has ended.
+            Initial state; by default that at the end of the latest run.
         steps
-            ``rule``, ``step``, ``thermostat``, ``frames`` and so on, as of :func:`articulon.simulate`.
+            ``rule``, ``step``, ``thermostat``, ``frames`` and other options of :func:`articulon.simulate`.
 
         Returns
         -------
         Run
-            In memory, on all ranks.
+            The results in memory, on all ranks.
 
         Raises
         ------
         ArticulonError
-            With LAMMPS's own words, where it fails, and where ranks go different ways.
+            With LAMMPS's own message if it fails, and if the ranks diverge.
         """
         begins = self.q if q is None else q, self.u if u is None else u
         done = simulate(self.model, duration, q=begins[0], u=begins[1], **steps)

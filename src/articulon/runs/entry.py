@@ -1,4 +1,4 @@
-"""What makes, continues and opens runs."""
+"""Functions that make, continue and open runs."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def simulate(
     progress: Progress | bool | None = None,
     **options: Any,
 ) -> Run:
-    """Integrate a model with its own forces and loops, from time zero.
+    """Integrate a model with its own forces and loop constraints, from time zero.
 
-    To go on from where a simulation ended, call :func:`articulon.resume`.
+    To continue a simulation from its end, call :func:`articulon.resume`.
 
     Parameters
     ----------
@@ -61,55 +61,58 @@ def simulate(
     duration
         Simulated time [time]; a string carries its unit.
     rule
-        Name of an integration rule; ``options`` are its settings, as in ``[integrator]`` of a case: ``step`` for fixed
-        steps, ``rtol`` and ``atol`` for steps that their error estimate chooses, and so on.
+        Name of an integrator; ``options`` are its settings, as in ``[integrator]`` of a case: ``step`` for fixed steps,
+        ``rtol`` and ``atol`` for steps that an error estimate chooses, and so on.
     frames
-        Number of equal intervals between the states that are kept. By default 100; where a ``step`` is given, as many
-        up to 100 as leave a whole number of steps in each. Where an interval that is asked for is no whole number of
-        steps, steps are shortened: ``run.notes`` and a warning say so, and ``run.step`` is the one taken.
+        Number of equal intervals between the states that are kept. By default 100; if a ``step`` is given, the largest
+        number up to 100 that leaves a whole number of steps in each interval. If an interval that you ask for is not a
+        whole number of steps, steps are shortened: ``run.notes`` and a warning say so, and ``run.step`` is the step
+        taken.
     solver
         Name of the equation-of-motion algorithm: ``"articulated"``, ``"kane"`` or ``"divide-and-conquer"``.
     rotations
-        ``"speeds"`` integrates angular velocities and Euler parameters of unit length; ``"euler-parameters"`` the
+        ``"speeds"`` integrates angular velocities and unit Euler parameters; ``"euler-parameters"`` integrates the
         accelerations of Euler parameters by constraint embedding (Guy 2018, appendix C).
     coordinates
-        ``"relative"`` keeps the joints' coordinates; ``"cartesian"`` frees every body and keeps the joints by loops.
+        ``"relative"`` uses joint coordinates; ``"cartesian"`` frees every body and imposes the joints as loop
+        constraints.
     scaling
-        A policy of ``articulon.scaling`` that scales the forces; none by default. A threshold that a policy leaves out
-        is found by a short unscaled run, as in a case.
+        A policy of ``articulon.scaling`` that scales the forces; none by default. A threshold that the policy leaves
+        out is found by a short unscaled run, as in a case.
     thermostat
         One of ``articulon.thermostats``; none by default.
     barostat
         One of ``articulon.barostats``, which changes the size of a periodic box; none by default.
     adaptive
-        Joints that lock and release while it goes on, an ``articulon.adaptive.Adaptive``; none by default.
+        Conditions for locking and releasing joints during the run, an ``articulon.adaptive.Adaptive``; none by default.
     seed
-        Chooses the random numbers, which are a function of it and of the time since the start.
+        Seed of the random numbers, which depend only on it and on the time since the start.
     q, u
-        Initial coordinates (nq,) and speeds (nu,), those of the model by default. They must fulfil its loops; see
-        :func:`articulon.close_loops`, which moves them there. They are the beginning of another simulation, at time
-        zero: with the same seed it has the same noise, window by window, whatever the state, and thermostats, contacts
-        and rules of several steps begin anew.
+        Initial coordinates (nq,) and speeds (nu,), those of the model by default. They must satisfy the model's loop
+        constraints; :func:`articulon.close_loops` moves them there. They start a new simulation at time zero: with the
+        same seed it has the same noise, window by window, whatever the state, and thermostats, contacts and multistep
+        integrators start without history.
 
     locked
-        Bodies whose joints are locked from the first step to the last, by the impulse that takes their relative speeds;
-        a name that ends in ``*`` stands for all that begin so. Of molecules words do too: ``"side-chains"``,
-        ``"backbone"``, ``"A:10-20"``, ``"residue LIG"``; see :func:`articulon.molecules.locked_bodies`.
+        Bodies whose joints stay locked during the whole run. Their relative speeds are removed by an impulse at the
+        start. A name that ends in ``*`` selects all names that begin so. For molecules, selection words also work:
+        ``"side-chains"``, ``"backbone"``, ``"A:10-20"``, ``"residue LIG"``; see
+        :func:`articulon.molecules.locked_bodies`.
     speeds
         ``"thermal"`` draws the initial speeds at the temperature of the thermostat or of the Brownian forces.
     temperature
-        Draws the initial speeds at this temperature, ``"300 K"`` say; nothing keeps it but a thermostat.
+        Draws the initial speeds at this temperature, such as ``"300 K"``; only a thermostat keeps it.
     minimise
-        Whether it begins downhill from the initial coordinates, where particles no longer overlap.
+        Whether the energy of the initial coordinates is minimised first, which removes overlaps of particles.
     device
-        What takes the steps: ``"cpu"``; ``"cuda"``, the first GPU, or ``"cuda:1"``, another one, for free particles
-        under Lennard-Jones forces by velocity-verlet; ``"warp-cpu"``, which runs the kernels of a GPU on one core.
+        Device of the steps: ``"cpu"``; ``"cuda"``, the first GPU, or ``"cuda:1"``, another one, for free particles with
+        Lennard-Jones forces under velocity-verlet; ``"warp-cpu"``, which runs the GPU kernels on one CPU core.
     precision
-        On a GPU, ``"mixed"`` computes each pair in single precision, and all else in double.
+        On a GPU, ``"mixed"`` computes each pair in single precision and everything else in double.
     progress
         See :func:`articulon.run`.
     options
-        Settings of the rule.
+        Settings of the integrator.
 
     Returns
     -------
@@ -119,14 +122,14 @@ def simulate(
     Raises
     ------
     CaseError
-        For a rule, solver, policy or option that does not exist or does not fit.
+        For an integrator, solver, policy or option that does not exist or does not fit the others.
     ModelError
-        For a state of the wrong shape, Euler parameters without unit length, or a state off the loops.
+        For a state of the wrong shape, Euler parameters without unit length, or a state that violates loop constraints.
     DivergenceError
-        Where the numbers stop meaning anything.
+        If the state becomes non-finite.
     KeyboardInterrupt
-        After Ctrl-C, at the end of a step. What has been computed by then is the exception's ``run``, which
-        :func:`articulon.resume` takes to the end; before the first step, while kernels are compiled, there is none.
+        After Ctrl-C, at the end of a step. The exception's ``run`` holds the results so far, and
+        :func:`articulon.resume` completes it; before the first step, while kernels compile, there is none.
 
     Examples
     --------
@@ -171,40 +174,40 @@ def simulate(
 def resume(
     run: Run, duration: float | str | None = None, *, frames: int | None = None, progress: Progress | bool | None = None
 ) -> Run:
-    """Go on with a simulation from where it ended, with all that it was asked for, to the bits of an unbroken one.
+    """Continue a simulation from its end with the same settings, bit for bit as one uninterrupted simulation.
 
-    Rule, solver, scaling, thermostat, what locks and releases, seed and noise are those of the first; what contacts,
-    thermostats and rules of several steps remember is in its state.
+    Integrator, solver, scaling, thermostat, locking, seed and noise are those of the first part. Its state holds the
+    history of contacts, thermostats and multistep integrators.
 
     Parameters
     ----------
     run
-        What :func:`articulon.simulate` or this function has given, or the ``run`` of the exception by which Ctrl-C has
-        ended it. It is left as it is.
+        A run of :func:`articulon.simulate` or of this function, or the ``run`` of the exception that Ctrl-C raised. It
+        stays unchanged.
     duration
-        How much longer [time]; a string carries its unit. None for one that was interrupted: to the end that was asked
-        for.
+        Additional simulated time [time]; a string carries its unit. None for an interrupted run: up to the end that was
+        asked for.
     frames
-        Number of equal intervals between the states that are kept; by default they are as long as those before or,
-        where the duration is no whole number of these, as many as for :func:`articulon.simulate`.
+        Number of equal intervals between the states that are kept. By default they are as long as before or, if the
+        duration is not a whole number of these, chosen as in :func:`articulon.simulate`.
     progress
         See :func:`articulon.run`.
 
     Returns
     -------
     Run
-        It begins with the last frame of the other, and its times go on from there. The bits are those of one simulation
-        over both durations if its frames fall on the same times; steps that their error chooses end on frames.
+        A run that begins with the last frame of the other, at continued times. It is bit for bit that of one simulation
+        over both durations if the frames fall on the same times; error-controlled steps end on frames.
 
     Raises
     ------
     CaseError
-        For a duration or a number of frames between whose states the steps or the windows of noise of the simulation do
-        not fit, and for one that was interrupted, where a duration is given.
+        For a duration or a number of frames that does not fit the steps or the noise windows of the simulation, and for
+        an interrupted run if a duration is given.
     ModelError
-        Where the motion of a drive or the table of a force ends before.
+        If the motion of a drive or the table of a force ends before.
     DivergenceError, KeyboardInterrupt
-        As for :func:`articulon.simulate`.
+        See :func:`articulon.simulate`.
 
     Examples
     --------
@@ -239,23 +242,23 @@ def run(
     case
         A case of :func:`articulon.load_case`, the name of a built-in one, or the path of a case file.
     out
-        Folder of the results, by default one in ``runs`` that is called like the case and what its overrides change,
-        such as ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` says to go on with it.
+        Folder of the results; by default one in ``runs`` named after the case and its overrides, such as
+        ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` is True.
     resume
-        Continue the run that the folder holds from its last checkpoint, to the same bits as an unbroken run. One that
-        has ended is returned at once, and where there is none yet it begins. With a longer ``run.duration`` among the
-        overrides it goes on to that time, with frames as far apart as before, to the bits of one that was as long at
-        once.
+        Continue the run in the folder from its last checkpoint, bit for bit as an uninterrupted run. A finished run is
+        returned at once; without a run in the folder, it starts. With a longer ``run.duration`` among the overrides,
+        the run continues to that time with the same frame interval, bit for bit as if it had been that long from the
+        start.
     progress
-        True shows a bar with simulated time, speed and time left, in a terminal and in a notebook alike; False shows
-        nothing. By default a run is shown where a person is looking, once it has taken a second. Anything with the
-        methods ``start``, ``message``, ``update`` and ``finish`` is told instead.
+        True shows a bar with simulated time, speed and remaining time, in a terminal or a notebook; False shows
+        nothing. By default the bar appears in interactive sessions, for runs longer than a second. An object with the
+        methods ``start``, ``message``, ``update`` and ``finish`` receives the progress instead.
     overrides
         Changes of the case by dotted key, as for :func:`articulon.load_case`.
     report
         Whether ``report.html`` is written; ``run.report()`` writes it later.
     allow_code
-        Whether functions that the case names may run: they are code, of whoever wrote the case.
+        Whether Python functions that the case names may run. They are code by the author of the case.
 
     Returns
     -------
@@ -267,14 +270,14 @@ def run(
     CaseError
         For a case that cannot be read or run.
     ArticulonError
-        For a folder that holds another run, or in which one is going on, for a trajectory that is damaged or of another
-        case, a full disk, or a force of the user's that fails.
+        For a folder that holds another run, or in which a run is active; for a trajectory that is damaged or belongs to
+        another case; for a full disk; or for a user's force that fails.
     CheckpointError
-        Where no checkpoint can be read, or one holds what no run of this case can go on from.
+        If no checkpoint can be read, or no run of this case can continue from it.
     DivergenceError
-        Where the numbers stop meaning anything.
+        If the state becomes non-finite.
     KeyboardInterrupt
-        After Ctrl-C or a request to terminate, when the state has been saved; go on by ``resume=True``.
+        After Ctrl-C or a request to terminate, once the state has been saved; continue with ``resume=True``.
 
     Examples
     --------
@@ -292,27 +295,27 @@ def run(
 
 
 def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:
-    """The results in the folder of a run, which may still be going, with the case that it was made from.
+    """Open the results in a run's folder, finished or not, with their case.
 
     Parameters
     ----------
     folder
         The folder.
     allow_code
-        Whether functions that the case names may run, where an analysis evaluates the forces. Nothing runs them
-        otherwise.
+        Whether Python functions that the case names may run when an analysis evaluates the forces. Otherwise they are
+        never run.
 
     Raises
     ------
     ArticulonError
-        Where the folder holds no run.
+        If the folder holds no run.
     """
     return Run.of(case_library_runs.open_run(folder, allow_code=allow_code))
 
 
 @contextmanager
 def _runs_of_users() -> Iterator[None]:
-    """What an exception holds of a run is a run as users have it."""
+    """Convert the run that an exception carries to the public :class:`Run`."""
     try:
         yield
     except BaseException as error:

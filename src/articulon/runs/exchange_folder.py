@@ -1,4 +1,4 @@
-"""Replica exchange in a folder: a folder for each run, one checkpoint of all, and going on where it was broken off."""
+"""Replica exchange in a folder: a subfolder for each run, one checkpoint of all runs, and resuming."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from articulon.storage.checkpoint import NEWEST, PREVIOUS, Checkpoint, open_chec
 from articulon.storage.folder_claim import claimed
 
 WALKERS = "walkers.csv"
-"""Who held what after each exchange."""
+"""File that lists which walker each run holds after each exchange."""
 
 
 class Found(NamedTuple):
-    """What runs in a folder have done."""
+    """Results of the runs in a folder."""
 
     runs: list[Run]
     walkers: np.ndarray
@@ -49,41 +49,41 @@ class Found(NamedTuple):
 def exchange_in_folder(
     case: Case, held: Case | None, model: Model, ladder: Ladder, folder: Path, resume: bool, shown: Progress
 ) -> Found:
-    """Takes the runs of a ladder to their end, or on from where they were broken off.
+    """Advance the runs of a ladder to their end, from the start or from their last checkpoint.
 
     Parameters
     ----------
     case
-        What the runs are made of, as long as they are to be.
+        Case of the runs, with the requested duration.
     held
-        The same as the folder holds it, where that is shorter.
+        Case that the folder holds, if its duration is shorter.
     model
         The model of the case.
     ladder
         The runs.
     folder
-        Of the exchange.
+        Folder of the exchange.
     resume
-        Whether to go on with what the folder holds.
+        Whether to continue what the folder holds.
     shown
-        Shows how it goes.
+        Displays the progress.
 
     Raises
     ------
     CaseError
-        For what cannot be run.
+        If the case cannot be run.
     ArticulonError
-        For a folder that holds a run, another exchange, or one that is going on.
+        For a folder that holds a run or another exchange, or in which an exchange is active.
     DivergenceError
-        Where the numbers of a run stop meaning anything; its folder is named.
+        If the state of a run becomes non-finite; the message names its folder.
     KeyboardInterrupt
-        After Ctrl-C or a request to terminate, when the states have been saved.
+        After Ctrl-C or a request to terminate, once the states have been saved.
     """
     with Interruption() as interruption, claimed(folder, shown.message, "replica exchange"), ExitStack() as stack:
         check_folder(folder, case, held, ladder, resume)
         stack.enter_context(announcing_once(shown))
         stack.enter_context(on_threads(case.run.threads, shown))
-        with interruption.at_once():  # while kernels are compiled there is nothing to lose
+        with interruption.at_once():  # while kernels compile, no results can be lost
             cases = cases_of(case, model, ladder)
             shorter = None if held is None else cases_of(held, model, ladder)
             models = [at_temperature(model, temperature) for temperature in ladder.temperatures]
@@ -96,14 +96,14 @@ def exchange_in_folder(
             elif saved is None and os.path.lexists(one / TRAJECTORY):
                 check_barely_begun(one / TRAJECTORY, own)
         begun = [_Begun.of(one, saved, k) for k, one in enumerate(prepared)]
-        # Nothing is written before it is known that all runs can begin.
+        # Write nothing until it is certain that all runs can start.
         if not os.path.lexists(folder / PLAN):
             write_plan(folder, case, ladder)
         for one in folders:
             stack.enter_context(claimed(one, shown.message))
         going = _Going(folder, folders, ladder, prepared, begun, resume, saved, shorter, interruption, shown)
         if held is not None:
-            # In this order, so that an exchange that is killed between two of them can be made longer once more.
+            # This order lets an exchange that is killed between the two writes be extended again.
             if saved is not None:
                 going.checkpoint()
             for one, own in zip(folders, cases, strict=True):
@@ -115,22 +115,22 @@ def exchange_in_folder(
 
 
 class _Recorder(FolderRecorder):
-    """Frames of one of several runs, whose states are saved together."""
+    """Records the frames of one of several runs, whose states are saved together."""
 
     def checkpoint(self) -> None:
-        """Write the trajectory; the state is written with those of the others."""
+        """Write the trajectory; the state is saved with those of the other runs."""
         self.writer.flush()
 
 
 class _Begun(NamedTuple):
-    """Where a run begins or goes on, and what must be true of its results."""
+    """Start of a run, and the checks on its results."""
 
     state: State
     checks: tuple[Check, ...]
 
     @classmethod
     def of(cls, prepared: Prepared, saved: Checkpoint | None, k: int) -> _Begun:
-        """Of run k; raises CaseError, naming the key, for one that cannot begin."""
+        """Return the start of run k; raise CaseError, naming the key, if it cannot start."""
         case = prepared.case
         checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
         if saved is None:
@@ -139,26 +139,26 @@ class _Begun(NamedTuple):
 
 
 class _Going:
-    """Runs on their way.
+    """Advances the runs of an exchange.
 
     Parameters
     ----------
     folder, folders
-        Of the exchange, and of its runs.
+        Folder of the exchange, and those of its runs.
     ladder
         The runs.
     prepared
-        The same, ready to run.
+        The prepared runs.
     begun
-        Where they begin.
+        Starts of the runs.
     resume
-        Whether folders may hold something already.
+        Whether the folders may hold earlier results.
     saved
-        What to go on from, where there is something.
+        Checkpoint to continue from, or None.
     shorter
-        Cases of shorter runs that these extend, where they do.
+        Cases of the shorter runs that these extend, or None.
     interruption, shown
-        Say when to stop, and show how it goes.
+        Signals a stop, and displays the progress.
     """
 
     def __init__(
@@ -198,12 +198,12 @@ class _Going:
         self.wall = [wall_seconds(run.folder) for run in self.runs]
 
     def to_the_end(self) -> None:
-        """Takes all runs to their end, with an exchange after each time between two."""
+        """Advance all runs to their end, with an exchange after each interval."""
         runs, unit = self.runs, self.case.units.symbols[2]
         if all(run.recorder.finished for run in runs):
-            # The last time it may have been killed before they were written.
+            # An earlier process may have been killed before it wrote them.
             self.write_figures("complete")
-            self.shown.message(f"the exchange in {self.folder} has already ended; nothing is left to do")
+            self.shown.message(f"the exchange in {self.folder} has already ended; there is nothing to do")
             return
         chunks = [Chunks(one.prepared.driver, loop.CHUNK_SECONDS) for one in self.replicas]
         now = min(float(one.state.time[0]) for one in self.replicas)
@@ -236,14 +236,14 @@ class _Going:
         self.shown.finish(f"complete: {float(self.replicas[0].state.time[0]):.6g} {unit}")
 
     def _advance(self, k: int, chunks: Chunks) -> None:
-        """Some steps of a run; where it fails, its folder says so and is named."""
+        """Advance a run by some steps; on failure, write that to its folder and name the folder."""
         run, began = self.runs[k], time.monotonic()
         try:
             advance_a_chunk(run.recorder, chunks, self.interruption)
         except ArticulonError as error:
             self.wall[k] += time.monotonic() - began
             error.args = (f"{run.folder}: {error}", *error.args[1:])
-            with suppress(ArticulonError):  # what it has failed by may prevent this too
+            with suppress(ArticulonError):  # the same failure may prevent this too
                 for one in self.runs:
                     one.recorder.checkpoint()
                 self.write_figures("failed")
@@ -251,7 +251,7 @@ class _Going:
         self.wall[k] += time.monotonic() - began
 
     def _show(self, target: int, k: int) -> None:
-        """How far all runs have come, in simulated time of each."""
+        """Display the mean simulated time of the runs."""
         times = self.runs[k].recorder.times
         end, begun = times[target - 1], times[target - 1 - self.per_exchange]
         part = (k + (float(self.replicas[k].state.time[0]) - begun) / (end - begun)) / len(self.runs)
@@ -260,7 +260,7 @@ class _Going:
         self.shown.update(begun + part * (end - begun), fixed or float(state.step[0]), steps)
 
     def checkpoint(self) -> None:
-        """Write all trajectories, then all states with what has been exchanged, in one file."""
+        """Write all trajectories, then one file with all states and the exchanges so far."""
         arrays: dict[str, np.ndarray] = {}
         for k, run in enumerate(self.runs):
             run.recorder.checkpoint()
@@ -271,12 +271,12 @@ class _Going:
         write_checkpoint(self.folder, arrays)
 
     def save(self, status: str) -> None:
-        """A checkpoint, and the figures of all runs and of their exchanges."""
+        """Write a checkpoint, and the figures of all runs and of their exchanges."""
         self.checkpoint()
         self.write_figures(status)
 
     def write_figures(self, status: str) -> None:
-        """The figures of all runs and of their exchanges."""
+        """Write the figures of all runs and of their exchanges."""
         for run, wall in zip(self.runs, self.wall, strict=True):
             run.report(status, wall)
         tried, accepted = self.exchanges.tried.tolist(), self.exchanges.accepted.tolist()
@@ -295,7 +295,7 @@ class _Going:
             write_text(self.folder / WALKERS, self._walkers_text())
 
     def _walkers_text(self) -> str:
-        """Who held what after each exchange, as comma-separated values."""
+        """Walkers of the runs after each exchange, as comma-separated values."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["time", *(run.folder.name for run in self.runs)])
@@ -305,7 +305,7 @@ class _Going:
         return stream.getvalue()
 
     def _restore(self, saved: Checkpoint) -> None:
-        """What had been exchanged; raises CheckpointError for arrays that no exchange of these runs has left."""
+        """Restore the exchanges so far; raise CheckpointError for arrays that do not fit these runs."""
         runs = self.ladder.runs
         walkers, tried, accepted = (saved.array(name) for name in ("walkers", "tried", "accepted"))
         fine = walkers.ndim == 2 and walkers.shape[1] == runs and walkers.dtype.kind == "i"
@@ -315,8 +315,8 @@ class _Going:
         fine = fine and saved.array("every").tobytes() == np.float64(self.ladder.every).tobytes()
         if not fine or any(run.recorder.frames <= len(walkers) * self.per_exchange for run in self.runs):
             raise CheckpointError(
-                f"{saved.path} cannot be continued from: what it says of exchanges is that of no exchange of these "
-                "runs. Put a good copy of the file back, or start again in another folder"
+                f"{saved.path} cannot be continued: its record of exchanges does not fit these runs. Restore a good "
+                "copy of the file, or start again in another folder"
             )
         self.walkers = list(walkers)
         self.exchanges.tried[:], self.exchanges.accepted[:] = tried, accepted
@@ -325,22 +325,22 @@ class _Going:
 
 
 def _progress(part: Checkpoint, prepared: Prepared, shorter: str | None) -> restoring.Progress:
-    """What a run has beside its state; raises CheckpointError for that of another case."""
+    """Return the data of a run besides its state; raise CheckpointError if it belongs to another case."""
     digest, known = restoring.saved_case(part), prepared.case.digest()
     if digest not in (known, shorter):
         raise CheckpointError(
-            f"{part.path} is of another exchange than the cases of its runs: put the right files back, or start again "
-            "in another folder"
+            f"{part.path} belongs to another exchange than the cases of its runs: restore the right files, or start "
+            "again in another folder"
         )
     done = restoring.saved_progress(part, prepared)
     return done if digest == known else done._replace(finished=False)
 
 
 def _saved(folder: Path, shown: Progress, stack: ExitStack) -> Checkpoint | None:
-    """The last checkpoint, which the stack closes; None where there is none yet."""
+    """Return the last checkpoint, which the stack closes; None if there is none yet."""
     if not any(os.path.lexists(folder / name) for name in (NEWEST, PREVIOUS)):
         begun = os.path.lexists(folder / PLAN)
-        why = f"the exchange in {folder} was broken off before its first checkpoint"
+        why = f"the exchange in {folder} has no checkpoint yet"
         shown.message(f"{why if begun else f'there is nothing to resume in {folder}'}: it starts from t = 0")
         return None
     saved = stack.enter_context(open_checkpoint(folder))

@@ -1,4 +1,4 @@
-"""What exchanges: temperatures and locked joints of the runs, and the case of each."""
+"""The ladder of a replica exchange: temperatures and locked joints of the runs, and the case of each."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ from articulon.time_scales.contact_step_limit import with_unit
 
 WHERE = "replica_exchange"
 MOST = 10_000_000
-"""Exchanges of a call."""
+"""Largest number of exchanges in a call."""
 REFUSED = {
     "barostat": "coordinates of one box do not fit another; exchange at constant volume",
-    "scaling": "scaled forces sample another distribution than the one that exchanges weigh; leave it out",
-    "adaptive": "joints that lock and release change what a run samples between exchanges; give each run its own "
-    "locked joints, by locked=",
-    "rotations": "speeds that are drawn anew are not those of Euler parameters; leave it out",
-    "run.stop": "a run that ends before the others leaves them nobody to exchange with; leave it out",
+    "scaling": "scaled forces sample a distribution other than the one in the acceptance rule; leave it out",
+    "adaptive": "locking and releasing joints changes a run's distribution between exchanges; give each run its own "
+    "locked joints, with locked=",
+    "rotations": "redrawn speeds are not those of Euler parameters; leave it out",
+    "run.stop": "a run that ends early leaves the others without a partner to exchange with; leave it out",
 }
-"""What exchanges do not take, and why."""
+"""Options that replica exchange rejects, and why."""
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """What exchanges, and when."""
+    """Temperatures and locked joints of the runs, and the times of exchanges."""
 
     temperatures: tuple[float, ...]
-    """Of the runs [temperature]."""
+    """Temperatures of the runs [temperature]."""
     locked: tuple[tuple[str, ...], ...]
-    """The joints that are locked in each run, by names of bodies or words."""
+    """Locked joints of each run, by names of bodies or selection words."""
     every: float
-    """Time between two exchanges [time]."""
+    """Time between exchanges [time]."""
     exchanges: int
-    """How many there are."""
+    """Number of exchanges."""
     seed: int
-    """Chooses the random numbers."""
+    """Seed of the random numbers."""
 
     @property
     def runs(self) -> int:
-        """How many runs there are."""
+        """Number of runs."""
         return len(self.temperatures)
 
     def names(self, unit: str) -> list[str]:
-        """Of the runs' folders, such as ``02-330K`` or ``03-300K-side-chains``."""
+        """Names of the runs' folders, such as ``02-330K`` or ``03-300K-side-chains``."""
         digits = max(2, len(str(self.runs)))
         found = []
         for k, (temperature, locked) in enumerate(zip(self.temperatures, self.locked, strict=True)):
@@ -79,26 +79,26 @@ def ladder_of(
     temperatures: Any = None,
     locked: Any = None,
 ) -> Ladder:
-    """The ladder of a model.
+    """Return the ladder of a model.
 
     Parameters
     ----------
     model
         The model.
     thermostat
-        In units of the model; its temperature is that of all runs where none are given.
+        In units of the model; its temperature is that of all runs if none are given.
     duration, every
-        Of the runs, and between two exchanges [time].
+        Duration of the runs, and time between exchanges [time].
     seed
-        Chooses the random numbers.
+        Seed of the random numbers.
     temperatures, locked
-        Of the runs; as long as each other where both are given.
+        Temperatures and locked joints of the runs; of equal length if both are given.
 
     Raises
     ------
     CaseError
         For fewer than two runs, lists of different lengths, temperatures that are not positive, and a duration that is
-        no whole number of exchanges.
+        not a whole number of exchange intervals.
     ModelError
         For locked joints in a model with loop constraints.
     """
@@ -107,63 +107,64 @@ def ladder_of(
     length, between = (length_of(model.units, time, WHERE) for time in (duration, every))
     count = round(min(length / between, MOST + 1))
     if count > MOST:
-        raise CaseError(f"{WHERE}: every: there would be more than {MOST} exchanges; take a longer time")
+        raise CaseError(f"{WHERE}: every: there would be more than {MOST} exchanges; use a longer interval")
     if count < 1 or abs(count * between - length) > 1e-9 * length:
         raise CaseError(
-            f"{WHERE}: every: {between:g} goes into {length:g} no whole number of times; take "
+            f"{WHERE}: every: {length:g} is not a whole number of intervals of {between:g}; use "
             f"{length / max(1, count):.9g}"
         )
     return Ladder(ladder, locks, between, count, seed)
 
 
 def _check_forces(model: Model) -> None:
-    """Raises CaseError for what has no energy that exchanges could weigh, and for friction without noise, under which
-    no run has a known distribution."""
+    """Raise CaseError for forces without an energy function, which the acceptance rule needs, and for friction without
+    noise, under which a run has no known distribution."""
     if model.drives:
         raise CaseError(f"{WHERE}: '{model.drives[0].name}' drives a joint: no distribution is known; take it out")
     for k, force in enumerate(model.forces):
         kind = getattr(force, "kind", type(force).__name__)
         if without_energy(replace(model, forces=(force,))):
             raise CaseError(
-                f"{WHERE}: forces[{k}], '{kind}' has no energy function, which exchanges weigh; leave it out"
+                f"{WHERE}: forces[{k}], '{kind}' has no energy function, which exchanges need; leave it out"
             )
     resisting = sorted(str(kind.model_fields["kind"].default) for kind in resists(model))
     if brownian_of(model) is None and any(isinstance(force, StokesDrag) for force in model.forces):
         resisting.append("stokes-drag")
     if resisting:
         raise CaseError(
-            f"{WHERE}: '{resisting[0]}' takes energy and gives none back, so that no run keeps its temperature; leave "
-            "it out, or give drag its noise (brownian)"
+            f"{WHERE}: '{resisting[0]}' dissipates energy and returns none, so no run keeps its temperature; leave it "
+            "out, or add the noise to drag (brownian)"
         )
 
 
 def at_temperature(model: Model, temperature: float) -> Model:
-    """The model with the temperatures of its forces changed to one."""
+    """Return the model with all forces at one temperature."""
     return replace(model, forces=_forces_at(model.forces, temperature))
 
 
 def cases_of(case: Case, model: Model, ladder: Ladder) -> list[Case]:
-    """The cases of the runs: the same but for temperature, locked joints, seed and thermal speeds.
+    """Return the cases of the runs: equal except for temperature, locked joints, seed and thermal speeds.
 
     Parameters
     ----------
     case
-        What they are made of.
+        The case of the exchange.
     model
-        Its model.
+        The model of the case.
     ladder
-        Of the runs.
+        The ladder of the runs.
 
     Raises
     ------
     CaseError
-        For what exchanges do not take, frames that do not fall on exchanges, and joints that are not there.
+        For options that replica exchange rejects, frames that do not fall on exchanges, and joints that do not exist.
     """
     unit, apart = case.units.symbols[2], case.run.interval
     if not is_whole(ladder.every / apart):
         raise CaseError(
-            f"{WHERE}: every: {with_unit(ladder.every, unit, 9)} is no whole number of the {with_unit(apart, unit, 9)} "
-            f"between frames; set run.frame_interval to {with_unit(ladder.every, unit, 9)}, or to a whole part of it"
+            f"{WHERE}: every: {with_unit(ladder.every, unit, 9)} is not a whole number of the "
+            f"{with_unit(apart, unit, 9)} between frames; set run.frame_interval to "
+            f"{with_unit(ladder.every, unit, 9)}, or to a whole fraction of it"
         )
     ours = sum(hasattr(force, "temperature") for force in case.forces)
     if sum(hasattr(force, "temperature") for force in model.forces) != ours:
@@ -175,7 +176,7 @@ def cases_of(case: Case, model: Model, ladder: Ladder) -> list[Case]:
 
 
 def check_case(case: Case) -> BaseThermostat:
-    """The thermostat of a case that exchanges; raises CaseError, with the key, for what exchanges do not take."""
+    """Return the thermostat of a case; raise CaseError, naming the key, for options that replica exchange rejects."""
     given = {
         "barostat": case.barostat is not None,
         "scaling": case.scaling.scales,
@@ -187,7 +188,7 @@ def check_case(case: Case) -> BaseThermostat:
         if there:
             raise CaseError(f"{case.source}: {key}: replica exchange: {REFUSED[key]}")
     if case.thermostat is None:
-        raise CaseError(f"{case.source}: thermostat: replica exchange needs one, which keeps the temperature of a run")
+        raise CaseError(f"{case.source}: thermostat: replica exchange needs a thermostat; add one")
     if case.run.device != "cpu":
         raise CaseError(f"{case.source}: run.device: replica exchange runs on the CPU; leave it out")
     return case.thermostat
@@ -209,7 +210,7 @@ def _case_of(case: Case, model: Model, ladder: Ladder, k: int) -> Case:
 
 
 def _held(model: Model, names: Sequence[str], every: float, where: str) -> Adaptive:
-    """Joints that are locked from the first step to the last, as ``locked`` of ``simulate`` locks them."""
+    """Return the settings that lock joints for the whole run, as ``locked`` of ``simulate`` does."""
     try:
         bodies = bodies_of_words(model, names, where)
         links_named(model, bodies, where)
@@ -229,11 +230,11 @@ def _forces_at(forces: Sequence[Any], temperature: float) -> tuple[Any, ...]:
 def _states(
     model: Model, thermostat: BaseThermostat, temperatures: Any, locked: Any
 ) -> tuple[tuple[float, ...], tuple[tuple[str, ...], ...]]:
-    """Temperatures and locked joints of the runs; raises CaseError for lists that do not go together."""
+    """Return the temperatures and locked joints of the runs; raise CaseError for lists that do not match."""
     temperatures = temperatures.tolist() if isinstance(temperatures, np.ndarray) else temperatures
     for name, given in (("temperatures", temperatures), ("locked", locked)):
         if given is not None and (isinstance(given, str | bytes) or not isinstance(given, Sequence)):
-            raise CaseError(f"{WHERE}: {name}: expected one for each run, in a list, got {shown(given)}")
+            raise CaseError(f"{WHERE}: {name}: expected a list with one entry for each run, got {shown(given)}")
     number = max(len(temperatures) if temperatures is not None else 0, len(locked) if locked is not None else 0)
     if number < 2:
         raise CaseError(
@@ -242,12 +243,12 @@ def _states(
         )
     if temperatures is not None and locked is not None and len(temperatures) != len(locked):
         raise CaseError(
-            f"{WHERE}: there are {len(temperatures)} temperatures and {len(locked)} sets of locked joints; give as "
-            "many of each"
+            f"{WHERE}: there are {len(temperatures)} temperatures and {len(locked)} sets of locked joints; give "
+            "equally many"
         )
     if temperatures is None:
         if not isinstance(thermostat.temperature, int | float):
-            raise CaseError(f"{WHERE}: thermostat.temperature: expected one number, for it stays the same")
+            raise CaseError(f"{WHERE}: thermostat.temperature: expected one number, since it must be constant")
         temperatures = [thermostat.temperature] * number
     found = [
         float(model.units.value(T, "temperature", f"{WHERE}: temperatures[{k}]")) for k, T in enumerate(temperatures)
@@ -257,7 +258,7 @@ def _states(
     locks = [words(names, f"{WHERE}: locked[{k}]", CaseError) for k, names in enumerate(locked or [()] * number)]
     if any(locks) and model.loops.kind.size:
         raise ModelError(
-            f"{WHERE}: locked: loop constraints bind the joints, and the determinant of what is then left to move is "
-            "not known; leave out the locks, or the loops"
+            f"{WHERE}: locked: with loop constraints, the mass determinant of the free joints is not known; leave out "
+            "the locks, or the loops"
         )
     return tuple(found), tuple(tuple(names) for names in locks)

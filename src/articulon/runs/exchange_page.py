@@ -1,4 +1,4 @@
-"""Replica exchange as a page in one file: what was accepted, who held what, and how energies overlap."""
+"""Report page of a replica exchange: acceptance, walkers, and overlap of the energies."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from articulon.runs.run import REPORT
 
 PAGE = "exchange.html"
 FEW = 0.05
-"""Part of the exchanges that is accepted, below which neighbours hardly mix."""
+"""Accepted fraction of the exchanges below which neighbours hardly mix."""
 DISTINCT, NAMED = 6, 16
-"""Up to so many runs have colours that are told apart, and names at the axis."""
+"""Largest number of runs with distinct colours, and with names at the axis."""
 COLUMNS = 400
-"""Of a band over time at most."""
+"""Largest number of columns of a band over time."""
 BINS = 40
 SKIPPED = 0.25
-"""Part of the frames at the start that energies leave out."""
+"""Fraction of the frames at the start that energy averages leave out."""
 
 
 def exchange_page(case: Case, done: ReplicaExchange) -> str:
-    """The text of the page."""
+    """Return the HTML text of the page."""
     runs, made = len(done.runs), len(done.walkers)
     names = [run.folder.name for run in done.runs]
     kelvin = "" if case.units.time is None else " K"
@@ -60,14 +60,14 @@ def exchange_page(case: Case, done: ReplicaExchange) -> str:
                 page.figure(
                     "walkers",
                     drawn["walkers"],
-                    "Whose initial coordinates each run holds: a colour for each start. A round trip leads from the "
+                    "Walker held by each run: a colour for each initial configuration. A round trip leads from the "
                     "first run to the last and back.",
                 ),
                 page.figure(
                     "energies",
                     drawn["energies"],
-                    "How the potential energies of the runs are distributed, the first quarter left out. Neighbours "
-                    "exchange as often as these overlap.",
+                    "Distributions of the runs' potential energies, without the first quarter. The more those of "
+                    "neighbours overlap, the more often they exchange.",
                 ),
             ),
             page.section("Notes", page.items(list(case.notes))),
@@ -76,37 +76,37 @@ def exchange_page(case: Case, done: ReplicaExchange) -> str:
 
 
 def round_trips(done: ReplicaExchange) -> str:
-    """How often coordinates have come from the first run to the last and back, in words."""
+    """Number of round trips from the first run to the last and back, in words."""
     return f"{done.round_trips} round trip{'' if done.round_trips == 1 else 's'}"
 
 
 def callout(done: ReplicaExchange) -> str:
-    """What is to be known first: whether the runs mix."""
+    """Return the headline: whether the runs mix."""
     rare = np.flatnonzero((done.tried > 0) & (done.acceptance < FEW))
     if rare.size:
         pairs = ", ".join(f"{k + 1} and {k + 2}" for k in rare.tolist())
         return page.callout(
             "suspect",
-            f"Runs {pairs} accept fewer than {100 * FEW:.0f} % of their exchanges: they hardly help each other. Take "
-            "temperatures that are nearer to each other.",
+            f"Runs {pairs} accept fewer than {100 * FEW:.0f} % of their exchanges, so they hardly mix. Use "
+            "temperatures that are closer together.",
         )
     if not done.round_trips:
         return page.callout(
             "inconclusive",
-            "No coordinates have come from the first run to the last and back yet: what the last run has crossed is "
-            "not in the averages of the first. Go on for longer.",
+            "No coordinates have made a round trip from the first run to the last and back yet: the averages of the "
+            "first run do not yet benefit from the last. Run for longer.",
         )
     times = f"{done.round_trips} time{'' if done.round_trips == 1 else 's'}"
-    return page.callout("trusted", f"Coordinates have come from the first run to the last and back {times}.")
+    return page.callout("trusted", f"Coordinates made the round trip from the first run to the last and back {times}.")
 
 
 def late(values: np.ndarray) -> np.ndarray:
-    """Values of the frames that averages take."""
+    """Select the frames that averages use."""
     return values[int(SKIPPED * len(values)) :]
 
 
 def walkers_figure(case: Case, done: ReplicaExchange) -> Figure:
-    """Which start the coordinates of each run are of, over time: a band for each run, a colour for each start."""
+    """Draw the walker of each run over time: a band for each run, a colour for each initial configuration."""
     times, made, runs = done.runs[0].times, len(done.walkers), len(done.runs)
     per = max(1, (len(times) - 1) // max(1, made))
     stride = max(1, -(-made // COLUMNS))
@@ -133,12 +133,12 @@ def walkers_figure(case: Case, done: ReplicaExchange) -> Figure:
 
 
 def _shades(count: int) -> list[Any]:
-    """Colours from dark to bright, for starts in their order."""
+    """Colours from dark to bright, for the initial configurations in order."""
     return list(colormaps["viridis"](np.linspace(0.0, 1.0, count)))
 
 
 def energies_figure(case: Case, done: ReplicaExchange) -> Figure:
-    """How the potential energies of the runs are distributed."""
+    """Draw the distributions of the runs' potential energies."""
     energies = [late(run.potential_energy) for run in done.runs]
     everything = np.concatenate(energies)
     edges = np.histogram_bin_edges(everything, BINS).tolist()

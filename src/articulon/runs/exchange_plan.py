@@ -1,4 +1,4 @@
-"""The plan of a replica exchange, in its folder: the case, the runs, and what they have exchanged."""
+"""Plan file of a replica exchange: the case, the runs, and the exchanges so far."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from articulon.storage.checkpoint import NEWEST, PREVIOUS
 from articulon.storage.file_reading import SUMMARY, read_record
 
 PLAN = "exchange.json"
-"""The runs, and what they have exchanged."""
+"""File of the runs and their exchanges."""
 BASE = "exchange.toml"
-"""The case as resolved, which every run is made of."""
+"""File of the resolved case that all runs share."""
 
 
 def write_plan(folder: Path, case: Case, ladder: Ladder) -> None:
-    """Write what is to be run into the folder of an exchange."""
-    # The case first: where there is a plan, there is its case.
+    """Write the plan into the folder of an exchange."""
+    # Write the case first, so that a plan never stands without its case.
     write_text(folder / BASE, case.to_toml())
     _write(folder, _plan(case, ladder))
 
 
 def note_exchanges(folder: Path, found: dict[str, Any]) -> None:
-    """Write beside the plan what has been exchanged; raises ArticulonError for a plan that cannot be read."""
+    """Add the exchanges to the plan; raise ArticulonError if the plan cannot be read."""
     _write(folder, read_plan(folder) | found)
 
 
 def read_plan(folder: Path) -> dict[str, Any]:
-    """The plan, with what has been exchanged; raises ArticulonError for one that cannot be read."""
+    """Read the plan with its exchanges; raise ArticulonError if it cannot be read."""
     return read_record(folder / PLAN, {})
 
 
 def check_folder(folder: Path, case: Case, held: Case | None, ladder: Ladder, resume: bool) -> None:
-    """Raises ArticulonError unless a folder is free for an exchange, or holds the one that is to go on."""
+    """Raise ArticulonError unless a folder is free for an exchange, or holds the one that is to be continued."""
     run = next((name for name in (CASE, TRAJECTORY, SUMMARY) if os.path.lexists(folder / name)), None)
     if run is not None:
         raise ArticulonError(f"{folder} holds a run ({run}), not a replica exchange; choose another folder (out=...)")
@@ -62,13 +62,13 @@ def check_folder(folder: Path, case: Case, held: Case | None, ladder: Ladder, re
         differing += case.differences(Case.read(folder / BASE, allow_code=case.allow_code))
     if differing:
         raise ArticulonError(
-            f"{folder} holds another replica exchange: {', '.join(differing[:5])} differ; give what it was started "
-            "with, or another folder (out=...)"
+            f"{folder} holds another replica exchange: {', '.join(differing[:5])} differ; use the settings it was "
+            "started with, or another folder (out=...)"
         )
 
 
 def _plan(case: Case, ladder: Ladder) -> dict[str, Any]:
-    """What is to be run, as it is written."""
+    """Return the plan as it is written."""
     return {
         "articulon": __version__,
         "case": case.name,

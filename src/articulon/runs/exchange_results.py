@@ -1,4 +1,4 @@
-"""What runs that exchange their coordinates have done."""
+"""Results of a replica exchange."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ class ReplicaExchange:
     """Runs that have exchanged their coordinates, in memory or in a folder."""
 
     temperatures: tuple[float, ...]
-    """Of the runs [temperature]."""
+    """Temperatures of the runs [temperature]."""
     locked: tuple[tuple[str, ...], ...]
-    """The joints that are locked in each run."""
+    """Locked joints of each run."""
     runs: tuple[Run, ...]
-    """One run for each temperature and set of locked joints. Its coordinates jump where they have been exchanged, after
-    the frame of that time; what is measured on its frames is of its own ensemble."""
+    """One run for each temperature and set of locked joints. At an exchange its coordinates jump, after the frame at
+    that time; its frames sample its own ensemble."""
     walkers: np.ndarray
-    """Which of the initial coordinates each run has come to hold after each exchange, shape (exchanges, runs)."""
+    """Index of the initial configuration that each run holds after each exchange, shape (exchanges, runs)."""
     tried: np.ndarray
-    """Exchanges that were tried between each run and the next, shape (runs − 1,)."""
+    """Number of exchanges tried between each run and the next, shape (runs − 1,)."""
     accepted: np.ndarray
-    """Those of them that were accepted, shape (runs − 1,)."""
+    """Number of exchanges accepted between each run and the next, shape (runs − 1,)."""
     folder: Path | None = None
-    """Of the exchange; None for one in memory."""
+    """Folder of the exchange; None for an exchange in memory."""
 
     @property
     def acceptance(self) -> np.ndarray:
-        """Part of the exchanges that were accepted between each run and the next, shape (runs − 1,)."""
+        """Accepted fraction of the exchanges between each run and the next, shape (runs − 1,)."""
         with np.errstate(invalid="ignore"):
             return self.accepted / self.tried
 
     @property
     def round_trips(self) -> int:
-        """How often one of the initial coordinates has come from the first run to the last and back."""
+        """Number of times a walker has gone from the first run to the last and back."""
         ends = np.full(len(self.runs), -1)
-        ends[0], ends[-1] = 0, 1  # where they began
+        ends[0], ends[-1] = 0, 1  # ends at which the walkers start
         half, trips = np.zeros(len(self.runs), dtype=bool), 0
         for row in self.walkers:
             first, last = int(row[0]), int(row[-1])

@@ -1,4 +1,4 @@
-"""The rule by which runs exchange their coordinates, so that each keeps its own distribution."""
+"""Acceptance rule of replica exchange, under which each run keeps its own distribution."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ from articulon.simulation.preparation import Prepared
 from articulon.thermostats.total_momentum import without_momentum
 
 RANDOM_STREAM = 14
-"""The stream of random numbers that speeds after an exchange are drawn from."""
+"""Random stream of the speeds after an exchange."""
 
 
 def own_seed(seed: int, run: int) -> int:
-    """The seed of a run, so that the runs of one seed share no noise with those of another."""
+    """Return the seed of a run; runs of different exchange seeds share no noise."""
     return int(np.random.SeedSequence([seed, run]).generate_state(1, np.uint64)[0] >> 1)
 
 
 class Replica(NamedTuple):
-    """A run that exchanges."""
+    """A run of an exchange."""
 
     prepared: Prepared
-    """All that it needs beside its state."""
+    """Everything that the run needs besides its state."""
     state: State
-    """Where it is; an exchange changes it in place."""
+    """State of the run; an exchange changes it in place."""
 
 
 class Exchanges:
-    """The exchanges between runs: what has been tried and accepted, and who holds what.
+    """The exchanges between runs: how many were tried and accepted, and which walker each run holds.
 
     Parameters
     ----------
     model
-        That of all runs, but for the temperatures of forces.
+        Model of all runs, which differ only in the temperatures of forces.
     temperatures
-        Of the runs [temperature].
+        Temperatures of the runs [temperature].
     seed
-        Of the random numbers.
+        Seed of the random numbers.
     """
 
     def __init__(self, model: Model, temperatures: Sequence[float], seed: int) -> None:
         self.seed, runs = seed, len(temperatures)
         self.kT = [model.units.boltzmann * T for T in temperatures]
-        # Fixman's potential and the determinant that it takes out are both left out.
+        # Fixman's potential cancels the determinant: leave out both.
         self.fixman = any(getattr(force, "of_determinant", False) for force in model.forces)
         bare = tuple(force for force in model.forces if not getattr(force, "of_determinant", False))
         self.bare = replace(model, forces=bare)
@@ -62,14 +62,14 @@ class Exchanges:
         self.accepted = np.zeros(runs - 1, dtype=np.int64)
 
     def _locked(self, replica: Replica) -> np.ndarray:
-        """Which parts are locked in a run, from its first step to its last."""
+        """Lockable degrees of freedom that are locked for the whole run."""
         adaptive = replica.prepared.adaptive
         if adaptive is None:
             return np.zeros(self.joints.degrees_of_freedom.size, dtype=bool)
         return np.asarray(adaptive.resolution.locked_parts(replica.state))
 
     def attempt(self, replicas: Sequence[Replica], number: int) -> np.ndarray:
-        """Tries the exchanges of a number, counted from 1; returns which walker each run then holds, shape (runs,)."""
+        """Try the exchanges of a number, counted from 1; return the walker of each run afterwards, shape (runs,)."""
         random = np.random.Generator(np.random.Philox(key=[self.seed, number]))
         energies = [potential_energy(self.bare, replica.state.q) for replica in replicas]
         for i in range((number + 1) % 2, len(replicas) - 1, 2):
@@ -80,8 +80,8 @@ class Exchanges:
         return self.walkers.copy()
 
     def likelihood(self, replicas: Sequence[Replica], i: int, energies: Sequence[float]) -> float:
-        """ln of π_i(y) π_j(x) / (π_i(x) π_j(y)) for run i at x and the next, j, at y, with their potential energies
-        [energy]."""
+        """Compute ln of π_i(y) π_j(x) / (π_i(x) π_j(y)) for run i at x and the next run j at y, from their potential
+        energies [energy]."""
         one, other = replicas[i], replicas[i + 1]
         found = (1.0 / self.kT[i] - 1.0 / self.kT[i + 1]) * (energies[i] - energies[i + 1])
         here, there = self._locked(one), self._locked(other)
@@ -96,12 +96,12 @@ class Exchanges:
         )
 
     def _determinant(self, locked: np.ndarray, q: np.ndarray) -> float:
-        """ln det M of what is not locked, at coordinates."""
+        """ln det M of the unlocked degrees of freedom at given coordinates."""
         return float(Space(self.bare, self.joints, q, locked).log_determinant())
 
     def _swap(self, replicas: Sequence[Replica], i: int, number: int) -> None:
-        """Exchanges the coordinates of run i and the next. What that changes is booked as heat, which the thermostats
-        take and give, so that the books of both runs close."""
+        """Swap the coordinates of run i and the next. The change of energy is booked as heat of the thermostats, so
+        that the energy balance of both runs closes."""
         pair = (i, i + 1)
         states = [replicas[k].state for k in pair]
         before = [_energies(replicas[k]) for k in pair]

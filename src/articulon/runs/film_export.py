@@ -1,4 +1,4 @@
-"""A run as a film."""
+"""Export a run as a video."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def write_film(
     frames: str | slice | Sequence[int] | int | None = None,
     shown: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Write a film of a run, drawn as on its page.
+    """Write a video of a run, drawn as on its page.
 
     Parameters
     ----------
@@ -28,15 +28,15 @@ def write_film(
     file
         A new file, ``.mp4`` or ``.gif``.
     frames
-        Which frames; all by default.
+        Selection of frames; all by default.
     shown
-        Told how many pictures are drawn, and of how many.
+        Called with the number of pictures drawn and their total.
 
     Raises
     ------
     ArticulonError
-        For a file that is there already or ends otherwise, frames that there are not, and where pyvista is not
-        installed (``pip install 'articulon[video]'``).
+        For an existing file or an unknown ending, frames that do not exist, and if pyvista is not installed
+        (``pip install 'articulon[video]'``).
     """
     check_new(file)
     model_of(run)

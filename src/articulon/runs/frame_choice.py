@@ -1,4 +1,4 @@
-"""Choosing frames of a run, as Python chooses from a list."""
+"""Selection of frames of a run, with Python's slicing rules."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from articulon.inputs import shown
 
 
 def chosen_frames(wanted: Any, count: int, where: str) -> list[int]:
-    """Numbers of the frames that are chosen, from 0.
+    """Return the numbers of the selected frames, counted from 0.
 
     Parameters
     ----------
     wanted
-        "first:end:interval" as text or as a slice, without the frame ``end`` itself; a list of numbers; one number;
+        "first:end:interval" as text or a slice, which excludes the frame ``end`` itself; a list of numbers; one number;
         None for all. Negative numbers count from the end.
     count
-        How many frames there are.
+        Number of frames.
     where
         The argument, with which messages begin.
 
     Raises
     ------
     ArticulonError
-        For what chooses no frame, or one that there is not.
+        If no frame is selected, or one that does not exist.
     """
     if wanted is None:
         wanted = slice(None)
@@ -45,7 +45,7 @@ def chosen_frames(wanted: Any, count: int, where: str) -> list[int]:
         if not -count <= k < count:
             raise ArticulonError(f"{where}: there is no frame {k}; there are {count}, from 0 to {count - 1}")
     if not len(given):
-        raise ArticulonError(f"{where}: no frame is chosen")
+        raise ArticulonError(f"{where}: no frame is selected")
     return [int(k) % count for k in given]
 
 
@@ -70,5 +70,5 @@ def _from_slice(wanted: slice, count: int, where: str) -> list[int]:
             )
     found = list(range(count))[wanted]
     if not found:
-        raise ArticulonError(f"{where}: no frame is chosen")
+        raise ArticulonError(f"{where}: no frame is selected")
     return found

@@ -1,15 +1,17 @@
-"""The spheres of a run as a GSD file, which OVITO, freud and HOOMD-blue read.
+"""Export the spheres of a run as a GSD file, which OVITO, freud and HOOMD-blue read.
 
-A particle is a contact sphere; a body without any is left out. Of each it has the diameter, the place of the centre,
-its velocity, and the orientation, mass, moment of inertia, angular momentum and number of the body that carries it (so
-the masses of spheres on one body are not to be added up). GSD has no field for angular velocities and forces; they are
-logged, as OVITO reads them: ``particles/angular_velocity`` in every frame, and in the last one, of which the run's
-checkpoint has them, ``particles/contact_force``, the sum of the contact forces on a sphere, ``particles/contacts``, how
-many those are, and a bond of the type ``contact`` for each contact between two spheres, with ``bonds/normal_force`` and
-``bonds/tangential_force``; before that both are NaN. Space in a GSD file repeats in all
-directions about the origin. Where the model's box is periodic the file's box is that one, moved so that its middle is
-the origin, and centres are in it, with the number of boxes that they have left behind as images; in any other direction
-coordinates are those of the run, and the box reaches far enough that no two spheres see each other through a face.
+Each contact sphere is a particle; bodies without spheres are left out. A particle has the diameter, centre and velocity
+of its sphere, and the orientation, mass, moment of inertia, angular momentum and number of the body that carries it. So
+do not add up the masses of spheres on one body. GSD has no fields for angular velocities and forces. They are logged in
+OVITO's format: ``particles/angular_velocity`` in every frame; in the last frame, for which the run's checkpoint has the
+contacts, ``particles/contact_force``, the total contact force on a sphere, ``particles/contacts``, their number, and a
+bond of the type ``contact`` for each contact between two spheres, with ``bonds/normal_force`` and
+``bonds/tangential_force``. In earlier frames the forces and numbers of contacts are NaN.
+
+The box of a GSD file is periodic in all directions and centred at the origin. Along periodic directions of the model's
+box it is that box, shifted so that its centre is the origin; centres of spheres are wrapped into it, and images count
+the boxes that they have crossed. Along other directions coordinates are those of the run, and the box is so large that
+no two spheres interact through a face.
 """
 
 from __future__ import annotations
@@ -30,18 +32,18 @@ from articulon.storage.atomic_writing import replacing
 
 FILE = "spheres.gsd"
 ROOM = 2.0
-"""Free space beyond the outermost sphere along a direction that is not periodic, in largest diameters."""
+"""Free space beyond the outermost sphere along non-periodic directions, in largest diameters."""
 
 
 def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
-    """Write the contact spheres of a run, also of one that is still going.
+    """Write the contact spheres of a run, finished or not.
 
     Parameters
     ----------
     results
-        The folder of the run, or the run as it is at hand, whose case is not read and whose model is not built again.
+        The folder of the run, or an open run, whose case and model are then used as they are.
     file
-        The file; ``spheres.gsd`` in the folder by default. It is replaced.
+        The file, by default ``spheres.gsd`` in the folder. An existing file is replaced.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
     Raises
     ------
     ArticulonError
-        Where the package gsd is not installed, the folder holds no run, or the run has no spheres.
+        If the package gsd is not installed, the folder holds no run, or the run has no spheres.
     """
     hoomd = _hoomd()
     run = results if isinstance(results, Run) else Run(results, Case.read(results / "case.toml"))
@@ -59,7 +61,7 @@ def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
     model: Model = run.case.build_model(run_code=False) if run.known_model is None else run.known_model
     spheres = np.flatnonzero(model.sites.radius > 0.0)
     if not spheres.size:
-        raise ArticulonError(f"{folder}: the run has no contact spheres to be written; give bodies sites with a radius")
+        raise ArticulonError(f"{folder}: the run has no contact spheres to export; give bodies sites with a radius")
     target = folder / FILE if file is None else file
     constant = _constant(model, spheres)
     edges, middle, periodic = _box(model, spheres, run)
@@ -70,7 +72,7 @@ def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
             for name, value in constant.items():
                 setattr(frame.particles, name, value)
             if saved is not None and k == 0:
-                # What a frame does not have is read from the first one.
+                # GSD readers take fields that a frame lacks from the first frame.
                 frame.log["particles/contact_force"] = np.full((spheres.size, 3), np.nan, dtype=np.float32)
                 frame.log["particles/contacts"] = np.full(spheres.size, np.nan, dtype=np.float32)
                 frame.log["bonds/normal_force"] = np.zeros(0, dtype=np.float32)
@@ -91,12 +93,12 @@ def _hoomd() -> Any:
     try:
         import gsd.hoomd
     except ImportError:
-        raise ArticulonError("GSD files are written by the package gsd: pip install 'articulon[grains]'") from None
+        raise ArticulonError("the export of GSD files needs the package gsd: pip install 'articulon[grains]'") from None
     return gsd.hoomd
 
 
 def _constant(model: Model, spheres: np.ndarray) -> dict[str, Any]:
-    """What is the same in every frame."""
+    """Fields that are equal in all frames."""
     sites = model.sites
     body = sites.body[spheres]
     carried = body >= 0
@@ -114,7 +116,7 @@ def _constant(model: Model, spheres: np.ndarray) -> dict[str, Any]:
 
 
 def _frame(hoomd: Any, model: Model, spheres: np.ndarray, run: Run, k: int) -> Any:
-    """Where the spheres are at a frame, and how they move."""
+    """Positions and velocities of the spheres at a frame, as a GSD frame."""
     frame, sites = hoomd.Frame(), model.sites
     centres = sphere_centres(model, run.positions[k], run.rotations[k])
     velocity = sphere_velocities(model, run.q[k], run.u[k], centres)[spheres]
@@ -128,8 +130,8 @@ def _frame(hoomd: Any, model: Model, spheres: np.ndarray, run: Run, k: int) -> A
 
 
 def _angular_momentum(model: Model, body: np.ndarray, turn: np.ndarray, spin: np.ndarray) -> np.ndarray:
-    """2 q S with the angular momentum S of the bodies about their centres of mass in their own frame, as HOOMD-blue has
-    it (Kamberaj, Li and Hansen, J. Chem. Phys. 122, 224114, 2005), shape (spheres, 4)."""
+    """2 q S, the quaternion form of the angular momentum in HOOMD-blue (Kamberaj, Li and Hansen, J. Chem. Phys. 122,
+    224114, 2005), shape (spheres, 4); S is about the centre of mass, in the body frame."""
     xx, xy, xz, yy, yz, zz = np.where((body >= 0)[:, None], model.inertias[body], 0.0).T
     inertia = np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=1).reshape(-1, 3, 3)
     inside = np.einsum("kji,kj->ki", matrices(turn), spin)
@@ -140,7 +142,7 @@ def _angular_momentum(model: Model, body: np.ndarray, turn: np.ndarray, spin: np
 
 
 def _add_contacts(frame: Any, spheres: np.ndarray, contacts: ContactRecords) -> None:
-    """The contacts of a frame: what they sum up to on each sphere, and a bond for each between two spheres."""
+    """Add the contacts of a frame: the total force on each sphere, and a bond for each contact between two spheres."""
     place = np.full(int(spheres.max()) + 1, -1)
     place[spheres] = np.arange(spheres.size)
     first, second, pairs = place[contacts.first], place[contacts.second], contacts.between_spheres
@@ -160,7 +162,8 @@ def _add_contacts(frame: Any, spheres: np.ndarray, contacts: ContactRecords) -> 
 
 
 def _box(model: Model, spheres: np.ndarray, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges of the file's box as rows (3, 3), what becomes its origin (3,), and where it is periodic (3,)."""
+    """Edges of the file's box as rows (3, 3), the point that becomes its origin (3,), and its periodic directions
+    (3,)."""
     largest = 2.0 * float(model.sites.radius[spheres].max())
     reach = np.zeros(3)
     for k in range(len(run.times)):
@@ -176,12 +179,12 @@ def _box(model: Model, spheres: np.ndarray, run: Run) -> tuple[np.ndarray, np.nd
 
 
 def _wrapped(places: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places in the box about the origin, and how many edges they had left it by."""
+    """Wrap positions into the box about the origin; also return the numbers of edges crossed."""
     image = np.where(periodic, np.rint(places @ np.linalg.inv(edges)), 0.0)
     return places - image @ edges, image.astype(np.int32)
 
 
 def _hoomd_box(edges: np.ndarray) -> list[float]:
-    """Lengths and tilt factors, as HOOMD-blue has them."""
+    """Lengths and tilt factors in HOOMD-blue's convention."""
     (lx, _, _), (xy, ly, _), (xz, yz, lz) = edges.tolist()
     return [lx, ly, lz, xy / ly, xz / lz, yz / lz]

@@ -1,4 +1,4 @@
-"""The frames of a run as labelled data, for xarray and pandas."""
+"""Export the frames of a run as labelled data for xarray and pandas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MISSING = "this needs {name}: pip install 'articulon[tables]'"
 AXES = ("x", "y", "z")
-TAKE_IT = "call the observable something else, or take the arrays themselves: run.observables, run.q, run.positions"
+TAKE_IT = "rename the observable, or use the arrays: run.observables, run.q, run.positions"
 LEAVE_THEM = (
     "rename the body whose coordinate or speed it is, or leave these out with coordinates=False and take them from "
     "run.q and run.u"
@@ -31,7 +31,7 @@ EULER_PARAMETERS = ("e0", "e1", "e2", "e3")
 
 
 class _Labels:
-    """Names and units of all that a run has."""
+    """Names and units of all data of a run."""
 
     def __init__(self, run: Run) -> None:
         memory = run.memory
@@ -53,7 +53,7 @@ class _Labels:
 
 
 def dataset_of(run: Run) -> xarray.Dataset:
-    """The frames of a run as a dataset; see :meth:`articulon.runs.run.Run.to_xarray`."""
+    """Return the frames of a run as a dataset; see :meth:`articulon.runs.run.Run.to_xarray`."""
     try:
         import xarray
     except ImportError:
@@ -90,7 +90,7 @@ def dataset_of(run: Run) -> xarray.Dataset:
 
 
 def table_of(run: Run, coordinates: bool) -> pandas.DataFrame:
-    """The frames of a run as a table; see :meth:`articulon.runs.run.Run.to_pandas`."""
+    """Return the frames of a run as a table; see :meth:`articulon.runs.run.Run.to_pandas`."""
     try:
         import pandas
     except ImportError:
@@ -110,12 +110,12 @@ def table_of(run: Run, coordinates: bool) -> pandas.DataFrame:
 
 
 def _refuse_twins(names: Iterable[str], taken: Container[str], where: str, what: str, instead: str) -> None:
-    """Raises ArticulonError for a name that something else in the same table has, which it would replace."""
+    """Raise ArticulonError for a name that would replace another column or variable of the same name."""
     for name in names:
         if name in taken:
             raise ArticulonError(f"{where}: {shown(name)} is also the name of {what}; {instead}")
 
 
 def _title(run: Run) -> str:
-    """What the run is of."""
+    """Title of the run."""
     return str(getattr(run.case, "title", "") or getattr(run.case, "name", "") or "")

@@ -1,4 +1,4 @@
-"""How a run is shown while it goes."""
+"""Progress display of a run."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 BETWEEN = 0.05
-"""Shortest time between two drawings of the bar [s]."""
+"""Shortest time between two updates of the bar [s]."""
 PATIENCE = 1.0
-"""For how long a run goes on before it is shown of itself [s]: what ends sooner needs no bar."""
+"""Run time before a bar appears by itself [s]; shorter runs need none."""
 
 
 def shown_by(progress: SomeProgress | bool | None) -> SomeProgress:
-    """What shows a run.
+    """Return the progress display of a run.
 
     Parameters
     ----------
     progress
-        Whoever shows it; True for a bar on standard error or in a notebook, False for nothing. None shows a bar where a
-        person is looking, in a terminal or a notebook, and the run takes longer than a second.
+        An object that shows the progress; True for a bar on standard error or in a notebook, False for none. None shows
+        a bar in an interactive terminal or notebook, for runs longer than a second.
 
     Raises
     ------
     CaseError
-        For what is none of these.
+        For any other value.
     """
     from articulon.inputs import shown
     from articulon.simulation.run_request import Silent
@@ -52,10 +52,10 @@ def shown_by(progress: SomeProgress | bool | None) -> SomeProgress:
 
 
 class RunProgress:
-    """Shows a run on the standard error: a bar on a terminal, and a line at every tenth of the way elsewhere.
+    """Shows a run on standard error: a bar in a terminal, elsewhere a line at every tenth of the duration.
 
-    Anything with the methods ``start``, ``message``, ``update`` and ``finish`` can be given to
-    :func:`articulon.run` as ``progress``.
+    :func:`articulon.run` accepts any object with the methods ``start``, ``message``, ``update`` and ``finish`` as
+    ``progress``.
     """
 
     def __init__(self, console: Console | None = None, patience: float = 0.0) -> None:
@@ -71,16 +71,16 @@ class RunProgress:
         self._latest: tuple[float, float, int] | None = None
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
-        """The run begins, or goes on.
+        """The run begins or resumes.
 
         Parameters
         ----------
         total_time
-            The simulated time at which it will end [time].
+            The simulated time at the end [time].
         unit
             The symbol of the unit of time.
         resumed_from
-            The simulated time at which it goes on [time].
+            The simulated time at which the run resumes [time].
         """
         self._total, self._first, self._unit = total_time, resumed_from, unit
         self._began, self._warm = monotonic(), False
@@ -90,7 +90,7 @@ class RunProgress:
             self._show()
 
     def _show(self) -> None:
-        """Begin to say and draw."""
+        """Start to display."""
         self._quiet = False
         if self._resumed:
             self.message(f"continuing from {self._with_unit(f'{self._resumed:.6g}')}")
@@ -111,11 +111,11 @@ class RunProgress:
         self._bar.start()
 
     def message(self, text: str) -> None:
-        """Something that a person should know, such as that kernels are being compiled."""
+        """Show a message to the user, such as that kernels are being compiled."""
         self._console.print(printable(text), markup=False)
 
     def update(self, time: float, step: float, steps: int) -> None:
-        """How far the run has come: simulated time [time], length of the current step [time], steps taken."""
+        """Show the simulated time [time], the current step length [time] and the number of steps taken."""
         now = monotonic()
         if self._quiet and now - self._began < self._patience:
             return
@@ -131,7 +131,7 @@ class RunProgress:
         simulated = f"{time:.6g} of {self._with_unit(f'{self._total:.6g}')}"
         rate = f"{self._rate(time)}  step {self._with_unit(f'{step:.3g}')}, {steps:,} taken"
         if not self._warm:
-            # What is compiled for the first steps does not count in the rates that are shown later.
+            # Compilation during the first steps is left out of the displayed rates.
             self._warm, self._began, self._first = True, monotonic(), time
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=time, simulated=simulated, rate=rate)
@@ -142,13 +142,13 @@ class RunProgress:
             self.message(f"{simulated}  {rate}")
 
     def finish(self, text: str = "") -> None:
-        """The run is over; the text says how it ended."""
+        """The run has ended; the text says how."""
         self.close()
         if text and not self._quiet:
             self.message(text)
 
     def close(self) -> None:
-        """Take the bar off the screen, however the run ended."""
+        """Remove the bar from the screen, however the run ended."""
         if self._bar is not None:
             if self._latest is not None:
                 self._draw(*self._latest)

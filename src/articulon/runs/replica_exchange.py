@@ -1,5 +1,5 @@
-"""Replica exchange: runs of one model at several temperatures, or with several sets of locked joints, that exchange
-their coordinates now and then so that each keeps its own distribution exactly."""
+"""Replica exchange: runs of one model at several temperatures, or with several sets of locked joints, which exchange
+their coordinates from time to time such that each keeps its own distribution exactly."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from articulon.storage.atomic_writing import write_text
 from articulon.thermostats.base import BaseThermostat
 
 EXCHANGES = Path("exchanges")
-"""Where results go by default, a folder for each case."""
+"""Default folder of results; each case gets a subfolder."""
 OWN = ("duration", "thermostat")
-"""What a case says itself."""
+"""Arguments that a case specifies itself."""
 
 
 def replica_exchange(
@@ -56,66 +56,64 @@ def replica_exchange(
 ) -> ReplicaExchange:
     """Run a model at several temperatures, or with several sets of locked joints, and exchange coordinates.
 
-    After each time ``every`` neighbouring runs i and j try to exchange their coordinates x and y, those of even i and
-    of odd i in turn. The exchange is accepted with the probability
+    After each interval ``every``, neighbouring runs i and j try to exchange their coordinates x and y, alternately for
+    even and for odd i. The exchange is accepted with the probability
 
         min(1, π_i(y) π_j(x) / (π_i(x) π_j(y))),   π_k(q) ∝ exp(−U(q)/kT_k) √det M_k(q),
 
-    M_k being the mass matrix of the joints that move in run k; with Fixman's potential, which takes the determinant
-    out, the root is left out. Speeds are then drawn anew. So the product of all π_k is kept exactly (Sugita and
-    Okamoto, Chem. Phys. Lett. 314, 141, 1999, whose rule this is for temperatures alone; with locked joints, each run
-    keeps the distribution that π_k has where those joints are held, whatever they are held at).
+    where M_k is the mass matrix of the joints that move in run k. With Fixman's potential, which cancels the
+    determinant, the root is left out. Speeds are then redrawn. So the product of all π_k is kept exactly. The rule for
+    temperatures is that of Sugita and Okamoto, Chem. Phys. Lett. 314, 141, 1999. A run with locked joints keeps the
+    distribution π_k at fixed values of those joints, whatever the values are.
 
     Parameters
     ----------
     model
-        A model, whose runs are kept in memory, or a case, its name or file, whose runs are kept in a folder each. The
-        temperatures of Fixman's potential and of Brownian forces become those of each run.
+        A model, whose runs are kept in memory, or a case, its name or its file, whose runs are kept in a folder each.
+        The temperatures of Fixman's potential and of Brownian forces are set to that of each run.
     duration
         Simulated time of each run of a model [time]. A case has its own.
-    every
-        Time between two exchanges [time]: a whole number of them fills the duration. That of a case must be a whole
-        number of the intervals between its frames.
-    temperatures
-        Of the runs, neighbours next to each other [temperature]; that of the thermostat for all by default.
+    Time between exchanges [time]; the duration must be a whole number of these intervals. For a case it must be a whole
+    number of the frame intervals. temperatures
+        Temperatures of the runs in order [temperature]; by default all have that of the thermostat.
     locked
-        For each run the bodies whose joints are locked, as ``locked`` of :func:`articulon.simulate` takes them; none
-        by default.
+        For each run, the bodies whose joints are locked, as in ``locked`` of :func:`articulon.simulate`; none by
+        default.
     thermostat
-        For a model, one of ``articulon.thermostats``; its temperature becomes that of each run. A case has its own.
+        For a model, one of ``articulon.thermostats``; its temperature is set to that of each run. A case has its own.
     seed
-        Chooses the random numbers; 1 by default, or that of the case.
+        Seed of the random numbers; 1 by default, or that of the case.
     out
-        For a case, the folder of the results, ``exchanges/<case>`` by default: a folder for each run, ``exchange.json``
-        with what has been accepted, ``walkers.csv``, and the page ``exchange.html``.
+        For a case, the folder of the results, ``exchanges/<case>`` by default. It gets a folder for each run,
+        ``exchange.json`` with the accepted exchanges, ``walkers.csv``, and the page ``exchange.html``.
     resume
-        For a case: go on with the exchange that the folder holds, to the bits of an unbroken one, or begin it where
-        there is none yet. With a longer ``run.duration`` among the overrides of the case it goes on to that time.
+        For a case: continue the exchange in the folder, bit for bit as an uninterrupted one, or start it if there is
+        none. With a longer ``run.duration`` among the overrides of the case, it continues to that time.
     progress
-        See :func:`articulon.run`. For a model, whose runs are made by turns, nothing is shown by default.
+        See :func:`articulon.run`. For a model, whose runs advance in turn, nothing is shown by default.
     allow_code
-        For a case: whether functions that it names may run.
+        For a case: whether Python functions that it names may run.
     options
-        For a model, those of :func:`articulon.simulate`, the same for all runs: ``rule``, ``step``, ``drift`` …;
-        ``frames`` between two exchanges, one by default.
+        For a model, options of :func:`articulon.simulate`, equal for all runs: ``rule``, ``step``, ``drift`` …;
+        ``frames`` counts the frames between two exchanges, one by default.
 
     Returns
     -------
     ReplicaExchange
-        The runs, and what has been exchanged.
+        The runs and their exchanges.
 
     Raises
     ------
     CaseError
-        For fewer than two runs, lists of different lengths, a duration that is no whole number of exchanges, and what
-        :func:`articulon.simulate` and :func:`articulon.run` refuse.
+        For fewer than two runs, lists of different lengths, a duration that is not a whole number of exchange
+        intervals, and whatever :func:`articulon.simulate` and :func:`articulon.run` reject.
     ModelError
         For locked joints in a model with loop constraints.
     ArticulonError
-        For a folder that holds another exchange, or in which one is going on.
+        For a folder that holds another exchange, or in which one is active.
     DivergenceError, KeyboardInterrupt
-        As for :func:`articulon.simulate` and :func:`articulon.run`. What has been computed of a model between exchanges
-        is the exception's ``exchange``; a case goes on by ``resume=True``.
+        See :func:`articulon.simulate` and :func:`articulon.run`. For a model, the exception's ``exchange`` holds the
+        results up to the last exchange; continue a case with ``resume=True``.
 
     Examples
     --------
@@ -142,12 +140,12 @@ def replica_exchange(
     if out is not None or resume:
         raise CaseError(
             "replica_exchange: out, resume: the runs of a model are kept in memory; give a case, or write each run "
-            "into a folder by its save"
+            "into a folder with its save method"
         )
     if not isinstance(thermostat, BaseThermostat):
         raise CaseError(f"replica_exchange: thermostat: expected one of articulon.thermostats, got {shown(thermostat)}")
     if duration is None:
-        raise CaseError("replica_exchange: duration: say how long the runs are to be")
+        raise CaseError("replica_exchange: duration: give the duration of the runs")
     thermostat = thermostat.resolved(model.units, "replica_exchange: thermostat")
     first = checked_seed(1 if seed is None else seed, "replica_exchange: seed", CaseError)
     ladder = ladder_of(model, thermostat, duration, every, first, temperatures, locked)
@@ -160,7 +158,7 @@ def replica_exchange(
 def _of_model(
     model: Model, thermostat: BaseThermostat, ladder: Ladder, progress: Any, options: dict[str, Any]
 ) -> ReplicaExchange:
-    """The runs of a model, in memory."""
+    """Run the exchange of a model, in memory."""
     frames = options.pop("frames", 1)
     options.setdefault("speeds", "thermal")
     shown_as = False if progress is None else progress
@@ -189,12 +187,12 @@ def _of_model(
 
 
 def replicas_of(runs: Sequence[Run]) -> list[Replica]:
-    """Runs in memory as they exchange."""
+    """Return runs in memory as replicas."""
     return [Replica(run.memory.prepared, run.memory.state) for run in runs]  # type: ignore[union-attr]
 
 
 def default_folder(case: Case) -> Path:
-    """Where the exchange of a case goes when nothing is said."""
+    """Default folder of a case's exchange."""
     return EXCHANGES / case.folder_name
 
 
@@ -209,7 +207,7 @@ def _of_case(
     progress: Any,
     allow_code: bool,
 ) -> ReplicaExchange:
-    """The runs of a case, in a folder."""
+    """Run the exchange of a case, in a folder."""
     resume = flag(resume, "replica_exchange, resume", CaseError)
     allow_code = flag(allow_code, "replica_exchange, allow_code", CaseError)
     case = given if isinstance(given, Case) else load_case(given, allow_code=allow_code)

@@ -1,4 +1,4 @@
-"""A run as users have it: results, in memory or in a folder, and what can be done with them."""
+"""The public class of a run: its results, in memory or in a folder, and operations on them."""
 
 from __future__ import annotations
 
@@ -26,38 +26,44 @@ if TYPE_CHECKING:
     from articulon.studio.replay import Replay
 
 REPORT = "report.html"
-"""What the report of a run is called in its folder."""
+"""File name of a run's report in its folder."""
 
 
 class Run(results.Run):
     """A run: its results in the units of its case, whether they are in memory or in a folder.
 
     :func:`articulon.simulate`, :func:`articulon.run`, :func:`articulon.open_run` and :func:`articulon.resume` return
-    one. Arrays are read or computed when they are first asked for.
+    one. Arrays are read or computed on first access.
     """
 
     @classmethod
     def of(cls, run: results.Run) -> Self:
-        """The same results."""
+        """Convert the results of a run to this class.
+
+        Parameters
+        ----------
+        run
+            The results that are taken over.
+        """
         made = cls.__new__(cls)
         made.__dict__.update(run.__dict__)
         return made
 
     def save(self, folder: str | Path, *, atoms: str | None = None, atoms_every: int = 1) -> Path:
-        """Write the run into a folder: case, frames, state, figures and report, as :func:`articulon.run` writes them.
+        """Write the run into a folder: case, frames, state, figures and report, as :func:`articulon.run` does.
 
-        A run in memory goes on there, by :meth:`extend` of what :func:`articulon.open_run` gives, or by ``articulon run
-        case.toml --out FOLDER --resume`` at the command line; the run itself stays in memory.
+        The saved run can be continued there, with :func:`articulon.open_run` and :meth:`extend`, or with ``articulon
+        run case.toml --out FOLDER --resume`` at the command line. This run stays in memory.
 
         Parameters
         ----------
         folder
-            A folder that holds no run; it is made where it is missing.
+            A folder that holds no run; it is created if missing.
         atoms
-            Which atoms the trajectory holds, in MDAnalysis's language, or ``"none"``; all by default, where the model
-            has atoms.
+            Atoms that the trajectory stores, in MDAnalysis's language, or ``"none"``; by default all, if the model has
+            atoms.
         atoms_every
-            Atoms are in each frame whose number is a multiple of this.
+            Atoms are stored in each frame whose number is a multiple of this.
 
         Returns
         -------
@@ -67,17 +73,17 @@ class Run(results.Run):
         Raises
         ------
         CaseError
-            For a model that no case file can hold: flexible bodies, or forces and motions that are Python functions;
-            for a selection of no atoms.
+            For a model that no case file can describe: flexible bodies, or forces and motions that are Python
+            functions; and for a selection of no atoms.
         ArticulonError
-            For a folder that holds a run, for a run that is in a folder already, one whose frames are not equally far
-            apart, and for a full disk.
+            For a folder that holds a run, a run that is in a folder already, frames that are not equally spaced, and a
+            full disk.
         """
         from articulon.simulation.saving import save
         from articulon.studio.run_report import write_report_of
 
         if self.memory is None:
-            raise ArticulonError(f"{self.folder}: this run is in its folder already; copy the folder")
+            raise ArticulonError(f"{self.folder}: this run is already in a folder; copy that folder")
         place = path_of(folder, "run.save, folder", CaseError)
         if atoms is not None and not isinstance(atoms, str):
             raise CaseError(f"run.save, atoms: expected a selection, such as 'protein', got {shown(atoms)}")
@@ -86,12 +92,12 @@ class Run(results.Run):
         return place
 
     def report(self, file: str | Path | None = None) -> Path:
-        """Write the report of the run, one HTML file with its figures, readable without a network.
+        """Write the report of the run, one HTML file with its figures that needs no network.
 
         Parameters
         ----------
         file
-            The file; ``report.html`` in the folder of the run by default, and in the present one for a run in memory.
+            The file; by default ``report.html`` in the folder of the run, or in the current folder for a run in memory.
 
         Returns
         -------
@@ -101,7 +107,7 @@ class Run(results.Run):
         Raises
         ------
         ArticulonError
-            For results that cannot be read, and a file that cannot be written.
+            If results cannot be read, or the file cannot be written.
         """
         from articulon.studio.run_report import write_report_of
 
@@ -119,34 +125,34 @@ class Run(results.Run):
         precision: int = 3,
         coordinates: str | Sequence[str] = "*",
     ) -> Path:
-        """Write the run for other programs, in the format that the ending of the file names.
+        """Export the run in the format that the file name's ending selects.
 
         Parameters
         ----------
         file
             A new file: ``.xtc``, ``.dcd`` or ``.pdb`` for atoms, ``.csv`` for joint coordinates, ``.gsd`` for contact
-            spheres, ``.mp4`` or ``.gif`` for a film of ten seconds at most. Beside an XTC or DCD file a PDB file of the
-            first frame is written, for programs that want names.
+            spheres, ``.mp4`` or ``.gif`` for a video of at most ten seconds. With an XTC or DCD file, a PDB file of the
+            first frame is written too, for programs that need names.
         select
-            Which atoms, in MDAnalysis's language: ``"protein"``, ``"name CA"``. Distances, as in ``"around 5
+            Selection of atoms, in MDAnalysis's language: ``"protein"``, ``"name CA"``. Distances, as in ``"around 5
             protein"``, are those of the first frame that is written.
         frames
-            Which frames: ``"10:200:5"`` or a slice, without the last number itself, or a list of numbers; all by
-            default. Negative numbers count from the end. Atoms are computed from the joint coordinates in double
-            precision, so that it does not matter which the trajectory holds.
+            Selection of frames: ``"10:200:5"`` or a slice, which exclude the last number itself, or a list of numbers;
+            all by default. Negative numbers count from the end. Atoms are computed from the joint coordinates in double
+            precision, whichever of them the trajectory stores.
         align
-            ``"backbone"`` moves each frame as a whole onto the first one that is written, by the least squares of the
-            backbones' atoms (N, CA and C; P, O5', C5', C4', C3' and O3' of nucleotides), or of all heavy atoms but
-            those of water and ions where there are none; their middle is the origin. A box, whose edges would have to
-            turn with the atoms, is then left out. ``"none"`` leaves all where it is.
+            ``"backbone"`` aligns each frame to the first one that is written, by the least-squares fit of the backbone
+            atoms (N, CA and C; P, O5', C5', C4', C3' and O3' of nucleotides), or without these of all heavy atoms
+            except those of water and ions; their centre is the origin. The box is then left out, because its edges
+            would have to rotate with the atoms. ``"none"`` does not align.
         wrapped
-            Whether each molecule is moved by whole edges of the box so that its centre of mass lies in it, and nothing
-            is aligned. Molecules are always whole.
+            Whether each molecule is shifted by whole box edges so that its centre of mass lies in the box; frames are
+            then not aligned. Molecules are always whole.
         precision
-            Digits after the point that XTC keeps of nanometres.
+            Decimal places of nanometres that XTC keeps.
         coordinates
-            For ``.csv``: names of joint coordinates, ``*`` standing for any letters; all by default. Angles are in
-            degrees, from −180 to 180.
+            For ``.csv``: names of joint coordinates, where ``*`` stands for any characters; all by default. Angles are
+            in degrees, from −180 to 180.
 
         Returns
         -------
@@ -156,8 +162,8 @@ class Run(results.Run):
         Raises
         ------
         ArticulonError
-            For an unknown ending, a file that is there already, a selection of nothing, frames that there are not, and
-            a run without atoms.
+            For an unknown ending, an existing file, an empty selection, frames that do not exist, and a run without
+            atoms.
         """
         from articulon.runs import atom_export
 
@@ -188,10 +194,10 @@ class Run(results.Run):
         return path
 
     def animate(self) -> Replay:
-        """The run in three dimensions, as a page that plays it: notebooks show it, and ``.save(file)`` writes it.
+        """Return the run as an animated 3D page, which notebooks display and ``.save(file)`` writes.
 
-        It needs neither a server nor a network. Of long runs and large models it holds as many frames, at equal
-        distances, as keep it below 5 MB; ``.frames`` are their numbers.
+        The page needs neither server nor network. For long runs and large models it holds as many equally spaced frames
+        as keep it below 5 MB; ``.frames`` are their numbers.
 
         Returns
         -------
@@ -201,8 +207,8 @@ class Run(results.Run):
         Raises
         ------
         ArticulonError
-            Where viser is not installed (``pip install 'articulon[studio]'``), for a run without frames, and for places
-            that are not numbers.
+            If viser is not installed (``pip install 'articulon[studio]'``), for a run without frames, and for positions
+            that are not finite.
         """
         from articulon.studio.replay import replay_of
         from articulon.studio.run_frames import RunFrames
@@ -210,12 +216,12 @@ class Run(results.Run):
         return replay_of(RunFrames(self))
 
     def to_xarray(self) -> xarray.Dataset:
-        """The frames as a dataset with names and units.
+        """Return the frames as a dataset with names and units.
 
         Variables are ``positions`` (time, body, axis), ``rotations`` (time, body, euler_parameter), ``q`` (time,
         coordinate), ``u`` (time, speed), ``works`` (time, channel) of the channels that act, and every other observable
-        (time). Units are in ``.attrs["units"]`` of each, and those of coordinates and speeds in ``coordinate_unit`` and
-        ``speed_unit``; numbers are those of the case's units.
+        (time). Units are in ``.attrs["units"]`` of each variable, and in ``coordinate_unit`` and ``speed_unit`` for
+        coordinates and speeds; they are the units of the case.
 
         Returns
         -------
@@ -225,23 +231,23 @@ class Run(results.Run):
         Raises
         ------
         ArticulonError
-            Where xarray is not installed (``pip install 'articulon[tables]'``), and for an observable that has the name
-            of another array.
+            If xarray is not installed (``pip install 'articulon[tables]'``), or an observable has the name of another
+            array.
         """
         from articulon.runs.labelled_data import dataset_of
 
         return dataset_of(self)
 
     def to_pandas(self, *, coordinates: bool = True) -> pandas.DataFrame:
-        """The frames as a table: a row for each, by its time.
+        """Return the frames as a table with a row for each frame, indexed by time.
 
         Columns are the observables (energies, works, temperatures, factors), the joint coordinates and the joint
-        speeds by their names. ``.attrs["units"]`` has the units by column; numbers are those of the case's units.
+        speeds, by name. ``.attrs["units"]`` has the unit of each column, in the units of the case.
 
         Parameters
         ----------
         coordinates
-            Whether joint coordinates and speeds are in it; large models have many.
+            Whether to include joint coordinates and speeds; large models have many.
 
         Returns
         -------
@@ -251,8 +257,8 @@ class Run(results.Run):
         Raises
         ------
         ArticulonError
-            Where pandas is not installed (``pip install 'articulon[tables]'``), and for a coordinate that has the name
-            of an observable.
+            If pandas is not installed (``pip install 'articulon[tables]'``), or a coordinate has the name of an
+            observable.
         """
         from articulon.runs.labelled_data import table_of
 
@@ -265,16 +271,16 @@ class Run(results.Run):
         frames: int | None = None,
         progress: Progress | bool | None = None,
     ) -> Self:
-        """Go on from where the run ended, to the bits of an unbroken one; the run then holds all frames.
+        """Continue the run from its end, bit for bit as an uninterrupted one; the run then holds all frames.
 
         Parameters
         ----------
         duration
-            How much longer [time]; a string carries its unit. None for a run that was interrupted: to the end that was
-            asked for.
+            Additional simulated time [time]; a string carries its unit. None for an interrupted run: up to the end that
+            was asked for.
         frames
-            Of a run in memory: number of equal intervals between the frames that come, as long as those before by
-            default. In a folder they are always as long.
+            For a run in memory: number of equal intervals between the new frames, by default as long as before. In a
+            folder the frame interval is fixed.
         progress
             See :func:`articulon.run`.
 
@@ -286,12 +292,11 @@ class Run(results.Run):
         Raises
         ------
         CaseError
-            For a duration that is no whole number of steps or, in a folder, of the intervals between frames.
+            For a duration that is not a whole number of steps or, in a folder, of frame intervals.
         ArticulonError
-            For a run in a folder that was ended by what its case watches, or has not come to its end and is given a
-            duration.
+            For a run in a folder that its stop condition has ended, or that was interrupted and is given a duration.
         DivergenceError, KeyboardInterrupt
-            As for :func:`articulon.simulate` and :func:`articulon.run`. The run then holds what has been computed.
+            See :func:`articulon.simulate` and :func:`articulon.run`. The run then holds the results so far.
         """
         if self.memory is None:
             self._extend_folder(duration, frames, shown_by(progress))
@@ -308,7 +313,7 @@ class Run(results.Run):
         return self
 
     def _take(self, part: results.Run) -> None:
-        """Add the frames of a run that goes on from this one."""
+        """Append the frames of a run that continues this one."""
         assert self.memory is not None and part.memory is not None
         memory = joined(self.memory, part.memory)
         self.__dict__.clear()
@@ -316,15 +321,15 @@ class Run(results.Run):
 
     def _extend_folder(self, duration: float | str | None, frames: int | None, progress: Progress) -> None:
         if frames is not None:
-            raise CaseError("extend: frames: in a folder frames are as far apart as they were; leave them out")
+            raise CaseError("extend: frames: a run in a folder keeps its frame interval; leave it out")
         folder = self.folder
         case = case_of(self)
         if duration is None and self.complete:
-            raise CaseError("extend: duration: the run has come to its end; say how much longer it is to go on")
+            raise CaseError("extend: duration: the run is complete; give the additional time")
         if duration is not None and not self.complete:
             raise ArticulonError(
-                f"{folder}: extend: the run was {self.summary['status']} before its end; go on with run.extend(), and "
-                "longer after that"
+                f"{folder}: extend: the run was {self.summary['status']} before its end; call run.extend() first, and "
+                "extend it after that"
             )
         if duration is not None and self.summary.get("stop_time") is not None:
             raise ArticulonError(f"{folder}: extend: the run has {self.summary['status']}, which ended it")
@@ -337,7 +342,7 @@ class Run(results.Run):
         self.report()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: how the run ended, its figures and its arrays."""
+        """HTML for notebooks: how the run ended, its figures and its arrays."""
         memory = self.memory
         if memory is not None:
             figures: dict[str, Any] = {"status": memory.status, "steps": int(memory.state.counters[STEPS])}
@@ -366,33 +371,32 @@ class Run(results.Run):
     def fidelity(
         self, tolerance: float | str | None = None, error: Literal["time", "position"] = "time", budget: float = 0.05
     ) -> dict[str, Any] | None:
-        """Whether a scaled run in memory can be trusted; None where nothing was scaled.
+        """Compute the verdict on a scaled run in memory; None if nothing was scaled.
 
-        An unscaled simulation is made beside it, from its first frame on; see ``docs/fidelity.md``. The verdict on a
-        run in a folder is in its ``summary``, made by what ``[fidelity]`` of its case says.
+        It makes an unscaled reference simulation from the first frame; see ``docs/fidelity.md``. The verdict on a run
+        in a folder is in its ``summary``, with the settings in ``[fidelity]`` of its case.
 
         Parameters
         ----------
         tolerance
-            Relative error that is trusted, also as ``"2 %"``; that of the policy by default where it has one, or else
-            0.02.
+            Accepted relative error, also as ``"2 %"``; by default that of the policy if it has one, else 0.02.
         error
-            What the tolerance is about: when places are reached, relative to the duration, or where bodies are at each
-            moment, relative to the range of each motion.
+            Kind of error: ``"time"`` compares when positions are reached, relative to the duration; ``"position"``
+            compares where bodies are at each time, relative to the range of each motion.
         budget
-            What the unscaled simulation may cost, as a part of the evaluations of forces; some thousands are always
-            allowed for small models, and 0 is for none.
+            Largest cost of the unscaled simulation, as a fraction of the run's force evaluations; some thousands are
+            always allowed for small models. 0 allows no unscaled simulation.
 
         Returns
         -------
         dict
             ``verdict``, one of "trusted", "suspect", "violated" and "inconclusive"; the ``worst`` motion; ``broken``,
-            ``since``, the ``premises`` and what they ``cost``, as in ``summary.json`` of a run.
+            ``since``, the ``premises`` and their ``cost``, as in ``summary.json`` of a run.
 
         Raises
         ------
         CaseError
-            For a tolerance, a budget or a kind of error that cannot be.
+            For an invalid tolerance, budget or kind of error.
         ArticulonError
             For a run in a folder.
         """

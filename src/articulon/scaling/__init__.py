@@ -1,5 +1,5 @@
-"""Scaling policies, one file each: the factor of each channel at each step. One is found by being here: the names below
-are written out for type checkers and editors alone."""
+"""Scaling policies, one per file: the factor of each channel at each step. Every policy class in this
+package is found automatically; the names below are listed for type checkers and editors only."""
 
 from typing import Annotated, TypeAlias
 
@@ -17,10 +17,10 @@ from articulon.scaling.threshold import ThresholdAdaptive
 from articulon.scaling.two_factor import TwoFactor
 
 POLICIES = Family("scaling policy", "policy", lambda member: issubclass(member, ScalingPolicy))
-"""All scaling policies by their ``policy``: the classes of this package that have one."""
+"""All scaling policies by their ``policy``: every class of this package that has one."""
 POLICIES.discover(__name__, __path__)
 Policy: TypeAlias = Annotated[ScalingPolicy, POLICIES]
-"""Any scaling policy, chosen by its ``policy``."""
+"""Any scaling policy, selected by its ``policy``."""
 globals().update({member.__name__: member for member in POLICIES})
 
 __all__ = [

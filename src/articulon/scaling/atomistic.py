@@ -18,17 +18,18 @@ def atomistic(parameters, sums, factor):
 
 
 class Atomistic(ScalingPolicy):
-    """M q'' + (ζ + a2 kd ζ') M q' = a2 Γ: every force but the thermostat's ζ is multiplied by a2, as published.
+    """M q'' + (ζ + a2 kd ζ') M q' = a2 Γ: every force except the thermostat's ζ is multiplied by a2, as published.
 
-    The thermostat keeps the kinetic temperature at its target Td, and forces weaker by a2 let the system sample
-    positions with the weight of a2 Φ/(k Td): the configuration is that of **Td/a2**. With a2 = 10⁻³ and 773 K that is
-    773,000 K, and molten ions disperse like a gas. ``atomistic-clock`` is the form that keeps the configuration.
+    The thermostat keeps the kinetic temperature at its target Td, and forces scaled by a2 make the system sample
+    positions with the weight exp(−a2 Φ/(k Td)): the configuration is that of temperature **Td/a2**. With a2 = 10⁻³ and
+    773 K that is 773,000 K, and molten ions disperse like a gas. ``atomistic-clock`` is the form that preserves the
+    configuration.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["atomistic"] = "atomistic"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
-    """The factor; Guy proposes ε = 1/(kd ζ') in the chosen unit of time as a first guess."""
+    """Factor a2; Guy proposes ε = 1/(kd ζ') in the chosen unit of time as a first guess."""
     law = staticmethod(atomistic)
     thermostatted: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""A factor that follows the thermostat, as Guy (2018, 4.3 and 4.8) suggests and leaves open."""
+"""A factor that adapts to the thermostat, as Guy (2018, 4.3 and 4.8) suggests without giving an equation."""
 
 import math
 from typing import Annotated, ClassVar, Literal, Self
@@ -31,19 +31,19 @@ def atomistic_adaptive(parameters, sums, factor):
 class AtomisticAdaptive(ScalingPolicy):
     """M q'' + (ζ + a2 kd ζ') M q' = a2 Γ with a2 = ε(t) = 1/(\\|kd ζ'\\| τ), within [minimum, 1] and smoothed.
 
-    ε is Guy's small parameter (4.5) in the time scale τ, and 1 wherever kd ζ' is small. It passes through 1 whenever
-    the temperature passes its target, so that a2 follows it as ln a2 = ∫ ln ε(t') exp(−(t − t')/m) dt'/m with a memory
-    m, from 1 at the start. The configuration is heated as by ``atomistic``, to **Td/a2** of a mean a2; and since a
-    factor that varies does work that no energy function accounts for, energy is booked as work alone.
+    ε is Guy's small parameter (4.5) in the time scale τ, limited to 1 where kd ζ' is small. It reaches 1 whenever the
+    temperature crosses its target, so a2 is smoothed as ln a2 = ∫ ln ε(t') exp(−(t − t')/m) dt'/m with a memory m,
+    starting from 1. The configuration is heated as by ``atomistic``, to **Td/a2** for a mean a2. Because a varying
+    factor does work that no energy function accounts for, energy is booked as work only.
     """
 
     policy: Literal["atomistic-adaptive"] = "atomistic-adaptive"
     minimum: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1e-3
-    """The least a2."""
+    """Smallest a2."""
     time_scale: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
-    """τ, the time scale at which the system is looked at [time]; Guy's Case II is that of a nanosecond."""
+    """τ, the time scale of interest [time]; Guy's Case II has a nanosecond."""
     memory: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
-    """m, over which a2 is smoothed [time]; τ/1000 by default."""
+    """m, the time over which a2 is smoothed [time]; τ/1000 by default."""
     law = staticmethod(atomistic_adaptive)
     varies = True
     thermostatted: ClassVar[bool] = True
@@ -60,9 +60,9 @@ class AtomisticAdaptive(ScalingPolicy):
         return np.array([float(self.minimum), float(self.time_scale), memory])
 
     def least_factor(self) -> float:
-        """minimum."""
+        """Return the minimum."""
         return float(self.minimum)
 
     def configurational_factor(self) -> None:
-        """It varies."""
+        """None: the factor varies."""
         return None

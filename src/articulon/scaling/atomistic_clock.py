@@ -1,4 +1,4 @@
-"""The consistent form of atomistic scaling: the target is scaled with the forces, and what is left is a clock."""
+"""The consistent form of atomistic scaling: the target is scaled with the forces, which only changes the clock."""
 
 import math
 from typing import Annotated, ClassVar, Literal
@@ -23,15 +23,15 @@ class AtomisticClock(ScalingPolicy):
     """M q'' + (ζ + kd ζ'/√a2) M q' = a2 Γ with ζ' = (q'ᵀ M q' − N k a2 Td)/Q, from initial speeds times √a2.
 
     With s = √a2 t and q' = √a2 dq/ds this is M d²q/ds² + (ζ* + kd dζ*/ds) M dq/ds = Γ for ζ = √a2 ζ*: exactly the
-    unscaled motion, with the same Q and kd, in a slower clock. The configuration is that of **Td**, where the form that
-    scales the forces and not the target makes it Td/a2. Steps and physics slow down alike: **there is no gain**, and
-    what it is for is to show so. The kinetic temperature is a2 Td, and is reported divided by a2.
+    unscaled motion, with the same Q and kd, in a slower clock. The configuration is that of **Td**, whereas scaling the
+    forces but not the target gives that of Td/a2. Steps and physics slow down alike: **there is no gain**, which this
+    policy serves to demonstrate. The kinetic temperature is a2 Td, and is reported divided by a2.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["atomistic-clock"] = "atomistic-clock"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
-    """The factor of the forces and of the target; the clock's is its root."""
+    """Factor of the forces and of the target; that of the clock is its square root."""
     law = staticmethod(atomistic_clock)
     thermostatted: ClassVar[bool] = True
 
@@ -40,7 +40,7 @@ class AtomisticClock(ScalingPolicy):
         return np.array([float(self.a2)])
 
     def least_factor(self) -> float:
-        """√a2, by which everything is slower."""
+        """√a2, by which all motion is slower."""
         return math.sqrt(float(self.a2))
 
     def target_factor(self) -> float:

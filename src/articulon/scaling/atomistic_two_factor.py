@@ -20,17 +20,17 @@ def atomistic_two_factor(parameters, sums, factor):
 class AtomisticTwoFactor(ScalingPolicy):
     """M q'' + (a2 ζ + a2 b2 kd ζ') M q' = a2 b2 Γ.
 
-    Guy (2018) names this case, where ζ is large as well, and prints no equation for it: this is the one that follows by
-    analogy with 2.15, with ζ in the place of the drag. ζ grows until the kinetic temperature is at its target Td all
-    the same, so that the configuration is that of **Td/(a2 b2)**.
+    Guy (2018) names this case, in which ζ is large as well, but prints no equation for it: this one follows by analogy
+    with 2.15, with ζ in place of the drag. ζ still grows until the kinetic temperature is at its target Td, so that the
+    configuration is that of **Td/(a2 b2)**.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("a2", "b2")
     policy: Literal["atomistic-two-factor"] = "atomistic-two-factor"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
-    """The factor of ζ."""
+    """Factor of ζ."""
     b2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
-    """What the other forces and kd ζ' are multiplied by besides."""
+    """Additional factor of the other forces and of kd ζ'."""
     law = staticmethod(atomistic_two_factor)
     thermostatted: ClassVar[bool] = True
 

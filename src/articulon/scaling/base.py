@@ -1,17 +1,17 @@
 """The contract of a scaling policy.
 
-A policy is a declaration and a jitted law ``law(parameters, sums, factor)``: it reads its parameters (a flat array) and
-what drives it, ``sums`` (20,): the magnitudes of the forces by channel, which are the sums of |F| over the bodies,
-unscaled, at the start of a step; then the thermostat's ζ and kd ζ' there [1/time], 0 without one; then the step that is
-about to be tried [time], 0 before the first. It writes the factor of each channel (8,). It may read ``factor``, which
-holds those of the step before, 1 before the first.
+A policy is a declaration and a jitted law ``law(parameters, sums, factor)``. The law reads its parameters (a flat
+array) and ``sums`` (20,). These begin with the magnitudes of the forces by channel: the sums of |F| over the bodies,
+unscaled, at the start of a step. Then follow the thermostat's ζ and kd ζ' there [1/time], 0 without one, and the step
+that is about to be tried [time], 0 before the first. The law writes the factor of each channel (8,). It may read
+``factor``, which holds the factors of the previous step, 1 before the first.
 
-For a policy that ``follows`` how the forces change (``integrate/lag_tracking.py``) there is besides the longest
-relaxation time of the model [time], the time since the factors last changed [time], 0 at the start, the time since the
-start [time], and by how much the scaling has made the latest tree late since then [time]; then, of the tree that lags
-most, the lag that it would have unscaled, as a part of its way, infinite before it is known, the rate at which its
-velocity changes [1/time] and its relaxation time [time]; then the factor that the joints within trees need, and the
-relaxation time of the one that needs it [time]. Its law is called when these are known anew.
+For a policy that ``follows`` the lag (``integrate/lag_tracking.py``) there follow: the longest relaxation time of the
+model [time]; the time since the factors last changed [time], 0 at the start; the time since the start [time]; and the
+largest delay of a tree that the scaling has caused so far [time]. Then, for the tree with the largest lag: the relative
+lag that it would have unscaled, infinite before it is known, the rate at which its velocity changes [1/time], and its
+relaxation time [time]. Last come the factor that the joints within trees need, and the relaxation time of the joint
+that needs it [time]. The law is called when these are updated.
 """
 
 import math
@@ -28,9 +28,9 @@ LAW = types.void(types.float64[::1], types.float64[::1], types.float64[::1])
 INPUTS = 20
 """Size of ``sums``."""
 ZETA, ZETA_RATE, STEP, RELAXATION, ELAPSED, AGE, DELAY, LAG, RATE, MEMORY, NEEDED, NEEDED_MEMORY = range(8, INPUTS)
-"""Where a law finds ζ, kd ζ', the step, the longest relaxation time, the times since the last change and since the
-start, the delay so far, the lag of trees, its rate and its relaxation time, and what joints need, with their relaxation
-time, behind the channels."""
+"""Positions in ``sums``, behind the channels, of ζ, kd ζ', the step, the longest relaxation time, the times since the
+last change and since the start, the delay so far, the lag of trees, its rate and its relaxation time, and what joints
+need, with their relaxation time."""
 
 
 class ScalingPolicy(Declaration):
@@ -41,57 +41,57 @@ class ScalingPolicy(Declaration):
     law: ClassVar[Any]
     """The jitted law."""
     scales: ClassVar[bool] = True
-    """Whether it scales anything."""
+    """Whether it scales any force."""
     switches: ClassVar[bool] = False
-    """Whether it switches at a ``threshold`` of the potential over the core's drag, which a short unscaled run finds
-    where it is None; ``core`` names the body whose drag it is."""
+    """Whether it switches at a ``threshold`` of the ratio of potential to core drag, which a short unscaled run
+    determines if it is None; ``core`` names the body whose drag is used."""
     varies: ClassVar[bool] = False
     """Whether the factors change along the run."""
     smooth: ClassVar[bool] = False
-    """Whether they change little by little, and not at moments of which one can speak."""
+    """Whether the factors change gradually, without distinct switching times."""
     follows: ClassVar[bool] = False
-    """Whether its law reads how far motions lag behind the forces, which ``State.memory`` is for."""
+    """Whether its law reads the lag of motions behind the forces, for which ``State.memory`` is needed."""
     thermostatted: ClassVar[bool] = False
-    """Whether it is one of Guy (2018, chapter 4), which is meaningless without a thermostat of Nosé and Hoover."""
+    """Whether it is a policy of Guy (2018, chapter 4), which requires a Nosé–Hoover thermostat."""
 
     def parameters(self, damping: float) -> np.ndarray:
-        """The law's parameters; ``damping`` is the core's translational drag coefficient β [mass/time]."""
+        """Return the law's parameters; ``damping`` is the core's translational drag coefficient β [mass/time]."""
         raise NotImplementedError
 
     def least_factor(self) -> float:
-        """The smallest factor that the damping can have: it lengthens every relaxation time by its inverse."""
+        """Smallest factor of the damping: it lengthens every relaxation time by its inverse."""
         return 1.0
 
     def first_factor(self) -> float:
-        """The factor that the damping has in the first steps."""
+        """Factor of the damping in the first steps."""
         return self.least_factor()
 
     def noise_factor(self) -> float:
-        """The factor of the damping that windows of noise are made for."""
+        """Factor of the damping for which noise windows are chosen."""
         return self.least_factor()
 
     def aim(self) -> float:
-        """The delay that is aimed at, relative to the time since the start, for a policy that follows the lag."""
+        """Target delay, relative to the time since the start, for a policy that follows the lag."""
         raise NotImplementedError
 
     def target_factor(self) -> float:
-        """What the target of a thermostat is multiplied by, and with it the initial kinetic energy: 1 but for
+        """Factor of the thermostat's target, and thus of the initial kinetic energy: 1 except for
         ``atomistic-clock``."""
         return 1.0
 
     def speed_factor(self) -> float:
-        """What the initial speeds are multiplied by: the square root of ``target_factor``."""
+        """Factor of the initial speeds: the square root of ``target_factor``."""
         return math.sqrt(self.target_factor())
 
     def configurational_factor(self) -> float | None:
-        """Temperature at which a thermostat makes a system sample positions, over the target: the kinetic temperature
-        over the factor of the potential. None where the factors vary."""
+        """Temperature at which positions are sampled with a thermostat, relative to its target: the kinetic
+        temperature divided by the factor of the potential. None if the factors vary."""
         return 1.0
 
     def notes(self, temperature: float | None) -> list[str]:
-        """What a reader of a run must know of it, whose Brownian forces have this temperature; None without any."""
+        """Notes for the user about a run with it, with Brownian forces of the given temperature; None without any."""
         return []
 
     def describe(self) -> dict[str, Any]:
-        """For the summary."""
+        """Describe the policy for the summary."""
         return self.model_dump()

@@ -21,7 +21,7 @@ class Constant(ScalingPolicy):
     positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["constant"] = "constant"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
-    """The factor, above 0 and usually far below 1."""
+    """Factor a2, above 0 and usually far below 1."""
     law = staticmethod(constant)
 
     def parameters(self, damping: float) -> np.ndarray:

@@ -15,7 +15,7 @@ def unscaled(parameters, sums, factor):
 
 
 class NoScaling(ScalingPolicy):
-    """Every force as it is."""
+    """Every force unchanged."""
 
     policy: Literal["none"] = "none"
     law = staticmethod(unscaled)

@@ -23,22 +23,22 @@ def scaled_smoothly_where_large(parameters, sums, factor):
 class SmoothAdaptive(ScalingPolicy):
     """M q'' + C + a2 β D q' = a2 Γ_others + a2* Γ_p, a2* = 1 − (1 − a2) (1 + tanh((Γ_p/β − α)/w))/2.
 
-    This is ``threshold-adaptive`` with a hyperbolic switch of the width w in the place of its jump. What is wrong with
-    the drift below the threshold is wrong here too: it is too fast by 1/a2. The fidelity section of the summary says
-    what it does.
+    This is ``threshold-adaptive`` with a hyperbolic switch of width w in place of its jump. It has the same error below
+    the threshold: the drift is too fast by 1/a2. The fidelity section of the summary shows the effect.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["smooth-adaptive"] = "smooth-adaptive"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
-    """The factor of the scaled forces."""
+    """Factor of the scaled forces."""
     threshold: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """α, the value of Γ_p/β about which the potential becomes scaled too [length/time]; None finds it by a short
-    unscaled run (Guy 2018, 5.2)."""
+    """α, the value of Γ_p/β around which scaling of the potential sets in [length/time]; with None a short unscaled run
+    determines it (Guy 2018, 5.2)."""
     width: Annotated[Quantity | None, Dimension("velocity", minimum=0, exclusive=True)] = None
-    """w: from α − w to α + w the switch goes 76 % of its way [length/time]; a tenth of the threshold by default."""
+    """w, width of the switch, which covers 76 % of its range from α − w to α + w [length/time]; a tenth of the
+    threshold by default."""
     core: BodyName | None = None
-    """The body whose β it is; the one with the largest by default."""
+    """Body that provides β; by default the one with the largest."""
     law = staticmethod(scaled_smoothly_where_large)
     switches = True
     varies = True
@@ -47,11 +47,11 @@ class SmoothAdaptive(ScalingPolicy):
     def parameters(self, damping: float) -> np.ndarray:
         """(a2, α, β, w)."""
         if self.threshold is None:
-            raise ValueError("the threshold has not been found yet")
+            raise ValueError("the threshold has not been determined yet")
         threshold = float(self.threshold)
         width = 0.1 * threshold if self.width is None else float(self.width)
         if not width > 0.0:
-            raise ValueError("a threshold of 0 leaves no width; give one")
+            raise ValueError("a threshold of 0 gives no default width; give one")
         return np.array([float(self.a2), threshold, damping, width])
 
     def least_factor(self) -> float:
@@ -59,5 +59,5 @@ class SmoothAdaptive(ScalingPolicy):
         return float(self.a2)
 
     def configurational_factor(self) -> None:
-        """It varies."""
+        """None: the factor varies."""
         return None

@@ -21,20 +21,20 @@ def scaled_where_large(parameters, sums, factor):
 class ThresholdAdaptive(ScalingPolicy):
     """M q'' + C + a2 β D q' = a2 Γ_others + a2* Γ_p, with a2* = a2 where Γ_p/β > α and 1 elsewhere.
 
-    Γ_p is the sum of |F| of the potential over the bodies and β the core's drag coefficient, once per accepted step.
-    Below the threshold the drag is scaled and the potential is not, so that the steady drift Γ_p/(a2 β) is too fast by
-    1/a2: as published. The fidelity section of the summary says what it does.
+    Γ_p is the sum of |F| of the potential over the bodies and β the core's drag coefficient, evaluated once per
+    accepted step. Below the threshold the drag is scaled but the potential is not, so that the steady drift Γ_p/(a2 β)
+    is too fast by 1/a2, as published. The fidelity section of the summary shows the effect.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["threshold-adaptive"] = "threshold-adaptive"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
-    """The factor of the scaled forces."""
+    """Factor of the scaled forces."""
     threshold: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """α, the value of Γ_p/β above which the potential is scaled too [length/time]; None finds it by a short unscaled
-    run (Guy 2018, 5.2)."""
+    """α, the value of Γ_p/β above which the potential is scaled too [length/time]; with None a short unscaled run
+    determines it (Guy 2018, 5.2)."""
     core: BodyName | None = None
-    """The body whose β it is; the one with the largest by default."""
+    """Body that provides β; by default the one with the largest."""
     law = staticmethod(scaled_where_large)
     switches = True
     varies = True
@@ -42,7 +42,7 @@ class ThresholdAdaptive(ScalingPolicy):
     def parameters(self, damping: float) -> np.ndarray:
         """(a2, α, β)."""
         if self.threshold is None:
-            raise ValueError("the threshold has not been found yet")
+            raise ValueError("the threshold has not been determined yet")
         return np.array([float(self.a2), float(self.threshold), damping])
 
     def least_factor(self) -> float:
@@ -50,5 +50,5 @@ class ThresholdAdaptive(ScalingPolicy):
         return float(self.a2)
 
     def configurational_factor(self) -> None:
-        """It varies."""
+        """None: the factor varies."""
         return None

@@ -1,4 +1,4 @@
-"""One factor for the drag, another product for all else (Guy 2018, 2.15)."""
+"""One factor for the drag, and another one in addition for all other forces (Guy 2018, 2.15)."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -23,9 +23,9 @@ class TwoFactor(ScalingPolicy):
     positional: ClassVar[tuple[str, ...]] = ("a2", "b2")
     policy: Literal["two-factor"] = "two-factor"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
-    """The factor of the drag."""
+    """Factor of the drag."""
     b2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
-    """What the other forces are multiplied by besides."""
+    """Additional factor of the other forces."""
     law = staticmethod(two_factor)
 
     def parameters(self, damping: float) -> np.ndarray:
@@ -37,7 +37,7 @@ class TwoFactor(ScalingPolicy):
         return float(self.a2)
 
     def notes(self, temperature: float | None) -> list[str]:
-        """The clock of positions, and the temperatures at which positions and speeds are sampled."""
+        """Describe the clock of positions, and the temperatures at which positions and speeds are sampled."""
         a2, b2 = float(self.a2), float(self.b2)
         clock = f"scaling: the two-factor policy relaxes positions more slowly by 1/b2 = {1 / b2:g}"
         if temperature is not None:

@@ -33,12 +33,13 @@ from articulon.algebra.vectors import (
     scale,
 )
 from articulon.dynamics import joints
+from articulon.dynamics.armatures import adding_armatures, kept_solution
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH, add_from
 from articulon.dynamics.derivatives.derivative_definitions import (
     Carried,
     copy_row,
-    factorise,
+    factorising,
     find_motion_columns,
     find_transposed_products,
     solve_rows,
@@ -46,7 +47,7 @@ from articulon.dynamics.derivatives.derivative_definitions import (
 from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_motion
 from articulon.dynamics.loops.conditions import loop_scratch
 from articulon.dynamics.loops.loop_passes import solving_with_loops
-from articulon.dynamics.motion_passes import find_motions, move_links, place_links, solve_and_keep
+from articulon.dynamics.motion_passes import find_motions, move_links, place_links
 from articulon.forces.base import AdjointAt, At
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import fill_all, filling, scaling
@@ -136,9 +137,9 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, actin
         rows = loop_scratch(forest, loops, e.system.motions, nu)
         wrench, articulated = rows.total, rows.articulated
         solved = [find_motions.bind(e.system.motions, e.motion_functions, time, rows.motion)]
-        solved += solving_with_loops(forest, loops, loads, ws, rows, udot)
+        solved += solving_with_loops(forest, loops, loads, ws, rows, udot, adding_armatures(e.model, loads[0]))
     else:
-        solved = [solve_and_keep.bind(forest, *loads, ws, udot, articulated)]
+        solved = [kept_solution(e.model, forest, loads, ws, udot, articulated)]
     passes = [
         place_links.bind(forest, q, ws),
         move_links.bind(forest, u, ws),
@@ -146,7 +147,7 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, actin
         *scaling(e, channels, factor),
         *solved,
         find_motion_columns.bind(forest, u, udot, gravity, ws, columns, acceleration),
-        factorise.bind(forest, columns, articulated, factors),
+        factorising(e.model, forest, columns, articulated, factors),
     ]
     if given.size:
         passes.append(keep_wrenches.bind(wrench, given))

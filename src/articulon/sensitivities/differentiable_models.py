@@ -11,7 +11,6 @@ from articulon.cases.case import Case
 from articulon.cases.loading import load_case
 from articulon.cases.schema import Stop
 from articulon.cases.simulated_model import declared_integrator
-from articulon.dynamics.armatures import refuse_armature
 from articulon.errors import CaseError, ModelError
 from articulon.forces.base import Force, check_durations
 from articulon.forces.brownian import Brownian, brownian_of
@@ -206,7 +205,6 @@ def _check_case(case: Case) -> None:
 
 def check_differentiable(model: Model, where: str) -> None:
     """Raises ModelError, naming the thing, for a model whose right-hand side has no derivatives."""
-    refuse_armature(model, where)
     if model.forest.flexible is not None:
         raise ModelError(
             f"{where}: derivatives of runs of models with flexible bodies are not built: forces on nodes and modes "

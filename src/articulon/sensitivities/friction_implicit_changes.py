@@ -11,6 +11,7 @@ import numpy as np
 
 from articulon.algebra.vectors import copy_into
 from articulon.forces.evaluation import Evaluator
+from articulon.integrate.friction_implicit_rotors import keeps_spins
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.kernels import jit
 from articulon.passes import Bound, Program, pass_of, run
@@ -19,7 +20,7 @@ from articulon.sensitivities.adjoint_program import point_of
 from articulon.sensitivities.drift_derivatives import drift_tangent
 from articulon.sensitivities.friction_derivatives import Rubbed, friction_tangent, has_friction, rubbed
 from articulon.sensitivities.friction_implicit_steps import Kept, keep_step
-from articulon.sensitivities.spin_derivatives import keeps_spins, spin_tangent
+from articulon.sensitivities.spin_derivatives import spin_tangent
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import Tangent, changing, tangent_arrays
 from articulon.sensitivities.turning_derivatives import spread_shift

@@ -27,6 +27,7 @@ from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.forces.base import AdjointAt, At
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import filling
+from articulon.integrate.friction_implicit_rotors import keeps_spins
 from articulon.passes import Bound, pass_of
 from articulon.sensitivities.acting_forces import Acting
 from articulon.sensitivities.adjoint_program import (
@@ -42,7 +43,7 @@ from articulon.sensitivities.adjoint_program import (
 )
 from articulon.sensitivities.drift_derivatives import turns_freely
 from articulon.sensitivities.frame_derivatives import frame_adjoint, frame_power_adjoint
-from articulon.sensitivities.spin_derivatives import find_turning, keeps_spins, kept_spin, spin_adjoint
+from articulon.sensitivities.spin_derivatives import find_turning, kept_spin, spin_adjoint
 from articulon.sensitivities.table_gradients import Tables
 
 

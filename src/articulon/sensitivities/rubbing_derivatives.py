@@ -13,13 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from articulon.algebra.inertia import force_of, moment_of
-from articulon.algebra.vectors import dot, matrix_add, store_from, symmetric_less_outer
-from articulon.dynamics import joints
 from articulon.dynamics.damped_articulated import joint_dampings, solve_damped
-from articulon.dynamics.derivatives.composites import matrix_scale, outer
-from articulon.dynamics.derivatives.inverse_mass import load_inertia
-from articulon.dynamics.derivatives.motion_columns import SHIFT, load_motion
+from articulon.dynamics.derivatives.derivative_definitions import factorise_with
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.joint_friction import (
     friction_rates,
@@ -50,7 +45,7 @@ class Resistance:
         kept = np.zeros((forest.mass.size, 21))
         spare = arrays.no_torque, np.zeros((forest.mass.size, 6))
         yield damp_links.bind(forest, *spare, still, self.damping, np.zeros(e.model.nu), kept)
-        yield factorise_damped.bind(forest, columns, kept, self.damping.diagonal, factors)
+        yield factorise_with.bind(forest, columns, kept, self.damping.diagonal, factors)
 
     def adjoint(self, gradients: Tables, weight: np.ndarray, by_speed: np.ndarray) -> Iterator[Bound]:
         """Passes that add the derivatives of weight·(−S ū) by speeds and tables."""
@@ -89,25 +84,6 @@ def find_rubbing(rows, u, span, factor, x, middle, diagonal):
 def damp_links(forest, tau, wrench, ws, damping, udot, kept):
     """Articulated inertias (links, 21) of links with damped joints."""
     solve_damped(forest, tau, wrench, (0.0, 0.0, 0.0), ws, damping, udot, kept)
-
-
-@pass_of
-def factorise_damped(forest, columns, articulated, diagonal, factors):
-    """The factors of ``inverse_mass.py`` (nu, 7) with a diagonal of joint space (nu,) added to M."""
-    kinds, u_start = forest.kind, forest.u_start
-    for i in range(kinds.size):
-        first = u_start[i]
-        A, H, M = load_inertia(articulated, i)
-        for k in range(first + joints.degrees_of_freedom(kinds[i]) - 1, first - 1, -1):
-            sw, sv = load_motion(columns, k, SHIFT)
-            n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
-            d = 1.0 / (dot(sw, n) + dot(sv, f) + diagonal[k])
-            store_from(factors, k, 0, n)
-            store_from(factors, k, 3, f)
-            factors[k, 6] = d
-            if k > first:
-                A, M = symmetric_less_outer(A, d, n), symmetric_less_outer(M, d, f)
-                H = matrix_add(H, matrix_scale(-d, outer(n, f)))
 
 
 @pass_of

@@ -6,6 +6,7 @@ import numpy as np
 
 from articulon.errors import CaseError, ModelError
 from articulon.forces.brownian import Brownian
+from articulon.forces.joint_drive import JointDrive
 from articulon.forces.joint_friction import JointFriction
 from articulon.forces.point_springs import PointSpring
 from articulon.forces.sites.site_positions import only_particles
@@ -70,6 +71,11 @@ def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: f
 def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
     if integrator.drift != "steady":
         raise CaseError(f"{where}: integrator.drift: derivatives are those of 'steady' drifts; leave it out")
+    if model.armature is not None:
+        raise CaseError(
+            f"{where}: integrator.rule: the derivatives of 'friction-implicit' steps with armatures are not built; "
+            "choose an explicit Runge-Kutta rule, or leave the armatures out"
+        )
     if int(integrator.long_range_every) != 1:
         raise CaseError(
             f"{where}: integrator.long_range_every: derivatives are those of steps that all have the slow forces; "
@@ -81,6 +87,12 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
                 f"{where}: forces[{k}].reads_velocities: the rule 'friction-implicit' has derivatives of forces that "
                 "read no velocities; say reads_velocities=False, and the function is given zeros, or choose an "
                 "explicit Runge-Kutta rule, 'rk4' say"
+            )
+        if isinstance(force, JointDrive) and JointDrive in resists(model):
+            raise CaseError(
+                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for drives that resist with the drag, and "
+                "the derivatives of that are not built; leave out damping and max_speed, or choose an explicit "
+                "Runge-Kutta rule"
             )
         if isinstance(force, PointSpring) and float(force.damping) > 0.0:
             raise CaseError(

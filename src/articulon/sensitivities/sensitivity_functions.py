@@ -100,6 +100,8 @@ def sensitivity(
     stop
         Of a model: ``body``, ``direction`` and ``advance`` as in ``[run.stop]`` of a case: the run ends when the body's
         centre of mass has come so far. The objective ``"stop_time"`` is that time; others are those at it.
+    scaling
+        Of a model: a policy of ``articulon.scaling`` whose factors are constant; none by default.
     thermostat
         Of a model: Langevin's, of free particles under ``velocity-verlet``, whose noise is held with the ``seed``.
     allow_code

@@ -11,8 +11,6 @@ where the spin is kept, and elsewhere g_p + ω_p × ω_J + ω_J × ω_B, with ω
 axes that are fixed in the body where one rotation of the joint turns the axis of another.
 """
 
-import numpy as np
-
 from articulon.algebra.vectors import (
     ZERO,
     add,
@@ -31,8 +29,6 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics import joints
 from articulon.kernels import jit
-from articulon.model import Forest
-from articulon.model.joints import FREE, SPHERICAL
 from articulon.passes import pass_of
 from articulon.sensitivities.drift_derivatives import turns_freely
 from articulon.sensitivities.turning_derivatives import (
@@ -43,11 +39,6 @@ from articulon.sensitivities.turning_derivatives import (
     turned_by_joint,
     weigh_joint,
 )
-
-
-def keeps_spins(forest: Forest) -> bool:
-    """Whether a joint that leaves all rotations free is carried by another."""
-    return bool((np.isin(forest.kind, (SPHERICAL, FREE)) & (forest.parent >= 0)).any())
 
 
 @jit

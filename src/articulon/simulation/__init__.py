@@ -1,1 +1,1 @@
-"""A simulation: how it is prepared, the loop from frame to frame, what is observed, and what its summary says."""
+"""A simulation: its preparation, the loop from frame to frame, its observables and its summary."""

@@ -1,4 +1,4 @@
-"""Running a case: a folder with its trajectory, checkpoints and summary, and going on where a run was broken off."""
+"""Run a case into a folder with trajectory, checkpoints and summary, and resume an interrupted run."""
 
 import os
 import time
@@ -31,7 +31,7 @@ from articulon.storage.trajectory import TrajectoryReader
 __all__ = ["CASE", "HELD", "RUNS", "TOPOLOGY", "TRAJECTORY", "Run", "open_run", "run"]
 
 RUNS = Path("runs")
-"""Where results go by default, a folder for each case."""
+"""Default folder of results; each case gets a subfolder."""
 
 
 def run(
@@ -43,11 +43,11 @@ def run(
     extends: Description | None = None,
     steering: Steering | None = None,
 ) -> Run:
-    """Run a case and keep its results in a folder; see :func:`articulon.run` for the arguments and what is raised.
+    """Run a case and keep its results in a folder; see :func:`articulon.run` for the arguments and errors.
 
-    ``progress`` None shows nothing. ``extends`` is what the folder holds, where ``case`` is the same for a longer time
-    with frames at the same interval: then that run goes on, to the bits of one that was made as long at once.
-    ``steering`` has control between chunks.
+    ``progress`` None shows nothing. ``extends`` is the case that the folder holds, where ``case`` is the same case with
+    a longer duration and the same frame interval: that run is then continued, and its results are bit for bit those of
+    a run that was this long from the start. ``steering`` gets control between chunks.
     """
     if isinstance(case, str | Path):
         raise TypeError(f"expected a case, got the name {str(case)!r}: read it with articulon.load_case")
@@ -62,7 +62,7 @@ def run(
         stack.enter_context(on_threads(case.run.threads, shown))
         began, earlier = time.monotonic(), wall_seconds(folder)
         saved, notes = _saved(folder, case, shown, stack, extends) if resume else (None, [])
-        with interruption.at_once():  # while kernels are compiled there is nothing to lose
+        with interruption.at_once():  # while kernels compile, no results can be lost
             prepared = prepare(case, None if saved is None else restoring.saved_threshold(saved))
         checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
         done = None if saved is None else restoring.saved_progress(saved, prepared)
@@ -79,7 +79,7 @@ def run(
         recorder = here.recorder
 
         def report(status: str, wall: float | None = None) -> None:
-            # Once the wall time of a run is known, what else is asked of it does not count.
+            # Once the wall time of the run is known, the time of any later analysis does not count.
             here.report(status, wall or taken(), with_pairs=wall is not None)
 
         def taken() -> float:
@@ -91,13 +91,13 @@ def run(
         if done is not None:
             restore(recorder, done)
             if extends is not None:
-                # In this order, so that a run that is killed between two of them can be extended once more.
+                # This order lets a run that is killed between the two writes be extended again.
                 recorder.checkpoint()
                 write_text(folder / CASE, case.to_toml())
             if recorder.finished:
                 reached = np.isfinite(recorder.stop_time)
                 report(case.run.stop.label if reached else "complete", earlier)
-                shown.message(f"the run in {folder} has already ended; nothing is left to do")
+                shown.message(f"the run in {folder} has already ended; there is nothing to do")
                 return Run(folder, case, prepared.model)
         unit = "" if case.units.time is None else case.units.symbols[2]
         shown.start(recorder.times[-1], unit, float(state.time[0]))
@@ -105,7 +105,7 @@ def run(
             status = advance(recorder, shown, interruption, report, steering)
         except ArticulonError as error:
             if recorder.writer.frames_on_disk:
-                # What has diverged may have done so because it was scaled: then its verdict says so.
+                # The scaling may have caused the divergence: the verdict then says so.
                 judged = isinstance(error, DivergenceError) and prepared.policy.scales
                 _attempt(report, "failed", taken() if judged else None)
             raise
@@ -120,14 +120,14 @@ def run(
 
 
 def open_run(folder: str | Path) -> Run:
-    """The results in the folder of a run, which may still be going; raises ArticulonError where there is none."""
+    """Return the results in a run's folder, finished or not; raise ArticulonError if it holds no run."""
     folder = Path(folder)
     check_run(folder)
     return Run(folder)
 
 
 def check_free(folder: Path) -> None:
-    """Raises ArticulonError for a folder that holds a run."""
+    """Raise ArticulonError if a folder holds a run."""
     held = [name for name in HELD if os.path.lexists(folder / name)]
     if held:
         raise ArticulonError(
@@ -136,8 +136,8 @@ def check_free(folder: Path) -> None:
 
 
 def _check_folder(folder: Path, case: Description, resume: bool, extends: Description | None) -> bool:
-    """Whether the run of a folder has begun; raises ArticulonError unless the folder is free for a run, or holds the
-    one that is to be continued."""
+    """Whether the folder already holds this run; raises ArticulonError unless the folder is free, or holds the run that
+    is to be continued."""
     if not resume:
         check_free(folder)
     begun = os.path.lexists(folder / CASE)
@@ -154,14 +154,14 @@ def _check_folder(folder: Path, case: Description, resume: bool, extends: Descri
 def _saved(
     folder: Path, case: Description, progress: Progress, stack: ExitStack, extends: Description | None
 ) -> tuple[Checkpoint | None, list[str]]:
-    """The last checkpoint, which the stack closes, and notes on it; none where there is no run yet, or one was broken
-    off before its first.
+    """Return the last checkpoint, which the stack closes, and notes on it; None where there is no run yet, or one that
+    was interrupted before its first checkpoint.
 
     Raises
     ------
     CheckpointError
-        Where frames have been written and no checkpoint is there, so that beginning again would lose them, where none
-        can be read, or where it is that of another case.
+        If frames exist but no checkpoint does, so that a restart would lose them; if no checkpoint can be read; or if
+        the checkpoint belongs to another case.
     """
     if not any(os.path.lexists(folder / name) for name in (NEWEST, PREVIOUS)):
         if not any(os.path.lexists(folder / name) for name in HELD):
@@ -169,13 +169,13 @@ def _saved(
             return None, []
         if os.path.lexists(folder / TRAJECTORY):
             check_barely_begun(folder / TRAJECTORY, case)
-        progress.message(f"the run in {folder} was broken off before its first checkpoint: it starts from t = 0")
+        progress.message(f"the run in {folder} has no checkpoint yet: it restarts from t = 0")
         return None, []
     saved = stack.enter_context(open_checkpoint(folder))
     known = [one.digest() for one in (case, extends) if one is not None]
     if restoring.saved_case(saved) not in known:
         raise CheckpointError(
-            f"{saved.path} is of another case than {folder / CASE}: put the right files back, or start the run "
+            f"{saved.path} belongs to another case than {folder / CASE}: restore the right files, or start the run "
             "again in another folder"
         )
     if saved.note is not None:
@@ -184,26 +184,26 @@ def _saved(
 
 
 def check_barely_begun(trajectory: Path, case: Description) -> None:
-    """Raises CheckpointError for a trajectory that is more than the first frame of a case, which comes before the first
-    checkpoint."""
+    """Raise CheckpointError if a trajectory holds more than the first frame of a case, the only one that is written
+    before the first checkpoint."""
     with TrajectoryReader(trajectory) as reader:
         frames, own = len(reader), reader.layout.case == case.digest()
     if frames > 1 or not own:
-        what = f"holds {frames} frames" if own else "is of another case or seed"
+        what = f"holds {frames} frames" if own else "belongs to another case or seed"
         raise CheckpointError(
-            f"{trajectory} {what}, and there is no checkpoint to continue from: put {NEWEST} back, or start the run "
+            f"{trajectory} {what}, and there is no checkpoint to continue from: restore {NEWEST}, or start the run "
             "again in another folder"
         )
 
 
 def restore(recorder: Recorder, done: restoring.Progress) -> None:
-    """Gives a recorder what a run keeps beside its state."""
+    """Restore what a run keeps besides its state into a recorder."""
     recorder.prepared.observer.start_energy = done.start_energy
     recorder.last_step, recorder.stop_time, recorder.finished = done.last_step, done.stop_time, done.finished
 
 
 def wall_seconds(folder: Path) -> float:
-    """What a run has taken so far, by its summary; 0 where there is none."""
+    """Wall time that a run has taken so far, from its summary; 0 if there is none."""
     try:
         return float(Run(folder).summary["wall_seconds"])
     except (ArticulonError, KeyError, TypeError, ValueError):
@@ -217,7 +217,7 @@ def _ending(status: str, recorder: Recorder, unit: str) -> str:
 
 
 def _attempt(report: Any, status: str, wall: float | None) -> None:
-    """The summary of a run that has failed, unless what it failed by prevents that too."""
+    """Write the summary of a failed run, unless the failure prevents that too."""
     try:
         report(status, wall)
     except ArticulonError:

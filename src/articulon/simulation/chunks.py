@@ -1,23 +1,24 @@
-"""How many steps are taken before Python is in control again: to show how a run goes, and to hear of Ctrl-C."""
+"""Number of steps between returns of control to Python, for progress display and Ctrl-C."""
 
 from articulon.integrate.base import Driver
 
 CHUNK_SECONDS = 0.25
-"""Wall-clock time that a chunk of steps should take [s]; its length changes no bit of the results."""
+"""Target wall time of a chunk of steps [s]; it does not change the results."""
 OVERHEAD_SECONDS = 0.025
-"""What of it may go by beside the steps [s]; chunks whose state takes longer to hand over are longer in proportion."""
+"""Wall time of a chunk that may go into overhead [s]; where handing over the state takes longer, chunks grow in
+proportion."""
 MOST_STEPS = 2**40
 
 
 class Chunks:
-    """The length of the next chunk, from how long the latest took.
+    """Choose the length of the next chunk from the time that the last one took.
 
     Parameters
     ----------
     driver
-        What takes the steps.
+        The stepper.
     seconds
-        That a chunk should take [s].
+        Target wall time of a chunk [s].
     """
 
     def __init__(self, driver: Driver, seconds: float = CHUNK_SECONDS) -> None:
@@ -26,7 +27,7 @@ class Chunks:
         """Steps of the next chunk."""
 
     def took(self, steps: int, seconds: float) -> None:
-        """A chunk of so many steps took so long [s]."""
+        """Record that a chunk of this many steps took this long [s]."""
         if not steps:
             return
         overhead = self.driver.overhead

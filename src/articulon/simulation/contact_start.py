@@ -1,4 +1,4 @@
-"""Whether spheres overlap where a run begins."""
+"""Check that spheres do not overlap at the start of a run."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from articulon.model import Model
 
 
 def check_overlaps(model: Model, q: np.ndarray) -> None:
-    """Raises ModelError, naming the two, where spheres that can touch, or a sphere and a wall, overlap at coordinates q
-    by more than ``largest_overlap`` of the smaller radius."""
+    """Raise ModelError, naming the pair, if two spheres that can touch, or a sphere and a wall, overlap at coordinates
+    q by more than ``largest_overlap`` of the smaller radius."""
     law = contact_of(model)
     if law is None:
         return
@@ -41,7 +41,9 @@ def check_overlaps(model: Model, q: np.ndarray) -> None:
             worst, pair, depth = float(part[k]), (sphere_name(model, int(spheres[k])), called), float(overlap[k])
     if pair[0]:
         behind = (
-            "" if worst < 2.0 or pair[1] not in names else " (what lies behind a plane, against its normal, is solid)"
+            ""
+            if worst < 2.0 or pair[1] not in names
+            else " (a plane is solid on the side that its normal points away from)"
         )
         unit = "" if model.units.length is None else f" {model.units.symbols[1]}"
         raise ModelError(
@@ -51,9 +53,9 @@ def check_overlaps(model: Model, q: np.ndarray) -> None:
 
 
 def _near(model: Model, centres: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of points within a distance of each other, or of an image where the box is periodic, shape (pairs, 2), and
-    how far apart they are."""
-    # SciPy's trees take time to import, which a model without contacts need not pay.
+    """Pairs of points within a distance of each other or, in a periodic box, of an image, shape (pairs, 2), and their
+    distances."""
+    # SciPy's trees take time to import; a model without contacts need not pay for it.
     from scipy.spatial import cKDTree
 
     points, own = centres, np.arange(len(centres))
@@ -63,19 +65,19 @@ def _near(model: Model, centres: np.ndarray, reach: float) -> tuple[np.ndarray, 
         part = (centres - origin) @ inverse
         points = centres - (np.floor(part) * box.periodic) @ box.vectors
         margins = reach * np.linalg.norm(inverse, axis=0)
-        for a in np.flatnonzero(box.periodic):  # those near a face once more beyond the opposite one
+        for a in np.flatnonzero(box.periodic):  # add images of the points near a face beyond the opposite one
             part = (points - origin) @ inverse[:, a]
             low, high = part < margins[a], part > 1.0 - margins[a]
             points = np.concatenate([points, points[low] + box.vectors[a], points[high] - box.vectors[a]])
             own = np.concatenate([own, own[low], own[high]])
     pairs = cKDTree(points).query_pairs(reach, output_type="ndarray")
-    # Of two images there is a pair with an original as well; a point is not its own image's neighbour here.
+    # Every pair of two images also occurs with an original. A point is not a neighbour of its own image here.
     pairs = pairs[(pairs.min(axis=1) < len(centres)) & (own[pairs[:, 0]] != own[pairs[:, 1]])]
     return np.sort(own[pairs], axis=1), np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
 
 
 def _can_touch(model: Model, a: int, b: int, joints: int) -> bool:
-    """Whether two spheres are on bodies that are more joints apart than those that never touch."""
+    """Whether two spheres sit on bodies that are more joints apart than those excluded from contact."""
     first, second = (int(model.site_links[site]) for site in (a, b))
     if first == second:
         return False

@@ -1,6 +1,6 @@
-"""What is looked at of contacts: how many there are, how they share the load, how long they last, and their ledger.
+"""Observables of contacts: their number, load sharing, duration, and energy ledger.
 
-All of it is read from the state, in which each contact has its forces at the last evaluation.
+All are read from the state, which holds the forces of each contact at the last evaluation.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ from articulon.model import Model, State, kernel_tables
 from articulon.storage.checkpoint import open_checkpoint
 
 FEW = 2
-"""A sphere with fewer contacts than this carries nothing: with friction, two can hold one."""
+"""A sphere with fewer contacts than this carries no load; with friction, two contacts can hold a sphere."""
 WORKS = {
     "work_normal_elastic": NORMAL_WORK,
     "work_tangential_spring": SPRING_WORK,
@@ -34,40 +34,40 @@ WORKS = {
     "work_friction": FRICTION_WORK,
     "work_walls": WALL_WORK,
 }
-"""Lines of the ledger by the observable's name."""
+"""Ledger lines by the name of the observable."""
 STRESS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 """Components of the stress tensor."""
 
 
 class ContactRecords(NamedTuple):
-    """The contacts of a state, those of walls after those between spheres."""
+    """The contacts of a state; contacts with walls come after those between spheres."""
 
     first: np.ndarray
-    """Site that is the first sphere, shape (contacts,)."""
+    """Site of the first sphere, shape (contacts,)."""
     second: np.ndarray
-    """Site that is the second one, −1 for a wall, shape (contacts,)."""
+    """Site of the second sphere, −1 for a wall, shape (contacts,)."""
     normal: np.ndarray
-    """Unit vector from the second to the first, world frame, shape (contacts, 3)."""
+    """Unit normal from the second to the first, world frame, shape (contacts, 3)."""
     normal_force: np.ndarray
-    """Elastic and viscous, positive where it pushes the two apart [force], shape (contacts,)."""
+    """Elastic and viscous normal force, positive in repulsion [force], shape (contacts,)."""
     elastic_force: np.ndarray
-    """Its elastic part [force], shape (contacts,)."""
+    """Elastic part of the normal force [force], shape (contacts,)."""
     tangential: np.ndarray
     """Tangential force on the first, world frame [force], shape (contacts, 3)."""
     displacement: np.ndarray
-    """Tangential displacement of the first against the second, world frame [length], shape (contacts, 3)."""
+    """Tangential displacement of the first relative to the second, world frame [length], shape (contacts, 3)."""
     overlap: np.ndarray
-    """[length], shape (contacts,)."""
+    """Overlap [length], shape (contacts,)."""
     arms: np.ndarray
-    """From the two centres to the contact along the line of centres [length], shape (contacts, 2)."""
+    """Distances from the two centres to the contact along the line of centres [length], shape (contacts, 2)."""
     slides: np.ndarray
     """Whether the surfaces slide, shape (contacts,)."""
     since: np.ndarray
-    """When the two touched [time], shape (contacts,)."""
+    """Time at which the two touched [time], shape (contacts,)."""
 
     @property
     def force(self) -> np.ndarray:
-        """On the first, world frame [force], shape (contacts, 3)."""
+        """Total force on the first, world frame [force], shape (contacts, 3)."""
         return self.normal_force[:, None] * self.normal + self.tangential
 
     @property
@@ -77,7 +77,7 @@ class ContactRecords(NamedTuple):
 
 
 def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -> ContactRecords:
-    """The contacts of ``State.contacts``, of a model whose sites have these radii."""
+    """Return the contacts of ``State.contacts`` for a model whose sites have these radii."""
     record, sites = memory[:, : RECORD.width], radius.size
     normal, force = record[:, RECORD.normal : RECORD.normal + 3], record[:, RECORD.force : RECORD.force + 3]
     normal_force = (normal * force).sum(axis=1)
@@ -100,9 +100,9 @@ def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -
 
 
 def saved_contacts(folder: Path, model: Model) -> tuple[float, ContactRecords] | None:
-    """The contacts in the checkpoint of a run, and its time [time], once a run has ended that of the last frame.
+    """Return the time of a run's checkpoint [time] and its contacts; for a finished run, those of the last frame.
 
-    None where there are no contact spheres, or no checkpoint of this model and version that can be read.
+    Return None without contact spheres, or without a readable checkpoint of this model and version.
     """
     if not (model.sites.radius > 0.0).any():
         return None
@@ -122,14 +122,14 @@ def saved_contacts(folder: Path, model: Model) -> tuple[float, ContactRecords] |
 
 
 def contact_counts(records: ContactRecords, sites: int) -> np.ndarray:
-    """Contacts of each site, those with walls included, shape (sites,)."""
+    """Number of contacts of each site, walls included, shape (sites,)."""
     both = records.second[records.between_spheres]
     return np.bincount(records.first, minlength=sites) + np.bincount(both, minlength=sites)
 
 
 def contact_stress(records: ContactRecords, volume: float) -> np.ndarray:
-    """Σ F ⊗ l/V over the contacts, with l from the second centre, or the wall, to the first: positive where spheres are
-    pressed together [pressure], shape (3, 3).
+    """Contact stress Σ F ⊗ l/V, with l from the second centre, or the wall, to the first; positive in compression
+    [pressure], shape (3, 3).
 
     Love, A Treatise on the Mathematical Theory of Elasticity (1927), note B; Christoffersen, Mehrabadi and
     Nemat-Nasser, J. Appl. Mech. 48, 339 (1981).
@@ -139,7 +139,7 @@ def contact_stress(records: ContactRecords, volume: float) -> np.ndarray:
 
 
 class ContactObserver:
-    """Looks at the contacts of a model.
+    """Observe the contacts of a model.
 
     Parameters
     ----------
@@ -153,13 +153,13 @@ class ContactObserver:
         self.model, self.law, self.wall_name = model, contacts.law, contacts.wall_name
         self.sites = contacts.sites
         self.moving = self.sites[model.sites.body[self.sites] >= 0]
-        """Sites that are spheres on bodies."""
+        """Sites of spheres on moving bodies."""
         self.power = 0.4 if contacts.law.normal == "hertz" else 0.5
-        """Elastic energy of a contact over force times overlap."""
+        """Ratio of a contact's elastic energy to its force times overlap."""
 
     @property
     def dimensions(self) -> dict[str, str]:
-        """Dimension of every observable by name."""
+        """Dimension of every observable, by name."""
         plain = (
             "contacts",
             "coordination_number",
@@ -180,7 +180,7 @@ class ContactObserver:
     def observables(
         self, state: State, kinetic: float, positions: np.ndarray, rotations: np.ndarray
     ) -> dict[str, float]:
-        """All of them.
+        """Compute all contact observables of a state.
 
         Parameters
         ----------
@@ -221,7 +221,8 @@ class ContactObserver:
         return result | {name: float(works[0, line]) for name, line in WORKS.items()}
 
     def deepest(self, state: State) -> tuple[str, str]:
-        """Whose the largest overlap by the smaller radius was so far, of a state that has seen a contact."""
+        """Names of the two that had the largest overlap relative to the smaller radius so far; some contact must have
+        occurred."""
         first, other = (int(state.contacts.times[at]) for at in (TIMES.deep_first, TIMES.deep_other))
         wall = other - self.sites.size
         second = sphere_name(self.model, int(self.sites[other])) if wall < 0 else self.wall_name(wall)
@@ -232,14 +233,14 @@ class ContactObserver:
         sites = self.model.sites
         records = contact_records(state.contacts.pairs, state.contacts.memory, sites.radius)
         result = np.zeros((self.model.bodies + 1, 3))
-        # The ground is the last row, which is dropped.
+        # The last row is the ground; it is dropped.
         np.add.at(result, sites.body[records.first], records.force)
         both = records.between_spheres
         np.add.at(result, sites.body[records.second[both]], -records.force[both])
         return result[:-1]
 
     def _translation(self, state: State, kinetic: float) -> float:
-        """Kinetic energy of the centres of mass of the links; all there is where some are flexible."""
+        """Kinetic energy of the centres of mass of the links; the total where links are flexible."""
         model, forest = self.model, kernel_tables(self.model).forest
         if model.modes:
             return kinetic
@@ -252,7 +253,7 @@ class ContactObserver:
         return 0.5 * float(forest.mass @ (velocity**2).sum(axis=1))
 
     def _volume(self, positions: np.ndarray, rotations: np.ndarray) -> float:
-        """Of the model's box, or of the least one with edges along the axes that holds the moving spheres."""
+        """Volume of the model's box, or of the smallest axis-aligned box that holds the moving spheres."""
         if self.model.box is not None:
             return self.model.box.volume
         if not self.moving.size:

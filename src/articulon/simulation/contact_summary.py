@@ -1,4 +1,4 @@
-"""What ``summary.json`` says of contacts: how the spheres lie, the ledger, and whether the law and the step hold."""
+"""Contact figures in ``summary.json``: the packing, the ledger, and whether contact law and step are valid."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ FINAL = (
     "contact_time_mean",
     "contact_time_longest",
 )
-"""Observables whose last value the summary has."""
+"""Observables whose last value goes into the summary."""
 MUCH_LONGER = 2.0
-"""Steps that are longer than the recommended one by this factor or more are spoken of."""
+"""A step that exceeds the recommended one by at least this factor gets a note."""
 LINES = ("kinetic_translation", "kinetic_rotation", "energy_normal_elastic", "energy_external", *WORKS)
-"""Lines of the ledger, as far as there are such observables."""
+"""Lines of the ledger, where the observables exist."""
 
 
 def energy_put_in(observables: Mapping[str, np.ndarray]) -> float:
-    """What has gone into the motion: the first kinetic and elastic energy, and the most that gravity, walls and other
-    forces have added [energy]."""
+    """Total energy input to the motion: the initial kinetic and elastic energy, and the maximum that gravity, walls and
+    other forces have added [energy]."""
     start = float(observables["kinetic_energy"][0] + observables["energy_normal_elastic"][0])
     added = sum(
         float(np.maximum(values, 0.0).max())
@@ -48,7 +48,7 @@ def energy_put_in(observables: Mapping[str, np.ndarray]) -> float:
 def contact_figures(
     model: Model, state: State, step: float | None, observables: Mapping[str, np.ndarray]
 ) -> dict[str, Any] | None:
-    """The figures of a run's contacts; None for a model without any.
+    """Compute the contact figures of a run; None for a model without contacts.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def contact_figures(
     state
         The last state.
     step
-        Length of a fixed step [time], None where the rule chooses it.
+        Length of a fixed step [time]; None where the integrator chooses it.
     observables
         Arrays over the frames by name.
     """
@@ -67,7 +67,7 @@ def contact_figures(
     elastic = observables["energy_normal_elastic"]
     total = energy_put_in(observables)
     balance = float(np.abs(observables["energy_balance"]).max())
-    # What touches at the start is first evaluated in the first step.
+    # Contacts that exist at the start are first evaluated in the first step.
     kept = (observables["work_normal_elastic"] + elastic)[1:]
     drift = float(np.abs(kept - kept[:1]).max(initial=0.0))
     stress = {name: float(observables[name][-1]) for name in observables if name.startswith("contact_stress_")}
@@ -91,7 +91,7 @@ def contact_figures(
 
 
 def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tuple[str, str] | None) -> list[str]:
-    """What a person must know of a run's contacts.
+    """Notes for the user on the contacts of a run.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tupl
     figures
         See :func:`contact_figures`.
     deepest
-        Between what the largest overlap by the smaller radius was, None where nothing has touched.
+        Names of the two with the largest overlap relative to the smaller radius; None if nothing has touched.
     """
     if figures is None:
         return []
@@ -109,8 +109,8 @@ def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tupl
         who = "" if deepest is None else f", between {deepest[0]} and {deepest[1]}"
         notes.append(
             f"contacts: the largest overlap was {figures['overlap_largest']:.2%} of the smaller radius{who}, beyond "
-            f"the {figures['overlap_allowed']:.0%} to which the law of small deformations holds: take a stiffer "
-            "material, or slower spheres"
+            f"the {figures['overlap_allowed']:.0%} up to which the contact law is valid: use a stiffer material, or "
+            "slower spheres"
         )
     if figures["step"] is None:
         return notes
@@ -118,14 +118,14 @@ def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tupl
     step, limit, recommended = (figures[key] for key in ("step", "step_limit", "step_recommended"))
     if step > limit:
         notes.append(
-            f"contacts: the step, {with_unit(step, unit, 4)}, is beyond the limit of stability, "
-            f"{with_unit(limit, unit, 4)}, {figures['step_limit_of']}, as integrator.force_step allows: nothing here "
-            "can be trusted"
+            f"contacts: the step, {with_unit(step, unit, 4)}, exceeds the stability limit, "
+            f"{with_unit(limit, unit, 4)}, {figures['step_limit_of']}, as integrator.force_step allows: do not trust "
+            "these results"
         )
     elif step >= MUCH_LONGER * recommended:
         notes.append(
             f"contacts: the step, {with_unit(step, unit)}, is {step / recommended:.2g} times the recommended one, "
             f"{with_unit(recommended, unit)}: the fastest collision or wave takes {SMALLER * recommended / step:.2g} "
-            f"steps instead of {SMALLER:g}, and forces and restitution are off accordingly"
+            f"steps instead of {SMALLER:g}, and forces and restitution are inaccurate"
         )
     return notes

@@ -1,4 +1,4 @@
-"""What is to be said of flexible bodies that leave the range of their linear description."""
+"""Notes on flexible bodies that leave the range of their linear description."""
 
 import numpy as np
 
@@ -8,17 +8,17 @@ from articulon.simulation.spinning import spins
 
 
 def deformation_notes(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndarray) -> list[str]:
-    """A line for each flexible body that turns too fast for its modes at one of the frames, and one for each that
-    leaves its range.
+    """Return a note for each flexible body that rotates too fast for its modes at one of the frames, and one for each
+    that deforms beyond its linear range.
 
     Parameters
     ----------
     model
         The model.
     times
-        Of the frames [time], shape (frames,).
+        Times of the frames [time], shape (frames,).
     q, u
-        Coordinates (frames, nq) and speeds (frames, nu) at these.
+        Coordinates (frames, nq) and speeds (frames, nu) at these times.
     """
     unit, found = model.units.symbols[2], spins(model, times, q, u)
     lines, growing = [spin.note(model) for spin in found], {spin.body for spin in found if spin.grows is not None}
@@ -34,6 +34,6 @@ def deformation_notes(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndar
             lines.append(
                 f"body '{name}' is deformed beyond the range of its linear description from the frame at "
                 f"t = {times[out[0]]:.9g} {unit} on: a node moves by up to {ratio.max():.3g} times the {largest:.3g} "
-                f"that its modes are said to hold for; {instead}"
+                f"for which its modes hold; {instead}"
             )
     return lines

@@ -1,4 +1,4 @@
-"""What was wrong where a run left the numbers that mean anything."""
+"""Diagnosis of a run whose numbers have become non-finite or meaningless."""
 
 from pathlib import Path
 
@@ -20,8 +20,8 @@ def diagnosis(
     failure: str | None = None,
     culprit: int | None = None,
 ) -> DivergenceError:
-    """The error for a run whose last whole step is ``state``: the link that accelerates most there, and why, or the
-    ``failure`` and the link that the driver names.
+    """Return the error for a run whose last complete step is ``state``. It names the link with the largest acceleration
+    and its cause, or the ``failure`` and the link that the stepper reports.
 
     Angular accelerations and torques are compared with linear ones at the link's radius of gyration.
     """
@@ -64,7 +64,7 @@ def diagnosis(
 
 
 def _of_spin(model: Model, state: State) -> str | None:
-    """What to do where a flexible body turns so fast that its deformation grows without bound."""
+    """Return advice for a flexible body that spins so fast that its deformation grows without bound."""
     growing = [spin for spin in spins(model, state.time, state.q[None], state.u[None]) if spin.grows is not None]
     if not growing:
         return None

@@ -1,4 +1,4 @@
-"""A run in its folder: the files that it begins with, its frames, and its figures."""
+"""A run in its folder: the files at its start, its frames, and its summary."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,28 +31,28 @@ HELD = (CASE, TRAJECTORY, NEWEST, PREVIOUS, SUMMARY)
 
 
 class FolderRun:
-    """A run that is kept in a folder, from its first frame or from a later one on.
+    """A run whose results are kept in a folder, from its first frame or a later one.
 
     Parameters
     ----------
     folder
-        Of the run; it is there.
+        Existing folder of the run.
     prepared
         The run.
     state
-        Where it begins or goes on; it is advanced in place.
+        State at which the run begins or continues; it is advanced in place.
     begun
-        Whether the folder holds the case already; else it is written, where nobody has done so meanwhile.
+        Whether the folder already holds the case; otherwise the case is written, unless another process has done so.
     notes
-        What is to be known of it, beside what follows from how it was prepared.
+        Notes on the run, in addition to those from its preparation.
     checks
-        What must be true of its results.
+        Checks on its results.
     frames
-        How many frames of the trajectory are kept; None for a new one.
+        Number of existing frames of the trajectory that are kept; None for a new trajectory.
     shorter
-        Digest of the case of a shorter run that this one extends, where it does.
+        Digest of the case of a shorter run that this one extends, or None.
     recorder
-        What keeps the frames.
+        Class of the recorder that keeps the frames.
     """
 
     def __init__(
@@ -79,8 +79,8 @@ class FolderRun:
         self.recorder = recorder(folder, prepared, writer, state)
 
     def report(self, status: str, wall: float, with_pairs: bool = False) -> None:
-        """Write the figures: how it ended, what it has taken [s of wall time], and whether the verdict on a scaled run
-        may make unscaled runs beside it."""
+        """Write the summary: the status, the wall time [s], and a verdict on a scaled run, for which unscaled reference
+        runs are made where ``with_pairs``."""
         recorder, pulls = self.recorder, pull_figures(self.folder)
         figures = summary(
             self.prepared,
@@ -103,7 +103,7 @@ class FolderRun:
         write_summary(self.folder, figures)
 
     def _frames(self) -> Frames:
-        """What is left to be checked."""
+        """The frames that checks read."""
         done, prepared = Run(self.folder), self.prepared
         arrays = done.times, done.q, done.u, done.observables
         return Frames(prepared.model, *arrays, prepared.observer.dimensions, prepared.policy.varies)
@@ -111,7 +111,7 @@ class FolderRun:
 
 @contextmanager
 def announcing_once(shown: Progress) -> Iterator[None]:
-    """Says once that kernels are compiled, when they are."""
+    """Announce, once, that kernels are being compiled."""
     said: list[str] = []
 
     def once(text: str) -> None:
@@ -125,10 +125,10 @@ def announcing_once(shown: Progress) -> Iterator[None]:
 
 @contextmanager
 def on_threads(wanted: int | None, progress: Progress) -> Iterator[None]:
-    """Runs with a number of threads, at most as many as there are; without one, with as many as Numba has been told."""
+    """Run with a number of threads, at most those available; None means the number that Numba has been given."""
     before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS
     if wanted is not None and wanted > most:
-        progress.message(f"run.threads is {wanted}, and this machine has {most}; the results are the same")
+        progress.message(f"run.threads is {wanted}, but this machine has {most}; the results are the same")
     numba.set_num_threads(min(wanted or before, most))
     try:
         with one_blas_thread():
@@ -142,8 +142,8 @@ def _notes(prepared: Prepared) -> list[str]:
     unit, end, duration = case.units.symbols[2], case.run.frame_times()[-1], float(case.run.duration)
     if end < duration * (1.0 - 1e-9):
         notes.append(
-            f"run.duration: the run ends at its last frame, {end:.9g} {unit}, since {duration:.9g} {unit} is no whole "
-            "number of frame intervals"
+            f"run.duration: the run ends at its last frame, {end:.9g} {unit}, since {duration:.9g} {unit} is not a "
+            "whole number of frame intervals"
         )
     if prepared.threshold is not None:
         notes.append(prepared.threshold.note(case.units))

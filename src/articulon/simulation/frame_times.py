@@ -1,4 +1,4 @@
-"""When the states of a simulation in memory are kept, so that a step that is given is the step that is taken."""
+"""Times at which a simulation in memory keeps its states, chosen so that the given step is the step taken."""
 
 import math
 import operator
@@ -19,47 +19,47 @@ from articulon.time_scales.noise_windows import Windows
 from articulon.units import UnitSystem
 
 FRAMES = 100
-"""Frames where none are asked for, at most."""
+"""Default number of frames, at most."""
 SAME = 1e-9
-"""Relative difference of times that are the same but for rounding."""
+"""Relative difference below which two times are equal up to rounding."""
 
 
 @dataclass(frozen=True)
 class FrameTimes(Sequence[float]):
-    """Equal intervals of a time, of which those from the frame ``first`` on are still to come.
+    """Equally spaced frame times; those after the frame ``first`` are still to come.
 
-    Times are those of decimal numbers, rounded once: the third of ten frames of 0.2 is at the float nearest to 0.06.
-    So frames are at the same times however a duration is cut into several, and steps that end on them are the same.
+    Times are exact decimal fractions, rounded once: the third of ten frames of 0.2 is at the float nearest to 0.06. So
+    frame times, and steps that end on them, do not depend on how a duration is split into several runs.
     """
 
     duration: Fraction
-    """What is divided [time]."""
+    """Total duration [time]."""
     frames: int
-    """Into how many intervals."""
+    """Number of intervals."""
     origin: Fraction = Fraction(0)
-    """When it begins [time]."""
+    """Start time [time]."""
     first: int = 0
-    """The last frame that has been taken."""
+    """Number of the last frame taken."""
 
     @property
     def interval(self) -> float:
-        """[time]."""
+        """Time between frames [time]."""
         return float(self.duration / self.frames)
 
     @property
     def end(self) -> float:
-        """[time]."""
+        """End time [time]."""
         return self.at(self.frames)
 
     def at(self, frame: int) -> float:
-        """The time of a frame [time]."""
+        """Return the time of a frame [time]."""
         return float(self.origin + self.duration * frame / self.frames)
 
     def __len__(self) -> int:
         return self.frames + 1
 
     def __getitem__(self, frame: Any) -> Any:
-        """The time of a frame [time], counted from the end where it is negative."""
+        """Return the time of a frame [time]; negative numbers count from the end."""
         number = operator.index(frame)
         number += len(self) if number < 0 else 0
         if not 0 <= number <= self.frames:
@@ -67,12 +67,12 @@ class FrameTimes(Sequence[float]):
         return self.at(number)
 
     def after(self, frame: int) -> "FrameTimes":
-        """The same, when a frame has been taken."""
+        """Return these times with a frame marked as the last taken."""
         return replace(self, first=frame)
 
     def extended(self, duration: float, frames: int) -> "FrameTimes":
-        """What comes after these for so long [time]: at the times of an unbroken run, where the intervals are the
-        same."""
+        """Return the times of a continuation of this duration [time]; with the same interval, they are those of an
+        unbroken run."""
         length = Fraction(repr(duration))
         if length * self.frames == self.duration * frames:
             return replace(self, duration=self.duration + length, frames=self.frames + frames, first=self.frames)
@@ -80,32 +80,32 @@ class FrameTimes(Sequence[float]):
 
 
 def frame_times(model: Model, integrator: Any, duration: Any, frames: Any, held: float | None) -> FrameTimes:
-    """The frames of a simulation.
+    """Return the frame times of a simulation.
 
     Parameters
     ----------
     model
-        What is simulated.
+        The model that is simulated.
     integrator
         The declared integrator.
     duration
-        Of the simulation [time], or a string with a unit.
+        Duration of the simulation [time], or a string with a unit.
     frames
-        How many are asked for; None leaves it to the step.
+        Number of frames; None chooses it to fit the step.
     held
-        For how long noise is to be held [time]; None where nobody says.
+        How long each noise value is held [time]; None if not given.
 
     Raises
     ------
     CaseError
-        For a duration or a number of frames that cannot be.
+        For an invalid duration or number of frames.
     """
     length = length_of(model.units, duration, "simulate")
     step = getattr(integrator, "step", None)
     unit = held if step is None else float(step)
     if unit is not None and not length / unit < math.inf:
         raise CaseError(
-            f"simulate: integrator.step: {unit:g} goes into {length:g} too often to be counted; take a longer one"
+            f"simulate: integrator.step: {unit:g} fits into {length:g} too many times to count; take a longer step"
         )
     if frames is None:
         frames = FRAMES if unit is None else fitting_frames(length / unit)
@@ -113,7 +113,7 @@ def frame_times(model: Model, integrator: Any, duration: Any, frames: Any, held:
 
 
 def length_of(units: UnitSystem, duration: Any, where: str) -> float:
-    """A duration in units of the model; raises CaseError for one that cannot be."""
+    """Return a duration in units of the model; raise CaseError if it is invalid."""
     length = float(units.value(duration, "time", f"{where}: duration"))
     if not 0.0 < length < math.inf:
         raise CaseError(f"{where}: duration must be positive, got {shown(duration)}")
@@ -121,7 +121,7 @@ def length_of(units: UnitSystem, duration: Any, where: str) -> float:
 
 
 def number_of(model: Model, frames: Any, where: str) -> int:
-    """A number of frames; raises CaseError for what is none, and for more than memory holds."""
+    """Return a number of frames; raise CaseError if it is invalid or more than memory holds."""
     if not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < 1:
         raise CaseError(f"{where}: frames must be a whole number of at least 1, got {shown(frames)}")
     kept = NUMBER * (model.nq + model.nu + 8) + 500
@@ -130,19 +130,19 @@ def number_of(model: Model, frames: Any, where: str) -> int:
 
 
 def fitting_frames(steps: float) -> int:
-    """The largest number of frames, up to ``FRAMES``, between which there are equally many of so many steps."""
+    """Return the largest number of frames, up to ``FRAMES``, that divides this many steps equally."""
     whole = round(steps) if is_whole(steps) else math.ceil(steps)
     return next(count for count in range(min(FRAMES, whole), 0, -1) if whole % count == 0)
 
 
 def is_whole(number: float) -> bool:
-    """Whether a positive number is a whole one but for rounding."""
+    """Whether a positive number is whole up to rounding."""
     return round(number) > 0 and abs(number - round(number)) <= SAME * number
 
 
 def cut_steps(integrator: Any, times: FrameTimes, windows: Windows, noisy: bool, symbol: str) -> list[str]:
-    """Which steps of a rule whose steps end on frames and windows of noise are cut short by these, a line for each;
-    ``symbol`` is that of the unit of time."""
+    """Return a line for each kind of step that frames or noise windows cut short, for integrators whose steps end on
+    these; ``symbol`` is the symbol of the unit of time."""
     found: list[str] = []
     step = getattr(integrator, "step", None)
     if step is None or isinstance(integrator, FIXED):

@@ -1,4 +1,4 @@
-"""What a summary and a verdict read of a run, wherever its results are."""
+"""Interface through which summaries and verdicts read a run, in memory or in a folder."""
 
 from typing import Protocol
 
@@ -18,8 +18,8 @@ class Frames(Protocol):
 
     @property
     def times(self) -> np.ndarray:
-        """[time], shape (frames,)."""
+        """Times of the frames [time], shape (frames,)."""
 
     @property
     def observables(self) -> dict[str, np.ndarray]:
-        """ "time" and what was observed, by name, each of shape (frames,)."""
+        """ "time" and all observables, by name, each of shape (frames,)."""

@@ -1,9 +1,9 @@
-"""Temperatures of the kinds of motion of a molecular run, by equipartition.
+"""Temperatures of the kinds of motion in a molecular run, by equipartition.
 
-In the canonical ensemble ⟨u_i p_i⟩ = kT for every speed u_i, p = M(q) u being the momenta that belong to the speeds:
-the kinetic energy ½ Σ u_i p_i has a mean part of ½ kT for each. So the sum over one kind of motion, over k and over how
-many there are, is the temperature of this kind, whichever others it is coupled to by the mass matrix. Where the
-momentum of the whole is removed, the n translations of molecules of the part w of all mass are n − 3w freedoms.
+In the canonical ensemble ⟨u_i p_i⟩ = kT for every speed u_i, with p = M(q) u the conjugate momenta: each speed has a
+mean kinetic energy of ½ kT in ½ Σ u_i p_i. The sum of u_i p_i over one kind of motion, divided by k and the number of
+its speeds, is therefore the temperature of this kind, whatever the mass matrix couples it to. If the total momentum
+is removed, n translations of molecules with the fraction w of the total mass are n − 3w degrees of freedom.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from articulon.simulation.frames import Frames
 from articulon.simulation.preparation import Prepared
 
 FRAMES, SPEEDS = 400, 4_000_000
-"""Frames that are looked at, evenly spread, at least, and their speeds at most where there are more: products of speeds
-and momenta vary more than energies do."""
+"""Least number of frames to read, evenly spread, and the largest number of speeds where more frames are read; products
+of speeds and momenta vary more than energies do."""
 BACKBONE = ("phi", "psi", "omega", "alpha", "beta", "gamma", "epsilon", "zeta")
-"""Torsions of backbones, of proteins and of nucleic acids."""
+"""Backbone torsions of proteins and nucleic acids."""
 FEW = 100_000_000
-"""Numbers that are held at a time."""
+"""Largest number of floats held at a time."""
 
 
 def temperatures_of_freedoms(prepared: Prepared, run: Frames) -> dict[str, Any] | None:
-    """By kind of motion: how many ``freedoms`` it has, its ``temperature`` in the last three quarters of the frames,
-    and the ``error`` of that, the standard deviation of the means of ten parts over √10.
+    """Return for each kind of motion its number of degrees of freedom (``freedoms``), its ``temperature`` in the last
+    three quarters of the frames, and the ``error``: the standard deviation of ten block means over √10.
 
-    None for a model without atoms, for a rule without speeds, where loops, locked joints or scaling change what each
-    motion has, and where there are no frames.
+    Return None for a model without atoms, for an integrator without speeds, where loop constraints, locked joints or
+    scaling change the degrees of freedom of a kind, and without frames.
     """
     model, atoms, evaluator = prepared.model, prepared.model.atoms, prepared.evaluator
     changed = model.loops.kind.size or prepared.adaptive is not None or prepared.policy.scales
@@ -68,13 +68,13 @@ def temperatures_of_freedoms(prepared: Prepared, run: Frames) -> dict[str, Any] 
 
 
 def momenta(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """p = M(q) u: the joint forces that would give accelerations of the size of the speeds to what is at rest, shape
-    (states, nu)."""
+    """Compute p = M(q) u, the joint forces that accelerate the model from rest at rates equal to u, shape (states,
+    nu)."""
     return np.asarray(inverse_dynamics(model, q, np.zeros_like(u), u))
 
 
 def kinds_of_speeds(model: Model, atoms: Atoms) -> list[str]:
-    """What each speed moves: molecules as wholes, their torsions by where they are, water, ions."""
+    """Return the kind of motion of each speed: whole molecules, torsions by their position, water, ions."""
     forest, torsions = model.forest, torsion_names(atoms)
     kinds = [""] * model.nu
     what = _kinds_of_trees(model, atoms)
@@ -97,7 +97,7 @@ def _of_torsion(name: str) -> str:
 
 
 def _kinds_of_trees(model: Model, atoms: Atoms) -> list[str]:
-    """What each tree is: ``water``, ``ions`` or ``molecules``."""
+    """Return the kind of each tree: ``water``, ``ions`` or ``molecules``."""
     found = ["molecules"] * model.trees
     links = model.link[model.sites.body[atoms.site]]
     for kind, name in (("water", "water"), ("ion", "ions")):
@@ -108,7 +108,7 @@ def _kinds_of_trees(model: Model, atoms: Atoms) -> list[str]:
 
 
 def _removed(model: Model, kind: np.ndarray, count: int) -> np.ndarray:
-    """Freedoms that the removed momentum of the whole takes from each kind, three in all, shape (kinds,)."""
+    """Degrees of freedom that removing the total momentum takes from each kind, three in total, shape (kinds,)."""
     forest, tree = model.forest, model.tree_of_link
     masses = np.bincount(tree, forest.mass, model.trees)
     found = np.zeros(count)

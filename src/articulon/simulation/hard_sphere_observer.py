@@ -1,4 +1,4 @@
-"""What is looked at of hard spheres: how often they hit each other, and what that makes of the pressure."""
+"""Observables of hard spheres: their collision rate and the pressure that follows from it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from articulon.simulation.impact_summary import NO_IMPULSE, largest_impulse
 
 
 class HardSphereObserver:
-    """Looks at the impacts of hard spheres from frame to frame.
+    """Observe the impacts of hard spheres from frame to frame.
 
-    With the collisional virial, ΔW = Σ r · Δp of the impacts of spheres with each other in a time t,
+    The collisional virial, ΔW = Σ r · Δp over the impacts between spheres in a time t, gives
 
         Z = p V/(N k T) = 1 + ΔW/(3 N k T t)
 
-    (B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 33, 1439, 1960). The temperature is that of the later
-    frame, of speeds against the common motion, which impacts do not change: 3 (N − 1) k T/2 = K − P²/(2 M). Before the
-    second frame pressure and Z are not defined.
+    (B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 33, 1439, 1960). The temperature is taken at the
+    later frame, from the speeds relative to the centre of mass, whose energy impacts conserve: 3 (N − 1) k T/2 = K −
+    P²/(2 M). Before the second frame, pressure and Z are undefined.
 
     Parameters
     ----------
     model
-        Hard spheres alone.
+        A model of hard spheres only.
     """
 
     def __init__(self, model: Model) -> None:
@@ -35,14 +35,15 @@ class HardSphereObserver:
 
     @property
     def dimensions(self) -> dict[str, str]:
-        """Dimension of every observable by name."""
+        """Dimension of every observable, by name."""
         names = {"impacts": "dimensionless", "impact_rate": "frequency"}
         if self.volume is not None:
             names |= {"pressure": "pressure", "compressibility_factor": "dimensionless"}
         return names
 
     def observables(self, state: State) -> dict[str, float]:
-        """Impacts of spheres with each other so far, and their rate, the pressure and Z between the latest two frames.
+        """Compute the number of impacts between spheres so far, and their rate, the pressure and Z between the last two
+        frames.
 
         Parameters
         ----------
@@ -64,21 +65,21 @@ class HardSphereObserver:
         return found
 
     def _thermal_energy(self, velocities: np.ndarray) -> float:
-        """k T of the speeds against the common motion [energy]; 0 for one sphere, which has none."""
+        """k T of the speeds relative to the centre of mass [energy]; 0 for a single sphere."""
         masses = self.model.masses
         against = velocities - masses @ velocities / masses.sum()
         return float(masses @ (against**2).sum(axis=1)) / (3.0 * max(len(masses) - 1, 1))
 
 
 def hard_sphere_figures(model: Model, state: State) -> dict[str, Any]:
-    """What the summary says of the impacts of hard spheres, in the words of other runs with impacts.
+    """Compute the summary's figures on impacts of hard spheres, under the same keys as other runs with impacts.
 
     Parameters
     ----------
     model
-        Hard spheres alone.
+        A model of hard spheres only.
     state
-        The last state of a run that goes from impact to impact.
+        The last state of an event-driven run.
     """
     memory = state.rule.history
     some = memory[SPHERES.impulse] > 0.0

@@ -1,4 +1,4 @@
-"""What is looked at of impacts in every frame, and what ``summary.json`` says of them."""
+"""Observables of impacts in every frame, and their figures in ``summary.json``."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.model import State
 
 DIMENSIONS = {"impacts": "dimensionless", "resting_contacts": "dimensionless"}
-"""Of the observables: impacts since the start, and contacts that rest."""
+"""Dimensions of the observables: impacts since the start, and resting contacts."""
 
 
 def impact_observables(state: State) -> dict[str, float]:
-    """What is looked at in a frame."""
+    """Return the impact observables of a frame."""
     memory = state.rule.history
-    if memory.size < MEMORY.contacts:  # a state that no driver has made room in
+    if memory.size < MEMORY.contacts:  # a state that no stepper has allocated yet
         return dict.fromkeys(DIMENSIONS, 0.0)
     return {"impacts": float(memory[MEMORY.impacts]), "resting_contacts": float(memory[MEMORY.resting])}
 
 
 def largest_impulse(impulse: float, time: float, between: str, dimension: str = "momentum") -> dict[str, Any]:
-    """The largest impulse of a run, when it was and what met; ``dimension`` is ``"momentum"`` or
+    """Describe the largest impulse of a run: its size, its time and the two bodies; ``dimension`` is ``"momentum"`` or
     ``"angular_momentum"``."""
     return {
         "largest_impulse": impulse,
@@ -35,7 +35,7 @@ def largest_impulse(impulse: float, time: float, between: str, dimension: str = 
 
 
 NO_IMPULSE: dict[str, Any] = dict.fromkeys(largest_impulse(0.0, 0.0, ""))
-"""The same of a run without impacts."""
+"""Entries of :func:`largest_impulse` for a run without impacts."""
 
 
 def _largest(engine: Any, memory: np.ndarray, count: int) -> dict[str, Any]:
@@ -48,8 +48,8 @@ def _largest(engine: Any, memory: np.ndarray, count: int) -> dict[str, Any]:
 
 
 def impact_figures(evaluator: Evaluator, state: State) -> dict[str, Any] | None:
-    """The figures of a run's impacts; None for a model without any. An impulse is that along the normal, in mass times
-    velocity, or, of the stop of a hinge, in moment of inertia times angular velocity."""
+    """Compute the impact figures of a run; None for a model without impacts. An impulse is along the normal, in mass
+    times velocity; for the stop of a hinge it is in moment of inertia times angular velocity."""
     memory = state.rule.history
     if not has_impacts(evaluator.model) or memory.size < MEMORY.contacts:
         return None

@@ -1,4 +1,4 @@
-"""Ctrl-C and the request to terminate, kept until the state is whole."""
+"""Handle Ctrl-C and termination requests: hold them until the state is consistent."""
 
 import signal
 import threading
@@ -12,8 +12,8 @@ _asked = threading.Event()
 
 
 def ask_runs_to_stop(wanted: bool = True) -> None:
-    """Asks the runs of this process to save their state and stop, as Ctrl-C does, also those in other threads than the
-    main one, which no signal reaches; or takes that back."""
+    """Ask all runs of this process to save their state and stop, as Ctrl-C does; ``wanted=False`` withdraws the
+    request. It also reaches runs in other threads than the main one, which signals do not."""
     if wanted:
         _asked.set()
     else:
@@ -21,14 +21,14 @@ def ask_runs_to_stop(wanted: bool = True) -> None:
 
 
 class Interruption:
-    """While it is entered, remembers that the process was asked to stop instead of raising at once.
+    """Context manager that remembers a request to stop instead of raising at once.
 
-    Signals reach only the main thread; in any other, nothing is changed.
+    Signals reach only the main thread; in other threads they are left alone.
 
     Parameters
     ----------
     signals
-        Those that ask.
+        Signals that request a stop.
     """
 
     def __init__(self, signals: tuple[signal.Signals, ...] = SIGNALS) -> None:
@@ -48,7 +48,7 @@ class Interruption:
 
     @property
     def requested(self) -> bool:
-        """Whether to stop."""
+        """Whether a stop has been requested."""
         return self._signalled or _asked.is_set()
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
@@ -58,7 +58,7 @@ class Interruption:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Raises KeyboardInterrupt when a signal comes, while it is entered: for what Python does."""
+        """Raise KeyboardInterrupt at once on a signal within this context: for work in Python."""
         self._raises = True
         try:
             yield

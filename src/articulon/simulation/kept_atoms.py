@@ -1,4 +1,4 @@
-"""Which atoms a run keeps in its trajectory, and in which frames."""
+"""Selection of the atoms that a trajectory stores, and of the frames in which it stores them."""
 
 from typing import Any
 
@@ -11,27 +11,27 @@ from articulon.model.atom_selection import ALL, selected_atoms
 from articulon.storage.atom_columns import AtomColumns, atom_columns
 
 NONE = "none"
-"""The selection of no atom: the trajectory then holds bodies."""
+"""Selects no atoms: the trajectory then stores bodies."""
 
 
 def kept_atoms(model: Model, selection: str | None, every: int, where: str) -> AtomColumns | None:
-    """The atoms that a trajectory holds; None where it holds bodies.
+    """Return the atoms that a trajectory stores; None where it stores bodies.
 
     Parameters
     ----------
     model
-        What is simulated.
+        The model that is simulated.
     selection
-        In MDAnalysis's language, "none", or None for all there are.
+        A selection in MDAnalysis's language, "none", or None for all atoms.
     every
-        Atoms are in each frame whose number is a multiple of this.
+        Atoms are stored in each frame whose number is a multiple of this.
     where
-        What the keys ``atoms`` and ``atoms_every`` stand in; messages begin with it.
+        Location of the keys ``atoms`` and ``atoms_every``; messages begin with it.
 
     Raises
     ------
     CaseError
-        For a selection of nothing, and for atoms of a model that has none.
+        For an empty selection, and for atom keys on a model without atoms.
     """
     if model.atoms is None or model.units.length is None:
         if selection not in (None, NONE) or every != 1:
@@ -55,5 +55,5 @@ def kept_atoms(model: Model, selection: str | None, every: int, where: str) -> A
 
 
 def atoms_of_case(case: Any, model: Model) -> AtomColumns | None:
-    """The same for what ``[run]`` of a case says; raises CaseError with the file and the key."""
+    """Return the atoms that ``[run]`` of a case selects; raise CaseError naming the file and the key."""
     return kept_atoms(model, case.run.atoms, case.run.atoms_every, f"{case.source}: run")

@@ -1,9 +1,9 @@
-"""Whether the books of a run balance, from its observables.
+"""Energy balance of a run, checked from its observables.
 
-T − T₀ = ΣW (Guy 2018, 5.18) closes for any force, right or wrong. So the work of each conservative channel is also held
-against its energy function: W = −(sΦ − s₀Φ₀) + J, where J is the energy that changes of its factor s have brought in
-with the speeds kept, the sum of Φ Δs over them. It follows from the work w of the channel without its factors: between
-two changes ΔW = s Δw, and Φ = Φ₀ − w at each, so that J = W − s w + (s − s₀) Φ₀.
+T − T₀ = ΣW (Guy 2018, 5.18) holds for any force, right or wrong. So the work of each conservative channel is also
+checked against its energy function: W = −(sΦ − s₀Φ₀) + J. Here J, the sum of Φ Δs, is the energy that changes of the
+scaling factor s add at constant speeds. It follows from the unscaled work w: between two changes ΔW = s Δw, and
+Φ = Φ₀ − w at each, so J = W − s w + (s − s₀) Φ₀.
 """
 
 from collections.abc import Mapping
@@ -20,13 +20,13 @@ CONSERVATIVE = ("potential", "conformational", "external")
 
 
 def largest_work(observables: Mapping[str, np.ndarray]) -> float:
-    """The largest |W| of any channel at any frame [energy]."""
+    """Compute the largest |W| of any channel at any frame [energy]."""
     works = [np.abs(values).max() for name, values in observables.items() if name.startswith("work_")]
     return float(max(works, default=0.0))
 
 
 def balance(observables: Mapping[str, np.ndarray]) -> dict[str, float | None]:
-    """The largest |T − T₀ − ΣW| of all frames [energy], and relative to the largest work."""
+    """Compute the largest |T − T₀ − ΣW| over all frames [energy], absolute and relative to the largest work."""
     error, scale = float(np.abs(observables["energy_balance"]).max()), largest_work(observables)
     return {
         "energy_balance_error": error,
@@ -36,8 +36,8 @@ def balance(observables: Mapping[str, np.ndarray]) -> dict[str, float | None]:
 
 
 def without_energy(model: Model) -> set[str]:
-    """Conservative channels in which something acts that has no energy function: a force that says so, such as a
-    user's or one that actuates joints, what drives a joint, or a wall that moves."""
+    """Return the conservative channels that contain a force without an energy function: a user's force, an actuated or
+    driven joint, or a moving wall."""
     found = {"external"} if model.drives or _moving_walls(model) else set()
     for k, force in enumerate(model.forces):
         if isinstance(force, Force) and force.energy_channel is None:
@@ -48,7 +48,7 @@ def without_energy(model: Model) -> set[str]:
 
 
 def _moving_walls(model: Model) -> bool:
-    """Whether walls do work on what touches them."""
+    """Whether moving walls do work on what touches them."""
     law = contact_of(model)
     walls = () if law is None else law.walls
     moves = ("velocity", "angular_velocity", "amplitude")
@@ -56,12 +56,13 @@ def _moving_walls(model: Model) -> bool:
 
 
 def with_energy(observables: Mapping[str, np.ndarray], varies: bool, without: set[str]) -> list[str]:
-    """Channels whose work is the energy that they lose: those that have one, and nothing else, with a steady factor."""
+    """Return the channels whose work is minus the change of their energy: every force has an energy, the factor is
+    fixed."""
     return [name for name in CONSERVATIVE if not varies and name not in without and f"energy_{name}" in observables]
 
 
 def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, users: set[str]) -> dict[str, Any]:
-    """For each conservative channel, the largest |W + sΦ − s₀Φ₀ − J| of all frames, and J at the last.
+    """For each conservative channel, compute the largest |W + sΦ − s₀Φ₀ − J| over all frames, and J at the last frame.
 
     Parameters
     ----------
@@ -81,15 +82,15 @@ def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, user
         if name in users:
             reason = "forces without an energy function act in it, such as a user's or those that drive joints"
         elif varies and bare is None:
-            reason = "the factor of the channel changes along the run, and the rule books no work without it"
+            reason = "the factor of the channel changes along the run, and the integrator books no unscaled work"
         if reason is not None:
             found[name] = {"error": None, "relative": None, "reason": reason, "jumps": None}
             continue
         energy, factor = observables[f"energy_{name}"], observables[f"factor_{name}"]
         jumps = np.zeros_like(work) if bare is None else work - factor * bare + (factor - factor[0]) * energy[0]
-        # Fixman's potential is another one for every set of locked joints.
+        # Fixman's potential depends on the set of locked joints.
         taken = observables.get("reservoir_potential", 0.0) if name == "conformational" else 0.0
-        # What changes of the box have put in, no force has taken out.
+        # Energy that changes of the box have added is not the work of a force.
         taken = taken - (observables.get("barostat_energy", 0.0) if name == "potential" else 0.0)
         error = float(np.abs(work + factor * energy - factor[0] * energy[0] - jumps + taken).max())
         scale = float(np.abs(work).max())
@@ -99,7 +100,7 @@ def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, user
 
 
 def factors(observables: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    """Initial, final, smallest and largest factor of each channel that the model has."""
+    """Initial, final, smallest and largest factor of each channel of the model."""
     result = {}
     for name in CHANNELS:
         values = observables.get(f"factor_{name}")

@@ -1,4 +1,4 @@
-"""The loop: from frame to frame in chunks of steps, with Python in control between them."""
+"""The main loop: it advances a run from frame to frame in chunks of steps, with Python in control between chunks."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -25,11 +25,11 @@ from articulon.storage.checkpoint import NEWEST, write_checkpoint
 from articulon.storage.trajectory import Frame, TrajectoryWriter
 
 STATE = "state_"
-"""Begins the names of the arrays of a state in a checkpoint."""
+"""Prefix of a state's arrays in a checkpoint."""
 
 
 class MemoryRecorder(Recorder):
-    """Keeps the frames in memory, after ``before`` others that an earlier part has taken."""
+    """Keep the frames in memory, after the ``before`` frames of an earlier part."""
 
     keeps_poses = False
 
@@ -48,13 +48,13 @@ class MemoryRecorder(Recorder):
 
     def keep(self, frame: Frame) -> None:
         """See :class:`Recorder`."""
-        # What stops a run does so at the end of a step, between the times of two frames.
+        # A stop condition ends a run at the end of a step, between the times of two frames.
         time = frame.time if np.isfinite(self.stop_time) else self.times[self.frames]
         self.rows.append(Row.of(frame, time, self.state, self.names))
 
 
 class FolderRecorder(Recorder):
-    """Writes the frames into a folder, with checkpoints that count on them."""
+    """Write the frames into a folder, with checkpoints consistent with them."""
 
     def __init__(self, folder: Path, prepared: Prepared, writer: TrajectoryWriter, state: State) -> None:
         super().__init__(prepared, state, [float(time) for time in prepared.case.run.frame_times()])
@@ -73,7 +73,7 @@ class FolderRecorder(Recorder):
 
     @property
     def checkpoint_is_cheap(self) -> bool:
-        """See :class:`Recorder`: the trajectory, which is written with it, may be long."""
+        """See :class:`Recorder`; the trajectory, which is written with the checkpoint, may be long."""
         return self.writer.flush_cheap
 
     def finish(self) -> None:
@@ -86,7 +86,7 @@ class FolderRecorder(Recorder):
         write_checkpoint(self.folder, self.saved())
 
     def saved(self) -> dict[str, np.ndarray]:
-        """What a checkpoint holds, by name."""
+        """The arrays of a checkpoint, by name."""
         threshold, observer = self.prepared.threshold, self.prepared.observer
         return {f"{STATE}{name}": array for name, array in self.state.arrays().items()} | {
             "case": np.frombuffer(bytes.fromhex(self.prepared.case.digest()), dtype=np.uint8),
@@ -100,7 +100,7 @@ class FolderRecorder(Recorder):
 
 
 def with_atoms(frame: Frame, model: Model, writer: TrajectoryWriter) -> Frame:
-    """A frame with the places of the atoms that a trajectory takes of it."""
+    """Return a frame with the atom positions that the trajectory stores at it."""
     atoms = writer.layout.atoms
     if atoms is None or not writer.atoms_due:
         return frame
@@ -114,25 +114,25 @@ def advance(
     report: Callable[[str], None],
     steering: Steering | None = None,
 ) -> str:
-    """Advances a run to its end; returns how it ended: "complete", the label of what stopped it, or "interrupted".
+    """Advance a run to its end; return its status: "complete", the label of the stop condition, or "interrupted".
 
     Parameters
     ----------
     recorder
-        The state and what is kept.
+        The state and the kept frames.
     progress
-        Shows how it goes.
+        Displays the progress.
     interruption
-        Says when to stop before the end.
+        Whether to stop before the end.
     report
         Called with the status after every checkpoint.
     steering
-        Has control between chunks; None for nobody.
+        Gets control between chunks; None for no steering.
 
     Raises
     ------
     DivergenceError
-        Where the numbers stop meaning anything; all that was computed before has been kept.
+        If the state becomes non-finite; all earlier results have been kept.
     """
     prepared, state = recorder.prepared, recorder.state
     case = prepared.case
@@ -160,33 +160,32 @@ def advance(
 
 
 def begin(recorder: Recorder) -> None:
-    """The first frame of a run."""
+    """Take the first frame of a run."""
     recorder.prepared.observer.begin(recorder.state)
     recorder.frame()
 
 
 def advance_a_chunk(recorder: Recorder, chunks: Chunks, interruption: Interruption) -> int:
-    """Takes some steps towards the next frame, and the frame where it is reached.
+    """Advance by some steps towards the next frame, and take the frame if it is reached.
 
     Parameters
     ----------
     recorder
-        The state and what is kept.
+        The state and the kept frames.
     chunks
-        How many steps.
+        Number of steps.
     interruption
-        Breaks off rules that cannot stop between steps.
+        Interrupts integrators that cannot stop between steps.
 
     Returns
     -------
     int
-        How it ended, one of ``integrate.status``: STOPPED, with its last frame taken, where the run is over before its
-        time.
+        A value of ``integrate.status``; STOPPED, with the last frame taken, if the run has met its stop condition.
 
     Raises
     ------
     DivergenceError
-        Where the numbers stop meaning anything; all that was computed before has been kept.
+        If the state becomes non-finite; all earlier results have been kept.
     """
     prepared, state = recorder.prepared, recorder.state
     until, began, before = recorder.times[recorder.frames], time.monotonic(), int(state.counters[STEPS])
@@ -214,7 +213,7 @@ def _ended(recorder: Recorder, report: Callable[[str], None], status: str) -> st
 
 
 def _advance(recorder: Recorder, until: float, steps: int, interruption: Interruption) -> int:
-    """A chunk; where a user's force fails, the state before it is kept."""
+    """Advance by a chunk; if a user's force fails, keep the state before the chunk."""
     state, prepared = recorder.state, recorder.prepared
     before = state.copy()
     try:
@@ -229,7 +228,8 @@ def _advance(recorder: Recorder, until: float, steps: int, interruption: Interru
 
 
 def _all_at_once(prepared: Prepared, state: State, before: State, until: float, interruption: Interruption) -> int:
-    """A whole frame of SciPy's solvers, which are Python and may be broken off: the state is then that before."""
+    """Advance by a whole frame with SciPy's solvers, which run in Python; if interrupted, restore the state before
+    it."""
     prepared.driver.asked_to_stop = lambda: interruption.requested
     try:
         with interruption.at_once():

@@ -1,4 +1,4 @@
-"""A run in memory on its way, and what comes of it."""
+"""Advance a run in memory and return its results."""
 
 import time
 from dataclasses import replace
@@ -16,31 +16,31 @@ from articulon.simulation.run_request import Progress
 
 
 def begun(setup: Setup, prepared: Prepared, state: State, progress: Progress) -> Run:
-    """Takes a run from its beginning to its end.
+    """Advance a run from its start to its end.
 
     Parameters
     ----------
     setup
-        What is asked for.
+        The requested run.
     prepared
-        The same, ready to run.
+        The same run, ready to advance.
     state
-        At time zero.
+        The state at time zero.
     progress
-        Shows how it goes.
+        Displays the progress.
 
     Raises
     ------
     DivergenceError
-        Where the numbers stop meaning anything; ``run`` of the exception is what has been computed.
+        If the state becomes non-finite; the exception's ``run`` holds the results up to then.
     KeyboardInterrupt
-        After Ctrl-C, with what has been computed as its ``run``.
+        After Ctrl-C; the exception's ``run`` holds the results up to then.
     """
     return _made(setup, prepared, MemoryRecorder(prepared, state, setup.times), progress)
 
 
 def continued(setup: Setup, earlier: Memory, progress: Progress) -> Run:
-    """Takes a run from where another ended, whose last frame is its first; the other is left as it is."""
+    """Continue a run from the end of another, whose last frame is its first; the earlier run stays unchanged."""
     prepared, before = replace(earlier.prepared, case=setup.case), setup.times.first
     prepared.observer.start_energy = earlier.start_energy
     recorder = MemoryRecorder(prepared, earlier.state.copy(), setup.times, earlier.rows[-1:], before)
@@ -49,7 +49,7 @@ def continued(setup: Setup, earlier: Memory, progress: Progress) -> Run:
 
 
 def joined(first: Memory, second: Memory) -> Memory:
-    """What two runs have kept of which the second goes on from the first: all frames, as if it had been one."""
+    """Join a run and its continuation: all frames, as in one run."""
     return Memory(
         setup=second.setup,
         dimensions=second.dimensions,
@@ -99,20 +99,20 @@ def _made(setup: Setup, prepared: Prepared, recorder: MemoryRecorder, progress: 
 
 
 def interrupted(done: Run) -> KeyboardInterrupt:
-    """What is raised after Ctrl-C: an exception that holds what has been computed."""
+    """Return the exception to raise after Ctrl-C, which holds the results so far."""
     assert done.memory is not None
     units, state = done.model.units, done.memory.state
     unit = "" if units.time is None else f" {units.symbols[2]}"
     error = KeyboardInterrupt(
-        f"interrupted at t = {state.time[0]:.9g}{unit}; what has been computed is the `run` of this exception, and "
-        "articulon.resume(run) goes on with it"
+        f"interrupted at t = {state.time[0]:.9g}{unit}; the results so far are the `run` of this exception, and "
+        "articulon.resume(run) continues from there"
     )
     error.run = done  # type: ignore[attr-defined]
     return error
 
 
 def check_to_resume(run: object) -> Memory:
-    """What a run in memory has kept; raises CaseError for what is none, or one that cannot go on."""
+    """Return the data of a run in memory; raise CaseError if it is no such run, or cannot continue."""
     if not isinstance(run, Run) or run.memory is None:
         raise CaseError(f"resume: expected a run of articulon.simulate, got {shown(run)}")
     return run.memory

@@ -1,4 +1,4 @@
-"""What a run in memory keeps: how it was prepared, its frames, and the state that it goes on from."""
+"""Data of a run in memory: its setup, its frames, and the state from which it continues."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,31 +24,31 @@ COMPLETE, INTERRUPTED, FAILED = "complete", "interrupted", "failed"
 
 @dataclass(frozen=True)
 class Setup:
-    """How a run was prepared, so that it can be continued."""
+    """The setup of a run, from which it can be continued."""
 
     case: Description
-    """What was asked for."""
+    """The requested run."""
     model: Model
-    """What is integrated."""
+    """The model that is integrated."""
     scaling: Scaling
-    """The policy, its threshold found, and the drag of its core."""
+    """The scaling policy with its threshold and its core's drag."""
     windows: Windows
-    """Of noise, and the step of a rule of equal steps."""
+    """Noise windows and, for integrators of equal steps, the step."""
     times: FrameTimes
-    """When frames are taken."""
+    """Times of the frames."""
     notes: tuple[str, ...] = ()
-    """What is to be known of it."""
+    """Notes from the preparation."""
 
     @property
     def step(self) -> float | None:
-        """The step where all are equal [time]; None where they vary."""
+        """The step if all steps are equal [time], else None."""
         if self.windows.step is not None:
             return float(self.windows.step)
         step = getattr(self.case.integrator, "step", None)
         return None if step is None else float(step)
 
     def prepared(self) -> Prepared:
-        """The run made ready once more; what is in the cache of kernels is not compiled again."""
+        """Prepare the run again; cached kernels are not recompiled."""
         return prepare(self.case, self.scaling.threshold, self.windows, self.model)
 
 
@@ -56,55 +56,55 @@ class Row(NamedTuple):
     """One frame."""
 
     number: int
-    """Of the step that led to it."""
+    """Number of steps taken."""
     time: float
-    """[time]."""
+    """Time of the frame [time]."""
     q: np.ndarray
     u: np.ndarray
     bath: np.ndarray
     values: np.ndarray
-    """Of the observables, in the order of their names."""
+    """Values of the observables, in the order of their names."""
     box: np.ndarray | None = None
-    """Edges of a box that changes [length], shape (3, 3)."""
+    """Edges of a variable box [length], shape (3, 3)."""
 
     @classmethod
     def of(cls, frame: Frame, time: float, state: State, names: Sequence[str]) -> "Row":
-        """What is kept of a frame, which is said to be at a time."""
+        """Return the data of a frame, under a given time."""
         values = np.array([frame.observables[name] for name in names])
         return cls(frame.step, time, frame.q, frame.u, state.bath.copy(), values, frame.box)
 
 
 @dataclass
 class Memory:
-    """The frames of a run and the state that it goes on from."""
+    """The frames of a run and the state from which it continues."""
 
     setup: Setup
-    """How it was prepared."""
+    """The setup of the run."""
     dimensions: dict[str, str]
-    """Dimension of every observable by name."""
+    """Dimension of every observable, by name."""
     rows: list[Row]
     """The frames."""
     state: State
-    """Of the last frame, or where it was interrupted."""
+    """State at the last frame, or where the run was interrupted."""
     start_energy: float
-    """Kinetic energy from which the balance is counted [energy]."""
+    """Kinetic energy at which the energy balance starts [energy]."""
     taken: int
-    """Number of the last frame, counted as by ``setup.times``."""
+    """Number of the last frame, in the numbering of ``setup.times``."""
     status: str = COMPLETE
-    """How it ended."""
+    """Final status of the run."""
     stop_time: float = float("nan")
-    """When what the case watches ended it [time]."""
+    """Time at which a stop condition ended the run [time]."""
     wall_seconds: float = 0.0
-    """What it has taken [s]."""
+    """Wall time of the run [s]."""
     _prepared: Prepared | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Compiled kernels stay in the process that has loaded them."""
+        """Leave out compiled kernels, which stay in the process that loaded them."""
         return {**self.__dict__, "_prepared": None}
 
     @property
     def model(self) -> Model:
-        """What was integrated."""
+        """The model that was integrated."""
         return self.setup.model
 
     @property
@@ -114,18 +114,18 @@ class Memory:
 
     @property
     def complete(self) -> bool:
-        """Whether it came to its end, or to what stops it."""
+        """Whether the run reached its end or its stop condition."""
         return self.status not in (INTERRUPTED, FAILED)
 
     @property
     def prepared(self) -> Prepared:
-        """All that the run needs beside its state; it is made again where it is gone."""
+        """Everything that the run needs besides its state; prepared again if it is gone."""
         if self._prepared is None:
             self._prepared = self.setup.prepared()
         return self._prepared
 
     def observables(self) -> dict[str, np.ndarray]:
-        """ "time" and every observable by name, shape (frames,)."""
+        """ "time" and every observable, by name, shape (frames,)."""
         values = np.array([row.values for row in self.rows]).reshape(len(self.rows), len(self.dimensions))
         times = np.array([row.time for row in self.rows])
         return {"time": times, **{name: values[:, k].copy() for k, name in enumerate(self.dimensions)}}
@@ -139,26 +139,26 @@ class Memory:
         return np.array([row.u for row in self.rows])
 
     def bath(self) -> np.ndarray:
-        """The thermostat's own variables, ζ of each member of its chain [1/time] and the energy of its reservoir
-        [energy], shape (frames, variables)."""
+        """The thermostat's variables, shape (frames, variables): ζ of each member of its chain [1/time] and the energy
+        of its reservoir [energy]."""
         return np.array([row.bath for row in self.rows])
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Positions (frames, bodies, 3) [length] and Euler parameters (frames, bodies, 4) of the bodies."""
         return poses_of(self.model, self.q())
 
-    def said(self, run: Frames) -> list[str]:
-        """What is to be known of it."""
+    def notes(self, run: Frames) -> list[str]:
+        """Notes on the run."""
         return [*self._noted(), *deformation_notes(self.model, run.times, run.q, run.u)]
 
     def _noted(self) -> list[str]:
-        """Notes on how it was prepared, and on what it did; only one that locks joints is made ready for that."""
+        """Notes on the preparation and on the final state; only an adaptive run is prepared again for them."""
         if self.setup.case.adaptive is None:
             return list(self.setup.notes)
         return [*self.setup.notes, *(f"simulate: {note}" for note in notes_at(self.prepared, self.state))]
 
     def words(self) -> str:
-        """In one line: frames, time, bodies, and how it ended."""
+        """Describe the run in a line: frames, time, bodies and status."""
         unit = "" if self.model.units.time is None else self.model.units.symbols[2]
         bodies = f"{self.model.bodies} bod{'y' if self.model.bodies == 1 else 'ies'}"
         end = with_unit(float(self.state.time[0]), unit, 6)
@@ -166,7 +166,7 @@ class Memory:
         return f"{many} to {end}, {bodies}, {self.status}, in memory"
 
     def summary(self, run: Frames) -> dict[str, Any]:
-        """The figures of the run, as in ``summary.json``."""
+        """Compute the figures of the run, as in ``summary.json``."""
         stop = self.stop_time if np.isfinite(self.stop_time) else None
         prepared = self.prepared
         prepared.observer.start_energy = self.start_energy

@@ -14,12 +14,12 @@ from articulon.simulation.run_verdict import record_of, tolerance_of
 def judged_in_memory(
     run: Frames, memory: Memory, tolerance: float | str | None, error: str, budget: float
 ) -> dict[str, Any] | None:
-    """The verdict on a run in memory; None where nothing was scaled.
+    """Compute the verdict on a run in memory; None if nothing was scaled.
 
     Raises
     ------
     CaseError
-        For a tolerance, a budget or a kind of error that cannot be.
+        For an invalid tolerance, budget or kind of error.
     """
     policy = memory.setup.scaling.policy
     if not policy.scales:
@@ -39,5 +39,5 @@ def judged_in_memory(
 
 
 def record_in_memory(run: Frames, memory: Memory, settings: Settings) -> Record:
-    """What a verdict on a run in memory is made from."""
+    """Collect the data from which a verdict on a run in memory is made."""
     return record_of(memory.prepared, memory.state, run, settings)

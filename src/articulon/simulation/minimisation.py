@@ -1,9 +1,9 @@
-"""Moving a model downhill, to where its forces nearly balance: a start for a model whose particles overlap.
+"""Minimise the energy of a model to nearly balanced forces, as a start for models with overlapping particles.
 
-FIRE (Bitzek et al., Phys. Rev. Lett. 97, 170201, 2006): the model's own dynamics without friction and noise, turned
-towards the force as it goes, and stopped whenever it would climb; steps grow while it descends. Here no coordinate
-moves further in a step than a given length, so that the enormous forces of an overlap push particles apart and do not
-throw them away.
+The method is FIRE (Bitzek et al., Phys. Rev. Lett. 97, 170201, 2006): the model's own dynamics without friction and
+noise, with velocities steered towards the force, stopped whenever the motion would go uphill, and with steps that
+grow while it goes downhill. In addition, no coordinate moves further in a step than a given length, so that the huge
+forces of an overlap push particles apart gently.
 """
 
 from typing import Any
@@ -21,15 +21,15 @@ from articulon.model.joints import BY_KIND
 from articulon.model.state import CHANNELS, CONFORMATIONAL, EXTERNAL, POTENTIAL
 
 PATIENCE, GROWTH, SHRINKAGE, TURN, FADING = 5, 1.1, 0.5, 0.1, 0.99
-"""FIRE's own parameters."""
+"""Parameters of FIRE."""
 LEAP = 3.0
-"""By how much the force may grow in a step: downhill it falls, but where narrower valleys are met."""
+"""Largest growth of the force in a step; downhill the force decreases, except in narrower valleys."""
 ANGLE = 0.05
-"""Largest turn of a joint in a step [rad]."""
+"""Largest rotation of a joint in a step [rad]."""
 LOOK_BACK = 50
-"""Steps over which the energy must have fallen by less than the tolerance for the end."""
+"""Number of steps over which the fall of the energy is compared with the tolerance."""
 THERMAL_TOLERANCE = 1e-3
-"""Fall of the energy over as many steps that a run does not notice, in ½kT for each degree of freedom."""
+"""Fall of the energy over as many steps that a run does not notice, in ½kT per degree of freedom."""
 
 
 def minimise(
@@ -41,33 +41,34 @@ def minimise(
     largest_move: float | str | None = None,
     steps: int = 20_000,
 ) -> np.ndarray:
-    """Coordinates downhill from q where the energy of the model's forces hardly falls any more, shape (nq,).
+    """Return coordinates downhill from q where the energy of the model's forces hardly falls any more, shape (nq,).
 
-    Potential, conformational and external forces act; drag, noise and thermostats do not. What is found is a local
-    minimum, or near one: a start for a run, not a structure.
+    Potential, conformational and external forces act; drag, noise and thermostats do not. The result is a local minimum
+    or close to one: a start for a run, not a predicted structure.
 
     Parameters
     ----------
     model
         The model, without loops or driven joints.
     q
-        Where to begin, shape (nq,); the model's initial coordinates by default.
+        Start coordinates, shape (nq,); the model's initial coordinates by default.
     energy_tolerance
-        It ends when the energy has fallen in the last 50 steps by less than this fraction of its own size.
+        Stop when the energy has fallen by less than this fraction of its magnitude over the last 50 steps.
     temperature
-        Of the run that follows [temperature]. It ends also when the energy has fallen in the last 50 steps by less than
-        a thousandth of ½kT for each degree of freedom, which the run's own motion covers; the energy of forces that
-        only repel falls towards zero, and would never end by its own size. None by default.
+        Temperature of the run that follows [temperature], None by default. If given, also stop when the energy has
+        fallen over the last 50 steps by less than a thousandth of ½kT per degree of freedom, which thermal motion
+        hides. The energy of purely repulsive forces falls towards zero and would never meet the relative tolerance.
     largest_move
-        How far a coordinate may move in a step [length]; by default a fiftieth of the mean distance between sites.
+        Largest displacement of a coordinate in a step [length]; by default a fiftieth of the mean distance between
+        sites.
     steps
-        It ends after so many at the latest.
+        Largest number of steps.
 
     Raises
     ------
     ModelError
-        For a model with loops, a value that is none, or forces that are not finite at the start: particles at one point
-        have no direction to move apart in.
+        For a model with loop constraints, an invalid value, or forces that are not finite at the start: particles at
+        the same point have no direction to move apart.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def minimise(
     """
     check_model(model, "minimise")
     if model.loops.kind.size:
-        raise ModelError("minimise: the model has loops or driven joints, which it would have to leave; take them out")
+        raise ModelError("minimise: the model has loops or driven joints, which steps would violate; take them out")
     start = model.q0 if q is None else vector(q, model.nq, "minimise: q")
     if largest_move is None:
         move = _default_move(model, start)
@@ -118,16 +119,16 @@ class _Descent:
         self.dy = np.zeros_like(self.y)
 
     def run(self, q: np.ndarray, tolerance: float, thermal: float, steps: int) -> np.ndarray:
-        """Coordinates at the end."""
+        """Return the coordinates at the end."""
         v, turn, falling = np.zeros(self.model.nu), TURN, 0
-        a, _ = self._look(q, v)
+        a, _ = self._accelerations(q, v)
         if not np.isfinite(a).all():
             first = int(np.argmin(np.isfinite(a)))
             link = int(np.searchsorted(self.model.forest.u_start, first, side="right")) - 1
             body = self.model.names[self.model.head[link]]
             raise ModelError(
-                f"minimise: the force on body '{body}' is not finite: where particles are at one point, or a user's "
-                "force is not defined, nothing says which way is down; move the body"
+                f"minimise: the force on body '{body}' is not finite: particles at the same point, or an undefined "
+                "user's force, give no downhill direction; move the body"
             )
         if not a.any():
             return q
@@ -139,16 +140,17 @@ class _Descent:
             v = (1.0 - turn) * v + turn * (speed / push if push > 0.0 else 0.0) * a
             h_here = h * min(1.0, float((self.reach / np.maximum(np.abs(h * v), 1e-300)).min()))
             ahead = moved(self.model, q, v, h_here)
-            a, power = self._look(ahead, v)
+            a, power = self._accelerations(ahead, v)
             well = bool(np.isfinite(a).all())
             if not (well and power > 0.0 and self._norm(ahead, a) < LEAP * push):
-                # It would climb from here on, or has met a force that is far larger or without a number: back half a
-                # step, and at rest. Steps that have grown too long for the stiffest motion would throw charges without
-                # a core of their own, as those of water's hydrogens, into each other, which is downhill without end.
+                # The next step would go uphill, or has met a force that is far larger or not finite: go back half a
+                # step and stop the motion. Steps that have grown too long for the stiffest motion would throw charges
+                # without a repulsive core of their own, such as water's hydrogens, into each other, where the energy
+                # has no bound.
                 if well:
                     q = moved(self.model, ahead, v, -0.5 * h_here)
                 h, turn, falling, v = SHRINKAGE * h, TURN, 0, np.zeros_like(v)
-                a, _ = self._look(q, v)
+                a, _ = self._accelerations(q, v)
             else:
                 q, falling = ahead, falling + 1
                 if falling > PATIENCE:
@@ -160,8 +162,8 @@ class _Descent:
                 before = now
         return q
 
-    def _look(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, float]:
-        """Accelerations (nu,), and the power of the forces."""
+    def _accelerations(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return accelerations (nu,) and the power of the forces."""
         nq, nu = self.model.nq, self.model.nu
         self.y[:nq], self.y[nq : nq + nu], self.y[nq + nu :] = q, v, 0.0
         self.evaluator.rates(self.factor, 0.0, 0, self.y, self.dy)
@@ -177,7 +179,7 @@ class _Descent:
 
 
 def _default_move(model: Model, q: np.ndarray) -> float:
-    """A fiftieth of the mean distance between sites, or of the model's size where it has few [length]."""
+    """A fiftieth of the mean distance between sites, or of the model's size if it has few sites [length]."""
     places: Any = site_positions(model, q) if model.sites.body.size else model.forest.position
     if model.box is not None:
         volume, count = model.box.volume, max(1, len(places))

@@ -1,4 +1,4 @@
-"""What is looked at in every frame. Looking changes nothing: it writes to scratch that every step fills anew."""
+"""Observables of every frame. Observing writes only to scratch arrays that every step overwrites."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,21 +41,21 @@ from articulon.thermostats.chains import chain_rates
 from articulon.thermostats.schedule import target
 
 NO_POSES = np.empty((0, 3)), np.empty((0, 4))
-"""Of no body."""
+"""Poses of no bodies."""
 NET_FORCE = ("net_force_1", "net_force_2", "net_force_3")
-"""Noise-free, drag-free force on the slowest tree, by component."""
+"""Net force on the slowest tree without noise and drag, by component."""
 
 
 @kernel
 def thermostat_rates(bath, kinetic, time, variables, rates):
-    """Rates of a thermostat's variables."""
+    """Compute the rates of a thermostat's variables."""
     chain_rates(bath, 2.0 * kinetic, target(bath, time), variables, rates)
 
 
 def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
-    """The tree with the longest relaxation time Σm/Σβ, and that time [time]; tree 0 and infinity without any drag.
+    """Return the tree with the longest relaxation time Σm/Σβ, and that time [time]; tree 0 and infinity without drag.
 
-    Where some trees float freely it is one of these: the ground takes part of the net force on the others.
+    If some trees float freely, only these are compared: the ground takes part of the net force on the others.
     """
     starts = model.forest.tree[:-1]
     if not starts.size:
@@ -71,7 +71,7 @@ def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
 
 
 def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarray:
-    """T, then Σ|F| by channel, then the net potential, contact and external force on the links from start to end, at a
+    """Compute T, Σ|F| by channel, and the net potential, contact and external force on the links from start to end at a
     state, shape (12,)."""
     result = np.zeros(12)
     if evaluator.particles:
@@ -87,11 +87,11 @@ def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarr
 
 
 def _survey_particles(evaluator: Evaluator, state: State, start: int, end: int, result: np.ndarray) -> None:
-    """The same for free particles, without a tree."""
+    """Do what :func:`survey` does, for free particles, without trees."""
     masses, bath = evaluator.model.masses, evaluator.system.bath
     velocities = state.u.reshape(-1, 3)
     result[0] = kinetic = 0.5 * float(masses @ (velocities**2).sum(axis=1))
-    if evaluator.sites.sites:  # hard spheres have none
+    if evaluator.sites.sites:  # hard spheres have no sites
         forces = evaluator.on_sites(state.q.reshape(-1, 3))
         result[1 + POTENTIAL] = np.linalg.norm(forces, axis=1).sum()
         result[9:12] = forces[start:end].sum(axis=0)
@@ -104,12 +104,12 @@ def _survey_particles(evaluator: Evaluator, state: State, start: int, end: int, 
 
 
 def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = None) -> np.ndarray:
-    """Fills the channels at a state; returns the derivative of (q, u, works).
+    """Evaluate the channels at a state; return the derivative of (q, u, works).
 
     Raises
     ------
     ArticulonError
-        Where a force that a user wrote has failed.
+        If a user's force fails.
     """
     y = evaluator.variables(state)
     dy = np.empty_like(y)
@@ -121,12 +121,12 @@ def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = Non
 
 @contextmanager
 def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
-    """Raises what a user's force has raised, jitted or in plain Python, as an ArticulonError."""
+    """Re-raise the error of a user's force, compiled or in plain Python, as an ArticulonError."""
     error: BaseException | None = None
     try:
         yield
     except Exception as raised:
-        # Kernels raise nothing of their own.
+        # Kernels raise no errors of their own.
         if evaluator.users.error is None and not evaluator.users.present:
             raise
         error = evaluator.users.error or raised
@@ -143,14 +143,14 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
 
 
 def poses_at(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and Euler parameters of the bodies, without a tree where there is none."""
+    """Positions and Euler parameters of the bodies, without tree kinematics for a model of free particles."""
     if only_particles(model) or only_hard_spheres(model):
         return q.reshape(-1, 3).copy(), np.tile([1.0, 0.0, 0.0, 0.0], (model.bodies, 1))
     return body_poses(model, q)
 
 
 def poses_of(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same of frames, of coordinates of shape (frames, nq): shapes (frames, bodies, 3) and (frames, bodies, 4)."""
+    """Positions (frames, bodies, 3) and Euler parameters (frames, bodies, 4) at coordinates of shape (frames, nq)."""
     positions, rotations = np.empty((len(q), model.bodies, 3)), np.empty((len(q), model.bodies, 4))
     for k, row in enumerate(q):
         positions[k], rotations[k] = poses_at(model, row)
@@ -158,26 +158,26 @@ def poses_of(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Observer:
-    """Takes the frames of a run.
+    """Take the frames of a run.
 
     Parameters
     ----------
     evaluator
         The forces.
     fixed_step
-        Length of a fixed step [time], or None where the state says what the step is.
+        Length of a fixed step [time], or None where the state holds the step.
     stop
         Body and unit direction whose ``advance`` is observed, or None.
     varies
         Whether the scaling factors change along the run.
     books_unscaled_work
-        Whether the rule books works without the factors.
+        Whether the integrator books unscaled works.
     scaled
         Whether the run scales anything.
     adaptive
-        What locks and releases joints, or None.
+        The driver that locks and releases joints, or None.
     by_events
-        Whether the run goes from impact to impact.
+        Whether the run is event-driven.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class Observer:
         self.channels = [CHANNELS.index(name) for name in present]
         self.working = [CHANNELS.index(name) for name in working_channels(model, evaluator.system.bath)]
         self.energies = evaluator.energy_channels
-        # Work of what nothing scales, such as a drive, cannot be divided by the factor of its channel.
+        # The work of unscaled parts, such as a drive, cannot be divided by the factor of its channel.
         mixed, books = without_energy(model), varies and books_unscaled_work
         self.bare_works = [c for c in self.energies if books and CHANNELS[c] not in mixed]
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
@@ -217,7 +217,7 @@ class Observer:
 
     @property
     def dimensions(self) -> dict[str, str]:
-        """Dimension of every observable by name."""
+        """Dimension of every observable, by name."""
         names = {"kinetic_energy": "energy", "energy_balance": "energy", "temperature_kinetic": "temperature"}
         names["step_size"] = "time"
         for c in self.energies:
@@ -251,7 +251,7 @@ class Observer:
         return names
 
     def begin(self, state: State) -> None:
-        """Remember the kinetic energy from which the balance is counted."""
+        """Store the kinetic energy at which the energy balance starts."""
         self._survey(state)
         self.start_energy = float(self._looked[0])
         self.residual.warm_up()
@@ -260,13 +260,13 @@ class Observer:
         self._looked = survey(self.evaluator, state, *self.slowest_range)
 
     def frame(self, state: State, with_poses: bool = True) -> Frame:
-        """The frame of a state; its positions and rotations are empty where they are neither asked for nor needed."""
+        """Return the frame of a state; its positions and rotations are empty if neither requested nor needed."""
         evaluator, model = self.evaluator, self.model
         self._survey(state)
         kinetic = float(self._looked[0])
-        # Friction that is scaled scales the temperature with it; a thermostat's is that of its target.
+        # Scaled friction scales the temperature with it; a thermostat's temperature is that of its target.
         scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
-        if evaluator.overdamped:  # there are no speeds
+        if evaluator.overdamped:  # no speeds
             scaled = 0.0
         degrees_of_freedom = (
             evaluator.degrees_of_freedom if self.adaptive is None else self.adaptive.degrees_of_freedom(state)
@@ -304,7 +304,7 @@ class Observer:
                 self._energies[CONFORMATIONAL] += self.adaptive.potential_shift(state)
             for c in self.energies:
                 observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
-        observables.update(self.thermostat.look(state, kinetic, self._energies))
+        observables.update(self.thermostat.observables(state, kinetic, self._energies))
         if self.adaptive is not None:
             observables.update(self._adaptive(state, degrees_of_freedom))
             if "conserved_energy" in observables:
@@ -334,7 +334,7 @@ class Observer:
         )
 
     def _adaptive(self, state: State, degrees_of_freedom: int) -> dict[str, float]:
-        """What has been locked and released so far, and what that has taken out."""
+        """Observables of locking and releasing so far, and the energy that this has removed."""
         assert self.adaptive is not None
         return {
             "active_freedoms": float(degrees_of_freedom),
@@ -344,11 +344,11 @@ class Observer:
         }
 
     def passage(self, state: State, advance: float) -> float:
-        """When the watched body had come just as far as ``advance`` [length], for a state within a step after [time]:
-        by its present speed."""
+        """Time at which the watched body passed ``advance`` [length], extrapolated at its present speed from a state at
+        most a step later [time]."""
         rates = evaluate(self.evaluator, state)[: self.model.nq]
-        # The coordinates' rates are exact; how far a centre of mass moves with them is differenced over a distance that
-        # is small against bodies and large against rounding.
+        # The coordinates' rates are exact. The displacement of the centre of mass is differenced over a distance that
+        # is small compared with bodies and large compared with rounding.
         beyond = self._advance(body_poses(self.model, state.q)) - advance
         small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
         ahead, behind = (self._advance(body_poses(self.model, state.q + s * rates)) for s in (small, -small))

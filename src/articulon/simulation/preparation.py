@@ -1,4 +1,4 @@
-"""A case made ready to run: its model, forces, policy, windows and driver."""
+"""Prepare a case to run: its model, forces, scaling policy, windows and stepper."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -37,34 +37,34 @@ from articulon.time_scales.noise_windows import Timed, Windows, windows_of
 
 @dataclass
 class Prepared:
-    """All that a run needs beside its state."""
+    """Everything that a run needs besides its state."""
 
     case: Description
     """The case."""
     model: Model
-    """What is simulated."""
+    """The model that is simulated."""
     evaluator: Evaluator
-    """Its forces."""
+    """The forces of the model."""
     windows: Windows
-    """The times that it is cut into."""
+    """The time windows of the run."""
     policy: Any
-    """The scaling policy, its threshold found."""
+    """The scaling policy with its threshold."""
     damping: float
     """The core's translational drag coefficient β [mass/time], 0 without drag."""
     parameters: np.ndarray
-    """Of the policy's law."""
+    """Parameters of the policy's law."""
     driver: Driver
-    """What advances the state."""
+    """The stepper that advances the state."""
     observer: Observer
-    """What looks at it."""
+    """The observer of the frames."""
     threshold: Threshold | None
-    """How the threshold was found, where the case gives none."""
+    """How the threshold was found, if the case gives none."""
     adaptive: AdaptiveDriver | None = None
-    """The driver, where joints and modes lock and release."""
+    """The driver of locking and releasing, or None."""
 
 
 def core_drag(model: Model, core: str | None, source: str = "") -> float:
-    """Translational drag β of a body, or the largest there is [mass/time]; 0 where there is none.
+    """Translational drag coefficient β of a body, or the largest of all bodies [mass/time]; 0 without drag.
 
     Raises
     ------
@@ -85,13 +85,13 @@ def core_drag(model: Model, core: str | None, source: str = "") -> float:
 
 
 def checked(case: Description, windows: Windows | None = None, model: Model | None = None) -> tuple[Model, Windows]:
-    """The model of a case and the windows of its time, where they are not known already; all is checked that can be
+    """Build the model of a case and its time windows, unless they are given; check everything that can be checked
     before kernels are compiled.
 
     Raises
     ------
     CaseError
-        For what cannot be run.
+        If the case cannot be run.
     """
     model = case.build_model() if model is None else model
     policy, duration = case.scaling, float(case.run.duration)
@@ -113,7 +113,7 @@ def checked(case: Description, windows: Windows | None = None, model: Model | No
 
 
 def _drag_of_core(case: Timed, model: Model) -> float:
-    """The drag of the core of a policy; raises CaseError where it divides by none."""
+    """Return the drag of a policy's core; raise CaseError if the policy divides by a drag that does not exist."""
     policy = case.scaling
     damping = core_drag(model, getattr(policy, "core", None), case.source)
     if policy.switches and damping <= 0.0:
@@ -127,16 +127,16 @@ def _drag_of_core(case: Timed, model: Model) -> float:
 
 @dataclass(frozen=True)
 class Scaling:
-    """A policy with all that its law needs."""
+    """A scaling policy with everything that its law needs."""
 
     policy: Any
-    """The policy, its threshold found."""
+    """The scaling policy with its threshold."""
     damping: float
     """The core's translational drag coefficient β [mass/time], 0 without drag."""
     parameters: np.ndarray
-    """Of the law."""
+    """Parameters of the law."""
     threshold: Threshold | None
-    """How the threshold was found, where none is given."""
+    """How the threshold was found, if none is given."""
 
 
 def scaling_of(
@@ -145,23 +145,23 @@ def scaling_of(
     threshold: Threshold | None = None,
     start: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Scaling:
-    """The policy of a run with the drag of its core, its threshold found where it has none.
+    """Return the scaling policy of a run with the drag of its core and its threshold, which is searched if missing.
 
     Parameters
     ----------
     case
-        The run, its policy in the units of the model.
+        The run, with its policy in the units of the model.
     model
-        What is run.
+        The model of the run.
     threshold
-        What an earlier part of the run has found; None finds it where it is needed.
+        Threshold that an earlier part of the run has found; None searches it where it is needed.
     start
-        Coordinates (nq,) and speeds (nu,) from which it is found, those of the model by default.
+        Coordinates (nq,) and speeds (nu,) at the start of the search; those of the model by default.
 
     Raises
     ------
     CaseError
-        For a core that does not exist or has no drag, and where no threshold can be found.
+        If the core does not exist or has no drag, or no threshold can be found.
     """
     policy, damping = case.scaling, _drag_of_core(case, model)
     if policy.switches and policy.threshold is None:
@@ -180,23 +180,23 @@ def prepare(
     windows: Windows | None = None,
     model: Model | None = None,
 ) -> Prepared:
-    """Builds the model and compiles what is not in the cache.
+    """Build the model and compile the kernels that are not in the cache.
 
     Parameters
     ----------
     case
         The case.
     threshold
-        What an earlier part of the run has found; None finds it where it is needed.
+        Threshold that an earlier part of the run has found; None searches it where it is needed.
     windows
-        Those of an earlier part of the run, whose steps and noise go on; None makes them.
+        Time windows of an earlier part of the run, whose steps and noise continue; None makes new ones.
     model
-        What the case describes, where it has been built already.
+        The model of the case, if it is already built.
 
     Raises
     ------
     CaseError
-        For what cannot be run.
+        If the case cannot be run.
     """
     model, windows = checked(case, windows, model)
     scaling = scaling_of(case, model, threshold)
@@ -204,7 +204,7 @@ def prepare(
     dynamics, integrator = case.dynamics, case.integrator
     if isinstance(integrator, FIXED):
         integrator = integrator.model_copy(update={"step": windows.step})
-    adapts = case.adaptive is not None and case.adaptive.on  # a coarse model is found by kernels
+    adapts = case.adaptive is not None and case.adaptive.on  # kernels find the coarse model
     with nullcontext() if adapts else preparing_together():
         evaluator = Evaluator(
             model,
@@ -231,8 +231,8 @@ def prepare(
     if case.run.stop is not None:
         if by_events:
             raise CaseError(
-                f"{case.source}: run.stop: 'event-driven' goes from frame to frame and looks for no condition between; "
-                "leave it out"
+                f"{case.source}: run.stop: 'event-driven' goes from frame to frame and checks no condition between "
+                "frames; leave it out"
             )
         direction = np.array([float(x) for x in case.run.stop.direction])
         body = model.body(case.run.stop.body)
@@ -259,19 +259,19 @@ def prepare(
 
 
 def driver_of(problem: Problem, blank: State) -> Driver:
-    """The driver of a problem on its device; raises CaseError for what does not go together."""
+    """Return the stepper of a problem on its device; raise CaseError for incompatible options."""
     return driver(problem, blank) if problem.device == CPU else device_driver(problem, blank)
 
 
 def blank_state(prepared: Prepared) -> State:
-    """A state at time zero with an array for everything that the run keeps."""
+    """Return a state at time zero with an array for everything that the run keeps."""
     driver = prepared.driver
     state = prepared.evaluator.initial_state(driver.history, prepared.policy.speed_factor(), driver.memory)
     return state if prepared.adaptive is None else prepared.adaptive.sized(state)
 
 
 def first_state(prepared: Prepared) -> State:
-    """The state at time zero, with the factors that the policy's law gives there."""
+    """Return the state at time zero, with the policy's scaling factors there."""
     try:
         return start_state(prepared)
     except ModelError as error:
@@ -279,7 +279,7 @@ def first_state(prepared: Prepared) -> State:
 
 
 def start_state(prepared: Prepared) -> State:
-    """The same; raises ModelError, without the file, for a state that no run can begin from."""
+    """Return the state at time zero; raise ModelError, without naming the file, if no run can start from it."""
     evaluator, state = prepared.evaluator, blank_state(prepared)
     run = prepared.case.run
     temperature = bath_temperature(evaluator) if run.temperature is None else float(run.temperature)

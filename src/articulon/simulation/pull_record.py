@@ -1,4 +1,4 @@
-"""What is written into the folder of a run that somebody has pulled on: when, at which body and point, and whereto."""
+"""Record of pulls by hand in a run's folder: time, body, point and target of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from articulon.errors import ArticulonError
 from articulon.storage.atomic_writing import write_text
 
 FILE = "pulls.csv"
-"""In the folder of a run; a run without it has not been pulled on."""
+"""File in the folder of a run; without it, nobody has pulled on the run."""
 HEADING = (
     *("step", "time", "body", "point_x", "point_y", "point_z", "target_x", "target_y", "target_z"),
     *("stiffness", "damping", "work_external"),
@@ -19,27 +19,27 @@ HEADING = (
 
 
 class PullRow(NamedTuple):
-    """What holds from a step on: a spring, or none, which has the stiffness 0. Numbers are in the units of the case."""
+    """The pull that holds from a step on; a stiffness of 0 means no spring. Numbers are in the units of the case."""
 
     step: int
-    """How many steps had been taken."""
+    """Number of steps taken before."""
     time: float
-    """[time]."""
+    """Time of the change [time]."""
     body: str
     """Name of the body."""
     point: tuple[float, float, float]
-    """In the body's frame [length]."""
+    """Position of the point in the body's frame [length]."""
     target: tuple[float, float, float]
-    """Where the point is pulled to, world frame [length]."""
+    """Target of the point, world frame [length]."""
     stiffness: float
-    """k [force/length]."""
+    """Spring stiffness k [force/length]."""
     damping: float
-    """c [force time/length]."""
+    """Damping coefficient c [force time/length]."""
     work: float
-    """Work of the channel ``external`` by then, gravity's and the like included [energy]."""
+    """Work of the channel ``external`` so far, including gravity and other external forces [energy]."""
 
     def line(self) -> str:
-        """As a line of the file."""
+        """Return the row as a line of the file."""
         text = io.StringIO()
         numbers = (*self.point, *self.target, self.stiffness, self.damping, self.work)
         csv.writer(text, lineterminator="\n").writerow(
@@ -49,31 +49,31 @@ class PullRow(NamedTuple):
 
 
 class PullRecord:
-    """The file as it is written.
+    """Writer of the file of pulls.
 
     Parameters
     ----------
     folder
-        Of the run.
+        Folder of the run.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
 
     def add(self, row: PullRow) -> None:
-        """Write a row behind the others, the heading before the first."""
+        """Append a row; write the heading before the first."""
         heading = "" if self.path.exists() else ",".join(HEADING) + "\n"
         with self.path.open("a", encoding="utf-8") as file:
             file.write(heading + row.line())
 
 
 def read_pulls(folder: Path) -> list[PullRow]:
-    """The rows in the folder of a run; none where nobody has pulled.
+    """Return the pulls in the folder of a run; an empty list if nobody has pulled.
 
     Raises
     ------
     ArticulonError
-        For a file that is none of these; a last line that was broken off is left out.
+        If the file is not a file of pulls; an incomplete last line is left out.
     """
     path = folder / FILE
     if not path.is_file():
@@ -81,7 +81,7 @@ def read_pulls(folder: Path) -> list[PullRow]:
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     whole = [line for line in lines if line.endswith("\n")]
     if not whole or whole[0].strip() != ",".join(HEADING):
-        raise ArticulonError(f"{path}: expected the heading {','.join(HEADING)}; put the right file back")
+        raise ArticulonError(f"{path}: expected the heading {','.join(HEADING)}; restore the right file")
     found = []
     for k, fields in enumerate(csv.reader(whole[1:]), 2):
         try:
@@ -90,7 +90,7 @@ def read_pulls(folder: Path) -> list[PullRow]:
                 int(fields[0]), float(fields[1]), fields[2], _three(numbers[:3]), _three(numbers[3:6]), *numbers[6:]
             )
         except (ValueError, IndexError, TypeError):
-            raise ArticulonError(f"{path}, line {k}: expected {len(HEADING)} fields; put the right file back") from None
+            raise ArticulonError(f"{path}, line {k}: expected {len(HEADING)} fields; restore the right file") from None
         found.append(row)
     return found
 
@@ -101,8 +101,8 @@ def _three(numbers: list[float]) -> tuple[float, float, float]:
 
 
 def going_on_from(folder: Path, step: int, time: float) -> None:
-    """Takes out of the file what came after the state from which a run goes on: nobody pulls in the steps that are
-    taken again, and a spring that pulled has let go there."""
+    """Remove from the file all rows after the state from which a run continues. Nobody pulls in the repeated steps, and
+    an active spring is released there."""
     rows = read_pulls(folder)
     kept = [row for row in rows if row.step <= step]
     if kept and kept[-1].stiffness:
@@ -115,8 +115,7 @@ def going_on_from(folder: Path, step: int, time: float) -> None:
 
 
 def pull_figures(folder: Path) -> dict[str, Any] | None:
-    """What the summary says of pulls: how many there were, on which bodies, from when to when; None where nobody has
-    pulled."""
+    """Summarise the pulls: their number, bodies, first and last time; None if nobody has pulled."""
     rows = read_pulls(folder)
     if not any(row.stiffness for row in rows):
         return None
@@ -131,17 +130,17 @@ def pull_figures(folder: Path) -> dict[str, Any] | None:
 
 
 def _holds(before: PullRow | None, row: PullRow) -> bool:
-    """Whether a row moves the target of the spring of the row before."""
+    """Whether a row only moves the target of the previous row's spring."""
     return before is not None and before.stiffness > 0.0 and (before.body, before.point) == (row.body, row.point)
 
 
 def pull_notes(figures: dict[str, Any], unit: str) -> list[str]:
-    """What is to be known of a run that has been pulled on."""
+    """Return notes on a run that has been pulled on."""
     bodies = [f"'{name}'" for name in figures["bodies"]]
     named = ", ".join(bodies[:5]) + (f" and {len(bodies) - 5} more" if len(bodies) > 5 else "")
     times = "once" if figures["pulls"] == 1 else f"{figures['pulls']} times"
     since, until = (f"{figures[key]:.6g} {unit}".rstrip() for key in ("first", "last"))
     return [
-        f"pulled by hand {times}, on {named}, from t = {since} to {until}: this is not the run that the case alone "
-        f"gives; {figures['file']} has the springs, and their work is in the channel external"
+        f"pulled by hand {times}, on {named}, from t = {since} to {until}: the case alone does not reproduce this run; "
+        f"{figures['file']} has the springs, and their work is in the channel external"
     ]

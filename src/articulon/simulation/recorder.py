@@ -1,4 +1,4 @@
-"""What is kept of a run on its way."""
+"""Base class of the recorders of a run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,22 +13,22 @@ from articulon.storage.trajectory import Frame
 
 
 class Recorder:
-    """What is kept of a run on its way; the base of the two places where it can be kept.
+    """Keeps the frames of a run; base of the recorders in memory and in a folder.
 
     Parameters
     ----------
     prepared
         The run.
     state
-        Where it begins or goes on; it is advanced in place.
+        State at which the run begins or continues; it is advanced in place.
     times
-        Of all its frames [time].
+        Times of all frames of the run [time].
     """
 
     checkpoint_file: Path | None = None
-    """What a run goes on from after a failure."""
+    """Checkpoint from which a run continues after a failure."""
     keeps_poses = True
-    """Whether frames are kept with the places of bodies, which follow from the coordinates."""
+    """Whether frames include the poses of bodies, which follow from the coordinates."""
 
     def __init__(self, prepared: Prepared, state: State, times: Sequence[float]) -> None:
         self.prepared, self.state, self.times = prepared, state, times
@@ -39,7 +39,7 @@ class Recorder:
 
     @property
     def frames(self) -> int:
-        """Frames that have been taken, those before a continuation included."""
+        """Number of frames taken, including those before a continuation."""
         raise NotImplementedError  # of a subclass
 
     def keep(self, frame: Frame) -> None:
@@ -47,15 +47,15 @@ class Recorder:
         raise NotImplementedError  # of a subclass
 
     def checkpoint(self) -> None:
-        """Make safe what has been computed."""
+        """Save everything computed so far."""
 
     @property
     def checkpoint_is_cheap(self) -> bool:
-        """Whether a checkpoint costs little now, beside what the run takes."""
+        """Whether a checkpoint now is cheap compared with the run."""
         return True
 
     def finish(self) -> None:
-        """The last frame has been taken."""
+        """End the recording after the last frame."""
 
     def frame(self) -> None:
         """Take a frame of the state."""
@@ -65,7 +65,7 @@ class Recorder:
         self.last_step = int(self.state.counters[STEPS])
 
     def stopped(self) -> None:
-        """The condition that ends the run before its time is fulfilled: when that was, and a last frame."""
+        """Record that the stop condition is met, and when, and take a last frame."""
         self.stop_time = self.prepared.observer.passage(self.state, float(self.prepared.case.run.stop.advance))
         if self.state.counters[STEPS] > self.last_step:
             self.frame()

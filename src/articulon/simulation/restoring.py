@@ -1,7 +1,7 @@
-"""What a checkpoint must hold before a run goes on from it.
+"""Validate a checkpoint before a run continues from it.
 
-Kernels trust the arrays that they are given: one of another length would let them write beyond its end. So each is
-looked at, by its type and shape before it is read, and by its values before it is used.
+Kernels do not check the arrays that they are given: one of the wrong length would let them write beyond its end. So
+the type and shape of each array are checked before it is read, and its values before it is used.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from articulon.simulation.threshold_search import Threshold
 from articulon.storage.checkpoint import Checkpoint
 
 UNKNOWN_BEFORE = ("rebuild", "contacts.rebuild")
-"""Arrays of a state that are NaN before their first values."""
+"""Arrays of a state that are NaN until their first values are known."""
 ANY = -1
 """Stands for a length that changes along a run."""
 LENGTHS = {"contacts.pairs": (ANY, 2), "contacts.memory": (ANY, None)}
-"""Shapes of the arrays whose length changes; None stands for what it is at the start."""
+"""Shapes of the arrays whose length changes; None stands for the length at the start."""
 
 Described = tuple[tuple[int, ...], str]
 
 
 class Progress(NamedTuple):
-    """What a run keeps beside its state."""
+    """Data of a run besides its state."""
 
     frames: int
-    """Frames that have been written."""
+    """Number of frames written."""
     last_step: int
-    """Step of the last of them."""
+    """Step number of the last frame."""
     finished: bool
     """Whether the run has ended."""
     start_energy: float
-    """Energy that the balance counts from [energy]."""
+    """Energy at which the balance starts [energy]."""
     stop_time: float
-    """When what the case watches ended the run [time]; NaN where it did not."""
+    """Time at which a stop condition ended the run [time]; NaN if none did."""
 
 
 OWN: dict[str, Described] = {
@@ -55,22 +55,22 @@ OWN: dict[str, Described] = {
     "stop_time": ((), "f8"),
     "threshold": ((ANY,), "f8"),
 }
-"""Shapes and types of the arrays that are not of the state."""
+"""Shapes and types of the arrays that are not part of the state."""
 
 
 def saved_case(saved: Checkpoint) -> str:
-    """Digest of the case that a checkpoint is of, in hexadecimal; raises CheckpointError where it has none."""
+    """Return the digest of a checkpoint's case, in hexadecimal; raise CheckpointError if there is none."""
     _check(saved, {"case": OWN["case"]})
     return saved.array("case").tobytes().hex()
 
 
 def saved_threshold(saved: Checkpoint) -> Threshold | None:
-    """How the threshold of a scaling policy was found, where it was.
+    """Return the scaling policy's threshold and how it was found, if it was.
 
     Raises
     ------
     CheckpointError
-        For numbers that no threshold can have.
+        If the numbers are not those of a threshold.
     """
     _check(saved, {"threshold": OWN["threshold"]})
     row = saved.array("threshold")
@@ -80,18 +80,18 @@ def saved_threshold(saved: Checkpoint) -> Threshold | None:
 
 
 def saved_progress(saved: Checkpoint, prepared: Prepared) -> Progress:
-    """What a run keeps beside its state.
+    """Return the data of a run besides its state.
 
     Raises
     ------
     CheckpointError
-        Naming the array that is missing, has another type or shape, or values that it cannot have.
+        If an array is missing, or has a wrong type, shape or value; the message names it.
     """
     _check(saved, OWN)
     found = Progress(*(saved.array(name).item() for name in Progress._fields))
     most = len(prepared.case.run.frame_times())
     if not 1 <= found.frames <= most:
-        raise _fault(saved, "frames", f"is {found.frames}, and the run has 1 to {most}")
+        raise _fault(saved, "frames", f"is {found.frames}, but the run has 1 to {most}")
     if found.last_step < 0:
         raise _fault(saved, "last_step", f"is {found.last_step}")
     if not math.isfinite(found.start_energy):
@@ -102,28 +102,28 @@ def saved_progress(saved: Checkpoint, prepared: Prepared) -> Progress:
 
 
 def saved_state(saved: Checkpoint, start: State, prepared: Prepared) -> State:
-    """The state of a checkpoint.
+    """Return the state of a checkpoint.
 
     Parameters
     ----------
     saved
         The checkpoint.
     start
-        A state of the same run, which says what types and shapes there are.
+        A state of the same run, which defines the types and shapes.
     prepared
         The run.
 
     Raises
     ------
     CheckpointError
-        Naming the array that is missing, has another type or shape, or values that it cannot have.
+        If an array is missing, or has a wrong type, shape or value; the message names it.
     """
     wanted = {STATE + name: _described(name, array) for name, array in start.arrays().items()}
     _check(saved, wanted)
     extra = sorted(saved.entries.keys() - wanted.keys() - OWN.keys())
     if extra:
-        raise _fault(saved, extra[0], "is of no run of this case")
-    # Copies of their own, for some arrays grow in place.
+        raise _fault(saved, extra[0], "belongs to no run of this case")
+    # Copy the arrays, because some grow in place.
     state = State.of({name: np.array(saved.array(STATE + name), order="C") for name in ARRAYS})
     for name, array in state.arrays().items():
         fine = np.isfinite(array) | np.isnan(array) if name in UNKNOWN_BEFORE else np.isfinite(array)
@@ -141,7 +141,7 @@ def _described(name: str, array: np.ndarray) -> Described:
 
 
 def _check(saved: Checkpoint, wanted: Mapping[str, Described]) -> None:
-    """Raises CheckpointError for an array that is not there, or of another type or shape."""
+    """Raise CheckpointError if an array is missing, or has another type or shape."""
     entries = saved.entries
     for name, (shape, kind) in wanted.items():
         if name not in entries:
@@ -158,7 +158,7 @@ def _check(saved: Checkpoint, wanted: Mapping[str, Described]) -> None:
 
 
 def _check_values(saved: Checkpoint, state: State, prepared: Prepared) -> None:
-    """Raises CheckpointError for numbers that kernels take for places in arrays, and are none."""
+    """Raise CheckpointError if an array that kernels use as indices holds invalid ones."""
     if state.time[0] < 0.0:
         raise _fault(saved, "state_time", f"is {state.time[0]}")
     if (state.counters < 0).any() or state.counters[STEPS] > 2**62:
@@ -169,7 +169,7 @@ def _check_values(saved: Checkpoint, state: State, prepared: Prepared) -> None:
     count = len(state.contacts.pairs)
     if len(state.contacts.memory) != count or (count and contacts is None):
         raise _fault(
-            saved, "state_contacts.memory", f"is of {len(state.contacts.memory)} contacts, and there are {count}"
+            saved, "state_contacts.memory", f"has {len(state.contacts.memory)} contacts, but there are {count}"
         )
     if contacts is None or not count:
         return
@@ -179,17 +179,17 @@ def _check_values(saved: Checkpoint, state: State, prepared: Prepared) -> None:
     first, second = state.contacts.pairs.T
     inside = (first >= 0) & (first < second) & (first < sites) & (second < sites + features)
     if not inside.all() or not (sphere[first] & sphere[second]).all():
-        raise _fault(saved, "state_contacts.pairs", "names spheres or walls that are not there")
+        raise _fault(saved, "state_contacts.pairs", "names spheres or walls that do not exist")
     ahead = (np.diff(first) > 0) | ((np.diff(first) == 0) & (np.diff(second) > 0))
     if not ahead.all():
-        raise _fault(saved, "state_contacts.pairs", "is not in order")
+        raise _fault(saved, "state_contacts.pairs", "is not sorted")
     deepest = state.contacts.times[-2:]
     if not ((deepest >= 0) & (deepest < [contacts.spheres, contacts.spheres + features])).all():
-        raise _fault(saved, "state_contacts.times", "names a sphere or wall that is not there")
+        raise _fault(saved, "state_contacts.times", "names a sphere or wall that does not exist")
 
 
 def _fault(saved: Checkpoint, name: str, what: str) -> CheckpointError:
     return CheckpointError(
-        f"{saved.path} cannot be continued from: its array '{name}' {what}. Put a good copy of the file back, or start "
-        "the run again in another folder"
+        f"{saved.path} cannot be continued: its array '{name}' {what}. Restore a good copy of the file, or start the "
+        "run again in another folder"
     )

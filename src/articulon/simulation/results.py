@@ -1,4 +1,4 @@
-"""A run that has been made: its arrays, from its folder or from memory, under one set of names."""
+"""Results of a run, from its folder or from memory, under one set of names."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -23,32 +23,32 @@ from articulon.storage.trajectory import TrajectoryReader
 T = TypeVar("T")
 
 CASE = "case.toml"
-"""The case of a run, as resolved."""
+"""File of the case of a run, with all defaults resolved."""
 
 
 def check_run(folder: Path) -> None:
-    """Raises ArticulonError where a folder holds no run, or cannot be looked into."""
+    """Raise ArticulonError if a folder holds no run, or cannot be read."""
     try:
         there = (folder / CASE).is_file()
-    except OSError as failure:  # a name that is too long, a folder that may not be entered
+    except OSError as failure:  # a name that is too long, or no permission
         raise ArticulonError(f"{folder}: cannot be read: {failure.strerror}; give the folder of a run") from None
     if not there:
         raise ArticulonError(f"{folder} holds no run (there is no {CASE} in it); give the folder of a run")
 
 
 class Run:
-    """The results of a run, in the units of its case. Arrays are read or computed when they are first asked for.
+    """The results of a run, in the units of its case. Arrays are read or computed on first access.
 
     Parameters
     ----------
     folder
-        The folder of the run; None for one in memory.
+        The folder of the run; None for a run in memory.
     case
-        The case as resolved, where it is known.
+        The case with all defaults resolved, if known.
     model
-        What was simulated, where it has been built already.
+        The model that was simulated, if it is already built.
     memory
-        What a run in memory has kept; None for one in a folder.
+        Data of a run in memory; None for a run in a folder.
     """
 
     def __init__(
@@ -69,38 +69,38 @@ class Run:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the results are in memory alone."""
+        """Whether the results are in memory only."""
         return self._folder is None
 
     @property
     def folder(self) -> Path:
-        """The folder of the run; raises ArticulonError for one in memory."""
+        """The folder of the run; raises ArticulonError for a run in memory."""
         if self._folder is None:
-            raise ArticulonError("this run is in memory and has no folder; write it into one by run.save(folder)")
+            raise ArticulonError("this run is in memory and has no folder; write it into one with run.save(folder)")
         return self._folder
 
     @cached_property
     def model(self) -> Model:
-        """What was simulated; built from the case where it is not known. Functions that the case names are loaded only
-        where they are allowed: without, forces by them cannot be evaluated, and a case whose joints they drive is
-        refused."""
+        """The model that was simulated; built from the case if it is not known. Functions that the case names are
+        loaded only if they are allowed. Without them, their forces cannot be evaluated, and a case whose joints they
+        drive is rejected."""
         if self.memory is not None:
             return self.memory.model
         if self.case is None:
-            raise ArticulonError(f"{self.folder}: the case of this run is not known; open it by articulon.open_run")
-        # Without what drives a coordinate the model would have another degree of freedom.
+            raise ArticulonError(f"{self.folder}: the case of this run is not known; open it with articulon.open_run")
+        # Without the function that drives a coordinate, the model would have one more degree of freedom.
         model: Model = self.case.build_model(run_code=self.case.allow_code or self.case.driven_by_code)
         return model
 
     @property
     def known_model(self) -> Model | None:
-        """What was simulated, where it has been built already; None where it has not."""
+        """The model that was simulated, if it is already built, else None."""
         return self.memory.model if self.memory is not None else self.__dict__.get("model")
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The figures of the run, the same as ``summary.json``. Those of a run in memory are made when they are first
-        asked for; where it is scaled, unscaled motion is then computed beside it for the verdict."""
+        """The figures of the run, as in ``summary.json``. For a run in memory they are computed on first access; if the
+        run is scaled, unscaled reference motion is computed for the verdict."""
         return read_summary(self.folder) if self.memory is None else self.memory.summary(self)
 
     @cached_property
@@ -126,23 +126,24 @@ class Run:
         return self._poses[1]
 
     def atoms_at(self, frame: int) -> np.ndarray:
-        """Places of the model's atoms at a frame, world frame [length], shape (atoms, 3).
+        """Return the positions of the model's atoms at a frame, world frame [length], shape (atoms, 3).
 
-        They are computed in double precision from the coordinates, whichever atoms the trajectory holds; molecules are
-        whole. Raises ModelError for a model without atoms, and IndexError for a frame that there is not.
+        They are computed in double precision from the coordinates, whichever atoms the trajectory stores; molecules are
+        whole. Raises ModelError for a model without atoms, and IndexError for a frame that does not exist.
         """
         return atom_positions(self.model, self.q[frame])
 
     @cached_property
     def atom_positions(self) -> np.ndarray:
-        """The same at all frames, shape (frames, atoms, 3)."""
+        """Positions of the model's atoms at all frames, world frame [length], shape (frames, atoms, 3); see
+        :meth:`atoms_at`."""
         count = len(atoms_of(self.model, "run.atom_positions"))
         check_size(len(self.q), 3 * NUMBER * count, "frames", "run.atom_positions", "take frame by frame: run.atoms_at")
         return np.array([self.atoms_at(k) for k in range(len(self.q))]).reshape(len(self.q), count, 3)
 
     @cached_property
     def boxes(self) -> np.ndarray | None:
-        """Edges of the box at all frames, as rows [length], shape (frames, 3, 3); None where space does not repeat."""
+        """Edges of the box at all frames, as rows [length], shape (frames, 3, 3); None without periodic box."""
         if self.memory is None:
             return self._read(lambda reader: reader.boxes)
         box = self.memory.model.box
@@ -158,7 +159,7 @@ class Run:
 
     @cached_property
     def _coordinates(self) -> dict[str, tuple[int, str]]:
-        """Place and unit of every coordinate by name."""
+        """Index and unit of every coordinate, by name."""
         if self.memory is None:
             names, units = self._read(lambda r: (r.layout.coordinate_names, r.layout.coordinate_units))
         else:
@@ -168,41 +169,40 @@ class Run:
         return {name: (k, unit) for k, (name, unit) in enumerate(zip(names, units, strict=True))}
 
     def coordinate(self, name: str, *, wrapped: bool = False, degrees: bool = False) -> np.ndarray:
-        """One joint coordinate at all frames, by its name.
+        """Return one joint coordinate at all frames, by its name.
 
         Parameters
         ----------
         name
             One of ``coordinate_names``, such as ``"phi:A:TRP2"``.
         wrapped
-            Whether an angle is taken to (−π, π]. By default it is as the motion has led it there, over several turns
-            where it has turned several times.
+            Whether an angle is wrapped to (−π, π]. By default it is continuous and counts whole turns.
         degrees
-            Whether an angle is in degrees, and not in radians.
+            Whether an angle is in degrees instead of radians.
 
         Returns
         -------
         np.ndarray
-            [rad] or [degrees] of an angle, in the units of the case otherwise, shape (frames,).
+            In [rad] or [degrees] for an angle, otherwise in the units of the case, shape (frames,).
 
         Raises
         ------
         ArticulonError
-            For a name that there is not, and where what is no angle is to be wrapped or in degrees.
+            For an unknown name, and if a coordinate that is no angle is to be wrapped or in degrees.
         """
         name = one_word(name, "run.coordinate, name", ArticulonError)
         wrapped = flag(wrapped, "run.coordinate, wrapped", ArticulonError)
         degrees = flag(degrees, "run.coordinate, degrees", ArticulonError)
         place, unit = self._named(name)
         if (wrapped or degrees) and unit != "rad":
-            raise ArticulonError(f"run.coordinate: '{name}' is no angle; leave out wrapped and degrees")
+            raise ArticulonError(f"run.coordinate: '{name}' is not an angle; leave out wrapped and degrees")
         values = self.q[:, place]
         if wrapped:
             values = np.pi - np.mod(np.pi - values, 2.0 * np.pi)
         return np.degrees(values) if degrees else np.array(values)
 
     def coordinate_unit(self, name: str) -> str:
-        """Unit of a coordinate, "rad" of an angle; raises ArticulonError for a name that there is not."""
+        """Return the unit of a coordinate, "rad" for an angle; raise ArticulonError for an unknown name."""
         return self._named(name)[1]
 
     def _named(self, name: str) -> tuple[int, str]:
@@ -223,7 +223,7 @@ class Run:
 
     @property
     def kinetic_energy(self) -> np.ndarray:
-        """[energy], shape (frames,)."""
+        """Kinetic energy [energy], shape (frames,)."""
         return self.observables["kinetic_energy"]
 
     @cached_property
@@ -244,31 +244,31 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether it came to its end, or to what stops it; False where it was interrupted or has failed."""
+        """Whether the run reached its end or its stop condition; False if it was interrupted or failed."""
         if self.memory is not None:
             return self.memory.complete
         return self.summary["status"] not in ("running", "interrupted", "failed")
 
     @property
     def notes(self) -> list[str]:
-        """What is to be known of it: a step that was shortened, a threshold that was found, flexible bodies that were
-        deformed beyond the range of their modes or turned too fast for them."""
-        return list(self.summary.get("notes") or ()) if self.memory is None else self.memory.said(self)
+        """Notes on the run: a shortened step, a threshold that was found, flexible bodies that were deformed beyond the
+        range of their modes or rotated too fast for them."""
+        return list(self.summary.get("notes") or ()) if self.memory is None else self.memory.notes(self)
 
     @property
     def step(self) -> float | None:
-        """The step where all are equal but for those that frames or windows of noise cut short [time]; None where the
-        error of each step chose it."""
+        """The step if all steps are equal, except those that frames or noise windows cut short [time]; None if an error
+        estimate chose the steps."""
         return self.summary.get("step") if self.memory is None else self.memory.step
 
     @property
     def state(self) -> State:
-        """Everything from which a run in memory goes on: that of its last frame, or where it was interrupted. Raises
+        """The full state from which a run in memory continues: at its last frame, or where it was interrupted. Raises
         ArticulonError for a run in a folder, whose checkpoint holds it."""
         return self._memory("state").state
 
     def _memory(self, what: str) -> Memory:
-        """What a run in memory has kept; raises ArticulonError for one in a folder."""
+        """Return the data of a run in memory; raise ArticulonError for a run in a folder."""
         if self.memory is None:
             raise ArticulonError(f"{self.folder}: only a run in memory has '{what}'; this one is in its folder")
         return self.memory
@@ -281,7 +281,7 @@ class Run:
         return poses_of(self.model, self.q) if kept is None else kept
 
     def _by_channel(self, kind: str) -> np.ndarray:
-        """Observables of all channels, 0 where nothing acts, shape (frames, 8)."""
+        """Observables of all channels, 0 where no force acts, shape (frames, 8)."""
         found = np.zeros((self.times.size, len(CHANNELS)))
         for c, name in enumerate(CHANNELS):
             found[:, c] = self.observables.get(f"{kind}_{name}", 0.0)

@@ -1,4 +1,4 @@
-"""What is to be known of a run, whichever door it was started by."""
+"""Notes on a run, however it was started."""
 
 from articulon.fidelity.run_temperatures import scaling_notes
 from articulon.forces.brownian import brownian_of
@@ -10,7 +10,7 @@ from articulon.time_scales.thermal_turning import turning_note
 
 
 def notes_on(prepared: Prepared) -> list[str]:
-    """What its parts do together, before its first step."""
+    """Return notes on the combination of a run's parts, before its first step."""
     case, unit = prepared.case, prepared.case.units.symbols[2]
     notes: list[str] = []
     thermostat = case.thermostat
@@ -22,15 +22,15 @@ def notes_on(prepared: Prepared) -> list[str]:
     ):
         notes.append(
             "thermostat.centre_of_mass: no force changes the total momentum, and this thermostat has no noise that "
-            "does; its three degrees of freedom are counted and not sampled: use 'removed'"
+            "would; its three degrees of freedom are counted but not sampled: use 'removed'"
         )
     for k, force in enumerate(prepared.model.forces):
         notes += [f"forces[{k}]: {line}" for line in force.notes(prepared.model)] if hasattr(force, "notes") else []
     noise = brownian_of(prepared.model)
     if noise is not None and thermostat is not None:
         notes.append(
-            f"thermostat: '{thermostat.kind}' and the force 'brownian' are two baths at once; where their temperatures "
-            "differ heat flows between them, and the temperature of the run is neither"
+            f"thermostat: '{thermostat.kind}' and the force 'brownian' are two heat baths; if their temperatures "
+            "differ, heat flows between them, and the run is at neither temperature"
         )
     if prepared.windows.step is not None:
         note = turning_note(case.integrator, prepared.model, prepared.windows.step, unit)
@@ -43,7 +43,7 @@ def notes_on(prepared: Prepared) -> list[str]:
 
 
 def notes_at(prepared: Prepared, state: State) -> list[str]:
-    """What it has done, at a state."""
+    """Return notes on what the run has done up to a state."""
     names = [] if prepared.adaptive is None else prepared.adaptive.chattering(state)
     return [_chatter(names)] if names else []
 

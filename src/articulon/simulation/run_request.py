@@ -1,4 +1,4 @@
-"""What a run asks of a case, and of whoever wants to see how it goes."""
+"""Interfaces that a run needs: the description of the case, and the display of its progress."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,27 +13,27 @@ class Description(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the case."""
         ...
 
     @property
     def folder_name(self) -> str:
-        """What the folder of its results is called by default: its name, and what its overrides change."""
+        """Default folder name of the results: the case's name and its overrides."""
         ...
 
     @property
     def source(self) -> str:
-        """The file it was read from; messages begin with it."""
+        """File from which the case was read; messages begin with it."""
         ...
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """Title of the case in one line."""
         ...
 
     @property
     def units(self) -> UnitSystem:
-        """The units of every number in it."""
+        """Unit system of all numbers in it."""
         ...
 
     @property
@@ -63,72 +63,72 @@ class Description(Protocol):
 
     @property
     def adaptive(self) -> Any:
-        """Which joints lock and release while the run goes on, or None."""
+        """Conditions for locking and releasing joints during the run, or None."""
         ...
 
     @property
     def fidelity(self) -> Any:
-        """What a scaled run is judged by: tolerance, pairs of runs and their budget."""
+        """Settings of the verdict on a scaled run: tolerance, pairs of runs and their budget."""
         ...
 
     @property
     def run(self) -> Any:
-        """Duration, seed, frames, interval of checkpoints, threads and what stops it."""
+        """Duration, seed, frames, checkpoint interval, threads and stop condition."""
         ...
 
     @property
     def checks(self) -> Any:
-        """What must be true of the results."""
+        """Checks on the results."""
         ...
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """What was inferred when the model was last built, a line each."""
+        """Values inferred when the model was last built, a line each."""
         ...
 
     def check_code(self) -> None:
-        """Raises CaseError where it names functions, which are code, and nobody has allowed them to run."""
+        """Raise CaseError if the case names Python functions that nobody has allowed to run."""
         ...
 
     def build_model(self) -> Model:
-        """The model with its forces."""
+        """Build the model with its forces."""
         ...
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> "Description":
-        """The description with changes by dotted key."""
+        """Return the description with changes by dotted key."""
         ...
 
     def digest(self) -> str:
-        """SHA-256 of all that determines the numbers of a run, in hexadecimal."""
+        """Return the SHA-256 of everything that determines the numbers of a run, in hexadecimal."""
         ...
 
     def check_continues(self, file: Path) -> None:
-        """Raises CaseError unless a run's ``case.toml`` describes the same run."""
+        """Raise CaseError unless a run's ``case.toml`` describes the same run."""
         ...
 
     def to_toml(self) -> str:
-        """A file that reads back as an equal description."""
+        """Return the text of a file that reads back as an equal description."""
         ...
 
 
 class Progress(Protocol):
-    """Shows how a run goes; :class:`articulon.cli.RunProgress` is one."""
+    """Displays the progress of a run, such as :class:`articulon.cli.RunProgress`."""
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
-        """The run begins or goes on at a simulated time [time]."""
+        """The run begins or resumes at a simulated time [time]."""
 
     def message(self, text: str) -> None:
-        """Something that a person should know."""
+        """Show a message to the user."""
 
     def update(self, time: float, step: float, steps: int) -> None:
-        """Simulated time [time], length of the present step [time], steps taken."""
+        """Show the simulated time [time], the current step length [time] and the number of steps."""
 
     def finish(self, text: str = "") -> None:
-        """The run is over; the text says how it ended."""
+        """The run has ended; the text says how."""
 
 
 class Silent:
-    """Shows nothing."""
+    """A progress display that shows nothing."""
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
         """See :class:`Progress`."""

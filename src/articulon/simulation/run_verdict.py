@@ -1,4 +1,4 @@
-"""The verdict on a run, of a case or in memory: what it is made from."""
+"""Collect the data of a run, of a case or in memory, for its verdict."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from articulon.simulation.preparation import Prepared
 def judged(
     prepared: Prepared, state: State, run: Frames, found: dict[str, Any] | None, wall_seconds: float, with_pairs: bool
 ) -> dict[str, Any]:
-    """The :func:`articulon.fidelity.premises.fidelity_of` a scaled run of a case that has come to a state."""
+    """Compute :func:`articulon.fidelity.premises.fidelity_of` for a scaled run of a case at a state."""
     observer, settings = prepared.observer, prepared.case.fidelity
     asked = Settings(tolerance_of(settings.tolerance, prepared.policy), settings.error, float(settings.budget))
     return fidelity_of(
@@ -28,7 +28,7 @@ def judged(
 
 
 def record_of(prepared: Prepared, state: State, run: Frames, settings: Settings) -> Record:
-    """What a verdict on a run is made from."""
+    """Collect the data from which a verdict on a run is made."""
     case = prepared.case
     stop = None
     if prepared.observer.stop is not None:
@@ -51,6 +51,6 @@ def record_of(prepared: Prepared, state: State, run: Frames, settings: Settings)
 
 
 def tolerance_of(given: float | None, policy: Any) -> float:
-    """The relative error that is trusted: the one that is given, or that of the policy, or 2 %."""
+    """Return the relative error that is accepted: the given one, else that of the policy, else 2 %."""
     found = getattr(policy, "tolerance", None) if given is None else given
     return TOLERANCE if found is None else float(found)

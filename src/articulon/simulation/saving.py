@@ -1,4 +1,4 @@
-"""Writing a run from memory into a folder, as if it had been made there."""
+"""Save a run from memory into a folder, as if it had been made there."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,16 +26,16 @@ def save(run: Run, folder: Path, atoms: str | None = None, atoms_every: int = 1)
     run
         The run.
     folder
-        A folder that holds no run; it is made where it is missing.
+        A folder that holds no run; it is created if missing.
     atoms, atoms_every
         As in ``[run]`` of a case.
 
     Raises
     ------
     CaseError
-        For a model that no case file can hold, and a selection of nothing.
+        For a model that no case file can describe, and for an empty selection.
     ArticulonError
-        For a folder that holds a run, a run whose frames a case cannot describe, or a full disk.
+        If the folder holds a run, if no case can describe the run's frames, or if the disk is full.
     """
     memory = run.memory
     assert memory is not None
@@ -63,14 +63,14 @@ def save(run: Run, folder: Path, atoms: str | None = None, atoms_every: int = 1)
 
 
 def _check_frames(memory: Memory) -> None:
-    """Raises ArticulonError where the frames are not those that the case describes: it would be another run."""
+    """Raise ArticulonError if the frame times are not those that a case can describe."""
     times = memory.setup.case.run.frame_times()
     for k, row in enumerate(memory.rows):
         here = k < len(times) and abs(row.time - times[k]) <= 1e-12 * times[-1]
         if not here and not (k == len(memory.rows) - 1 and memory.stop_time == memory.stop_time):
             raise ArticulonError(
-                "run.save: the frames of this run are not equally far apart from its beginning on, and no case "
-                "describes them; save the run that it goes on from, or make it at once"
+                "run.save: the frames of this run are not equally spaced from its start, so no case can describe them; "
+                "save the run that it continues, or make it in one simulation"
             )
 
 

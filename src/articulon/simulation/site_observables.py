@@ -1,4 +1,4 @@
-"""What is looked at of site forces: the gradient and the Laplacian of their energy, and the pressure."""
+"""Observables of site forces: the gradient and the Laplacian of their energy, and the pressure."""
 
 import numpy as np
 
@@ -14,13 +14,13 @@ from articulon.model.joints import XYZ
 from articulon.model.state import POTENTIAL
 
 ROUGH = ("truncated", "shifted", "wolf")
-"""Truncations that let the force jump at the cutoff."""
+"""Truncations with a discontinuous force at the cutoff."""
 
 
 def why_not_defined(model: Model) -> str | None:
-    """Why the configurational temperature k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ is not defined for a model; None where it is.
+    """Return why the configurational temperature k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ is not defined for a model; None if it is.
 
-    It is that of the translations of free bodies, of a potential energy that is smooth and keeps them together.
+    It is defined for translations of free bodies, if the potential energy is smooth and confines them.
     """
     sites = [force for force in model.forces if hasattr(force, "site_terms")]
     others = [
@@ -33,11 +33,11 @@ def why_not_defined(model: Model) -> str | None:
     if others:
         return f"'{getattr(others[0], 'kind', type(others[0]).__name__)}' acts, whose Laplacian is not known"
     if model.loops.kind.size:
-        return "loops or given motions bind the bodies"
+        return "loops or driven joints constrain the bodies"
     if (np.diff(model.forest.tree) > 1).any() or (model.parents >= 0).any():
         return "bodies on joints do not move freely"
     if _several_sites(model) and any(isinstance(term, SumTerm) for force in sites for term in force.site_terms(model)):
-        return "a force that is no sum over pairs acts on bodies with several sites"
+        return "a force that is not a sum over pairs acts on bodies with several sites"
     for force in sites:
         if getattr(force, "laplacian", "known") == "not known":
             return f"'{force.kind}' acts, whose Laplacian is not known"
@@ -50,7 +50,7 @@ def why_not_defined(model: Model) -> str | None:
     free = (True,) * 3 if model.box is None else tuple(kind == "open" for kind in model.box.boundaries)
     for axis, is_free in zip("xyz", free, strict=True):
         if is_free and not {f"{axis}-", f"{axis}+"} <= walls:
-            return f"nothing confines the bodies along {axis}: the box is not periodic there and has no two walls"
+            return f"nothing confines the bodies along {axis}: the box is not periodic there and lacks two walls"
     if model.box is not None and "reflecting" in model.box.boundaries:
         return "reflecting walls have no potential energy"
     return None
@@ -62,7 +62,7 @@ def _several_sites(model: Model) -> bool:
 
 
 class SiteObserver:
-    """Looks at the site forces of a model.
+    """Observe the site forces of a model.
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ class SiteObserver:
         has_volume = has_volume and bool(evaluator.sites.sites)
         has_volume = has_volume and why_not_free(model) is None and beyond_sites(model) is None
         self.volume = box.volume if box is not None and has_volume else None
-        # What turns has kinetic energy that is no pressure, and forces within a molecule are none.
+        # Rotational kinetic energy contributes no pressure, nor do forces within a molecule.
         whole = has_volume and not (particles and not _several_sites(model))
         self.molecules = WholeMolecules(model, evaluator.sites) if whole else None
-        # Constant forces have a gradient and no Laplacian.
+        # Constant forces have a gradient but no Laplacian.
         self.weight = sum(
             (np.array([float(g) for g in force.acceleration]) for force in model.forces if isinstance(force, Gravity)),
             np.zeros(3),
@@ -90,7 +90,7 @@ class SiteObserver:
 
     @property
     def dimensions(self) -> dict[str, str]:
-        """Dimension of every observable by name."""
+        """Dimension of every observable, by name."""
         names: dict[str, str] = {}
         if self.not_defined is None:
             names |= {"gradient_squared": "force_squared", "laplacian": "stiffness"}
@@ -107,20 +107,20 @@ class SiteObserver:
     def observables(
         self, state: State, forces: np.ndarray, measures: np.ndarray, kinetic: float, scaled: float = 1.0
     ) -> dict[str, float]:
-        """|∇Φ|², ∇²Φ and the pressure, those that are defined.
+        """Compute |∇Φ|², ∇²Φ and the pressure, as far as they are defined.
 
         Parameters
         ----------
         state
-            The state, at which the forces were evaluated last.
+            The state of the latest force evaluation.
         forces
-            Of the sites on the links, unscaled, shape (links, 3) [force].
+            Unscaled site forces on the links [force], shape (links, 3).
         measures
             Energy, virial and Laplacian of the site forces, shape (8,).
         kinetic
             Kinetic energy [energy].
         scaled
-            The factor by which scaling has lowered it.
+            Factor by which scaling has lowered the kinetic energy.
         """
         found: dict[str, float] = {}
         if self.not_defined is None:

@@ -1,13 +1,13 @@
-"""Flexible bodies that turn too fast for their modes.
+"""Detect flexible bodies that rotate too fast for their modes.
 
-A body that turns is pulled outwards, and the pull straightens it: a real one is stiffer than at rest. Linear modes lack
-that (Kane, Ryan and Banerjee, J. Guid. Control Dyn. 10, 139, 1987), and keep the part that softens. About a steady spin
-ω of the frame of handle 1 modal coordinates follow
+Rotation pulls a body outwards, and this tension straightens it: a real body is stiffer than at rest. Linear modes
+lack this stiffening (Kane, Ryan and Banerjee, J. Guid. Control Dyn. 10, 139, 1987) and keep only the softening term.
+About a steady angular velocity ω of the frame of handle 1, the modal coordinates follow
 
     M η'' + 2 B η' + (K − G) η = 0,    G_jk = Σ m (ω × Φ_j)·(ω × Φ_k),    B_jk = ω · Σ m Φ_k × Φ_j
 
-where that frame is held, and the linearised equations of motion of the whole body where it floats freely. From some ω
-on, near the first frequency √(K/M), a solution grows: deformation then has no bound.
+if that frame is held, and the linearised equations of motion of the whole body if it floats freely. Above some ω,
+near the first frequency √(K/M), a solution grows: the deformation then has no bound.
 """
 
 import math
@@ -24,70 +24,70 @@ from articulon.model.modes import InertiaIntegrals, inertia_integrals
 from articulon.time_scales.contact_step_limit import with_unit
 
 NOTED = 0.3
-"""Part of the first frequency from which on a spin is noted: a tenth of the stiffness is then missing."""
+"""Fraction of the first frequency above which a rotation is noted; a tenth of the stiffness is missing there."""
 GROWS = 1e-6
-"""Growth of a solution, by the first frequency, that is more than rounding."""
+"""Growth rate, relative to the first frequency, that exceeds rounding."""
 TUMBLES = 1.2, 0.05
-"""Growth of a deformation that is more than that of the tumbling of a rigid body: times it, and by the first frequency
-besides."""
+"""Bounds above which a deformation grows faster than a rigid body tumbles: a factor on the tumbling rate, plus a
+fraction of the first frequency."""
 FRAMES = 200
-"""Frames of a run that are looked at, at most."""
+"""Largest number of a run's frames to examine."""
 
 FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]
 
 
 @dataclass(frozen=True)
 class Spin:
-    """How fast a flexible body has turned."""
+    """Angular velocity of a flexible body along a run."""
 
     body: str
-    """Its name."""
+    """Name of the body."""
     largest: float
-    """Its largest angular velocity [angle/time]."""
+    """Largest angular velocity of the body [angle/time]."""
     across: float
-    """The largest part of one that pulls its nodes outwards [angle/time]."""
+    """Largest component of an angular velocity that pulls nodes outwards [angle/time]."""
     first: float
-    """The first frequency of its modes [angle/time]."""
+    """First frequency of the modes [angle/time]."""
     grows: float | None
-    """When a deformation that grows without bound was first found [time]; None where none was."""
+    """Time at which unbounded growth of a deformation was first found [time], or None."""
 
     @property
     def noted(self) -> bool:
-        """Whether it is fast enough to be noted."""
+        """Whether the rotation is fast enough to be noted."""
         return self.across > NOTED * self.first
 
     def note(self, model: Model) -> str:
-        """A line for people."""
+        """Return the note for the user."""
         units = model.units
         rate, time = ("", "") if units.time is None else (units.label("angular_velocity"), units.symbols[2])
         turns = (
-            f"body '{self.body}' turns at up to {with_unit(self.largest, rate)}, and the first frequency of its modes "
-            f"is {with_unit(self.first, rate)}"
+            f"body '{self.body}' rotates at up to {with_unit(self.largest, rate)}, and the first frequency of its "
+            f"modes is {with_unit(self.first, rate)}"
         )
         if self.grows is not None:
             return (
-                f"{turns}: as fast as it turns from t = {with_unit(self.grows, time, 9)} on, its deformation grows "
-                "without bound, since linear modes leave out that turning stiffens a body; take a slower spin, stiffer "
-                "modes, or several bodies on joints in its place, which stiffen as they should"
+                f"{turns}: at its angular velocity from t = {with_unit(self.grows, time, 9)} on, its deformation grows "
+                "without bound, since linear modes lack the stiffening of a rotating body; use a slower rotation, "
+                "stiffer modes, or several bodies on joints instead, which stiffen correctly"
             )
         part = (self.across / self.first) ** 2
         return (
-            f"{turns}: linear modes leave out that turning stiffens a body, so that its stiffness is off by some "
+            f"{turns}: linear modes lack the stiffening of a rotating body, so its stiffness is off by about "
             f"{100 * part:.2g} %"
         )
 
 
 def spins(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndarray) -> list[Spin]:
-    """How fast the flexible bodies have turned, those fast enough to be noted.
+    """Return the angular velocities of the flexible bodies that rotate fast enough to be noted.
 
     Parameters
     ----------
     model
         The model.
     times
-        Of the frames [time], shape (frames,).
+        Times of the frames [time], shape (frames,).
     q, u
-        Coordinates (frames, nq) and speeds (frames, nu) at these.
+        Coordinates (frames, nq) and speeds (frames, nu) at these times.
     """
     if not model.modes or not len(times):
         return []
@@ -107,7 +107,7 @@ def spins(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndarray) -> list
 
 
 class _Spinning:
-    """What of a flexible body, with the masses that its nodes carry, enters its motion about a steady spin."""
+    """Coefficients of a flexible body, with the masses at its nodes, for its motion about a steady rotation."""
 
     def __init__(self, model: Model, body: int) -> None:
         forest, shapes, link = model.forest, model.modes[body], int(model.link[body])
@@ -115,7 +115,7 @@ class _Spinning:
         whole = shapes._replace(masses=shapes.masses + carried)
         self.stiffness = shapes.stiffness
         self.integrals: InertiaIntegrals = inertia_integrals(whole)
-        # What floats freely gives way; what hangs on something is taken to be held.
+        # A floating body reacts freely; the frame of an attached one is taken as held.
         self.floats = int(forest.parent[link]) < 0 and int(forest.kind[link]) in UNBOUND
         X = shapes.positions
         dyads = (carried[:, None] * X).T @ X
@@ -126,21 +126,22 @@ class _Spinning:
         if self.floats:
             mass = mass - self.integrals.S1 @ self.integrals.S1.T / self.total
         squares = scipy.linalg.eigh(self.stiffness, mass, eigvals_only=True)
-        # Modes without stiffness are none that a spin could soften.
+        # Modes without stiffness cannot be softened by rotation.
         stiff = squares > 1e-12 * max(float(squares[-1]), 0.0)
         self.first = math.sqrt(float(squares[stiff][0])) if stiff.any() else math.inf
         middle = whole.masses @ X / whole.masses.sum() if self.floats else 0.0
         self.arms, self.weights = X - middle, whole.masses
 
     def across(self, spin: np.ndarray) -> float:
-        """The part of a spin (3,), body frame, that pulls nodes outwards [angle/time]: all of it across a slender body,
-        nothing along it."""
+        """Component of an angular velocity (3,), body frame, that pulls nodes outwards [angle/time]: all of it across a
+        slender body, none along it."""
         square = float(self.weights @ (self.arms**2).sum(axis=1))
         pull = float(self.weights @ (np.cross(spin, self.arms) ** 2).sum(axis=1))
         return math.sqrt(pull / square) if square > 0.0 else 0.0
 
     def growth(self, spin: np.ndarray) -> float:
-        """The fastest growth of a deformation about a steady spin (3,), body frame [1/time]; 0 where none grows."""
+        """Fastest growth rate of a deformation about a steady angular velocity (3,), body frame [1/time]; 0 if none
+        grows."""
         if not np.isfinite(spin).all():
             return math.inf
         size = max(self.first, float(np.linalg.norm(spin)))
@@ -149,12 +150,12 @@ class _Spinning:
             return fastest if fastest > GROWS * size else 0.0
         bent = np.concatenate([spin, np.zeros(2 * self.stiffness.shape[0])])
         fastest, rigid = _fastest(_slope(self._floating, bent)), _fastest(_slope(self._rigid, spin))
-        # A rigid body about the axis of its middle moment of inertia tumbles too.
+        # A rigid body also tumbles about the axis of its intermediate moment of inertia.
         limit = GROWS * size if rigid <= GROWS * size else TUMBLES[0] * rigid + TUMBLES[1] * self.first
         return fastest if fastest > limit else 0.0
 
     def _held(self, spin: np.ndarray) -> np.ndarray:
-        """The rates of (η, η') in these, the frame turning steadily."""
+        """Matrix of the rates of (η, η'), with the frame rotating steadily."""
         n, i = self.stiffness.shape[0], self.integrals
         softening = np.einsum("a,jkab,b->jk", spin, i.N1.reshape(n, n, 3, 3), spin)
         gyration = np.einsum("a,jka->jk", spin, i.B1)
@@ -165,7 +166,7 @@ class _Spinning:
         return rates
 
     def _floating(self, x: np.ndarray) -> np.ndarray:
-        """The rates of x = (ω, η, η'), of a body on which nothing acts (Shabana, 5.5; docs/flexible.md)."""
+        """Rates of x = (ω, η, η') for a body without external forces (Shabana, 5.5; docs/flexible.md)."""
         n, i = self.stiffness.shape[0], self.integrals
         omega, eta, speed = x[:3], x[3 : 3 + n], x[3 + n :]
         A = self.inertia + np.einsum("jab,j->ab", i.A1[:, FULL].reshape(n, 3, 3), eta)
@@ -189,14 +190,14 @@ class _Spinning:
         return np.concatenate([found[:3], speed, found[6:]])
 
     def _rigid(self, omega: np.ndarray) -> np.ndarray:
-        """The rate of ω of the same body without its modes."""
+        """Rate of ω for the same body without its modes."""
         centre = self.moment / self.total
         about = self.inertia - self.total * (centre @ centre * np.eye(3) - np.outer(centre, centre))
         return np.linalg.solve(about, -np.cross(omega, about @ omega))
 
 
 def _slope(rates: Callable[[np.ndarray], np.ndarray], steady: np.ndarray) -> np.ndarray:
-    """The derivative of rates at a state, by steps along the imaginary axis, which cancel nothing."""
+    """Jacobian of rates at a state, by complex steps, which have no cancellation."""
     columns = []
     for k in range(steady.size):
         x = steady.astype(complex)
@@ -210,13 +211,13 @@ def _fastest(rates: np.ndarray) -> float:
 
 
 def _cross(a: np.ndarray) -> np.ndarray:
-    """The matrix of a ×."""
+    """Matrix of the cross product a ×."""
     x, y, z = a
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]], dtype=a.dtype)
 
 
 def _carried(model: Model, body: int) -> np.ndarray:
-    """Mass that each node of a flexible body carries, with all that hangs on it [mass], shape (nodes,)."""
+    """Mass at each node of a flexible body, including everything attached to it [mass], shape (nodes,)."""
     forest, shapes = model.forest, model.modes[body]
     carried, own = np.zeros(shapes.masses.size), int(model.link[body])
     tables = forest.flexible

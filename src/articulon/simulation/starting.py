@@ -1,4 +1,4 @@
-"""Where a run begins: at the model's initial state or downhill from it, and whether particles overlap there."""
+"""Start of a run: the model's initial state or a minimised one, its speeds, and checks for overlaps."""
 
 import numpy as np
 
@@ -18,28 +18,28 @@ from articulon.simulation.contact_start import check_overlaps
 from articulon.thermostats.total_momentum import without_momentum
 
 START_STREAM = 12
-"""The stream of random numbers that initial speeds are drawn from."""
+"""Random stream of the initial speeds."""
 FAR_TOO_HOT = 1e4
-"""Repulsion of a pair over kT beyond which it is an overlap and no collision: a steep wall U ∝ r⁻¹² is climbed to
-10⁴ kT by speeds a hundred times the thermal one."""
+"""Repulsion of a pair over kT that indicates an overlap, not a collision: to climb a steep wall U ∝ r⁻¹² to 10⁴ kT
+takes a hundred times the thermal speed."""
 STEEPNESS = 12.0
-"""Of that wall: U = F r/12."""
+"""Exponent of that wall: U = F r/12."""
 
 
 def check_start(evaluator: Evaluator, state: State, step: float | None = None) -> None:
-    """Raises ModelError, naming two sites and how to part them, where site forces at a state are no forces to start
-    with: not finite, those of a repulsion far beyond thermal energy, or such as throw one site past the other in the
-    first step. Spheres that overlap too deeply are refused too, sites outside reflecting walls, and forces of another
-    temperature than that of the bath.
+    """Raise ModelError, naming two sites and how to separate them, if the site forces at a state cannot start a run:
+    not finite, a repulsion far beyond thermal energy, or strong enough to throw one site past the other in the first
+    step. Also reject spheres that overlap too deeply, sites outside reflecting walls, and forces at another temperature
+    than that of the bath.
 
     Parameters
     ----------
     evaluator
         The forces.
     state
-        Where the run begins.
+        State at which the run begins.
     step
-        The first step, where it is fixed [time].
+        Length of the first step, if fixed [time].
     """
     _check_baths(evaluator)
     check_overlaps(evaluator.model, state.q)
@@ -81,19 +81,19 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
     if gap < near[other]:
         near[other], names[1] = gap, f"the wall {face}"
     if near[other] == 0.0:
-        raise ModelError(f"{names[0]} and {names[1]} begin at one point, where no force parts them; move one of them")
+        raise ModelError(f"{names[0]} and {names[1]} begin at the same point, where no force separates them; move one")
     reduced = model.units.mass is None
     force, length = ("", "") if reduced else (f" {model.units.label(name)}" for name in ("force", "length"))
     how = "not finite" if faulty.size else f"{forces[worst]:.3g}{force}"
     raise ModelError(
         f"{names[0]} and {names[1]} begin {near[other]:.4g}{length} apart, and the force on the first is {how}: they "
-        "overlap. Move them apart, or let the run begin downhill from here: run.minimise = true in the case, and "
+        "overlap. Move them apart, or minimise the energy first: run.minimise = true in the case, or "
         "q = articulon.minimise(model) in Python"
     )
 
 
 def bath_temperature(evaluator: Evaluator) -> float | None:
-    """Of the thermostat or the Brownian forces, at the start [temperature]; None where there are neither."""
+    """Temperature of the thermostat or the Brownian forces at the start [temperature]; None without either."""
     if evaluator.thermostat is not None:
         return float(evaluator.system.bath.temperatures[0])
     noise = brownian_of(evaluator.model)
@@ -101,12 +101,12 @@ def bath_temperature(evaluator: Evaluator) -> float | None:
 
 
 def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int, temperature: float | None) -> np.ndarray:
-    """Speeds (nu,) drawn at a temperature, without total momentum where the thermostat says so.
+    """Draw speeds (nu,) at a temperature, without total momentum if the thermostat removes it.
 
     Raises
     ------
     ModelError
-        Where there is none.
+        If there is no temperature.
     """
     model, thermostat = evaluator.model, evaluator.thermostat
     if temperature is None:
@@ -123,7 +123,7 @@ def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int, temperature: f
 
 
 def _check_baths(evaluator: Evaluator) -> None:
-    """Raises ModelError where a force does not go with the temperatures of the baths."""
+    """Raise ModelError if a force does not fit the temperatures of the baths."""
     if evaluator.target_factor != 1.0:
         return
     noise = brownian_of(evaluator.model)
@@ -136,7 +136,7 @@ def _check_baths(evaluator: Evaluator) -> None:
 
 
 def _check_walls(model: Model, positions: np.ndarray) -> None:
-    """Raises ModelError for a site outside reflecting walls, which would throw it nowhere."""
+    """Raise ModelError if a site is outside reflecting walls, which could not reflect it."""
     if model.box is None:
         return
     for axis, kind in enumerate(model.box.boundaries):
@@ -152,7 +152,7 @@ def _check_walls(model: Model, positions: np.ndarray) -> None:
 
 
 def _temperature(evaluator: Evaluator, state: State) -> float:
-    """Of the thermostat, the Brownian forces or the initial speeds, whichever there is first [temperature]."""
+    """Temperature of the thermostat, the Brownian forces or the initial speeds, whichever comes first [temperature]."""
     model = evaluator.model
     bath = bath_temperature(evaluator)
     if bath is not None:
@@ -173,7 +173,7 @@ def _displacements(model: Model, vectors: np.ndarray) -> np.ndarray:
 
 
 def _name(model: Model, site: int) -> str:
-    """A site for people: its body, with the site's number where a body has several."""
+    """Readable name of a site: its body, and the site's number if the body has several."""
     body = int(model.sites.body[site])
     several = int((model.sites.body == body).sum()) > 1
     carrier = "the ground" if body < 0 else f"body '{model.names[body]}'"

@@ -1,4 +1,4 @@
-"""What steers a run between two chunks of its steps: pauses it, looks at it, changes what acts on it."""
+"""Interface to steer a run between chunks of steps: pause it, inspect it, change its forces."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ if TYPE_CHECKING:
 
 
 class Steering(Protocol):
-    """Has control of a run between its chunks. A run without one does nothing for it."""
+    """Gets control of a run between its chunks."""
 
     chunk_seconds: float
-    """Wall time that a chunk of steps should take [s]."""
+    """Target wall time of a chunk of steps [s]."""
 
     @property
     def idle_seconds(self) -> float:
-        """Wall time that it has kept the run waiting, which is none of the run's [s]."""
+        """Wall time for which steering has paused the run; it does not count as run time [s]."""
         ...
 
     def between_chunks(self, recorder: Recorder, chunks: Chunks, interruption: Interruption) -> None:
-        """Called after each chunk, and once before the first; the run waits for it.
+        """Called after each chunk and once before the first; the run waits until it returns.
 
         Parameters
         ----------
         recorder
-            The state, the latest frame and what is kept. Another driver and its evaluator may be put into
+            The state, the latest frame and the kept frames. Steering may replace the driver and the evaluator in
             ``recorder.prepared``.
         chunks
-            How many steps the next chunk takes, which may be changed.
+            Number of steps of the next chunk, which may be changed.
         interruption
-            Says whether the run is to stop; who makes it wait returns then.
+            Whether the run is to stop; steering that waits must return then.
         """

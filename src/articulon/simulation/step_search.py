@@ -1,4 +1,4 @@
-"""The longest step with which a rule of equal steps runs a case accurately, found by halving."""
+"""Search, by halving, for the longest accurate step of a case under an integrator of equal steps."""
 
 import math
 from typing import Any
@@ -17,36 +17,36 @@ from articulon.simulation.run_request import Description
 from articulon.time_scales.noise_windows import frame_interval
 
 STEPS = 64
-"""Steps that are tried first."""
+"""Number of steps in the first trial."""
 AFFORDABLE = 1e5
-"""Steps of a whole run up to which all of it is tried."""
+"""Largest number of steps for which a whole run is tried."""
 HALVINGS = 24
 RELAXATIONS = 128.0
-"""First friction-implicit step that is tried, in the fastest relaxation times."""
+"""First friction-implicit step to try, in units of the fastest relaxation time."""
 NOISY = 0.2
-"""Relative change of a way that is allowed where noise acts: rules are then accurate in means, not path by path."""
+"""Allowed relative change of the displacement with noise, where integrators are accurate in means, not in paths."""
 TURN = 0.2
-"""Angle that the lightest body may turn in a step by thermal motion [rad]."""
+"""Largest thermal rotation of the lightest body in a step [rad]."""
 
 
 def longest_step(case: Description, integrator: type, rule: str, tolerance: float = 5e-3) -> float | None:
-    """The longest step that halving changes the way of the heaviest body by less than a tolerance, in the first steps
-    of the unscaled case and, where that costs little and there is no noise, in all of it.
+    """Return the longest step whose halving changes the displacement of the heaviest body by less than a tolerance,
+    over the first steps of the unscaled case and, where that is cheap and there is no noise, over the whole run.
 
     Parameters
     ----------
     case
-        The case, whose own scaling and rule do not count.
+        The case; its own scaling and integrator are ignored.
     integrator, rule
-        Declaration of a rule with a ``step``, and the rule's name.
+        Declaration of an integrator with a ``step``, and its name.
     tolerance
-        Relative change of the way that is allowed.
+        Allowed relative change of the displacement.
 
     Returns
     -------
     float | None
-        The step [time], a power of two of parts of the time between frames; None where the rule cannot run the case, or
-        no step was found.
+        The step [time], the time between frames divided by a power of two; None if the integrator cannot run the case
+        or no step was found.
     """
     model, interval = case.build_model(), frame_interval(case)
     wanted = min(interval, _thermal_bound(model, rule))
@@ -58,7 +58,7 @@ def longest_step(case: Description, integrator: type, rule: str, tolerance: floa
         for _ in range(HALVINGS):
             search = _Trial(case, model, integrator, rule, step)
             if search.changes(STEPS * step) < (NOISY if noisy else tolerance):
-                # What begins well may end badly: where it costs little, all of the run is tried.
+                # A good start may have a bad end: where it is cheap, try the whole run.
                 whole = float(case.run.duration)
                 if noisy or whole / step > AFFORDABLE or search.changes(whole) < tolerance:
                     return step
@@ -69,14 +69,14 @@ def longest_step(case: Description, integrator: type, rule: str, tolerance: floa
 
 
 class _Trial:
-    """The unscaled case in whole and in half steps, without frames."""
+    """The unscaled case with whole and half steps, without frames."""
 
     def __init__(self, case: Description, model: Model, integrator: type, rule: str, step: float) -> None:
         self.case, self.model, self.integrator, self.rule, self.step = case, model, integrator, rule, step
 
     def changes(self, until: float) -> float:
-        """Relative change, by halving the step, of the way of the heaviest body of the slowest tree, or of the time
-        after which the case stops before; infinite where the steps do not stay finite."""
+        """Relative change, on halving the step, of the displacement of the heaviest body of the slowest tree, or of the
+        time at which the case stops earlier; infinite if the state does not stay finite."""
         (coarse, time), (fine, sooner) = (self._end(parts, until) for parts in (1, 2))
         if coarse is None or fine is None:
             return math.inf
@@ -86,7 +86,8 @@ class _Trial:
         return float(np.linalg.norm(coarse - fine)) / size if size > 0.0 else 0.0
 
     def _end(self, parts: int, until: float) -> tuple[np.ndarray | None, float]:
-        """Way of the body [length] and time at the end. The noise of a whole step is the mean of that of its parts."""
+        """Displacement of the body [length] and time at the end. The noise of a whole step is the mean of its parts'
+        noise."""
         case, model = self.case, self.model
         evaluator = Evaluator(model, case.run.seed, 0.5 * self.step, 2 // parts)
         state = evaluator.initial_state()
@@ -106,7 +107,7 @@ class _Trial:
 
 
 def _thermal_bound(model: Model, rule: str) -> float:
-    """Step in which the lightest body turns by TURN in thermal motion [time]; infinity without noise."""
+    """Step in which thermal motion rotates the lightest body by TURN [time]; infinity without noise."""
     noise = brownian_of(model)
     thermal = 0.0 if noise is None else model.units.boltzmann * float(noise.temperature)
     inertia = least_inertia(model)
@@ -114,5 +115,5 @@ def _thermal_bound(model: Model, rule: str) -> float:
         return math.inf
     if rule == "friction-implicit":
         return TURN * math.sqrt(inertia / thermal)
-    # Diffusion: the mean square of the angle is 2 kT h/β_ω, and β_ω is I over the relaxation time.
+    # Diffusion: the mean square angle is 2 kT h/β_ω, and β_ω is I over the relaxation time.
     return TURN**2 * inertia / fastest_relaxation(model) / (2.0 * thermal)

@@ -47,9 +47,9 @@ def summary(
     with_pairs: bool = False,
     pulled: bool = False,
 ) -> dict[str, Any]:
-    """The figures of a run at a state; what needs the frames is there where the ``run`` is given, and unscaled runs are
-    paired with it where ``with_pairs`` says so. One that somebody has ``pulled`` on has had work done on it by a spring
-    without an energy function."""
+    """Compute the figures of a run at a state. Those that need frames are there if ``run`` is given; ``with_pairs``
+    makes unscaled reference runs for the verdict. In a run that was ``pulled`` on, a spring without energy function has
+    done work."""
     case, model = prepared.case, prepared.model
     steps, time = int(state.counters[STEPS]), float(state.time[0])
     figures: dict[str, Any] = {
@@ -147,8 +147,9 @@ def _contacts(prepared: Prepared, state: State, observables: Mapping[str, np.nda
 
 
 def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
-    """What was active, what transitions took out, and what chattered. ``saved`` is how many times less work the steps
-    are, each of which costs what is active; locks and releases cost some steps on top."""
+    """Figures of an adaptive run: active degrees of freedom, energy removed by transitions, chattering joints.
+    ``saved`` is the factor by which the steps are cheaper, as each costs in proportion to what is active; transitions
+    cost some steps on top."""
     driver = prepared.adaptive
     if driver is None:
         return None
@@ -170,13 +171,13 @@ def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.nda
 
 
 def _freedoms(prepared: Prepared, observables: Mapping[str, np.ndarray]) -> int:
-    """Degrees of freedom that share the kinetic energy, of a run that locks some their mean."""
+    """Degrees of freedom that share the kinetic energy; in a run that locks some, their mean."""
     active = observables.get("active_freedoms")
     return prepared.evaluator.degrees_of_freedom if active is None else round(float(active.mean()))
 
 
 def _barostat(prepared: Prepared, state: State) -> dict[str, Any] | None:
-    """What changes the box, and how often that was tried and accepted; None where nothing does."""
+    """Figures of the barostat: its kind, and how many moves were tried and accepted; None without one."""
     if prepared.case.barostat is None:
         return None
     tried, accepted = (int(number) for number in state.box.moves)
@@ -184,7 +185,7 @@ def _barostat(prepared: Prepared, state: State) -> dict[str, Any] | None:
 
 
 def _loops(model: Model, state: State) -> dict[str, Any] | None:
-    """How many conditions loops and drives make, and how well they are kept."""
+    """Number of loop and drive constraints, and how well they are satisfied."""
     if not model.loops.kind.size:
         return None
     return {
@@ -203,7 +204,7 @@ def write_summary(folder: Path, figures: Mapping[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can hold: no number that is not finite."""
+    """Convert to values that JSON can hold; non-finite numbers become None."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""What is looked at of a thermostat: its target, ζ, kd ζ', and the energy that it conserves."""
+"""Observables of a thermostat: its target, ζ, kd ζ', and its conserved energy."""
 
 from collections.abc import Iterable
 
@@ -15,18 +15,18 @@ EXCHANGING = ("thermostat", "thermostat_rate")
 
 
 class ThermostatObserver:
-    """Takes a thermostat's part of the frames of a run; nothing without one.
+    """Observe the thermostat in the frames of a run; without one there are no observables.
 
     Parameters
     ----------
     evaluator
-        The forces, evaluated at the state that is looked at.
+        The forces, evaluated at the observed state.
     present
-        Names of the channels that forces act in.
+        Names of the channels with forces.
     energies
-        Names of those with an energy function.
+        Names of the channels with an energy function.
     varies
-        Whether their factors change along the run.
+        Whether the scaling factors change along the run.
     """
 
     def __init__(self, evaluator: Evaluator, present: Iterable[str], energies: Iterable[str], varies: bool) -> None:
@@ -37,7 +37,7 @@ class ThermostatObserver:
 
     @property
     def dimensions(self) -> dict[str, str]:
-        """Dimension of every observable by name."""
+        """Dimension of every observable, by name."""
         if self.evaluator.thermostat is None:
             return {}
         names = {"temperature_target": "temperature"}
@@ -45,8 +45,8 @@ class ThermostatObserver:
             names["thermostat_zeta"] = names["thermostat_rate"] = "frequency"
         return names | ({"conserved_energy": "energy"} if self.conserves else {})
 
-    def look(self, state: State, kinetic: float, energies: np.ndarray) -> dict[str, float]:
-        """The observables at a state with a kinetic energy and energies by channel (8,) [energy]."""
+    def observables(self, state: State, kinetic: float, energies: np.ndarray) -> dict[str, float]:
+        """Return the observables at a state with this kinetic energy and these energies by channel (8,) [energy]."""
         names = self.dimensions
         if not names:
             return {}
@@ -61,13 +61,13 @@ class ThermostatObserver:
         return found
 
     def target(self, time: float) -> float:
-        """Target temperature that is aimed at, without a scaling policy's factor [temperature]."""
+        """Target temperature without a scaling policy's factor [temperature]."""
         values = self.bath.temperatures / self.evaluator.target_factor
         return aimed_at(self.bath.times, values, bool(self.bath.choice[LINEAR]), time)
 
     def reservoir(self, state: State) -> float:
-        """Energy that the speeds have given to the thermostat: by its own variables where it has some, so that they are
-        held against the motion, else by its work [energy]."""
+        """Energy that the speeds have given to the thermostat [energy]: from its own variables if it has some, so that
+        they are checked against the motion, else from its work."""
         if not state.bath.size:
             return -float(state.work[THERMOSTAT])
         stored = 0.5 * float(self.bath.masses @ state.bath[:-1] ** 2) + float(state.bath[-1])

@@ -1,10 +1,10 @@
 """The threshold α of the published adaptive rule, found by a short unscaled run.
 
 Guy (2018, 5.2) identifies α "with respect to the magnitudes of the other forces as measured in short-time unscaled
-cases" and says no more. Here: the case is run unscaled from its initial state, with its own integrator, noise and seed,
-for 200 of the fastest relaxation times m/β, or for 200 steps of the friction-implicit rule. In 50 equal intervals Σ|F|
-over the bodies is sampled by channel at their ends and averaged; α is the largest of these means among the channels
-other than the potential, divided by the core's drag coefficient.
+cases" and gives no details. Here, the case is run unscaled from its initial state, with its own integrator, noise and
+seed, for 200 of the fastest relaxation times m/β, or for 200 steps of the friction-implicit integrator. Σ|F| over the
+bodies is sampled for each channel at the ends of 50 equal intervals and averaged; α is the largest of these means
+among the channels other than the potential, divided by the core's drag coefficient.
 """
 
 from dataclasses import asdict, dataclass
@@ -29,7 +29,7 @@ from articulon.units import UnitSystem
 RELAXATIONS = 200
 """Length of the run in relaxation times or steps."""
 SAMPLES = 50
-"""Moments at which the forces are sampled."""
+"""Number of force samples."""
 
 
 @dataclass(frozen=True)
@@ -39,38 +39,38 @@ class Threshold:
     value: float
     """α [length/time]."""
     channel: str
-    """The channel with the largest mean Σ|F| beside the potential."""
+    """The channel other than the potential with the largest mean Σ|F|."""
     mean_force: float
-    """That mean [force]."""
+    """Mean Σ|F| of that channel [force]."""
     duration: float
     """Simulated time of the unscaled run [time]."""
 
     def record(self) -> dict[str, Any]:
-        """For the summary."""
+        """Return the entry for the summary."""
         return {
             **asdict(self),
-            "how": f"largest mean of Σ|F| beside the potential over {SAMPLES} samples of a short unscaled run, "
+            "how": f"largest mean of Σ|F| except the potential over {SAMPLES} samples of a short unscaled run, "
             "divided by the core's drag coefficient",
         }
 
     def note(self, units: UnitSystem) -> str:
-        """A line for people."""
+        """Return a note for the user."""
         value, duration = (
             with_unit(number, "" if units.time is None else symbol, 6)
             for number, symbol in ((self.value, units.label("velocity")), (self.duration, units.symbols[2]))
         )
         return (
             f"scaling.threshold: {value}, found by an unscaled run of {duration}, in which the channel "
-            f"'{self.channel}' was the largest beside the potential"
+            f"'{self.channel}' was the largest except the potential"
         )
 
     def row(self) -> np.ndarray:
-        """For a checkpoint."""
+        """Return the row for a checkpoint."""
         return np.array([self.value, CHANNELS.index(self.channel), self.mean_force, self.duration])
 
     @staticmethod
     def of_row(row: np.ndarray) -> "Threshold | None":
-        """From a checkpoint's row; None from an empty one."""
+        """Read the threshold from a checkpoint's row; None from an empty one."""
         if not row.size:
             return None
         value, channel, force, duration = row.tolist()
@@ -80,13 +80,13 @@ class Threshold:
 def find_threshold(
     case: Timed, model: Model, damping: float, start: tuple[np.ndarray, np.ndarray] | None = None
 ) -> Threshold:
-    """Runs a case unscaled for a short time; ``damping`` is the core's β [mass/time]. It begins with the coordinates
-    and speeds of ``start``, those of the model by default.
+    """Run a case unscaled for a short time and find the threshold; ``damping`` is the core's β [mass/time]. The run
+    starts at the coordinates and speeds of ``start``, by default those of the model.
 
     Raises
     ------
     CaseError
-        Where that run diverges, or nothing but the potential acts in it.
+        If that run diverges, or only the potential acts in it.
     """
     integrator, relaxation, average = case.integrator, fastest_relaxation(model), 1
     brownian = brownian_of(model)
@@ -120,6 +120,6 @@ def find_threshold(
     channel = int(np.argmax(mean))
     if mean[channel] <= 0.0:
         raise CaseError(
-            f"{case.source}: scaling.threshold: nothing but the potential acts, so no threshold can be found; give one"
+            f"{case.source}: scaling.threshold: only the potential acts, so no threshold can be found; give one"
         )
     return Threshold(float(mean[channel] / damping), CHANNELS[channel], float(mean[channel]), float(duration))

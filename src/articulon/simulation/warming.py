@@ -1,4 +1,4 @@
-"""Compiles what a run of a case needs, before anybody waits for it."""
+"""Compile the kernels of a case ahead of its run."""
 
 import time
 
@@ -7,12 +7,13 @@ from articulon.simulation.run_request import Description
 
 
 def warm(case: Description) -> float:
-    """Compile what the first steps and frames of a case need that is not in the cache; the time that this took [s].
+    """Compile the kernels that the first steps and frames of a case need and the cache lacks; return the time taken
+    [s].
 
     Raises
     ------
     CaseError
-        For what cannot be run.
+        If the case cannot be run.
     """
     began = time.perf_counter()
     prepared = prepare(case)

@@ -1,1 +1,1 @@
-"""The files of a run: trajectory, checkpoint, topology, and how a file is written so that a kill loses nothing."""
+"""Files of a run: trajectory, checkpoint, topology, and writing that loses nothing when a process is killed."""

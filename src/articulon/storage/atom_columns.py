@@ -1,4 +1,4 @@
-"""What a trajectory says of its atoms, once for all frames."""
+"""Constant properties of the atoms in a trajectory."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _SYMBOLS = """
     Cn Nh Fl Mc Lv Ts Og
 """
 ATOMIC_NUMBERS = {symbol: number for number, symbol in enumerate(_SYMBOLS.split(), start=1)}
-"""By chemical symbol."""
+"""Atomic number by chemical symbol."""
 
 
 @dataclass(frozen=True, eq=False)
 class AtomColumns:
-    """The atoms of a trajectory, in the order of the model's."""
+    """The atoms of a trajectory, in the order of the model's atoms."""
 
     atom: np.ndarray
     """Index of each atom among those of the model, shape (n,)."""
     names: tuple[str, ...]
     """Name of each atom, such as ``CA``."""
     species: np.ndarray
-    """Atomic number of each atom, 0 for what is no element, shape (n,)."""
+    """Atomic number of each atom, 0 for anything that is not an element, shape (n,)."""
     masses: np.ndarray
-    """[mass unit of the case], shape (n,)."""
+    """Masses [mass unit of the case], shape (n,)."""
     residue_names: tuple[str, ...]
     """Name of each atom's residue."""
     residue_numbers: np.ndarray
@@ -37,9 +37,9 @@ class AtomColumns:
     chains: tuple[str, ...]
     """Chain of each atom."""
     charges: np.ndarray | None = None
-    """[e], shape (n,); None where the model has none."""
+    """Charges [e], shape (n,); None if the model has none."""
     every: int = 1
-    """Atoms are in each frame whose number is a multiple of this."""
+    """Atoms are stored in each frame whose number is a multiple of this."""
 
     def __len__(self) -> int:
         return self.atom.size
@@ -60,12 +60,12 @@ class AtomColumns:
     __hash__ = None  # type: ignore[assignment]
 
     def rows(self, frames: int) -> int:
-        """How many of the first frames hold atoms."""
+        """Number of the first frames that hold atoms."""
         return -(-frames // self.every)
 
 
 def atom_columns(model: Model, some: np.ndarray, every: int = 1) -> AtomColumns:
-    """The columns of some atoms of a model, by their indices in ascending order."""
+    """Return the columns of some atoms of a model, by their indices in ascending order."""
     atoms = model.atoms
     assert atoms is not None
     residue, charges = atoms.residue[some].tolist(), model.sites.charge[atoms.site[some]]
@@ -79,7 +79,7 @@ def atom_columns(model: Model, some: np.ndarray, every: int = 1) -> AtomColumns:
         residue_names=tuple(atoms.residue_names[r] for r in residue),
         residue_numbers=np.array([atoms.residue_numbers[r] for r in residue], dtype=np.int64),
         chains=tuple(atoms.chains[r] for r in residue),
-        # A model whose force field another program evaluates does not know its charges.
+        # Charges are unknown if another program evaluates the model's force field.
         charges=charges.copy() if charges.any() else None,
         every=every,
     )

@@ -1,12 +1,12 @@
-"""`topology.pdb` of a model of molecules: its atoms, as viewers and MDAnalysis open them beside the trajectory.
+"""Write `topology.pdb` of a molecular model: its atoms, for viewers and MDAnalysis to open with the trajectory.
 
-Names, residues, chains and elements are those of the structure. PDB has fixed columns, so that
+Names, residues, chains and elements are those of the structure. PDB has fixed columns, so
 
-- **chains** of more than one letter stand in the columns of the segment, which MDAnalysis reads;
+- **chains** of more than one letter stand in the segment columns, which MDAnalysis reads;
 - **serial numbers** above 99,999 are written in hybrid-36, without CONECT records, which cannot hold them;
-- **residue numbers** start again at 0 after 9999, as is usual; MDAnalysis goes on counting;
-- **CONECT** records tell the bonds that no template of a standard residue tells, those of ligands and disulfides;
-- **CRYST1** is the box of time zero, where space repeats in all directions.
+- **residue numbers** restart at 0 after 9999, as is usual; MDAnalysis continues the count;
+- **CONECT** records give the bonds that are in no template of a standard residue: those of ligands and disulfides;
+- **CRYST1** is the box at time zero, if it is periodic in all directions.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ def write_atom_topology(path: Path, model: Model, some: np.ndarray, positions: n
     some
         Indices of its atoms, in ascending order.
     positions
-        Their places [length], shape (atoms, 3).
+        Positions of the atoms [length], shape (atoms, 3).
     title
-        Goes into the TITLE record.
+        Text of the TITLE record.
 
     Raises
     ------
     ArticulonError
-        When the file cannot be written.
+        If the file cannot be written.
     """
     write_text(path, "\n".join(atom_records(model, some, positions, title)) + "\n")
 
 
 def atom_records(model: Model, some: np.ndarray, positions: np.ndarray, title: str = "") -> Iterator[str]:
-    """The lines of such a file."""
+    """Yield the lines of the file."""
     atoms, box = model.atoms, model.box
     assert atoms is not None
     if title:
@@ -85,7 +85,7 @@ def atom_records(model: Model, some: np.ndarray, positions: np.ndarray, title: s
 
 
 def _name(name: str, element: str) -> str:
-    """The four columns of a name: an element of one letter stands in the second one."""
+    """Return the four columns of a name; an element of one letter stands in the second column."""
     return (
         f"{name[:4]:<4s}"
         if len(name) > 3 or (len(element) > 1 and name.upper().startswith(element))
@@ -94,7 +94,7 @@ def _name(name: str, element: str) -> str:
 
 
 def _crystal(box: Box) -> str:
-    """The CRYST1 record: lengths of the edges [Å], and the angles between them."""
+    """Return the CRYST1 record: lengths of the edges [Å], and the angles between them."""
     edges = box.vectors * ANGSTROM["nm"]
     lengths = np.linalg.norm(edges, axis=1)
     angles = [
@@ -104,8 +104,9 @@ def _crystal(box: Box) -> str:
     return "CRYST1" + "".join(f"{x:9.3f}" for x in lengths) + "".join(f"{x:7.2f}" for x in angles) + " P 1           1"
 
 
-def told_by_bonds(atoms: Atoms) -> np.ndarray:
-    """Which bonds no template tells: those of ligands, and between sulfur atoms of two residues, shape (bonds,)."""
+def bonds_to_write(atoms: Atoms) -> np.ndarray:
+    """Whether each bond is in no template: bonds of ligands, and between sulfur atoms of two residues, shape
+    (bonds,)."""
     ligand = np.array([kind == "ligand" for kind in atoms.residue_kinds], dtype=bool)[atoms.residue]
     sulfur = np.array([name == "SG" for name in atoms.names], dtype=bool)
     first, second = atoms.bonds.T
@@ -115,7 +116,7 @@ def told_by_bonds(atoms: Atoms) -> np.ndarray:
 def _connections(atoms: Atoms, some: np.ndarray) -> Iterator[str]:
     place = np.full(len(atoms), -1)
     place[some] = np.arange(1, some.size + 1)
-    pairs = place[atoms.bonds[told_by_bonds(atoms)]] if atoms.bonds.size else np.zeros((0, 2), dtype=np.int64)
+    pairs = place[atoms.bonds[bonds_to_write(atoms)]] if atoms.bonds.size else np.zeros((0, 2), dtype=np.int64)
     partners: dict[int, list[int]] = {}
     for a, b in pairs[(pairs > 0).all(axis=1)].tolist():
         partners.setdefault(a, []).append(b)

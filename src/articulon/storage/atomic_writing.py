@@ -1,11 +1,11 @@
-"""Writing a file so that, at every instant and after any kill, its name refers to a whole file.
+"""Write files such that, at any time and after any kill, a name refers to a complete file.
 
-A file is written beside its final name, forced to the disk and renamed; POSIX makes the rename atomic. Whoever opens
-the final name sees the content before or the content after, never a part.
+A file is written under a temporary name in the same folder, synced to the disk and renamed; POSIX makes the rename
+atomic. Whoever opens the final name sees the old content or the new content, never a part.
 
-The file beside it is created exclusively, under a name that nobody can foresee, and no link is followed: whatever lies
-in the folder, nothing outside of it is written to. A final name that is a link is replaced like any other file; what
-it leads to stays as it is.
+The temporary file is created exclusively, under an unpredictable name, and no link is followed: whatever the folder
+contains, nothing outside of it is overwritten. A final name that is a link is replaced like any other file; its target
+stays unchanged.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typing import IO
 from articulon.errors import ArticulonError
 
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Error numbers that mean that the disk, the quota or the allowed file size is used up."""
+"""Error numbers of an exhausted disk, quota or file size limit."""
 
 TEMPORARY_SUFFIX = ".tmp"
-"""Ends the name of a file while it is being written. A kill can leave such a file; the next write removes it."""
+"""Suffix of a file that is being written. A kill can leave such a file; the next write removes it."""
 
 _ATTEMPTS = 100
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -35,9 +35,9 @@ _OLD = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 @contextmanager
 def replacing(path: Path, error: type[ArticulonError] = ArticulonError, *, new: bool = False) -> Iterator[IO[bytes]]:
-    """Give a new file to write to; on leaving, sync it to the disk and rename it to `path`.
+    """Open a new file for writing; on leaving, sync it to the disk and rename it to `path`.
 
-    When anything fails, the new file is removed and `path` is left as it was. What takes a path in place of a stream
+    On any failure, the new file is removed and `path` stays unchanged. Functions that need a path instead of a stream
     may open the new file by its ``name``.
 
     Parameters
@@ -45,14 +45,14 @@ def replacing(path: Path, error: type[ArticulonError] = ArticulonError, *, new: 
     path
         The final name. Its folder must exist.
     error
-        The class of the error that is raised when the operating system refuses to write.
+        Class of the error that is raised if the operating system refuses to write.
     new
-        Whether a file or link that has the final name already is an error, and stays as it is.
+        Whether an existing file or link of the final name is an error; it then stays unchanged.
 
     Raises
     ------
     ArticulonError
-        (or `error`) when the file cannot be written: it names the file, why, and what to do.
+        (or `error`) If the file cannot be written; the message names the file, the reason and the remedy.
     """
     try:
         _remove_leftovers(path)
@@ -84,7 +84,7 @@ def write_text(path: Path, text: str, *, new: bool = False) -> None:
 
 
 def link_aside(path: Path, other: Path) -> Path:
-    """Give `other` a second name beside `path`, one that nobody can foresee; raises OSError where that cannot be."""
+    """Give `other` a second, unpredictable name in the folder of `path`; raise OSError if that is impossible."""
     _remove_leftovers(path)
     spare = _aside(path)
     os.link(other, spare)
@@ -92,12 +92,12 @@ def link_aside(path: Path, other: Path) -> Path:
 
 
 def sync(path: Path) -> None:
-    """Force a folder's list of names to the disk."""
+    """Force a folder's directory entries to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as failure:
-        # Some network file systems know no fsync of a folder; there the rename alone is all that can be had.
+        # Some network file systems cannot fsync a folder; there, only the rename is guaranteed.
         if failure.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
     finally:
@@ -105,13 +105,13 @@ def sync(path: Path) -> None:
 
 
 def discard(path: Path) -> None:
-    """Remove a file if it can be removed: used while another error is on its way, which must not be hidden."""
+    """Remove a file if possible; for use while another error is handled, which must not be hidden."""
     with suppress(OSError):
         path.unlink(missing_ok=True)
 
 
 def write_failure(path: Path, failure: OSError | ValueError) -> str:
-    """The message for a user when `path` could not be written."""
+    """Return the message for the user that `path` could not be written."""
     number = failure.errno if isinstance(failure, OSError) else None
     reason = os.strerror(number) if number else str(failure)
     if number in NO_SPACE:
@@ -120,11 +120,11 @@ def write_failure(path: Path, failure: OSError | ValueError) -> str:
         )
     else:
         remedy = f"Check that {path.parent} exists and can be written to, then continue the run (resume=True)."
-    return f"could not write {path}: {reason}. Files written before are whole and untouched. {remedy}"
+    return f"could not write {path}: {reason}. Files written before are complete and unchanged. {remedy}"
 
 
 def _put(temporary: Path, path: Path, new: bool) -> None:
-    """Give a file its final name; raises FileExistsError where it must be a new one and is not."""
+    """Give a file its final name; raise FileExistsError if it must be new and is not."""
     if not new:
         os.replace(temporary, path)
         return
@@ -137,7 +137,7 @@ def _put(temporary: Path, path: Path, new: bool) -> None:
             raise
         if os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
-        os.replace(temporary, path)  # a file system without hard links
+        os.replace(temporary, path)  # for file systems without hard links
         return
     os.unlink(temporary)
 
@@ -147,20 +147,20 @@ def _aside(path: Path) -> Path:
 
 
 def _new_file(path: Path) -> IO[bytes]:
-    """A new file beside `path`, locked for as long as it is open, which tells it from what a kill has left."""
+    """Return a new file beside `path`, locked while it is open, which distinguishes it from leftovers of a kill."""
     for _ in range(_ATTEMPTS):
         with suppress(FileExistsError):
             stream = open(_aside(path), "x+b", opener=lambda name, _: os.open(name, _NEW, 0o666))  # noqa: SIM115
-            with suppress(OSError):  # a file system without locks
+            with suppress(OSError):  # for file systems without locks
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(Path(stream.name), stream.fileno()):
                 return stream
-            stream.close()  # removed as a leftover before it was locked
+            stream.close()  # another process removed it as a leftover before it was locked
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
-    """Whether an open file still bears a name."""
+    """Whether an open file still has a name."""
     try:
         return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(descriptor))
     except FileNotFoundError:
@@ -168,11 +168,11 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove what killed writers of `path` have left beside it; a file that is being written is locked, and stays."""
+    """Remove what killed writers of `path` have left beside it; a file that is being written is locked and stays."""
     pattern = re.compile(re.escape(path.name) + r"\.[0-9a-f]{8}" + re.escape(TEMPORARY_SUFFIX))
     try:
         names = os.listdir(path.parent)
-    except OSError:  # the write itself will say why
+    except OSError:  # the write itself will report the reason
         return
     for name in filter(pattern.fullmatch, names):
         leftover = path.with_name(name)

@@ -1,15 +1,15 @@
-"""Checkpoints: the whole State as named arrays, in a file that can always be trusted or is known to be broken.
+"""Checkpoints: the whole State as named arrays, in a file whose damage is always detected.
 
-Two generations are kept in a run's folder, `checkpoint.npz` and `checkpoint_prev.npz`. Each carries a digest of its
-content, so a damaged one is recognised whatever the damage, and says which version of articulon wrote it: another one
-need not go on to the same bits. At every instant at least one whole checkpoint bears one of the two names:
+A run's folder holds two generations, `checkpoint.npz` and `checkpoint_prev.npz`. Each contains a digest of its content,
+so that any damage is detected, and the version of articulon that wrote it, since another version may continue with
+other bits. At any time at least one complete checkpoint has one of the two names:
 
-1. the new checkpoint is written to a temporary file and forced to the disk, both names untouched;
+1. the new checkpoint is written to a temporary file and synced to the disk, while both names stay unchanged;
 2. `checkpoint_prev.npz` becomes a second name of the newest checkpoint, by an atomic rename;
 3. `checkpoint.npz` becomes the new one, by an atomic rename.
 
-A kill before 2 leaves both old ones, between 2 and 3 the newest old one under both names, after 3 the new one and the
-one before. A damaged `checkpoint.npz` never takes the place of a good `checkpoint_prev.npz`.
+A kill before 2 leaves both old ones, between 2 and 3 the newest old one under both names, after 3 the new one and its
+predecessor. A damaged `checkpoint.npz` never replaces a good `checkpoint_prev.npz`.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ NEWEST = "checkpoint.npz"
 PREVIOUS = "checkpoint_prev.npz"
 
 FORMAT = 5
-"""Version of what a checkpoint holds; it goes up whenever an array of the state gets another meaning."""
+"""Version of the checkpoint's contents; it increases whenever an array of the state changes its meaning."""
 
 _WRITER = "written_by"
-_LONGEST = 1024  # bytes that this may take
+_LONGEST = 1024  # largest size of the version text [bytes]
 _DIGEST = "content_sha256"
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip archive can hold: equal content gives equal bytes
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date of a zip archive: equal content gives equal bytes
 
 
 def write_checkpoint(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Make `arrays` the newest checkpoint of `folder` and keep the one before it.
+    """Make `arrays` the newest checkpoint of `folder` and keep the previous one.
 
-    Equal arrays (names, types, shapes and values, in any order of the names) give the same bytes. The existing
-    checkpoint is read once, to make sure that it is worth keeping.
+    Equal arrays (names, types, shapes and values, in any order of the names) give equal bytes. The existing checkpoint
+    is read once, to make sure that it is worth keeping.
 
     Parameters
     ----------
@@ -58,14 +58,14 @@ def write_checkpoint(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:
     Raises
     ------
     CheckpointError
-        When the file cannot be written (a full disk, say). The checkpoints written before are untouched.
+        If the file cannot be written, for example because the disk is full. Earlier checkpoints stay unchanged.
     """
     folder = Path(folder)
     content = _canonical(arrays) | {_WRITER: np.array(_writer())}
     newest = folder / NEWEST
     with replacing(newest, CheckpointError) as stream:
         _write_archive(stream, content)
-        # The new file must be safe before an older one loses its name.
+        # The new file must be on the disk before an older one loses its name.
         stream.flush()
         os.fsync(stream.fileno())
         if _is_whole(newest):
@@ -74,21 +74,21 @@ def write_checkpoint(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A whole checkpoint: what its arrays are, before they are read."""
+    """A complete checkpoint, with a description of its arrays before they are read."""
 
     path: Path
     """The file."""
     archive: Archive
-    """What is in it."""
+    """Archive of the arrays."""
     note: str | None = None
-    """A sentence for the user where it is not the newest one."""
+    """Message for the user if it is not the newest one."""
 
     prefix: str = ""
-    """Begins the names of the arrays that are looked at; it is left out of them."""
+    """Prefix of the names of the arrays that are accessed; it is left out of the names."""
 
     @property
     def entries(self) -> dict[str, Entry]:
-        """Type and shape of every array by name."""
+        """Type and shape of every array, by name."""
         return {
             name.removeprefix(self.prefix): entry
             for name, entry in self.archive.entries.items()
@@ -96,7 +96,7 @@ class Checkpoint:
         }
 
     def part(self, prefix: str) -> Checkpoint:
-        """The arrays whose names begin so, by what follows, as a checkpoint of one of several runs."""
+        """Return the arrays with a prefix, under the rest of their names, as the checkpoint of one of several runs."""
         return replace(self, prefix=self.prefix + prefix)
 
     def __enter__(self) -> Checkpoint:
@@ -106,9 +106,9 @@ class Checkpoint:
         self.archive.close()
 
     def array(self, name: str) -> np.ndarray:
-        """An array; raises CheckpointError where there is none of this name, or it can no longer be read."""
+        """Return an array; raise CheckpointError if there is none of this name, or if it can no longer be read."""
         if name not in self.entries:
-            raise CheckpointError(f"{self.path} holds no array '{name}', so that no run can go on from it")
+            raise CheckpointError(f"{self.path} holds no array '{name}', so no run can continue from it")
         try:
             return self.archive.array(self.prefix + name)
         except UnreadableError as failure:
@@ -116,14 +116,14 @@ class Checkpoint:
 
 
 def open_checkpoint(folder: Path) -> Checkpoint:
-    """The newest whole checkpoint of `folder`, or the one before it, with a note, where `checkpoint.npz` is missing or
-    damaged. Its arrays have been compared with its digest, and are not in memory yet.
+    """Return the newest complete checkpoint of `folder`, or the previous one, with a note, if `checkpoint.npz` is
+    missing or damaged. Its content has been compared with its digest; its arrays are not in memory yet.
 
     Raises
     ------
     CheckpointError
-        When neither file can be read: it names both, why each failed, and what to do. When the checkpoint is that of
-        another version of articulon.
+        If neither file can be read: the message names both, the reasons and the remedy. If another version of articulon
+        wrote the checkpoint.
     """
     folder = Path(folder)
     try:
@@ -135,23 +135,23 @@ def open_checkpoint(folder: Path) -> Checkpoint:
     except UnreadableError as failure:
         raise CheckpointError(
             f"no checkpoint in {folder} can be read: {NEWEST} {newest_failure}, and {PREVIOUS} {failure}. "
-            "Put a good copy of either file back, or start the run again in another folder."
+            "Restore a good copy of either file, or start the run again in another folder."
         ) from None
     note = (
-        f"{NEWEST} in {folder} {newest_failure}; continuing from the checkpoint before it, {PREVIOUS}. "
-        "Nothing is lost: what came after that checkpoint is computed again."
+        f"{NEWEST} in {folder} {newest_failure}; continuing from the previous checkpoint, {PREVIOUS}. "
+        "Nothing is lost: everything after that checkpoint is computed again."
     )
     return Checkpoint(before.path, before.archive, note)
 
 
 def read_checkpoint(folder: Path) -> tuple[dict[str, np.ndarray], str | None]:
-    """Read the newest whole checkpoint of `folder`, all at once; see `open_checkpoint`.
+    """Read the newest complete checkpoint of `folder` at once; see `open_checkpoint`.
 
     Returns
     -------
     arrays, note
-        The arrays as they were given to `write_checkpoint`, and None; or, when `checkpoint.npz` is missing or damaged,
-        those of `checkpoint_prev.npz` and a sentence for the user that says so.
+        The arrays as they were given to `write_checkpoint`, and None; or, if `checkpoint.npz` is missing or damaged,
+        those of `checkpoint_prev.npz` and a message for the user that says so.
     """
     with open_checkpoint(folder) as found:
         return {name: found.array(name) for name in found.entries}, found.note
@@ -162,7 +162,7 @@ def _writer() -> str:
 
 
 def _canonical(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays in one order of names, one byte order and one memory order."""
+    """Return the arrays in canonical order of names, byte order and memory order."""
     content = {}
     for name in sorted(arrays):
         array = np.asarray(arrays[name])
@@ -175,10 +175,10 @@ def _canonical(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _digest(arrays: Iterable[tuple[str, np.dtype, tuple[int, ...], Iterable[bytes]]]) -> bytes:
-    """SHA-256 over names, types, shapes and bytes."""
+    """Compute the SHA-256 of names, types, shapes and bytes."""
     digest = hashlib.sha256()
     for name, dtype, shape, blocks in arrays:
-        # repr quotes the name, so that no two different contents give the same text.
+        # repr quotes the name, so different contents never give the same text.
         digest.update(repr((name, np.lib.format.dtype_to_descr(dtype), shape)).encode())
         for block in blocks:
             digest.update(block)
@@ -188,7 +188,7 @@ def _digest(arrays: Iterable[tuple[str, np.dtype, tuple[int, ...], Iterable[byte
 def _write_archive(stream: IO[bytes], content: Mapping[str, np.ndarray]) -> None:
     described = ((name, content[name]) for name in sorted(content))
     digest = _digest((name, array.dtype, array.shape, [array.tobytes()]) for name, array in described)
-    # numpy.savez would do, but it makes no promise about dates and order, and the bytes are part of our contract.
+    # numpy.savez does not guarantee dates and order, but equal checkpoints must have equal bytes.
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name, array in {**content, _DIGEST: np.frombuffer(digest, dtype=np.uint8)}.items():
             entry = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
@@ -197,8 +197,8 @@ def _write_archive(stream: IO[bytes], content: Mapping[str, np.ndarray]) -> None
 
 
 def _opened(path: Path) -> Checkpoint:
-    """A checkpoint whose content matches its digest; raises UnreadableError for any other, and CheckpointError for one
-    of another version."""
+    """Return a checkpoint whose content matches its digest; raise UnreadableError for any other, and CheckpointError
+    for one of another version."""
     archive = Archive(path, packed=False)
     try:
         found = _compared(archive)
@@ -208,14 +208,14 @@ def _opened(path: Path) -> Checkpoint:
     if found != _writer():
         archive.close()
         raise CheckpointError(
-            f"{path} was written by {found}, and this is {_writer()}, which need not go on to the same bits. Continue "
+            f"{path} was written by {found}, but this is {_writer()}, which may continue with other bits. Continue "
             "the run with the version that began it, or start it again in another folder"
         )
     return Checkpoint(path, archive)
 
 
 def _compared(archive: Archive) -> str:
-    """Who wrote a checkpoint whose content matches its digest; raises UnreadableError for any other."""
+    """Return the writer of a checkpoint whose content matches its digest; raise UnreadableError for any other."""
     if _DIGEST not in archive.entries:
         raise UnreadableError("is damaged or not a checkpoint (it has no digest)")
     content = sorted((n, e) for n, e in archive.entries.items() if n != _DIGEST)
@@ -238,7 +238,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def _keep(newest: Path, previous: Path) -> None:
-    """Let `previous` be the file that `newest` is, while `newest` keeps its name."""
+    """Make `previous` a name of the file `newest`, while `newest` keeps its name."""
     if previous.exists() and os.path.samefile(newest, previous):
         return  # a kill came between the two renames of the last write
     try:
@@ -246,8 +246,8 @@ def _keep(newest: Path, previous: Path) -> None:
     except OSError as failure:
         if failure.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             raise
-        # A file system without hard links. Between this rename and the next the newest whole checkpoint is found as
-        # the previous one, and read_checkpoint says so.
+        # This is for file systems without hard links. Between this rename and the next, the newest complete checkpoint
+        # has only the previous name, and read_checkpoint says so.
         os.replace(newest, previous)
         return
     try:

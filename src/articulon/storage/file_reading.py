@@ -1,4 +1,4 @@
-"""Reading what a run has left."""
+"""Read JSON files of a run."""
 
 import json
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from typing import Any
 from articulon.errors import ArticulonError
 
 SUMMARY = "summary.json"
-"""The figures of a run."""
+"""File of a run's figures."""
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """The summary of a run; raises ArticulonError where there is none that can be read."""
+    """Read the summary of a run; raise ArticulonError if there is none that can be read."""
     file, again = folder / SUMMARY, "resume=True writes it again"
     if file.exists() and not file.is_file():
-        raise ArticulonError(f"{file}: is no file; remove it, and {again}")
+        raise ArticulonError(f"{file}: is not a file; remove it, and {again}")
     return read_record(file, _ALWAYS, "; is the folder that of a run?", again)
 
 
@@ -25,21 +25,21 @@ def read_record(
     unreadable: str = "",
     damaged: str = "remove it, and resume=True writes it again",
 ) -> dict[str, Any]:
-    """A table in JSON, with the keys that it must have.
+    """Read a JSON table that must have certain keys.
 
     Parameters
     ----------
     file
         The file.
     kinds
-        What the value of a key may be.
+        Allowed types of each key's value.
     unreadable, damaged
-        How a message ends on a file that cannot be read, and what to do about one that is damaged.
+        End of the message on a file that cannot be read, and advice on a damaged one.
 
     Raises
     ------
     ArticulonError
-        For a file that cannot be read, is damaged, or lacks a key.
+        If the file cannot be read, is damaged, or lacks a key.
     """
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def read_record(
     except (ValueError, RecursionError) as error:
         raise ArticulonError(f"{file}: is damaged ({error}); {damaged}") from None
     if not isinstance(found, dict):
-        raise ArticulonError(f"{file}: is damaged (it is no table); {damaged}")
+        raise ArticulonError(f"{file}: is damaged (it is not a table); {damaged}")
     for key, kind in kinds.items():
         value = found.get(key)
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -66,4 +66,4 @@ _ALWAYS: dict[str, tuple[type, ...]] = {
     "rejected": (int,),
     "evaluations": (int,),
 }
-"""What every summary has."""
+"""Entries of every summary."""

@@ -1,7 +1,7 @@
-"""One run in one folder: a run claims its folder before anything else, and holds it until it ends.
+"""Claims on folders: a run claims its folder before anything else, and holds it until it ends.
 
-The claim is a lock (flock) on a file in the folder, so that a killed run leaves none behind, whatever it leaves else.
-Two runs that begin at once in a folder that neither has seen before find out in one step which of them has it.
+The claim is a lock (flock) on a file in the folder; a killed run leaves no lock behind. If two runs start at once in a
+new folder, the lock decides in one step which of them gets it.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from pathlib import Path
 from articulon.errors import ArticulonError
 
 LOCK = ".articulon.lock"
-"""The file that is locked; it is removed when the run ends."""
+"""The locked file; it is removed when the run ends."""
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 _ATTEMPTS = 100
-_held: set[int] = set()
+_claims: set[int] = set()
 
 
 @contextmanager
 def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iterator[None]:
-    """Hold a folder for this run alone, making it where it is missing.
+    """Hold a folder for this run only, creating it if missing.
 
-    Folders that were made for nothing, as the run did not begin, are removed again.
+    Folders that were created for a run that did not begin are removed again.
 
     Parameters
     ----------
     folder
         The folder.
     say
-        Told where the file system has no locks, so that nothing keeps another run out.
+        Called with a message if the file system has no locks, so that other runs are not kept out.
     what
-        What holds the folder, for messages: ``"run"`` or ``"sweep"``.
+        Kind of holder for messages: ``"run"`` or ``"sweep"``.
 
     Raises
     ------
     ArticulonError
-        Where another run holds the folder, where it is a file, or cannot be made or written to.
+        If another run holds the folder, or if it is a file, or cannot be created or written to.
     """
     made: list[Path] = []
     try:
@@ -52,26 +52,27 @@ def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iter
         _remove(made)
         raise ArticulonError(_refusal(folder, failure)) from failure
     if descriptor is None:
-        say(f"{folder}: this file system has no locks; see to it that no other {what} uses this folder meanwhile")
+        say(f"{folder}: this file system has no locks; make sure that no other {what} uses this folder meanwhile")
     try:
         yield
     finally:
         with suppress(OSError):
             os.unlink(folder / LOCK)
         if descriptor is not None:
-            _held.discard(descriptor)
+            _claims.discard(descriptor)
             os.close(descriptor)
         _remove(made)
 
 
 def _lock(folder: Path, made: list[Path], what: str) -> int | None:
-    """An open file of the folder with a lock on it, or None where the file system has none; adds what was made."""
+    """Return an open file of the folder with a lock on it, or None without file locks; adds created folders to
+    ``made``."""
     file = folder / LOCK
     for _ in range(_ATTEMPTS):
         _make(folder, made)
         try:
             descriptor = os.open(file, _FLAGS, 0o666)
-        except FileNotFoundError:  # another run has just removed the folder that it made
+        except FileNotFoundError:  # another run has just removed the folder that it created
             continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -88,19 +89,19 @@ def _lock(folder: Path, made: list[Path], what: str) -> int | None:
                 return None
             raise
         with suppress(FileNotFoundError):
-            # A run that has just ended may have removed the file between opening and locking it.
+            # A run that has just ended may have removed the file between its opening and its locking.
             if os.path.samestat(os.stat(file, follow_symlinks=False), os.fstat(descriptor)):
                 os.ftruncate(descriptor, 0)
-                with suppress(OSError):  # a full disk; the words are for people
+                with suppress(OSError):  # a full disk; the text is only for people
                     os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
-                _held.add(descriptor)
+                _claims.add(descriptor)
                 return descriptor
         os.close(descriptor)
     raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(file))
 
 
 def _make(folder: Path, made: list[Path]) -> None:
-    if folder.is_dir():  # which refuses a name that is too long before anything is made
+    if folder.is_dir():  # this rejects a name that is too long before anything is created
         return
     for place in (*reversed(folder.parents), folder):
         if not place.exists():
@@ -112,7 +113,7 @@ def _make(folder: Path, made: list[Path]) -> None:
 
 
 def _remove(made: list[Path]) -> None:
-    """Removes folders that are empty, the deepest first."""
+    """Remove empty folders, the deepest first."""
     for place in reversed(made):
         with suppress(OSError):
             place.rmdir()
@@ -129,14 +130,14 @@ def _refusal(folder: Path, failure: OSError | ValueError) -> str:
     return f"{folder} cannot be written to: {reason}; choose another folder (out=...)"
 
 
-def _let_go() -> None:
-    """In a process that was forked from a run: what compiles kernels, say, must not hold the folder when the run is
-    killed."""
-    for descriptor in _held:
+def _release_all() -> None:
+    """Release the folder in a process that was forked from a run, such as one that compiles kernels: it must not hold
+    the folder when the run is killed."""
+    for descriptor in _claims:
         with suppress(OSError):
             os.close(descriptor)
-    _held.clear()
+    _claims.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_release_all)

@@ -1,4 +1,4 @@
-"""Frames that wait to be written, in memory or, where they are many, in a nameless file."""
+"""Buffer of frames that wait to be written, in memory or, if there are many, in an unnamed file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import IO
 import numpy as np
 
 MEMORY = 64 * 2**20
-"""Bytes of buffered frames that are held in memory, and of frames that are copied at a time."""
+"""Largest size of buffered frames in memory, and of frames copied at a time [bytes]."""
 
 
 class FrameBuffer:
-    """Frames that are not yet in the file: in memory up to a bound, beyond it in a nameless file of the same folder."""
+    """Frames that are not yet in the trajectory: in memory up to a limit, beyond it in an unnamed file of the same
+    folder."""
 
     def __init__(self, record: np.dtype, folder: Path) -> None:
         self.record = record
@@ -31,7 +32,7 @@ class FrameBuffer:
             self._spill()
 
     def read(self, start: int, count: int) -> np.ndarray:
-        """So many records, from one on."""
+        """Return a number of records, beginning at one."""
         size, parts = self.record.itemsize, []
         spilled = min(count, max(0, self._spilled - start))
         if spilled and self._overflow is not None:
@@ -51,7 +52,7 @@ class FrameBuffer:
     def _spill(self) -> None:
         if self._overflow is None:
             self._overflow = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives until clear()
-        # Whatever an earlier attempt left half-written lies beyond the records counted and is written over.
+        # Overwrite anything that a failed attempt has left beyond the counted records.
         self._overflow.seek(self._spilled * self.record.itemsize)
         self._overflow.write(b"".join(self._memory))
         self._overflow.flush()
@@ -59,7 +60,7 @@ class FrameBuffer:
         self._memory.clear()
 
     def columns(self, start: int, count: int) -> dict[str, np.ndarray]:
-        """So many records by their fields, from one on."""
+        """Return the fields of a number of records, beginning at one."""
         block = self.read(start, count)
-        # Copies: a column that waits for its chunk to be full would hold all the others.
+        # Copy the columns: one that waits for a full chunk would keep all the others in memory.
         return {name: np.array(block[name]) for name in self.record.names or ()}

@@ -1,12 +1,12 @@
-"""The layout of `trajectory.h5`: an H5MD 1.1 file (de Buyl, Colberg, Höfling 2014), written in one canonical way.
+"""Layout of `trajectory.h5`: an H5MD 1.1 file (de Buyl, Colberg, Höfling 2014), written in a canonical way.
 
-Values are written in one order, whatever they come in, so the bytes of a file depend on its layout and its frames
-alone, not on the clock and not on how often or in what pieces it was written.
+Values are written in a fixed order, so the bytes of a file depend only on its layout and its frames, not on the clock
+or on how it was written in pieces.
 
-Nothing that is damaged is read unnoticed. Every dataset is cut into chunks with a checksum each (HDF5's fletcher32),
-which any program compares that reads it through HDF5. What HDF5 writes about the data has checksums of its own in this
-version of the format; labels of units and the names of author and creator are the only exception. And a digest of the
-whole file stands in front of it (`seal`), which is compared before articulon reads it.
+Damage is always detected. Every dataset is divided into chunks with a checksum each (HDF5's fletcher32), which any
+program that reads through HDF5 verifies. HDF5's own metadata have checksums in this version of the format, except unit
+labels and the names of author and creator. In addition, a digest of the whole file stands in front of it (`seal`);
+articulon verifies it before reading.
 
     /h5md                                            version, author, creator
     /particles/bodies/position/{step,time,value}     body origins, world frame
@@ -15,23 +15,23 @@ whole file stands in front of it (`seal`), which is compared before articulon re
     /particles/bodies/{mass,name}                    constant
     /observables/<name>/{step,time,value}            in the units of the case
     /articulon/coordinates/{step,time,value}         joint coordinates q, in the units of the case; names, units
-    /articulon/speeds/{step,time,value}              joint speeds u, likewise
+    /articulon/speeds/{step,time,value}              joint speeds u, in the units of the case; names, units
     /articulon/@case                                 digest of the case that was run
-    /particles/bodies/radius                         constant, where bodies carry spheres: that of the largest, or 0
-    /articulon/spheres/{body,position,radius}        constant, where there are spheres: in their bodies' frames
+    /particles/bodies/radius                         constant; largest sphere radius of a body, or 0
+    /articulon/spheres/{body,position,radius}        constant, if there are spheres; in their bodies' frames
 
-A model of molecules has its atoms there in place of its bodies, whose places follow from q:
+A molecular model has atoms in place of bodies, whose poses follow from q:
 
     /particles/atoms/position/{step,time,value}      single precision, world frame; molecules are whole
     /particles/atoms/box                             dimension, boundary; edges/{step,time,value} if periodic
     /particles/atoms/{id,name,species,mass,charge}   constant; id counts the model's atoms from 0, species is the atomic
-                                                     number, charge is there where the model knows charges
+                                                     number, charge exists if the model has charges
     /particles/atoms/{residue_name,residue_number,chain}    constant, of each atom
     /articulon/bodies/{mass,name,radius}             as above
     /articulon/box/edges/{step,time,value}           of every frame, if periodic
 
-All elements share one `step` and one `time` dataset through hard links; atoms that are kept in fewer frames have their
-own. No edge of a box jumps: it is that of the moment, where a barostat changes it.
+All elements share one `step` and one `time` dataset through hard links; atoms that are stored in fewer frames have
+their own. The box edges are those at the time of the frame, which a barostat changes.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ SPEEDS = "articulon/speeds/value"
 
 
 def observable_path(name: str) -> str:
-    """Path of an observable's values in the file."""
+    """Return the path of an observable's values in the file."""
     return f"observables/{name}/value"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrajectoryLayout:
-    """What all frames of a trajectory have in common.
+    """Properties that all frames of a trajectory share.
 
     Lengths, times and masses are in the units of the case; the file's positions, box edges and times are these
     multiplied by `length_factor` and `time_factor`.
@@ -89,13 +89,13 @@ class TrajectoryLayout:
     observables: Mapping[str, str] = field(default_factory=dict)
     """Label of the case's unit for every observable by name ("" if dimensionless or in reduced units)."""
     length_unit: str | None = None
-    """Unit of the lengths in the file: "nm" where MDAnalysis is to read it; None in reduced units."""
+    """Unit of the lengths in the file, "nm" for MDAnalysis; None in reduced units."""
     time_unit: str | None = None
-    """Unit of the times in the file: "ns" or "ps" where MDAnalysis is to read it; None in reduced units."""
+    """Unit of the times in the file, "ns" or "ps" for MDAnalysis; None in reduced units."""
     length_factor: float = 1.0
-    """Multiplies a length of the case to give the one in the file."""
+    """Factor from lengths of the case to lengths in the file."""
     time_factor: float = 1.0
-    """Multiplies a time of the case to give the one in the file."""
+    """Factor from times of the case to times in the file."""
     box_edges: np.ndarray | None = None
     """Edge vectors of the periodic box as rows [length unit of the case], shape (3, 3); None if space is open."""
     sphere_bodies: np.ndarray | None = None
@@ -103,19 +103,19 @@ class TrajectoryLayout:
     sphere_positions: np.ndarray | None = None
     """Centres in the bodies' frames [length unit of the case], shape (spheres, 3)."""
     sphere_radii: np.ndarray | None = None
-    """[length unit of the case], shape (spheres,)."""
+    """Radii of the contact spheres [length unit of the case], shape (spheres,)."""
     atoms: AtomColumns | None = None
-    """The atoms, which are then in the file in place of the bodies; None where there are none."""
+    """Atoms in the file, which replace the bodies; None for a file of bodies."""
     boundaries: tuple[str, str, str] = ("periodic", "periodic", "periodic")
-    """Of the box along each edge, "periodic" or "none", where there is a box."""
+    """Boundary of the box along each edge, "periodic" or "none", if there is a box."""
     author: str = "unknown"
-    """Who ran it."""
+    """Name of the user who ran it."""
     creator: str = "articulon"
     """The program that wrote the file."""
     creator_version: str = ""
     """Version of that program."""
     case: str = ""
-    """Digest of the case that is run, which its seed is part of."""
+    """Digest of the case, which includes its seed."""
 
     def __post_init__(self) -> None:
         for name in ("body_names", "coordinate_names", "coordinate_units", "speed_names", "speed_units"):
@@ -138,7 +138,8 @@ class TrajectoryLayout:
                 raise ValueError(f"'{name}' cannot be the name of an observable in an HDF5 file")
 
     def difference(self, other: TrajectoryLayout) -> str | None:
-        """Name of the first field that differs (the program's version aside), or None if frames of both can mix."""
+        """Return the name of the first field that differs, except the program's version; None if frames of both can
+        mix."""
         for entry in fields(self):
             mine, theirs = getattr(self, entry.name), getattr(other, entry.name)
             if entry.name in ("author", "creator", "creator_version"):
@@ -155,17 +156,17 @@ class TrajectoryLayout:
 
     @property
     def particles(self) -> str:
-        """The group of what is in the file: atoms or bodies."""
+        """Group of the particles in the file: atoms or bodies."""
         return BODIES if self.atoms is None else ATOMS
 
     @property
     def about_bodies(self) -> str:
-        """The group of what is constant about bodies."""
+        """Group of the constant properties of bodies."""
         return BODIES if self.atoms is None else "articulon/bodies"
 
     @property
     def step(self) -> str:
-        """Path of the numbers of the steps."""
+        """Path of the step numbers."""
         return STEP if self.atoms is None else "articulon/coordinates/step"
 
     @property
@@ -175,42 +176,42 @@ class TrajectoryLayout:
 
     @property
     def edges(self) -> str:
-        """Path of the edges of the box."""
+        """Path of the box edges."""
         return f"{self.particles}/box/edges/value"
 
     @property
     def frame_edges(self) -> str:
-        """The same at all frames, also at those without atoms."""
+        """Path of the box edges at all frames, including those without atoms."""
         return self.edges if self.atoms is None else "articulon/box/edges/value"
 
     @property
     def atom_step(self) -> str:
-        """Path of the steps of the frames that hold atoms."""
+        """Path of the step numbers of frames with atoms."""
         return f"{ATOMS}/position/step"
 
     @property
     def atom_time(self) -> str:
-        """Path of the times of the frames that hold atoms."""
+        """Path of the times of frames with atoms."""
         return f"{ATOMS}/position/time"
 
 
 def record(layout: TrajectoryLayout) -> np.dtype:
-    """One frame, but for its atoms, as a record whose fields bear the paths of the datasets, in the units of the
-    file."""
+    """Return the record type of a frame without its atoms; its fields are named by the paths of the datasets, in the
+    units of the file."""
     n = len(layout.body_names)
     columns: list[tuple] = [(layout.step, "<i8"), (layout.time, "<f8")]
     if layout.atoms is None:
         columns += [(POSITION, "<f8", (n, 3)), (ORIENTATION, "<f8", (n, 4))]
     columns += [(COORDINATES, "<f8", (layout.nq,)), (SPEEDS, "<f8", (layout.nu,))]
     if layout.box_edges is not None:
-        # An element of every frame, as MDAnalysis requires, also where it is constant.
+        # MDAnalysis requires the edges at every frame, even if they are constant.
         columns.append((layout.frame_edges, "<f8", (3, 3)))
     columns.extend((observable_path(name), "<f8") for name in sorted(layout.observables))
     return np.dtype(columns)
 
 
 def atom_record(layout: TrajectoryLayout) -> np.dtype | None:
-    """The atoms of one frame likewise; None where there are none."""
+    """Return the record type of the atoms of a frame, or None; its fields are named by the paths of the datasets."""
     atoms = layout.atoms
     if atoms is None:
         return None
@@ -224,7 +225,7 @@ def atom_record(layout: TrajectoryLayout) -> np.dtype | None:
 
 
 def all_columns(layout: TrajectoryLayout) -> dict[str, tuple[np.dtype, int]]:
-    """By the path of every dataset of frames, the type of one row, and how many frames apart its rows are."""
+    """For each dataset of frames, by its path, return the type of a row and the interval of its rows in frames."""
     found = {name: (column, 1) for name, (column, *_) in (record(layout).fields or {}).items()}
     atoms = atom_record(layout)
     if atoms is not None and layout.atoms is not None:

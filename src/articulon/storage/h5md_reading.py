@@ -1,8 +1,8 @@
-"""Reading `trajectory.h5`, which may be damaged, or come from somebody who means no good.
+"""Read `trajectory.h5`, which may be damaged or malicious.
 
-Only what lies in the file itself is read: links to other files and to other places, values that are stored in other
-files, and virtual datasets are refused. So is a file that would unpack to far more than it is. Whatever h5py raises
-becomes an error that names the file.
+Only the contents of the file itself are read: links to other files and places, externally stored values, and virtual
+datasets are rejected. So is a file that would unpack to far more than its size. Every error of h5py becomes an error
+that names the file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from articulon.storage.h5md_layout import (
 )
 
 REMEDY = "Put a good copy of it back, or run the case again in another folder"
-"""What to do about a file that is damaged."""
+"""Advice on a damaged file."""
 
 
 class TrajectoryFile:
@@ -46,7 +46,7 @@ class TrajectoryFile:
     Raises
     ------
     ArticulonError
-        Here and in its methods, when the file is missing, damaged, no trajectory of articulon, or refers to others.
+        Here and in the methods: if the file is missing, damaged, not a trajectory of articulon, or refers to others.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,7 +57,7 @@ class TrajectoryFile:
             self._known: dict[str, Any] = {}
         except Exception as failure:
             raise ArticulonError(
-                f"{path} cannot be opened as an HDF5 file: it is damaged or something else ({_said(failure)})"
+                f"{path} cannot be opened as an HDF5 file: it is damaged or has another format ({_said(failure)})"
             ) from failure
 
     def close(self) -> None:
@@ -66,15 +66,15 @@ class TrajectoryFile:
         self._file.close()
 
     def dataset(self, name: str) -> h5py.Dataset:
-        """The dataset of a path; raises KeyError where there is none."""
+        """Return the dataset at a path; raise KeyError if there is none."""
         found = self._found(name)
         if not isinstance(found, h5py.Dataset):
-            raise ArticulonError(f"{self.path} is damaged: '{name}' is no dataset. {REMEDY}")
+            raise ArticulonError(f"{self.path} is damaged: '{name}' is not a dataset. {REMEDY}")
         stored = found.id.get_create_plist()
         if found.is_virtual or stored.get_external_count():
             raise ArticulonError(
-                f"{self.path}: the values of '{name}' lie in another file, and were not read; articulon writes no such "
-                f"file. {REMEDY}"
+                f"{self.path}: the values of '{name}' are stored in another file, and were not read; articulon writes "
+                f"no such file. {REMEDY}"
             )
         if found.dtype.kind not in "iufS":
             raise ArticulonError(f"{self.path} is damaged: '{name}' holds no numbers. {REMEDY}")
@@ -87,12 +87,12 @@ class TrajectoryFile:
         return found
 
     def values(self, name: str, rows: slice = slice(None)) -> np.ndarray:
-        """The values of a dataset, or some rows of them."""
+        """Return the values of a dataset, or some rows of them."""
         with self.reading(name):
             return self.dataset(name)[rows]
 
     def has(self, name: str) -> bool:
-        """Whether there is a group or dataset of a path."""
+        """Whether there is a group or dataset at a path."""
         try:
             self._found(name)
         except KeyError:
@@ -100,16 +100,16 @@ class TrajectoryFile:
         return True
 
     def attributes(self, name: str) -> h5py.AttributeManager:
-        """The attributes of a group or dataset; raises KeyError where there is none."""
+        """Return the attributes of a group or dataset; raise KeyError if there is none."""
         return self._found(name).attrs
 
     def names(self, group: str) -> list[str]:
-        """What is in a group; nothing where there is none."""
+        """Return the names in a group; an empty list if there is no such group."""
         return list(self._found(group)) if self.has(group) else []
 
     @contextmanager
     def reading(self, what: str) -> Iterator[None]:
-        """Whatever h5py raises is an ArticulonError that names the file."""
+        """Convert every error of h5py to an ArticulonError that names the file."""
         try:
             yield
         except (ArticulonError, KeyError):
@@ -127,7 +127,7 @@ class TrajectoryFile:
         links = getattr(here.id, "links", None)
         if links is None or not links.exists(part.encode()):
             raise KeyError(name)
-        # Looked at before it is followed.
+        # Check the type of the link before following it.
         if links.get_info(part.encode()).type != h5py.h5l.TYPE_HARD:
             raise ArticulonError(
                 f"{self.path}: '{name}' is a link to another place or file, and was not followed; articulon writes no "
@@ -138,12 +138,12 @@ class TrajectoryFile:
 
 
 def read_layout(file: TrajectoryFile) -> TrajectoryLayout:
-    """The layout of an open trajectory.
+    """Read the layout of an open trajectory.
 
     Raises
     ------
     ArticulonError
-        When the file is not an H5MD file, not one of ours, or damaged.
+        If the file is not an H5MD file, not one of ours, or damaged.
     """
     path = file.path
     try:
@@ -197,7 +197,7 @@ def _layout(file: TrajectoryFile) -> TrajectoryLayout:
 
 
 def _check_shapes(file: TrajectoryFile, layout: TrajectoryLayout) -> None:
-    """Raises ArticulonError where the values of frames are not all there, or of another kind."""
+    """Raise ArticulonError if values of frames are missing, or have another type."""
     frames = file.dataset(layout.step).shape[0]
     for name, (column, apart) in all_columns(layout).items():
         found, shape = file.dataset(name), (-(-frames // apart), *column.shape)
@@ -211,7 +211,7 @@ def _check_shapes(file: TrajectoryFile, layout: TrajectoryLayout) -> None:
 def _atoms(file: TrajectoryFile) -> AtomColumns:
     every = int(file.attributes("articulon")["atoms_every"])
     if every < 1:
-        raise ValueError(f"atoms are said to be in every {every}th frame")
+        raise ValueError(f"the interval of frames with atoms is {every}")
     found = AtomColumns(
         atom=file.values(f"{ATOMS}/id"),
         names=_strings(file, f"{ATOMS}/name"),
@@ -232,7 +232,7 @@ def _atoms(file: TrajectoryFile) -> AtomColumns:
 
 
 def _boundaries(file: TrajectoryFile, particles: str, boxed: bool) -> tuple[str, str, str]:
-    """What the box is like along its edges, where there is one."""
+    """Return the boundaries of the box along its edges, if there is one."""
     if not boxed:
         return "periodic", "periodic", "periodic"
     x, y, z = (_text(name) for name in file.attributes(f"{particles}/box")["boundary"].tolist())

@@ -1,4 +1,4 @@
-"""Writing `trajectory.h5` in one canonical way, with a checksum for every chunk; see `h5md` for what is where."""
+"""Write `trajectory.h5` in a canonical way, with a checksum for every chunk; see `h5md_layout` for the contents."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from articulon.storage.h5md_layout import (
     observable_path,
 )
 
-# One file format whatever the version of the HDF5 library, and one that every HDF5 since 2016 reads: the first in which
-# all that it writes about chunks has checksums.
+# One file format, whatever the version of the HDF5 library: the first one with checksums on all metadata of chunks,
+# which every HDF5 since 2016 can read.
 _FORMAT = ("v110", "v110")
 
 CHUNK = 2**18
-"""Bytes of a chunk at most; several fit into the cache of any program that reads frame by frame."""
-_OVERHEAD = 64  # bytes at most that a chunk takes beside its values
-_METADATA = 4096  # bytes at most that a dataset or group takes beside its chunks
+"""Largest size of a chunk [bytes]; several fit into the cache of any program that reads frame by frame."""
+_OVERHEAD = 64  # largest size of a chunk without its values [bytes]
+_METADATA = 4096  # largest size of a dataset or group without its chunks [bytes]
 
 
 def room(layout: TrajectoryLayout, frames: int) -> int:
-    """What a file with so many frames takes on the disk at most [bytes]."""
+    """Return the largest size of a file with this many frames on the disk [bytes]."""
     columns = all_columns(layout)
     total = _METADATA * (32 + len(columns))
     spheres = 0 if layout.sphere_radii is None else 40 * layout.sphere_radii.size
@@ -54,21 +54,21 @@ def room(layout: TrajectoryLayout, frames: int) -> int:
 
 
 class FrameSink:
-    """A new file that takes frames in order and ends with exactly as many as it was made for.
+    """Writes a new file from frames in order, exactly as many as it was made for.
 
     Parameters
     ----------
     path
-        The file, which is replaced.
+        The file; an existing one is replaced.
     layout
-        What all frames have in common.
+        Properties that all frames share.
     frames
-        How many there will be.
+        Number of frames.
 
     Raises
     ------
     OSError
-        Here and in its methods, when the operating system refuses.
+        Here and in the methods, if the operating system refuses.
     """
 
     def __init__(self, path: Path, layout: TrajectoryLayout, frames: int) -> None:
@@ -76,7 +76,7 @@ class FrameSink:
         self._apart = {name: apart for name, (_, apart) in all_columns(layout).items()}
         self._pending: dict[str, list[np.ndarray]] = {name: [] for name in self._apart}
         with _as_os_errors():
-            # Chunks are written as they are given, past HDF5's cache, which would write them in an order of its own.
+            # Write chunks directly, bypassing HDF5's cache, which would write them in an order of its own.
             self._file = h5py.File(
                 path, "w", libver=_FORMAT, userblock_size=seals.SIZE, rdcc_nbytes=0, rdcc_nslots=1, locking=False
             )
@@ -91,18 +91,18 @@ class FrameSink:
 
     def __exit__(self, kind: type | None, *exception: object) -> None:
         if kind is not None:
-            with suppress(Exception):  # that of the failure must not be hidden
+            with suppress(Exception):  # it must not hide the failure
                 self._file.close()
             return
         if self._taken != self._frames:
             self._file.close()
-            raise ValueError(f"{self._taken} frames were given, and {self._frames} are to be in the file")
+            raise ValueError(f"{self._taken} frames were given, but the file is made for {self._frames}")
         with _as_os_errors():
             self._write(self._taken, last=True)
             self._file.close()
 
     def append(self, count: int, columns: Mapping[str, np.ndarray]) -> None:
-        """Take so many frames, by the paths of `all_columns`; chunks that they complete are written."""
+        """Add frames, by the paths of `all_columns`; complete chunks are written."""
         for name, blocks in self._pending.items():
             blocks.append(columns[name])
         self._taken += count
@@ -110,7 +110,7 @@ class FrameSink:
             self._write(self._taken)
 
     def _write(self, taken: int, last: bool = False) -> None:
-        """Write what is complete, in the order in which it would be if frames came one by one."""
+        """Write complete chunks, in the order in which single frames would complete them."""
         due: list[tuple[int, int, str, int, int]] = []
         for place, (name, blocks) in enumerate(self._pending.items()):
             dataset, apart = self._datasets[name], self._apart[name]
@@ -118,7 +118,7 @@ class FrameSink:
             rows = dataset.chunks[0] if dataset.chunks else max(1, given)
             waiting = sum(map(len, blocks))
             for start in range(given - waiting, given - rows + 1, rows):
-                complete_with = (start + rows - 1) * apart + 1  # so many frames
+                complete_with = (start + rows - 1) * apart + 1  # in frames
                 due.append((complete_with, place, name, start, start + rows))
             if last and waiting % rows:
                 due.append((taken, place, name, given - waiting % rows, given))
@@ -133,7 +133,7 @@ class FrameSink:
 
 @contextmanager
 def _as_os_errors() -> Iterator[None]:
-    """h5py reports some failures of writing as RuntimeError, the errno in the text."""
+    """Convert RuntimeErrors, in which h5py hides some write failures with the errno in the text, to OSErrors."""
     try:
         yield
     except RuntimeError as failure:
@@ -142,8 +142,8 @@ def _as_os_errors() -> Iterator[None]:
 
 
 def _chunk(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
-    """Shape of the chunks of a dataset of a shape without zeros: equal numbers of whole rows, so that the last chunk is
-    nearly full, or equal parts of one row where it is long."""
+    """Return the shape of the chunks of a dataset without zero dimensions: equal numbers of whole rows, so that the
+    last chunk is nearly full, or equal parts of a row if it is long."""
     row = math.prod(shape[1:]) * dtype.itemsize
     if row <= CHUNK or len(shape) == 1:
         return (_equal_part(shape[0], max(1, CHUNK // row)), *shape[1:])
@@ -151,13 +151,13 @@ def _chunk(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
 
 
 def _equal_part(whole: int, most: int) -> int:
-    """The size of the fewest equal parts that are no larger than the most."""
+    """Return the size of the fewest equal parts of at most the given size."""
     parts = -(-whole // most)
     return -(-whole // parts)
 
 
 def _dataset(group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype, data: Any = None) -> h5py.Dataset:
-    """A dataset whose values have checksums, if it has any values."""
+    """Create a dataset whose values have checksums, if it has any values."""
     chunked = {} if 0 in shape else {"chunks": _chunk(shape, dtype), "fletcher32": True}
     return group.create_dataset(name, shape, dtype=dtype, data=data, **chunked)
 
@@ -167,7 +167,7 @@ def _constant(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
 
 
 def _create(file: h5py.File, layout: TrajectoryLayout, frames: int) -> dict[str, h5py.Dataset]:
-    """Everything but the values of frames; returns the datasets that these go into."""
+    """Create everything except the values of frames; return the datasets for these."""
     root = file.create_group("h5md")
     root.attrs["version"] = np.array([1, 1], dtype="<i4")
     root.create_group("author").attrs["name"] = layout.author
@@ -228,7 +228,7 @@ def _create(file: h5py.File, layout: TrajectoryLayout, frames: int) -> dict[str,
 
 
 def _create_atoms(file: h5py.File, layout: TrajectoryLayout) -> None:
-    """What is constant about atoms."""
+    """Write the constant properties of atoms."""
     atoms = layout.atoms
     if atoms is None:
         return
@@ -265,7 +265,7 @@ def _label(dataset: h5py.Dataset, unit: str | None) -> None:
 
 
 def _fixed_strings(strings: tuple[str, ...]) -> np.ndarray:
-    """UTF-8 strings of one length: no heap in the file, so that its bytes follow from the strings alone."""
+    """Return UTF-8 strings of fixed length: the file then needs no heap, and its bytes depend only on the strings."""
     encoded = [string.encode() for string in strings]
     length = max((len(string) for string in encoded), default=0)
     return np.array(encoded, dtype=h5py.string_dtype("utf-8", max(length, 1)))

@@ -1,4 +1,4 @@
-"""A model as the files of a run show it: names, units, topology."""
+"""Describe a model for the files of a run: names, units, topology."""
 
 import os
 from decimal import Decimal
@@ -20,21 +20,22 @@ from articulon.units import UnitSystem
 
 
 def file_units(units: UnitSystem) -> tuple[tuple[str, float] | None, tuple[str, float] | None]:
-    """Units of length and time in the trajectory, and what to multiply the case's numbers by.
+    """Return the units of length and time in the trajectory, each with the factor from the case's unit.
 
-    Nanometres and nanoseconds, which MDAnalysis knows, for systems at or below the micrometre; None in reduced units.
+    They are nanometres and nanoseconds, which MDAnalysis knows, for systems at or below the micrometre; None in reduced
+    units.
     """
     if units.length is None or units.time is None:
         return None, None
     if units.length > 1e-6:
         return (units.symbols[1], 1.0), (units.symbols[2], 1.0)
-    # Powers of ten are exact as decimals and not as floats.
+    # Powers of ten are exact as decimals, but not as floats.
     length, time = (float(Decimal(repr(value)) * 10**9) for value in (units.length, units.time))
     return ("nm", length), ("ns", time)
 
 
 def label(units: UnitSystem, dimension: str) -> str:
-    """Label of a dimension's unit, empty where it has none."""
+    """Return the label of a dimension's unit, empty if it has none."""
     if not dimension or dimension == "dimensionless" or (units.mass is None and dimension != "angle"):
         return ""
     return units.label(dimension)
@@ -43,8 +44,8 @@ def label(units: UnitSystem, dimension: str) -> str:
 def trajectory_layout(
     model: Model, observables: dict[str, str], case: str, atoms: AtomColumns | None = None
 ) -> TrajectoryLayout:
-    """The layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` the digest of the case,
-    ``atoms`` those that are kept in place of bodies."""
+    """Return the layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` is the digest of the
+    case, ``atoms`` are the atoms that are stored in place of bodies."""
     units = model.units
     box = model.box if model.box is not None and model.box.periodic.any() else None
     length, time = file_units(units)
@@ -78,20 +79,20 @@ def trajectory_layout(
 
 
 def _boundaries(box: Box) -> tuple[str, str, str]:
-    """What H5MD calls what a box is like along its edges."""
+    """Return H5MD's words for the boundaries of a box along its edges."""
     x, y, z = ("periodic" if repeats else "none" for repeats in box.periodic.tolist())
     return x, y, z
 
 
 def write_model_topology(path: Path, model: Model, title: str, atoms: AtomColumns | None = None) -> None:
-    """The atoms that are kept, or the bodies, as they are at time zero, in the trajectory's unit of length."""
+    """Write the stored atoms, or the bodies, at time zero, in the trajectory's unit of length."""
     if atoms is not None:
         write_atom_topology(path, model, atoms.atom, atom_positions(model, model.q0)[atoms.atom], title)
         return
     length, _ = file_units(model.units)
     unit, factor = (None, 1.0) if length is None else length
     positions, _ = body_poses(model, model.q0)
-    # What is welded to the ground is no tree; it is shown as one of its own.
+    # Bodies welded to the ground belong to no tree; they are shown as an additional one.
     trees = np.append(model.tree_of_link, model.trees)[model.link]
     bonds = [(int(parent), body) for body, parent in enumerate(model.parents) if parent >= 0]
     radii = None

@@ -1,7 +1,7 @@
-"""The seal of a file: a digest of all its bytes, in front of them, so that no change goes unnoticed.
+"""Seals of files: a digest of all bytes, in front of them, so that every change is detected.
 
-HDF5 leaves the first bytes of a file to whoever writes it, its user block, and begins behind it. These hold a line for
-people and the SHA-256 of everything that follows.
+HDF5 reserves the first bytes of a file, the user block, for its writer. They hold a line for people and the SHA-256 of
+everything that follows.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import IO
 
 SIZE = 512
-"""Of the block in front [bytes]; HDF5 allows powers of two from here on."""
+"""Size of the block in front [bytes]; HDF5 allows powers of two of at least this."""
 _BLOCK = 2**20
 
 
 def write_seal(stream: IO[bytes]) -> None:
-    """Seal an open file whose first bytes have been left free, and leave it at its end."""
+    """Seal an open file whose first bytes have been reserved, and leave the position at its end."""
     block = _block(stream)
     stream.seek(0)
     stream.write(block)
@@ -25,14 +25,14 @@ def write_seal(stream: IO[bytes]) -> None:
 
 
 def check_seal(path: Path) -> bool:
-    """Whether a file is sealed. A file that has been compared once is not compared again until it changes.
+    """Whether a file is sealed. A file that has been verified is not verified again until it changes.
 
     Raises
     ------
     BrokenSealError
-        When it is not what it was when it was sealed, to the last bit.
+        If the content has changed since it was sealed, even by one bit.
     OSError
-        When it cannot be read.
+        If it cannot be read.
     """
     with path.open("rb") as stream:
         block, now = stream.read(SIZE), os.fstat(stream.fileno())
@@ -49,7 +49,7 @@ def check_seal(path: Path) -> bool:
 
 
 class BrokenSealError(Exception):
-    """A file is not what it was when it was sealed."""
+    """The content of a file has changed since it was sealed."""
 
 
 _TITLE = b"articulon: the HDF5 file begins at byte 512, and from there to its end it has the SHA-256\n"

@@ -1,18 +1,18 @@
-"""`topology.pdb`: the bodies of a model as a PDB file, so that molecular viewers can open the trajectory.
+"""Write `topology.pdb`, the bodies of a model as a PDB file, so that molecular viewers can open the trajectory.
 
-One atom stands for a body, one residue for a tree, and CONECT records join every body to its parent. PDB has fixed
-columns, which a model may not fit; then:
+An atom represents a body, a residue represents a tree, and CONECT records join every body to its parent. PDB has fixed
+columns. Models that do not fit them are treated as follows:
 
-- **Names** longer than four characters become their leading letters and their last digits (at most three), four in
-  all: "nanoparticle" is "nano", "ligand12-body4" is "l124". A REMARK gives the full name while serial numbers are
-  decimal; `trajectory.h5` has the full names always.
+- **Names** longer than four characters are shortened to their leading letters and their last digits (at most three),
+  four in total: "nanoparticle" becomes "nano", "ligand12-body4" becomes "l124". A REMARK gives the full name while
+  serial numbers are decimal; `trajectory.h5` always has the full names.
 - **Coordinates** are in ångström if the length unit is nm, Å or pm. If they do not fit the columns (below -999 or
-  above 9999) the model is shifted to the origin, and if it is larger than that, shrunk by a power of ten. In any other
-  unit, or none, one unit stands for one ångström, shrunk or enlarged by a power of ten where needed. A REMARK says
-  what was done. The trajectory is never shifted or scaled, and a viewer that loads it uses its coordinates.
+  above 9999) the model is shifted to the origin and, if it is still too large, shrunk by a power of ten. In any other
+  unit, or none, one unit is drawn as one ångström, shrunk or enlarged by a power of ten where needed. A REMARK
+  describes the change. The trajectory is never shifted or scaled, and a viewer that loads it uses its coordinates.
 - **Serial numbers** above 99,999 are written in hybrid-36 (Grosse-Kunstleve), which MDAnalysis, PyMOL and VMD read.
-  CONECT records cannot hold those everywhere, so a model of that size is written without any.
-- **Residue numbers** start again at 0 after 9999, as is usual.
+  Not all programs read these in CONECT records, so a model of that size is written without such records.
+- **Residue numbers** restart at 0 after 9999, as is usual.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ import numpy as np
 from articulon.storage.atomic_writing import write_text
 
 ANGSTROM = {"pm": 0.01, "angstrom": 1.0, "Angstrom": 1.0, "nm": 10.0}
-"""Ångström for one of each unit of length."""
+"""Length of each unit in ångström."""
 _LOWEST, _HIGHEST = -999.999, 9999.999  # what eight columns with three decimals hold
 LARGEST_DECIMAL = 99_999
-"""Serial numbers that five columns hold as decimals."""
+"""Largest decimal serial number in five columns."""
 RESIDUES = 10_000
-"""Numbers of residues that four columns hold."""
+"""Number of residue numbers that fit into four columns."""
 
 
 def write_topology(
@@ -63,16 +63,16 @@ def write_topology(
     length_unit
         "nm", "angstrom" or "pm"; any other unit, or None, is drawn as described above.
     title
-        Goes into the TITLE record.
+        Text of the TITLE record.
     radii
-        Of the bodies' contact spheres [length_unit], shape (n,), for the column of B factors; None if there are none.
+        Radii of the bodies' contact spheres [length_unit], shape (n,), for the B-factor column; None without spheres.
 
     Raises
     ------
     ValueError
-        When lengths do not match, a position is not finite or a bond names no body.
+        If lengths do not match, a position is not finite or a bond refers to no body.
     ArticulonError
-        When the file cannot be written.
+        If the file cannot be written.
     """
     positions = np.asarray(positions, dtype=np.float64)
     n = len(body_names)
@@ -89,7 +89,7 @@ def write_topology(
 
 
 def short_name(name: str) -> str:
-    """The at most four characters that stand for a body: leading letters, then its last digits (at most three).
+    """Return the at most four characters that represent a body: leading letters, then its last digits (at most three).
 
     >>> short_name("core"), short_name("nanoparticle"), short_name("ligand12-body4"), short_name("β")
     ('core', 'nano', 'l124', 'X')
@@ -103,7 +103,7 @@ def short_name(name: str) -> str:
 
 
 def hybrid36(value: int, width: int) -> str:
-    """A number from 0 in `width` columns: decimal, then upper-case, then lower-case base 36.
+    """Format a non-negative number in `width` columns: decimal, then upper-case, then lower-case base 36.
 
     R. W. Grosse-Kunstleve, http://cci.lbl.gov/hybrid_36
 
@@ -113,7 +113,7 @@ def hybrid36(value: int, width: int) -> str:
     Raises
     ------
     ValueError
-        When the number needs more columns.
+        If the number needs more columns.
     """
     if value < 10**width:
         return f"{value:{width}d}"
@@ -132,7 +132,7 @@ def hybrid36(value: int, width: int) -> str:
 
 
 def fitted(positions: np.ndarray, length_unit: str | None) -> tuple[np.ndarray, str, float]:
-    """Coordinates that fit the columns, what was done to make them fit ("" if nothing), and ångström for one unit."""
+    """Return coordinates that fit the columns, a description of the change ("" if none), and the unit in ångström."""
     known = length_unit in ANGSTROM
     scale = 1.0 if length_unit is None else ANGSTROM.get(length_unit, 1.0)
     drawn = positions * scale
@@ -146,7 +146,7 @@ def fitted(positions: np.ndarray, length_unit: str | None) -> tuple[np.ndarray, 
     corner = drawn.min(axis=0)
     exponent = 0
     if span > _HIGHEST or (not known and 0.0 < span < 1.0):
-        exponent = 3 - math.ceil(math.log10(span))  # the largest extent is now in (100, 1000]
+        exponent = 3 - math.ceil(math.log10(span))  # the largest extent becomes (100, 1000]
     drawn = (drawn - corner) * 10.0**exponent
     said = f"SHIFTED TO THE ORIGIN, {10.0**exponent:G} ANGSTROM STANDS FOR {unit}."
     return drawn, said, scale * 10.0**exponent
@@ -179,7 +179,7 @@ def _records(
                 yield f"REMARK 250 ATOM {serial:5d} {shortened:4s} IS {ascii_text(name)}"
     factors = [0.0] * n if radii is None else np.minimum(radii, 999.99).tolist()
     for index, (name, tree, (x, y, z), factor) in enumerate(zip(short, trees, drawn.tolist(), factors, strict=True)):
-        # No element: a body is none, and a viewer must not take "core" for carbon. It is drawn as an unknown atom.
+        # Leave the element empty: a viewer must not take the body "core" for carbon, and draws it as an unknown atom.
         yield (
             f"HETATM{hybrid36(index + 1, 5)} {name:<4s} BOD A{(tree + 1) % RESIDUES:4d}    "
             f"{x:8.3f}{y:8.3f}{z:8.3f}{1.0:6.2f}{factor:6.2f}          {'':2s}"
@@ -197,5 +197,5 @@ def _records(
 
 
 def ascii_text(text: str) -> str:
-    """Text that a PDB file can hold: one line, other characters as escapes."""
+    """Return text that a PDB file can hold: one line, with other characters escaped."""
     return " ".join(text.split()).encode("ascii", "backslashreplace").decode()

@@ -1,11 +1,11 @@
-"""The trajectory of a run, `trajectory.h5`: an H5MD 1.1 file that can be opened at any moment, also after a kill.
+"""The trajectory of a run, `trajectory.h5`: an H5MD 1.1 file that can be opened at any time, even after a kill.
 
-The file is never changed in place. Frames are gathered in a buffer; now and then a complete new file, the old frames
-and the new ones, is written beside the old one and renamed over it. When that happens follows the clock, so that
-copying costs at most about a fiftieth of the run however long the trajectory; what is in the file does not, because
-its bytes are a function of its layout and frames alone (see `h5md`). An unbroken run and one that was killed and
-resumed therefore end with the same bytes. Every chunk of values has a checksum, and the file a seal, which is compared
-before a run goes on.
+The file is never changed in place. Frames are collected in a buffer. From time to time a complete new file, with the
+old and the new frames, is written beside the old one and renamed over it. The clock decides when, so that copying
+costs at most about a fiftieth of the run, however long the trajectory. It does not affect the contents: the bytes
+depend only on layout and frames (see `h5md_layout`), and a run that was killed and resumed ends with the same bytes as
+an uninterrupted one. Every chunk of values has a checksum, and the file a seal, which is verified before a run
+continues.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ from articulon.storage.trajectory_reading import TrajectoryReader, is_sealed
 
 __all__ = ["Frame", "TrajectoryLayout", "TrajectoryReader", "TrajectoryWriter"]
 
-_QUICK = 0.1  # a write that takes no longer may be asked for at any time [s]
+_QUICK = 0.1  # a write that takes no longer than this may happen at any time [s]
 COPY_SHARE = 50.0
-"""The time between two writes is at least this many times what the last write took."""
+"""Least ratio of the time between two writes to the duration of the last write."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """One moment of a run, in the units of the case."""
+    """A frame of a run, in the units of the case."""
 
     step: int
-    """Number of the step, larger than in the frame before."""
+    """Number of the step, larger than in the previous frame."""
     time: float
     """Simulated time [time]."""
     positions: np.ndarray
-    """Origins of the bodies, world frame [length], shape (n, 3); not looked at where the file holds atoms."""
+    """Origins of the bodies, world frame [length], shape (n, 3); ignored if the file holds atoms."""
     rotations: np.ndarray
-    """Quaternions (scalar first) from body frame to world frame, shape (n, 4); likewise."""
+    """Quaternions (scalar first) from body frame to world frame, shape (n, 4); ignored if the file holds atoms."""
     q: np.ndarray
     """Joint coordinates [per coordinate], shape (nq,)."""
     u: np.ndarray
     """Joint speeds [per speed], shape (nu,)."""
     observables: Mapping[str, float] = field(default_factory=dict)
-    """Value of every observable of the layout by name [per observable]."""
+    """Value of every observable of the layout, by name [per observable]."""
     atoms: np.ndarray | None = None
-    """Places of the atoms of the layout, world frame [length], shape (atoms, 3); None in a frame that holds none."""
+    """Positions of the layout's atoms, world frame [length], shape (atoms, 3); None in a frame without atoms."""
     box: np.ndarray | None = None
-    """Edge vectors of the box as rows [length], shape (3, 3); None where it is that of the layout."""
+    """Edge vectors of the box as rows [length], shape (3, 3); None if they are those of the layout."""
 
 
 class TrajectoryWriter:
@@ -71,27 +71,27 @@ class TrajectoryWriter:
     path
         The file, `trajectory.h5` in the run's folder, which must exist. The file itself appears with the first frame.
     layout
-        What all frames have in common.
+        Properties that all frames share.
     keep_frames
-        None for a new trajectory. To resume, the number of frames that the checkpoint knows of: later ones in the
-        file are dropped, atomically, before this returns.
+        None for a new trajectory. To resume, the number of frames in the checkpoint: later frames in the file are
+        removed, atomically, before this returns.
     interval
         Shortest time between two writes of the file [s of wall time].
     shorter
-        Digest of the case of a shorter run that this one extends: a file of it is taken, and written anew as one of the
+        Digest of the case of a shorter run that this one extends: its file is accepted, and rewritten as one of the
         longer case.
 
     Raises
     ------
     ArticulonError
-        When a new trajectory would replace an existing file; when the existing file is damaged, by one bit even, or is
-        that of another model, case or seed.
+        If a new trajectory would replace an existing file; if the existing file is damaged, even by one bit, or belongs
+        to another model, case or seed.
     CheckpointError
-        When the existing file holds fewer frames than `keep_frames`.
+        If the existing file holds fewer frames than `keep_frames`.
 
     Notes
     -----
-    Call `flush` before a checkpoint is written that counts on the frames; `flush_due` tells when both are worth their
+    Call `flush` before writing a checkpoint that refers to the frames; `flush_due` tells when both are worth their
     cost.
     """
 
@@ -115,7 +115,7 @@ class TrajectoryWriter:
         self._flush_duration = 0.0
         self._last_step: int | None = None
         self._on_disk = 0
-        self._current = False  # whether the file holds the first frames of this trajectory, and no others
+        self._current = False  # whether the file holds exactly the first frames of this trajectory
         if keep_frames is None:
             if os.path.lexists(self.path):
                 raise ArticulonError(
@@ -126,44 +126,44 @@ class TrajectoryWriter:
 
     @property
     def frames(self) -> int:
-        """Number of frames appended so far, those before a resumption included."""
+        """Number of frames appended so far, including those before a resumption."""
         return self._on_disk + len(self._buffer)
 
     @property
     def atoms_due(self) -> bool:
-        """Whether the frame that comes next is to hold atoms."""
+        """Whether the next frame is to hold atoms."""
         return self.layout.atoms is not None and self.frames % self.layout.atoms.every == 0
 
     @property
     def frames_on_disk(self) -> int:
-        """Number of frames that a kill at this moment leaves in the file."""
+        """Number of frames that would remain in the file after a kill now."""
         return self._on_disk
 
     @property
     def flush_due(self) -> bool:
-        """Whether enough wall time has passed since the last write for another one to be cheap.
+        """Whether enough wall time has passed since the last write that another one is cheap.
 
-        True while there is no file yet, so that it can be opened from the first frame on.
+        It is True while there is no file yet, so that the file can be opened from the first frame on.
         """
         wait = max(self._interval, COPY_SHARE * self._flush_duration)
         return self._on_disk == 0 or time.monotonic() - self._last_flush >= wait
 
     @property
     def flush_cheap(self) -> bool:
-        """Whether a write costs little now: it is quick, or the last one was long ago, or there is nothing to write."""
+        """Whether a write is cheap now: it is quick, or the last one was long ago, or there is nothing to write."""
         nothing = self._current and len(self._buffer) == 0
         rest = 0.0 if self._flush_duration < _QUICK else COPY_SHARE * self._flush_duration
         return nothing or time.monotonic() - self._last_flush >= rest
 
     def append(self, frame: Frame) -> None:
-        """Add a frame; write the file if that is due.
+        """Add a frame; write the file if due.
 
         Raises
         ------
         ValueError
-            When the frame does not fit the layout, or its step is not larger than the one before.
+            If the frame does not fit the layout, or its step is not larger than the previous one.
         ArticulonError
-            When the disk is full. The file stays as it was after the last write.
+            If the disk is full. The file stays as it was after the last write.
         """
         record, atoms = self._as_record(frame), self._as_atoms(frame)
         self._last_step = int(frame.step)
@@ -171,7 +171,7 @@ class TrajectoryWriter:
             try:
                 if self._atoms is not None and atoms is not None:
                     self._atoms.append(atoms)
-            finally:  # a buffer holds what it cannot put on the disk, and both hold the same frames
+            finally:  # a buffer keeps what it cannot put on the disk, and both must hold the same frames
                 self._buffer.append(record)
         except OSError as failure:
             raise ArticulonError(write_failure(self.path, failure)) from failure
@@ -184,7 +184,7 @@ class TrajectoryWriter:
         Raises
         ------
         ArticulonError
-            When the file cannot be written. It stays as it was, and the frames stay in the buffer.
+            If the file cannot be written. It stays unchanged, and the frames stay in the buffer.
         """
         if self._current and len(self._buffer) == 0:
             return
@@ -194,7 +194,7 @@ class TrajectoryWriter:
         self._flush_duration = self._last_flush - started
 
     def finish(self) -> None:
-        """Write what is left. The file's bytes are now those of any run with these frames and this layout."""
+        """Write all remaining frames. The file's bytes are then those of any run with these frames and this layout."""
         self.flush()
 
     def _resume(self, keep_frames: int, shorter: str | None) -> None:
@@ -211,7 +211,7 @@ class TrajectoryWriter:
             if found < keep_frames:
                 raise CheckpointError(
                     f"{self.path} holds {found} frames, but the checkpoint was taken after {keep_frames}: one of the "
-                    "two is not of this run. Put the right files back, or start again in another folder"
+                    "two belongs to another run. Restore the right files, or start again in another folder"
                 )
             self._last_step = int(existing.steps[keep_frames - 1])
         if found > keep_frames or extended:
@@ -265,17 +265,17 @@ class TrajectoryWriter:
         return record
 
     def _edges(self, frame: Frame) -> np.ndarray:
-        """Edges of the box at a frame, in the unit of the file."""
+        """Return the box edges at a frame, in the unit of the file."""
         edges = self.layout.box_edges if frame.box is None else np.asarray(frame.box, dtype=np.float64)
         if edges is None or edges.shape != (3, 3):
             raise ValueError(f"frame of step {frame.step}: the box must have shape (3, 3)")
         return edges * self.layout.length_factor
 
     def _as_atoms(self, frame: Frame) -> np.ndarray | None:
-        """The atoms of a frame as a record; None where it holds none."""
+        """Return the atoms of a frame as a record; None if it holds none."""
         if not self.atoms_due:
             if frame.atoms is not None:
-                raise ValueError(f"frame of step {frame.step} holds atoms, and only some frames are to")
+                raise ValueError(f"frame of step {frame.step} holds atoms, but must not")
             return None
         assert self._atoms is not None and self.layout.atoms is not None
         layout, record = self.layout, np.zeros((), dtype=self._atoms.record)
@@ -295,7 +295,7 @@ class TrajectoryWriter:
         frames = kept + len(self._buffer)
         with replacing(self.path) as stream:
             temporary = Path(stream.name)
-            # HDF5 recovers badly from a full disk; better to know beforehand.
+            # HDF5 recovers badly from a full disk, so check the space beforehand.
             needed = seals.SIZE + room(self.layout, frames)
             if disk_usage(temporary.parent).free < needed:
                 raise OSError(errno.ENOSPC, f"{needed} bytes are needed")
@@ -312,12 +312,12 @@ class TrajectoryWriter:
 
     @property
     def _at_once(self) -> int:
-        """How many frames are taken at a time."""
+        """Number of frames that are copied at a time."""
         atoms = 0 if self._atoms is None else self._atoms.record.itemsize
         return max(1, frame_buffer.MEMORY // (self._record.itemsize + atoms))
 
     def _written(self, kept: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """The first frames of the file as it is, some at a time: how many, and their columns."""
+        """Yield the first frames of the existing file in blocks: their number, and their columns."""
         if not kept:
             return
         columns = h5md_layout.all_columns(self.layout)
@@ -333,13 +333,13 @@ class TrajectoryWriter:
                 )
 
     def _buffered(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """The frames in the buffer, likewise."""
+        """Yield the frames in the buffer in blocks: their number, and their columns."""
         for start in range(0, len(self._buffer), self._at_once):
             count = min(self._at_once, len(self._buffer) - start)
             yield count, {**self._buffer.columns(start, count), **self._buffered_atoms(start, count)}
 
     def _buffered_atoms(self, start: int, count: int) -> dict[str, np.ndarray]:
-        """The atoms of some frames in the buffer."""
+        """Return the atoms of some frames in the buffer."""
         if self._atoms is None or self.layout.atoms is None:
             return {}
         rows, before = self.layout.atoms.rows, self.layout.atoms.rows(self._on_disk)
@@ -348,7 +348,7 @@ class TrajectoryWriter:
 
 
 def _reserve(stream: IO[bytes], size: int) -> None:
-    """Sees that a file of this size can be made, where the system can tell: HDF5 does not survive a quota or a limit on
-    the size of files that is met while it writes. Raises OSError."""
+    """Check that a file of this size can be made, where the system can tell: HDF5 does not survive reaching a quota or
+    file size limit while it writes. Raises OSError."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(stream.fileno(), 0, size)

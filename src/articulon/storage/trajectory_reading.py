@@ -1,4 +1,4 @@
-"""Reading the trajectory of a run, which may still be going."""
+"""Read the trajectory of a run, finished or not."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from articulon.storage.h5md_reading import REMEDY, TrajectoryFile, read_layout
 
 
 class TrajectoryReader:
-    """Reads a trajectory, in the units of the case; each array is read from the file when it is first asked for.
+    """Reads a trajectory, in the units of the case; each array is read from the file on first access.
 
-    The file may belong to a run that is still going: the reader keeps seeing the frames that were there when it was
-    opened.
+    If the run is still active, the reader keeps seeing the frames that existed when it was opened.
 
     Parameters
     ----------
@@ -26,7 +25,7 @@ class TrajectoryReader:
     Raises
     ------
     ArticulonError
-        When the file is missing, damaged or not a trajectory of articulon; also when an array is read that is damaged.
+        If the file is missing, damaged or not a trajectory of articulon; also on reading a damaged array.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,7 +53,7 @@ class TrajectoryReader:
 
     @cached_property
     def steps(self) -> np.ndarray:
-        """Numbers of the steps, shape (frames,), int64."""
+        """Step numbers, shape (frames,), int64."""
         return self._file.values(self.layout.step)
 
     @cached_property
@@ -64,23 +63,24 @@ class TrajectoryReader:
 
     @cached_property
     def positions(self) -> np.ndarray:
-        """Origins of the bodies, world frame [length], shape (frames, n, 3). Raises ArticulonError where the file holds
+        """Origins of the bodies, world frame [length], shape (frames, n, 3). Raises ArticulonError if the file holds
         atoms in place of bodies."""
         self._check_bodies()
         return self._file.values(h5md_layout.POSITION) / self.layout.length_factor
 
     @cached_property
     def rotations(self) -> np.ndarray:
-        """Quaternions (scalar first) from body frame to world frame, shape (frames, n, 4); likewise."""
+        """Quaternions (scalar first) from body frame to world frame, shape (frames, n, 4). Raises ArticulonError if the
+        file holds atoms in place of bodies."""
         self._check_bodies()
         return self._file.values(h5md_layout.ORIENTATION)
 
     @cached_property
     def atom_positions(self) -> np.ndarray:
-        """Places of the atoms that are kept, world frame [length], in single precision, shape (frames that hold them,
-        atoms, 3). Raises ArticulonError where the file holds none."""
+        """Positions of the stored atoms, world frame [length], in single precision, shape (frames with atoms, atoms,
+        3). Raises ArticulonError if the file holds no atoms."""
         if self.layout.atoms is None:
-            raise ArticulonError(f"{self.path} holds bodies and no atoms; articulon.open_run computes atoms from them")
+            raise ArticulonError(f"{self.path} holds no atoms, but bodies; articulon.open_run computes atoms from them")
         return self._file.values(h5md_layout.ATOM_POSITION) / np.float32(self.layout.length_factor)
 
     @cached_property
@@ -93,8 +93,8 @@ class TrajectoryReader:
     def _check_bodies(self) -> None:
         if self.layout.atoms is not None:
             raise ArticulonError(
-                f"{self.path} holds atoms, and the places of bodies follow from the coordinates; articulon.open_run "
-                "gives them as run.positions and run.rotations"
+                f"{self.path} holds atoms instead of bodies, whose poses follow from the coordinates; "
+                "articulon.open_run returns them as run.positions and run.rotations"
             )
 
     @cached_property
@@ -114,14 +114,14 @@ class TrajectoryReader:
 
 
 def is_sealed(path: Path) -> bool:
-    """Whether a file has a digest of its content, as all trajectories have but those of earlier versions.
+    """Whether a file has a digest of its content, as all trajectories have except those of earlier versions.
 
-    It is compared before anything is read: HDF5 does not end on some files that are damaged.
+    The digest is verified before anything is read, because HDF5 may hang on a damaged file.
 
     Raises
     ------
     ArticulonError
-        When the file is missing, or not what articulon has written, to the last bit.
+        If the file is missing, or differs from what articulon has written, even by one bit.
     """
     try:
         if path.is_file():
@@ -130,7 +130,7 @@ def is_sealed(path: Path) -> bool:
         raise ArticulonError(f"{path} cannot be read: {failure.strerror}") from failure
     except seals.BrokenSealError:
         raise ArticulonError(
-            f"{path} cannot be opened: it is damaged, or was changed by another program, as its content does not match "
-            f"its digest. {REMEDY}"
+            f"{path} cannot be opened: it is damaged, or was changed by another program, since its content does not "
+            f"match its digest. {REMEDY}"
         ) from None
     raise ArticulonError(f"there is no trajectory {path}; is the folder that of a run?")

@@ -43,3 +43,15 @@ LOCKED = rgb("#c9ccd1")
 """Of bodies that are locked to their parents."""
 WALL = rgb("#b9c4cf")
 """Of walls."""
+
+
+def linear(colour: np.ndarray | tuple[int, int, int]) -> np.ndarray:
+    """Colours of screens (sRGB) as amounts of light, in which the page takes those of batches and arrows."""
+    c = np.asarray(colour) / 255.0
+    light = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    return np.round(255.0 * light).astype(np.uint8)
+
+
+def of_elements(symbols: Iterable[str]) -> np.ndarray:
+    """Those of atoms, by the symbols of their elements, shape (atoms, 3)."""
+    return np.array([rgb(ELEMENTS.get(symbol, CYCLE[2])) for symbol in symbols], dtype=np.uint8).reshape(-1, 3)

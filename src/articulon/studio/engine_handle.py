@@ -15,6 +15,7 @@ from typing import Any
 from articulon.cases.case import Case
 from articulon.model import Model
 from articulon.studio.engine_link import Link
+from articulon.studio.force_arrows import MOST
 from articulon.studio.pose_exchange import FrameForm, Look, PoseExchange
 
 PATIENCE = 60.0
@@ -144,7 +145,8 @@ class Engine:
 def frame_form(case: Case, model: Model) -> FrameForm:
     """What the page needs of a frame."""
     locks = case.adaptive is not None and bool(case.adaptive.on)
-    return FrameForm(model.bodies, model.box is not None, model.nq if model.modes else 0, locks)
+    state = model.nq + model.nu if model.bodies <= MOST else 0
+    return FrameForm(model.bodies, model.box is not None, model.nq if model.modes else 0, locks, state)
 
 
 def _cause(code: int) -> str:

@@ -184,7 +184,8 @@ class EngineSteering:
             assert model.box is not None
             edges = np.array(state.box.edges if state.box.edges.size else model.box.vectors)
         locked = locked_bodies(model, state.u[None])[0] if form.locks else None
-        self.poses.put(Frame(positions, rotations, float(state.time[0]), edges, state.q, locked), steps)
+        moving = np.concatenate([state.q, state.u]) if form.state else None
+        self.poses.put(Frame(positions, rotations, float(state.time[0]), edges, state.q, locked, moving), steps)
         self._looked, self._cost = time.monotonic(), time.thread_time() - began
 
     def _tell(self, every: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +10,7 @@ import numpy as np
 from articulon.forces.evaluation import forces_on_bodies
 from articulon.model.array_rotations import matrices
 from articulon.studio import colours
-from articulon.studio.run_frames import RunFrames
-from articulon.studio.stage import SIZE, shown_places
+from articulon.studio.stage import SIZE, Frame, shown_places
 from articulon.studio.viser_scene import ViserScene
 
 if TYPE_CHECKING:
@@ -27,42 +27,65 @@ SHORTEST = 0.01
 
 
 class ForceArrows:
-    """Arrows from the centres of mass of bodies, along the sum of the forces on each but those of joints. Their
-    lengths are to one scale in all frames.
+    """Arrows from the centres of mass of bodies, along the sum of the forces on each but those of joints.
 
     Parameters
     ----------
     server
         Where they are shown.
-    frames
-        Those of the run.
     scene
         In which they stand.
+
+    Attributes
+    ----------
+    strongest
+        The force that has the longest arrow [force]; 0 until one is known.
     """
 
-    def __init__(self, server: viser.ViserServer, frames: RunFrames, scene: ViserScene) -> None:
-        self._server, self._frames, self._scene = server, frames, scene
+    def __init__(self, server: viser.ViserServer, scene: ViserScene) -> None:
+        self._server, self._scene = server, scene
         self._handle: Any = None
-        self._scale: float | None = None
+        self.strongest = 0.0
 
-    def show(self, number: int) -> None:
-        """Draw those of a frame.
+    def look_at(self, frames: Iterable[Frame]) -> None:
+        """Have arrows be to a scale at which the strongest force in some frames fits.
 
         Raises
         ------
         ArticulonError
             For forces that cannot be evaluated: functions of a user that the run may not load, say.
         """
-        if self._scale is None:
-            some = np.unique(np.linspace(0, len(self._frames) - 1, LOOKED_AT).round().astype(int)).tolist()
-            strongest = max(float(np.linalg.norm(self._forces(k), axis=1).max()) for k in some)
-            self._scale = LONGEST * SIZE / strongest if strongest > 0.0 else 0.0
-        points = self.arrows(number)
+        for frame in frames:
+            self._take(self._forces(frame))
+
+    def _take(self, forces: np.ndarray) -> None:
+        found = np.linalg.norm(forces, axis=1)
+        self.strongest = max(self.strongest, float(found[np.isfinite(found)].max(initial=0.0)))
+
+    def show(self, frame: Frame, *, rescales: bool = False) -> None:
+        """Draw those of a frame; none where its state is not known.
+
+        Parameters
+        ----------
+        frame
+            The frame.
+        rescales
+            Whether the scale changes where a force is the strongest so far.
+
+        Raises
+        ------
+        ArticulonError
+            As :meth:`look_at`.
+        """
+        forces = self._forces(frame)
+        if rescales:
+            self._take(forces)
+        points = self._arrows(frame, forces)
         if self._handle is None:
             self._handle = self._server.scene.add_arrows(
                 "/forces",
                 points,
-                colours.FORCE,
+                colours.linear(colours.FORCE),
                 shaft_radius=0.004 * SIZE,
                 head_radius=0.010 * SIZE,
                 head_length=0.022 * SIZE,
@@ -70,22 +93,28 @@ class ForceArrows:
         else:
             self._handle.points = points
 
-    def arrows(self, number: int) -> np.ndarray:
+    def _arrows(self, frame: Frame, forces: np.ndarray) -> np.ndarray:
         """Their ends on the page at a frame, from tail to tip, shape (arrows, 2, 3)."""
-        model, frame = self._frames.model, self._frames[number]
-        along = (self._scale or 0.0) * self._forces(number)
+        along = (LONGEST * SIZE / self.strongest if self.strongest > 0.0 else 0.0) * forces
         seen = np.linalg.norm(along, axis=1) > SHORTEST * LONGEST * SIZE
         turns = matrices(frame.rotations[seen])
-        centres = np.einsum("kij,kj->ki", turns, model.centres[seen])
+        centres = np.einsum("kij,kj->ki", turns, self._scene.scene.model.centres[seen])
         tails = self._scene.stage.places(shown_places(self._scene.scene, frame)[seen] + centres)
         return np.stack([tails, tails + along[seen]], axis=1).astype(np.float32)
 
-    def _forces(self, number: int) -> np.ndarray:
-        run = self._frames.run
-        return forces_on_bodies(self._frames.model, run.q[number], run.u[number], float(self._frames.times[number]))
+    def _forces(self, frame: Frame) -> np.ndarray:
+        model = self._scene.scene.model
+        if frame.state is None:
+            return np.zeros((model.bodies, 3))
+        return forces_on_bodies(model, frame.state[: model.nq], frame.state[model.nq :], frame.time)
 
     def hide(self) -> None:
         """Take them off the page."""
         if self._handle is not None:
             self._handle.remove()
             self._handle = None
+
+
+def some_numbers(count: int) -> list[int]:
+    """Some of so many frames, from the first to the last, in which the strongest force is looked for."""
+    return [int(k) for k in np.unique(np.linspace(0, count - 1, min(count, LOOKED_AT)).round())]

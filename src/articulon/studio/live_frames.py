@@ -13,6 +13,8 @@ ROOM = 128_000_000
 """Of all frames that are kept [bytes]."""
 MOST_FRAMES = 4_000
 """More than a slider tells apart."""
+LARGE = ROOM // MOST_FRAMES
+"""State that would leave room for fewer frames: of those before the last it is not kept [bytes]."""
 
 SLACK = 1.0 - 1e-6
 """Of the distance between frames, for rounding."""
@@ -69,12 +71,14 @@ class LiveFrames:
             frame.positions.astype(np.float32),
             frame.rotations.astype(np.float32),
             frame.time,
-            *(None if part is None else np.array(part) for part in (frame.edges, frame.q, frame.locked)),
+            *(None if part is None else np.array(part) for part in (frame.edges, frame.q, frame.locked, frame.state)),
         )
+        if self._frames:
+            self._frames[-1] = _small(self._frames[-1])
         near = SLACK * self._apart
         self._loose = bool(self._frames) and frame.time - self._frames[-1].time < near
         self._frames.append(small)
-        each = sum(part.nbytes for part in small if isinstance(part, np.ndarray))
+        each = sum(part.nbytes for part in _small(small) if isinstance(part, np.ndarray))
         if len(self._frames) > min(MOST_FRAMES, max(3, self._room // max(each, 1))):
             self._thin_out()
 
@@ -89,3 +93,8 @@ class LiveFrames:
     def clear(self) -> None:
         """Forget them all."""
         self._frames, self._apart, self._loose = [], 0.0, False
+
+
+def _small(frame: Frame) -> Frame:
+    """A frame without a state that is large."""
+    return frame._replace(state=None) if frame.state is not None and frame.state.nbytes > LARGE else frame

@@ -7,7 +7,10 @@ import errno
 import io
 import re
 import socket
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+import rich
 
 from articulon.errors import ArticulonError
 
@@ -90,8 +93,7 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
 
     own = OURS if host in OURS else (host, socket.gethostname(), socket.getfqdn(), *OURS)
     guard = Guard(token, own, addresses=host in EVERYWHERE)
-    # It announces itself on the standard output, whatever it is asked.
-    with contextlib.redirect_stdout(io.StringIO()), guarding(guard):
+    with silent(), guarding(guard):
         server = Server(host=host, port=USUAL_PORT if port is None else port, verbose=False)
     guard.port = server.get_port()
     if port is not None and server.get_port() != port:
@@ -102,8 +104,20 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
 
 def stop(server: viser.ViserServer) -> None:
     """End a server, without its farewell."""
-    with contextlib.redirect_stdout(io.StringIO()):
+    with silent():
         server.stop()
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """viser announces itself, whatever it is asked: on the standard output, and in a notebook past it."""
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        console.quiet = before
 
 
 def address(server: viser.ViserServer) -> str:

@@ -39,11 +39,13 @@ class FrameForm(NamedTuple):
     """How many coordinates a frame has, by which bodies deform; 0 where none does."""
     locks: bool
     """Whether bodies are locked and released."""
+    state: int = 0
+    """How many coordinates and speeds it has, from which forces follow; 0 where they are not drawn."""
 
     @property
     def bounds(self) -> list[int]:
-        """Where positions, rotations, coordinates and locks begin among the numbers of a frame."""
-        sizes = _NUMBERS, 3 * self.bodies, 4 * self.bodies, self.coordinates
+        """Where positions, rotations, coordinates, the state and locks begin among the numbers of a frame."""
+        sizes = _NUMBERS, 3 * self.bodies, 4 * self.bodies, self.coordinates, self.state
         return [int(bound) for bound in np.cumsum(sizes)]
 
     @property
@@ -86,7 +88,8 @@ class PoseExchange:
         if frame.edges is not None:
             place[2:_NUMBERS] = np.ravel(frame.edges)
         parts = np.split(place, self.form.bounds)
-        for part, numbers in zip(parts[1:], (frame.positions, frame.rotations, frame.q, frame.locked), strict=True):
+        given = frame.positions, frame.rotations, frame.q, frame.state, frame.locked
+        for part, numbers in zip(parts[1:], given, strict=True):
             if part.size and numbers is not None:
                 part[:] = np.ravel(numbers)
         self._count[0] = following
@@ -103,7 +106,7 @@ class PoseExchange:
         return None
 
     def _frame(self, place: np.ndarray) -> Frame:
-        numbers, positions, rotations, q, locked = np.split(place, self.form.bounds)
+        numbers, positions, rotations, q, state, locked = np.split(place, self.form.bounds)
         return Frame(
             positions.reshape(-1, 3),
             rotations.reshape(-1, 4),
@@ -111,6 +114,7 @@ class PoseExchange:
             numbers[2:].reshape(3, 3) if self.form.boxed else None,
             q if q.size else None,
             locked.astype(bool) if locked.size else None,
+            state if state.size else None,
         )
 
     def close(self) -> None:

@@ -71,6 +71,10 @@ class RunFrames:
         positions = self.positions[number] if self._shift is None else self.positions[number] - self._shift[number]
         return Frame(positions, self.rotations[number], float(self.times[number]), edges, q, locked)
 
+    def with_state(self, number: int) -> Frame:
+        """A frame with its coordinates and speeds, from which the forces follow."""
+        return self[number]._replace(state=np.concatenate([self.run.q[number], self.run.u[number]]))
+
     @property
     def followed(self) -> bool:
         """Whether places are those about the middle of all bodies, which has gone far."""

@@ -8,6 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from articulon.cases.case import Case
+from articulon.studio.force_arrows import MOST
 from articulon.studio.live_plots import LivePlot, ledger_table
 from articulon.studio.player import Player
 from articulon.studio.run_session import RunSession
@@ -16,6 +17,8 @@ from articulon.studio.run_words import clock_box, light_box, light_of, note_box,
 if TYPE_CHECKING:
     import viser
 
+FORCES = f"on bodies, without those of joints, unscaled; of models of at most {MOST:,} bodies"
+"""What arrows are of."""
 SLOWLY = 0.1
 """How often words and the slider are brought up to date [s]."""
 SLOWER = 0.5
@@ -79,6 +82,7 @@ class RunPanel:
         self._more = gui.add_button_group("", ("Step", "Stop", "Play"))
         self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value=FASTEST)
         self._slider = gui.add_slider("frame", 0, 1, 1, 0, disabled=True)
+        self.forces = gui.add_checkbox("forces", False, hint=FORCES)
         self._faults = gui.add_html("", visible=False)
         observed = self.session.observed
         self._plots = [LivePlot(gui, observed, "energies"), LivePlot(gui, observed, "works", "temperatures")]

@@ -17,6 +17,7 @@ from articulon.simulation.folder_run import HELD
 from articulon.simulation.results import CASE
 from articulon.storage.file_reading import read_summary
 from articulon.studio.engine_handle import Engine, Job
+from articulon.studio.force_arrows import MOST
 from articulon.studio.live_frames import ROOM, LiveFrames
 from articulon.studio.live_plots import Observed
 from articulon.studio.run_frames import RunFrames
@@ -107,7 +108,7 @@ class RunSession:
         self.observed.fill(run.times, run.observables)
         self.frames.clear()
         for k in range(len(frames)):
-            self.frames.add(frames[k])
+            self.frames.add(frames.with_state(k) if self.model.bodies <= MOST else frames[k])
 
     def begin(self, case: Case, model: Model, waits: bool = False) -> None:
         """Run a case: from where the run in the folder was stopped, if it is the same one, or in a new folder.

@@ -241,7 +241,7 @@ class _Parts:
         if atoms is None:
             return
         body, local = sites.body[atoms.site], sites.position[atoms.site]
-        painted = np.stack([colours.rgb(colours.ELEMENTS.get(e, colours.CYCLE[2])) for e in atoms.elements])
+        painted = colours.of_elements(atoms.elements)
         a, b = atoms.bonds.reshape(-1, 2).T
         places = on_bodies(self.positions, self.rotations, np.maximum(body, 0), local)
         places[body < 0] = local[body < 0]

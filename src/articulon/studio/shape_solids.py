@@ -8,12 +8,13 @@ from articulon.errors import ModelError
 from articulon.inputs import clipped
 from articulon.model import Model, shapes
 from articulon.model.array_rotations import matrices
+from articulon.studio import colours
 from articulon.studio.drawn_meshes import MOST_TRIANGLES, MeshSolids, drawn
 from articulon.studio.solids import Solids
 
 
 class ShapeSolids:
-    """Balls, rods, boxes and meshes of a model's shapes.
+    """Balls, rods, boxes and surfaces of a model's shapes.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class ShapeSolids:
         self.balls: list[Solids] = []
         self.rods: list[Solids] = []
         self.boxes: list[Solids] = []
-        self._meshes: dict[tuple[str, object], list[tuple[int, shapes.Mesh]]] = {}
+        self._meshes: dict[tuple[object, ...], list[tuple[int, shapes.Mesh | shapes.Particle]]] = {}
         self._model, self._colour = model, colour
         for body, several in enumerate(model.shapes):
             for shape in several:
@@ -56,13 +57,40 @@ class ShapeSolids:
                 self.balls.append(Solids.at(np.array([body, body]), ends, np.full(2, radius), colour))
         elif isinstance(shape, shapes.Mesh):
             self._meshes.setdefault((shape.file, shape.scale), []).append((body, shape))
+        elif isinstance(shape, shapes.Particle):
+            form = shape.form(self._where(body, shape))
+            if len(form.radii):
+                self._add_balls(body, shape, form.centres, form.radii, colour)
+            else:
+                self._meshes.setdefault((shape.file, shape.scale, shape.type), []).append((body, shape))
+        elif isinstance(shape, shapes.Atoms):
+            from articulon.molecules.atom_balls import balls_of_atoms
+
+            atoms = balls_of_atoms(shape.file, shape.age, self._where(body, shape))
+            middle = atoms.places.mean(axis=0) if shape.centred else 0.0
+            radii = np.repeat(shape.unit * atoms.radii[:, None], 3, axis=1)
+            painted = colours.of_elements(atoms.elements)
+            self._add_balls(body, shape, shape.unit * (atoms.places - middle), radii, painted)
+
+    def _where(self, body: int, shape: shapes.FileShape) -> str:
+        """What a shape is called in messages."""
+        word = "mesh" if isinstance(shape, shapes.Mesh) else type(shape).__name__.lower()
+        return f"body '{self._model.names[body]}', shape: {word} {clipped(shape.file)}"
+
+    def _add_balls(
+        self, body: int, shape: shapes.Shape, centres: np.ndarray, radii: np.ndarray, colour: np.ndarray
+    ) -> None:
+        """Ellipsoids in the frame of a shape [length], both (n, 3)."""
+        places = shape.place + centres @ matrices(shape.turn).T
+        turns = np.tile(shape.turn, (len(radii), 1))
+        self.balls.append(Solids.at(np.full(len(radii), body), places, radii, colour, turns))
 
     def meshes(self) -> tuple[MeshSolids, ...]:
         """The meshes of files, one batch for each file and scale."""
         read = []
         for members in self._meshes.values():
             body, shape = members[0]
-            where = f"body '{self._model.names[body]}', shape: mesh {clipped(shape.file)}"
+            where = self._where(body, shape)
             vertices, triangles = shape.triangles(where)
             if not np.isfinite(vertices).all():
                 raise ModelError(f"{where}: has corners that are no numbers")

@@ -45,6 +45,8 @@ class Frame(NamedTuple):
     known."""
     locked: np.ndarray | None = None
     """Whether each body is locked to its parent at this moment, shape (bodies,); None where nothing locks."""
+    state: np.ndarray | None = None
+    """Coordinates and speeds, from which the forces follow, shape (nq + nu,); None where they are not known."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,7 +65,7 @@ class Viewer:
 
         self._energies = EnergyPlot(gui, self.frames) if len(self.frames) > 1 else None
 
-        self._arrows = ForceArrows(self.server, self.frames, self.scene)
+        self._arrows = ForceArrows(self.server, self.scene)
         self._forces = None
         if self.frames.model.bodies <= force_arrows.MOST:
             self._forces = gui.add_checkbox("forces", False, hint="on bodies, without those of joints, unscaled")
@@ -100,7 +100,9 @@ class Viewer:
             self._arrows.hide()
             return
         try:
-            self._arrows.show(self.player.frame)
+            if not self._arrows.strongest:  # one scale for all frames
+                self._arrows.look_at(self.frames.with_state(k) for k in force_arrows.some_numbers(len(self.frames)))
+            self._arrows.show(self.frames.with_state(self.player.frame))
         except ArticulonError as error:
             self._forces.value = False  # type: ignore[misc]
             self._forces.disabled = True

@@ -88,7 +88,7 @@ class ViserScene:
             turns,
             places,
             batched_scales=np.asarray(self.stage.factor * solids.size, dtype=np.float32),
-            batched_colors=_linear(solids.colours(first.locked, colours.LOCKED)),
+            batched_colors=colours.linear(solids.colours(first.locked, colours.LOCKED)),
             lod="off",
             cast_shadow=shadows,
             receive_shadow=shadows,
@@ -152,7 +152,7 @@ class ViserScene:
                 if turns:
                     handle.batched_wxyzs = turned
                 if repaints:
-                    handle.batched_colors = _linear(solids.colours(frame.locked, colours.LOCKED))
+                    handle.batched_colors = colours.linear(solids.colours(frame.locked, colours.LOCKED))
             if self._cloud is not None:
                 self._cloud.points = self._placed(self.scene.balls, frame)[0]
             for trace, handle in self._traces:
@@ -208,13 +208,6 @@ class ViserScene:
         box = self.scene.model.box
         assert box is not None and frame.edges is not None
         return self.stage.places(box_corners(frame.edges, box)[BOX_LINES])
-
-
-def _linear(colour: np.ndarray) -> np.ndarray:
-    """Colours of screens (sRGB) as amounts of light, in which the page takes those of batches."""
-    c = colour / 255.0
-    light = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-    return np.round(255.0 * light).astype(np.uint8)
 
 
 def _light(server: viser.ViserServer, stage: Stage) -> None:

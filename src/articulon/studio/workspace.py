@@ -21,6 +21,7 @@ from articulon.studio.broken_file import BrokenFile
 from articulon.studio.case_source import CaseSource
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
+from articulon.studio.force_arrows import ForceArrows, some_numbers
 from articulon.studio.page_server import stop
 from articulon.studio.pull_tool import PullTool
 from articulon.studio.run_frames import floats
@@ -66,7 +67,8 @@ class Workspace:
         self._closing, self._changed = threading.Event(), threading.Event()
         self._view: ViserScene | None = None
         self._middle: np.ndarray | None = None
-        self._drawn: tuple[str, float] | None = None
+        self._drawn: tuple[str, float, bool] | None = None
+        self._arrows: ForceArrows | None = None
         self._watched: bool | None = None
         self._wrong = ""
         self._looked = -np.inf
@@ -157,6 +159,8 @@ class Workspace:
                 client.camera.position, client.camera.look_at = tuple(stage.camera), (0.0, 0.0, 0.0)
 
     def _clear(self) -> None:
+        if self._arrows is not None:
+            self._arrows.hide()
         if self._view is not None:
             self._view.remove()
             self._view = None
@@ -167,6 +171,7 @@ class Workspace:
         with self.server.atomic():
             self._clear()
             self._view = ViserScene(self.server, scene, stage, first)
+            self._arrows = ForceArrows(self.server, self._view)
             self._middle = first.positions.mean(axis=0) if floats(model) else None
             self.pull.attach(self._view)
 
@@ -233,17 +238,33 @@ class Workspace:
         frames, number = self.session.frames, self.panel.shown
         if self._view is None or not frames:
             return
+        forces = bool(self.panel.forces.value)
         if number is None:
-            state = ("latest", frames[-1].time)
-            if fresh is not None or state != self._drawn:
-                self._drawn = state
-                self._view.show(self._followed(frames[-1] if fresh is None else fresh))
+            frame, state = frames[-1] if fresh is None else fresh, ("latest", frames[-1].time, forces)
         else:
-            frame = frames[number]
-            state = ("earlier", frame.time)
-            if state != self._drawn:
-                self._drawn = state
-                self._view.show(self._followed(frame))
+            frame, state = frames[number], ("earlier", frames[number].time, forces)
+        if state != self._drawn or (number is None and fresh is not None):
+            self._drawn = state
+            frame = self._followed(frame)
+            self._view.show(frame)
+            self._draw_forces(frame, forces)
+
+    def _draw_forces(self, frame: Frame, asked: bool) -> None:
+        """Arrows at the frame on show, where they are asked for and the forces can be evaluated. They are to the scale
+        of the strongest force so far: of a run that goes on nobody knows the strongest."""
+        assert self._arrows is not None
+        if not asked or frame.state is None:
+            self._arrows.hide()
+            return
+        try:
+            if not self._arrows.strongest:
+                frames = self.session.frames
+                self._arrows.look_at(frames[k] for k in some_numbers(len(frames)))
+            self._arrows.show(frame, rescales=True)
+        except ArticulonError as error:
+            self.panel.forces.value = False  # type: ignore[misc]
+            self._arrows.hide()
+            self.session.note("forces", str(error))
 
     def _followed(self, frame: Frame) -> Frame:
         """A frame as it is shown: of bodies that nothing holds, with their middle where it was at first."""

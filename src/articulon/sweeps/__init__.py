@@ -1,1 +1,1 @@
-"""Many runs of one case, seed by seed and value by value: on all cores, on a cluster, or as a job array."""
+"""Sweeps: many runs of one case over seeds and values, on all cores, on a cluster, or as a job array."""

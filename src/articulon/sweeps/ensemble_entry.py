@@ -1,4 +1,4 @@
-"""Many runs of a case with one call, and what they have found together."""
+"""Run a case many times with one call, and collect the joint results."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ from articulon.sweeps.sweep_workers import Workers, local_workers, remote_worker
 from articulon.sweeps.sweeping import Sweeping
 
 SWEEPS = Path("sweeps")
-"""Where results go by default, a folder for each case."""
+"""Default folder of results; each case gets a subfolder."""
 RESULTS, PAGE = "ensemble.json", "ensemble.html"
 MOST_WORKERS = 4096
-"""On one machine."""
+"""Largest number of workers on one machine."""
 DEFINITIONS = {
     "interval": "mean ± t s/√n of Student at 95 % over the n members, which are independent of each other",
-    "averages": "of each member the mean of an observable over its frames, undefined values left out",
-    "figures": "numbers of the summaries of the members by dotted name",
-    "first_passage": "times at which runs were stopped by what the case watches, by Kaplan and Meier; a run that came "
-    "to its duration is censored there. The band is 95 %, Greenwood's variance on the scale of ln(−ln S)",
+    "averages": "for each member, the mean of an observable over its frames, without undefined values",
+    "figures": "numbers in the summaries of the members, by dotted name",
+    "first_passage": "times at which the stop condition ended runs, by Kaplan and Meier; a run that reached its "
+    "duration is censored there. The band is 95 %, Greenwood's variance on the scale of ln(−ln S)",
 }
-"""What the figures mean."""
+"""Definitions of the figures."""
 
 
 class Sweep:
-    """Members of a sweep that have been run, and what they have in common.
+    """Completed members of a sweep and their joint results.
 
     Parameters
     ----------
     case
-        What they are made of.
+        Case of all members.
     folder
-        Of the sweep, with a folder for each member.
+        Folder of the sweep, with a subfolder for each member.
     rows
-        Of all members, in order.
+        Results of all members, in order.
     summary
-        All figures, as ``ensemble.json`` has them.
+        Contents of ``ensemble.json``.
     """
 
     def __init__(self, case: Case, folder: Path, rows: Sequence[Mapping[str, Any]], summary: dict[str, Any]) -> None:
@@ -71,15 +71,15 @@ class Sweep:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The runs of the members that have come to their end, in the order of the table."""
+        """The runs of the completed members, in the order of the table."""
         ended = (row for row in self._rows if row["error"] is None)
         return tuple(open_run(self.folder / row["name"], allow_code=self.case.allow_code) for row in ended)
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """A row for each member, failed ones too: ``name``, ``seed``, the keys that vary, ``status``, ``error``,
-        ``stop_time`` (None where nothing has stopped it), every numeric figure of its summary by dotted name, and
-        ``mean.<observable>``, the average over its frames. ``pandas.DataFrame`` takes it as it is."""
+        """A row for each member, failed ones included: ``name``, ``seed``, the varied keys, ``status``, ``error``,
+        ``stop_time`` (None if no stop condition was met), every numeric figure of its summary by dotted name, and
+        ``mean.<observable>``, the average over its frames. ``pandas.DataFrame`` accepts it directly."""
         return [
             {
                 "name": row["name"],
@@ -96,7 +96,7 @@ class Sweep:
 
     @property
     def failed(self) -> dict[str, str]:
-        """Why members have failed, by name."""
+        """Errors of the failed members, by name."""
         return {row["name"]: row["error"] for row in self._rows if row["error"] is not None}
 
     def _repr_html_(self) -> str:
@@ -125,59 +125,56 @@ def ensemble(
     overrides: Mapping[str, Any] | None = None,
     allow_code: bool = False,
 ) -> Sweep:
-    """Run a case for many seeds, and for values of its keys, on several processes, as ``articulon sweep`` does.
+    """Run a case for many seeds, and for values of its keys, in several processes, as ``articulon sweep`` does.
 
-    Each member is a run in a folder of its own, on one thread, with the bits of that run by itself. A worker that is
-    killed is replaced, and its member goes on from its last checkpoint. A member that fails is reported with its error
-    and harms no other.
+    Each member is a run in a folder of its own, on one thread, with bit for bit the results of that run by itself. If a
+    worker is killed, another one continues its member from the last checkpoint. A member that fails is reported with
+    its error and does not affect the others.
 
     Parameters
     ----------
     case
         A case of :func:`articulon.load_case`, the name of a built-in one, or the path of a case file.
     seeds
-        How many seeds, 1, 2, 3 ..., or a list of them.
+        Number of seeds, 1, 2, 3 …, or a list of seeds.
     vary
         Values by dotted key: every combination of them is run with every seed.
     out
-        Folder of the results, by default one in ``sweeps`` that is called like the case and what its overrides change.
-        It must not hold a sweep, unless ``resume`` says to go on with it. It comes to hold a folder for each member,
-        ``ensemble.json`` and ``ensemble.html``.
+        Folder of the results; by default one in ``sweeps`` named after the case and its overrides. It must not hold a
+        sweep, unless ``resume`` is True. It gets a subfolder for each member, ``ensemble.json`` and ``ensemble.html``.
     workers
-        Processes on this machine.
+        Number of processes on this machine.
     scheduler
         Address of a Dask scheduler whose workers run the members instead, such as ``"tcp://10.0.0.1:8786"``. They must
         see the folder under the same path, and have one thread each.
     resume
-        Go on with the sweep that the folder holds: members that have ended are not run again, those that were killed
-        or have failed go on from their last checkpoint. More seeds than before add members. Where there is no sweep
-        yet it begins.
+        Continue the sweep in the folder: members that have ended are not run again; those that were killed or failed
+        continue from their last checkpoint. Additional seeds add members. Without a sweep in the folder, it starts.
     skip
         Fraction of the frames at the start that time averages leave out.
     progress
-        True shows a table on the standard error; False shows nothing. By default a sweep is shown where a person is
-        looking.
+        True shows a table on standard error; False shows nothing. By default the table appears in interactive sessions.
     overrides
         Changes of the case by dotted key, as for :func:`articulon.load_case`.
     allow_code
-        Whether functions that the case names may run: they are code, of whoever wrote the case.
+        Whether Python functions that the case names may run. They are code by the author of the case.
 
     Returns
     -------
     Sweep
-        ``runs``, ``table`` (one row a run) and ``summary``: means with 95 % intervals (Student's t over the members),
-        distributions, and first-passage statistics (Kaplan-Meier) where the case has a condition that ends a run.
+        ``runs``, ``table`` (one row per run) and ``summary``: means with 95 % intervals (Student's t over the members),
+        distributions, and first-passage statistics (Kaplan–Meier) if the case has a stop condition.
 
     Raises
     ------
     CaseError
-        For a case, key, value or seed that cannot be.
+        For an invalid case, key, value or seed.
     ArticulonError
-        For a folder in which another sweep is going on, or that holds another one, or a run of another case where that
-        of a member should be; where Dask is not installed; for a scheduler that does not answer, or whose workers
-        cannot run this.
+        For a folder in which another sweep is active, or that holds another sweep, or a run of another case in place of
+        a member; if Dask is not installed; for a scheduler that does not answer, or whose workers cannot run articulon.
     KeyboardInterrupt
-        After Ctrl-C or a request to terminate, when the states of the runs have been saved; go on by ``resume=True``.
+        After Ctrl-C or a request to terminate, once the states of the runs have been saved; continue with
+        ``resume=True``.
 
     Examples
     --------
@@ -202,14 +199,14 @@ def ensemble(
         return local_workers(min(count, todo), folder) if address is None else remote_workers(address, folder)
 
     with _sweep_in(folder, display) as interruption:
-        waiting, ended = _look(plan, folder, resume)
+        waiting, ended = _open_members(plan, folder, resume)
         hired = min(count, len(waiting))
         here = f"{hired} worker{'s' * (hired != 1)} on this machine"
         where = here if address is None else f"workers of {address}"
         sweeping, stopped = Sweeping(plan.case, folder, first, display), False
         if waiting:
             with ExitStack() as stack:
-                with interruption.at_once():  # until a member runs there is nothing to lose
+                with interruption.at_once():  # until a member runs, no results can be lost
                     hands = stack.enter_context(workers_for(len(waiting)))
                 plan.write(folder)
                 display.begin(len(plan.members), ended, where)
@@ -232,24 +229,24 @@ def plan_of(
     overrides: Mapping[str, Any] | None = None,
     allow_code: bool = False,
 ) -> Plan:
-    """What a sweep is to run, checked; see :func:`ensemble` for the arguments and what is raised."""
+    """Check and return the plan of a sweep; see :func:`ensemble` for the arguments and errors."""
     case = given_case(case, overrides, allow_code)
     case.check_code()
     if vary is not None and not isinstance(vary, Mapping):
         raise CaseError(f"vary: expected lists of values by key, got {shown(vary)}")
     plan = Plan(case, seeds_of(seeds), checked_values({} if vary is None else vary))
-    assert plan.members  # which checks them
-    case.to_toml()  # workers are told the case as a file, which cannot hold an object of Python
+    assert plan.members  # the property checks the members
+    case.to_toml()  # workers receive the case as a file, which cannot hold Python objects
     return plan
 
 
 def default_folder(case: Case) -> Path:
-    """Where the sweep of a case goes by default."""
+    """Default folder of a case's sweep."""
     return SWEEPS / case.folder_name
 
 
 def checked_address(scheduler: Any) -> str:
-    """The address of a scheduler; raises CaseError for what is none."""
+    """Return the address of a scheduler; raise CaseError if it is invalid."""
     if not isinstance(scheduler, str) or not scheduler.startswith(("tcp://", "tls://")) or ":" not in scheduler[6:]:
         raise CaseError(
             f"scheduler: expected its address, such as 'tcp://10.0.0.1:8786' or 'tls://...', got {shown(scheduler)}"
@@ -259,7 +256,7 @@ def checked_address(scheduler: Any) -> str:
 
 @contextmanager
 def _sweep_in(folder: Path, display: Shown) -> Iterator[Interruption]:
-    """A folder for one sweep alone, and what remembers that it is to stop; the display is closed in the end."""
+    """Claim a folder for one sweep, and handle requests to stop; close the display at the end."""
     try:
         with Interruption() as interruption, claimed(folder, display.message, "sweep"):
             yield interruption
@@ -267,9 +264,9 @@ def _sweep_in(folder: Path, display: Shown) -> Iterator[Interruption]:
         display.close()
 
 
-def _look(plan: Plan, folder: Path, resume: bool) -> tuple[list[Member], int]:
-    """Members that are still to run, and how many have ended; raises ArticulonError for a folder that holds something
-    else."""
+def _open_members(plan: Plan, folder: Path, resume: bool) -> tuple[list[Member], int]:
+    """Return the members still to run, and the number that have ended; raise ArticulonError for a folder with other
+    contents."""
     check_plan(folder, plan, resume)
     waiting = []
     for member in plan.members:
@@ -284,7 +281,7 @@ def _look(plan: Plan, folder: Path, resume: bool) -> tuple[list[Member], int]:
 
 
 def _row(case: Case, folder: Path, member: Member, skip: float, sweeping: Sweeping) -> dict[str, Any]:
-    """What a member has found, or why it has failed."""
+    """Return the results of a member, or why it failed."""
     place, errors = folder / member.name, sweeping.errors
     summary = None if member.name in errors else finished_summary(place, member.case_of(case))
     found: dict[str, Any] = {
@@ -312,11 +309,11 @@ def _finished(plan: Plan, folder: Path, rows: Sequence[dict[str, Any]], skip: fl
     groups = grouped(rows, case.run.stop is not None)
     notes = []
     if alike(groups):
-        notes.append("all seeds have found the same numbers: nothing in this case is drawn at random")
+        notes.append("all seeds gave the same numbers: nothing in this case is random")
     elif len(groups) > 1:
         notes.append(
-            "members with one seed draw the same random numbers in every group: intervals are of each group by itself, "
-            "and the difference of two groups is not one of independent samples"
+            "members with the same seed draw the same random numbers in every group: intervals hold for each group by "
+            "itself, and the difference of two groups is not one of independent samples"
         )
     summary = {
         "case": case.name,

@@ -1,12 +1,12 @@
-"""First-passage times with runs that never came there: the product-limit estimator, by SciPy.
+"""First-passage times with censored runs: the product-limit estimator, computed by SciPy.
 
-A run that reaches its duration without having been stopped is censored: its time is longer than that, nobody knows by
-how much. To leave such runs out, or to count their duration, makes mean times too short; Kaplan and Meier (J. Am. Stat.
-Assoc. 53, 457, 1958) count each run among those at risk for as long as it was watched:
+A run that reaches its duration without meeting its stop condition is censored: its time is longer, by an unknown
+amount. To leave out such runs, or to use their duration, would bias the mean downwards. Kaplan and Meier (J. Am. Stat.
+Assoc. 53, 457, 1958) count each run among those at risk for as long as it was observed:
 
     S(t) = Π_{t_i ≤ t} (1 − d_i/n_i),
 
-with d_i passages at t_i among n_i runs that were still going. Its band is Greenwood's variance on the scale of
+with d_i passages at t_i among the n_i runs still at risk. The band is Greenwood's variance on the scale of
 ln(−ln S), which stays between 0 and 1.
 """
 
@@ -25,24 +25,24 @@ CONFIDENCE = 0.95
 
 
 def first_passages(stops: Sequence[float | None], watched: Sequence[float]) -> dict[str, Any]:
-    """Statistics of first-passage times.
+    """Compute statistics of first-passage times.
 
     Parameters
     ----------
     stops
-        When each run was stopped by what its case watches [time]; None for one that was not.
+        Time at which the stop condition ended each run [time]; None for a run that it did not end.
     watched
-        How long each run has lasted [time].
+        Observed duration of each run [time].
 
     Returns
     -------
     dict
-        ``runs``; ``stopped``, how many of them; ``times``, ``remaining`` (S just after each of these times), and its
-        band ``low`` and ``high``, None where it is not defined; ``median``, the first time at which half of the runs
-        have been stopped, and its ``median_interval`` where the band crosses one half, None where that is later than
-        anything that was seen; ``restricted_mean``, the mean of min(t, ``until``), which is ∫S dt; and
-        ``memoryless_mean`` with ``memoryless_interval``, the mean if stopping has a constant rate: total time watched
-        over passages, with the ends 2T/χ²₂ₙ₊₂ and 2T/χ²₂ₙ of the Poisson count n. All times [time].
+        ``runs``; ``stopped``, the number of passages; ``times``, ``remaining`` (S just after each of these times), and
+        its band ``low`` and ``high``, None where undefined; ``median``, the first time at which half of the runs have
+        stopped, and its ``median_interval`` where the band crosses one half, None if later than all observations;
+        ``restricted_mean``, the mean of min(t, ``until``), which is ∫S dt; and ``memoryless_mean`` with
+        ``memoryless_interval``, the mean under a constant rate: total observed time over passages, with the ends
+        2T/χ²₂ₙ₊₂ and 2T/χ²₂ₙ of the Poisson count n. All times [time].
 
     Raises
     ------
@@ -60,10 +60,10 @@ def first_passages(stops: Sequence[float | None], watched: Sequence[float]) -> d
     steps = np.zeros(0)
     if count:
         found = ecdf(CensoredData.right_censored(times, ~ended)).sf
-        with warnings.catch_warnings():  # where nobody is left the band is not defined, and so not given
+        with warnings.catch_warnings():  # the band is undefined, and left out, where no run is at risk
             warnings.simplefilter("ignore", RuntimeWarning)
             band = found.confidence_interval(confidence_level=CONFIDENCE, method="log-log")
-        at = np.isin(found.quantiles, times[ended])  # it is constant at times that are only censored
+        at = np.isin(found.quantiles, times[ended])  # S is constant at censored times
         steps, remaining = found.quantiles[at], found.probabilities[at]
         low, high = band.low.probabilities[at], band.high.probabilities[at]
     tail = 0.5 * (1.0 - CONFIDENCE)
@@ -85,14 +85,14 @@ def first_passages(stops: Sequence[float | None], watched: Sequence[float]) -> d
 
 
 def _half(times: np.ndarray, remaining: np.ndarray) -> float | None:
-    """The first time at which no more than half remain; None where more do at all times, or nobody knows."""
+    """Return the first time at which at most half remain; None if more always do, or if it is unknown."""
     with np.errstate(invalid="ignore"):
         reached = np.flatnonzero(remaining <= 0.5)
     return float(times[reached[0]]) if reached.size else None
 
 
 def _area(times: np.ndarray, remaining: np.ndarray, until: float) -> float:
-    """∫₀^until S dt of the step function."""
+    """Compute ∫₀^until S dt of the step function."""
     edges = np.concatenate([[0.0], times, [until]])
     heights = np.concatenate([[1.0], remaining])
     return float(np.sum(heights * np.diff(edges)))

@@ -1,4 +1,4 @@
-"""The numeric figures of a summary under one name each, so that members can be averaged figure by figure."""
+"""Flatten the numeric figures of a summary to dotted names, so that members can be averaged figure by figure."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 NOT_RESULTS = (
     *("versions", "seed", "digest", "dynamics", "integrator", "scaling", "duration", "noise_window"),
-    "stop_time",  # its mean over the runs that were stopped says nothing of those that were not
+    "stop_time",  # its mean over the stopped runs says nothing about the others
 )
-"""Sections of a summary that say what was asked for, and not what came of it, or that are not averaged."""
+"""Sections of a summary that are inputs, or that must not be averaged."""
 LABELS = ("what", "name", "kind", "body")
-"""What tells apart the tables of a list, in this order."""
+"""Keys that distinguish the tables of a list, by priority."""
 LONGEST_LIST = 64
-"""Numbers of a list that are figures; a longer one is a series."""
+"""Largest number of list elements that count as figures; a longer list is a series."""
 
 
 def figures_of(summary: Mapping[str, Any]) -> dict[str, float]:
-    """All finite numbers of a summary by dotted name, such as ``"temperatures.kinetic.mean"``.
+    """Return all finite numbers of a summary by dotted name, such as ``"temperatures.kinetic.mean"``.
 
-    Settings, texts and truth values are left out; the tables of a list go by what they are about, as in
+    Settings, texts and booleans are left out; the tables of a list are identified by their labels, as in
     ``"checks[drift of the energy].value"``.
 
     >>> figures_of({"steps": 3, "status": "complete", "forces": {"potential": 0.5}, "seed": 1})

@@ -1,4 +1,4 @@
-"""The folder of a member: whether it is its own, whether its run has ended, and what is kept of the run beside it."""
+"""The folder of a member: whether it belongs to the member, whether its run has ended, and files beside the run."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from articulon.storage.atomic_writing import discard, write_text
 from articulon.storage.file_reading import SUMMARY, read_summary
 
 ENDED = "member.json"
-"""Written when the run of a member has ended: time averages of its observables."""
+"""File written when a member's run has ended: time averages of its observables."""
 ERROR = "error.txt"
-"""Why a member has failed."""
+"""File with the error of a failed member."""
 UNFINISHED = ("running", "interrupted", "failed")
-"""Of a summary: that the run has not come to its end."""
+"""Statuses in a summary of a run that is not complete."""
 
 
 def check_member(folder: Path, case: Case, resume: bool) -> bool:
-    """Whether a folder holds a run of its member; raises ArticulonError where it holds one of another case, or any
-    while nothing is to go on."""
+    """Whether a folder holds a run of its member. Raises ArticulonError if it holds a run of another case, or any run
+    without ``resume``."""
     held = [name for name in HELD if os.path.lexists(folder / name)]
     if not held:
         return False
@@ -43,16 +43,16 @@ def check_member(folder: Path, case: Case, resume: bool) -> bool:
 
 
 def finished_summary(folder: Path, case: Case) -> dict[str, Any] | None:
-    """The whole summary of the run of a member that has come to its end; None where it has not.
+    """Return the summary of a member's completed run; None if it is not complete.
 
-    What a scaled run is worth is found after its last step, so that such a run has ended only when it says so.
+    The verdict on a scaled run is found after its last step; such a run is complete only when it says so.
     """
     if not os.path.lexists(folder / SUMMARY):
         return None
     try:
         summary = read_summary(folder)
     except ArticulonError:
-        return None  # the run writes it again
+        return None  # the run will rewrite it
     if summary["status"] in UNFINISHED or summary.get("digest") != case.digest():
         return None
     if case.scaling.scales and _ended(folder) is None:
@@ -61,14 +61,15 @@ def finished_summary(folder: Path, case: Case) -> dict[str, Any] | None:
 
 
 def time_averages(folder: Path, skip: float) -> dict[str, float | None]:
-    """Mean over the frames of every observable of a run that has ended, undefined values left out; None where all are.
+    """Return the mean over the frames of every observable of a completed run, without undefined values; None if all are
+    undefined.
 
     Parameters
     ----------
     folder
         The folder of the run.
     skip
-        Fraction of the frames at the start that are left out.
+        Fraction of the frames at the start that is left out.
     """
     kept = _ended(folder)
     if kept is not None and kept.get("skip") == skip and isinstance(kept.get("averages"), dict):
@@ -84,23 +85,23 @@ def time_averages(folder: Path, skip: float) -> dict[str, float | None]:
 
 
 def note_ended(folder: Path, averages: Mapping[str, float | None], skip: float) -> None:
-    """Write down that the run of a member has ended, with its averages."""
+    """Record that a member's run has ended, with its averages."""
     text = json.dumps({"skip": skip, "averages": dict(averages)}, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(folder / ENDED, text + "\n")
     discard(folder / ERROR)
 
 
 def note_failed(folder: Path, text: str) -> None:
-    """Write down why a member has failed, as far as its folder can be written to."""
+    """Record why a member has failed, if its folder is writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / ERROR, text.rstrip() + "\n")
     except (OSError, ArticulonError):
-        return  # the table has it
+        return  # the table holds the error
 
 
 def noted_error(folder: Path) -> list[str]:
-    """The lines of why a member has failed before; none where it has not."""
+    """Return the lines of a member's earlier error; an empty list if there is none."""
     try:
         return (folder / ERROR).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -108,7 +109,7 @@ def noted_error(folder: Path) -> list[str]:
 
 
 def progress_mark(folder: Path) -> tuple[int, int] | None:
-    """Something that changes whenever a run gets further; None before its first checkpoint."""
+    """Return a value that changes whenever a run makes progress; None before its first checkpoint."""
     try:
         found = os.stat(folder / "checkpoint.npz")
     except OSError:

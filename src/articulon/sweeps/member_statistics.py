@@ -1,4 +1,4 @@
-"""What members of a sweep have in common: means with their intervals, and distributions, by the values that vary."""
+"""Joint statistics of a sweep's members: means with intervals, and distributions, by the varied values."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import numpy as np
 from articulon.sweeps.first_passage import first_passages
 
 CONFIDENCE = 0.95
-"""Of the intervals."""
+"""Confidence level of the intervals."""
 ROUNDING = 1e-12
-"""Relative differences that are none: those of sums over many steps."""
+"""Relative difference below which sums over many steps are equal."""
 QUARTILES = (0.25, 0.5, 0.75)
 
 
 def distribution(values: Sequence[float]) -> dict[str, Any]:
-    """Mean, interval and spread of the values that independent members have found.
+    """Compute mean, interval and spread of the values of independent members.
 
-    The interval of the mean is Student's: m ± t₀.₉₇₅(n − 1) s/√n, with s² = Σ(x − m)²/(n − 1). It is exact where the
+    The interval of the mean is Student's: m ± t₀.₉₇₅(n − 1) s/√n, with s² = Σ(x − m)²/(n − 1). It is exact if the
     values of members are normally distributed, and close for many members (Student, Biometrika 6, 1, 1908).
 
     Parameters
     ----------
     values
-        One for each member, all finite.
+        One value for each member, all finite.
 
     Returns
     -------
     dict
         ``n``, ``mean``, ``standard_deviation``, ``standard_error``, ``interval`` (its two ends), ``least``,
-        ``quartiles`` (three numbers) and ``largest``. What takes two values is None for one.
+        ``quartiles`` (three numbers) and ``largest``. For a single value, entries that need two are None.
     """
     x = np.asarray(values, dtype=float)
     n, mean = x.size, float(x.mean())
@@ -57,14 +57,14 @@ def distribution(values: Sequence[float]) -> dict[str, Any]:
 
 
 def distributions(rows: Sequence[Mapping[str, Any]], what: str) -> dict[str, dict[str, Any]]:
-    """The distribution of each figure over the members that have it.
+    """Compute the distribution of each figure over the members that have it.
 
     Parameters
     ----------
     rows
-        Of the members that have come to their end.
+        Rows of the completed members.
     what
-        Where a row has them by name: ``"figures"`` or ``"averages"``.
+        Key of the figures in a row: ``"figures"`` or ``"averages"``.
     """
     names = dict.fromkeys(name for row in rows for name in row[what])
     found = {name: [row[what][name] for row in rows if row[what].get(name) is not None] for name in names}
@@ -72,15 +72,14 @@ def distributions(rows: Sequence[Mapping[str, Any]], what: str) -> dict[str, dic
 
 
 def grouped(rows: Sequence[Mapping[str, Any]], stops: bool) -> list[dict[str, Any]]:
-    """What is found of each combination of the values that vary, over its members.
+    """Compute the joint results of each combination of the varied values.
 
     Parameters
     ----------
-    rows
-        Of all members, in order: ``values``, ``error``, ``figures``, ``averages``, ``stop_time`` and
-        ``simulated_time``.
+    Rows of all members, in order: ``values``, ``error``, ``figures``, ``averages``, ``stop_time`` and
+    ``simulated_time``.
     stops
-        Whether the case has a condition that ends a run, so that there are first-passage times.
+        Whether the case has a stop condition, so that there are first-passage times.
     """
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -106,7 +105,7 @@ def grouped(rows: Sequence[Mapping[str, Any]], stops: bool) -> list[dict[str, An
 
 
 def varies(groups: Sequence[Mapping[str, Any]], what: str) -> list[str]:
-    """Names of the figures that are not the same number in every member, but for rounding, in their order."""
+    """Return the names of the figures that differ between members by more than rounding, in their order."""
     ends: dict[str, list[float]] = {}
     for group in groups:
         for name, found in group[what].items():
@@ -115,7 +114,7 @@ def varies(groups: Sequence[Mapping[str, Any]], what: str) -> list[str]:
 
 
 def alike(groups: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all members of each group of several have found the same numbers: then the seed changes nothing."""
+    """Whether all members of each group with several have the same numbers, so that the seed has no effect."""
     several = [group for group in groups if group["members"] - group["failed"] > 1]
     apart = [
         found["least"] < found["largest"]

@@ -1,6 +1,6 @@
-"""What a worker does: the run of one member, from the texts of its case to plain numbers.
+"""The task of a worker: run one member, from the text of its case to plain numbers.
 
-Only texts and numbers go to a worker and come back: nothing of ours is pickled but the names of these functions.
+Only texts and numbers are sent to a worker and back; of our own objects, only names of these functions are pickled.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ from articulon.storage.folder_claim import LOCK, claimed
 from articulon.sweeps.member_folders import note_ended, note_failed, noted_error, time_averages
 
 FAILED, STOPPED = "failed", "interrupted"
-"""How the run of a member may end besides at its end."""
+"""Statuses of a member's run that did not complete."""
 BETWEEN = 0.5
-"""Shortest time between two words on how far a run has come [s]."""
+"""Shortest time between two progress messages [s]."""
 PATIENCE = 60.0
-"""How long a worker waits for another process that still holds the folder: one that has been told to end, or is being
+"""Time for which a worker waits for another process that still holds the folder, because it was told to end or is being
 killed [s]."""
 
 _one_at_a_time = Lock()
 
 
 def worker_report(folder: str) -> dict[str, Any]:
-    """What a worker is: the version of its articulon, and whether it sees the folder of the sweep."""
+    """Return the worker's version of articulon, and whether it sees the folder of the sweep."""
     return {"articulon": __version__, "sees": os.path.isdir(folder)}
 
 
 def order(name: str, case: Case, folder: Path, skip: float, topic: str) -> dict[str, Any]:
-    """What a worker is told, as texts and numbers.
+    """Return the order for a worker, as texts and numbers.
 
     Parameters
     ----------
     name
-        Of the member.
+        Name of the member.
     case
-        What it runs.
+        Case that it runs.
     folder
-        Where.
+        Folder of its run.
     skip
-        Fraction of the frames that time averages leave out at the start.
+        Fraction of the frames at the start that time averages leave out.
     topic
-        Under which it says how far it has come.
+        Topic under which it reports its progress.
 
     Raises
     ------
@@ -74,31 +74,31 @@ def order(name: str, case: Case, folder: Path, skip: float, topic: str) -> dict[
     }
 
 
-def run_member(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a member, or go on with it, on one thread, and say how it ended: never by an exception.
+def run_member(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Run or continue a member, on one thread, and return how it ended; it raises no exception.
 
     Parameters
     ----------
-    told
-        What :func:`order` has made.
+    task
+        An order from :func:`order`.
 
     Returns
     -------
     dict
-        ``member``, ``status``, the ``error`` of one that has failed, and the ``seconds`` that all of it took, by the
-        clock and, as ``processor_seconds``, of this process.
+        ``member``, ``status``, the ``error`` of a failed member, and the total ``seconds``, by the clock and, as
+        ``processor_seconds``, of this process.
     """
-    folder = Path(told["folder"])
+    folder = Path(task["folder"])
     with _one_at_a_time:
         began, computed = monotonic(), process_time()
         ask_runs_to_stop(False)
         status, error = FAILED, None
         try:
-            status = _run(told, folder)
+            status = _run(task, folder)
         except KeyboardInterrupt:
             status = STOPPED
         except CheckpointError as failure:
-            # What a run has left that diverged cannot be continued, and why it diverged is what matters.
+            # A diverged run cannot be continued from its checkpoint; the reason for its divergence is what matters.
             error = "\n".join(dict.fromkeys([*noted_error(folder), str(failure)]))
         except ArticulonError as failure:
             error = str(failure)
@@ -107,25 +107,25 @@ def run_member(told: Mapping[str, Any]) -> dict[str, Any]:
         if error is not None:
             note_failed(folder, error)
         spent = {"seconds": monotonic() - began, "processor_seconds": process_time() - computed}
-    return {"member": told["member"], "status": status, "error": error, **spent}
+    return {"member": task["member"], "status": status, "error": error, **spent}
 
 
-def _run(told: Mapping[str, Any], folder: Path) -> str:
-    case = resolve(parsed(told["case"]), told["source"], told["called"], {}, told["allow_code"])
+def _run(task: Mapping[str, Any], folder: Path) -> str:
+    case = resolve(parsed(task["case"]), task["source"], task["called"], {}, task["allow_code"])
     if case.run.threads is not None:
         case = case.with_overrides({"run.threads": 1})
-    # Workers share the machine: what one of them waits for, another one computes. The results are the same.
+    # Workers share the machine, so one thread each keeps all cores busy. The results are the same.
     numba.set_num_threads(1)
     _wait_for(folder)
     begun = any(os.path.lexists(folder / name) for name in HELD)
-    done = run(case, folder, begun, WorkerProgress(told["member"], told["topic"]), report=False)
+    done = run(case, folder, begun, WorkerProgress(task["member"], task["topic"]), report=False)
     if done.complete:
-        note_ended(folder, time_averages(folder, told["skip"]), told["skip"])
+        note_ended(folder, time_averages(folder, task["skip"]), task["skip"])
     return str(done.summary["status"])
 
 
 def _wait_for(folder: Path) -> None:
-    """Waits while another process holds a folder, as long as that may be one that is about to end."""
+    """Wait while another process holds a folder, for as long as it may be about to end."""
     ends = monotonic() + PATIENCE
     while os.path.lexists(folder / LOCK):
         try:
@@ -133,54 +133,55 @@ def _wait_for(folder: Path) -> None:
                 return
         except ArticulonError:
             if monotonic() > ends:
-                return  # the run says what is wrong
+                return  # the run will report the error
             sleep(0.1)
 
 
 class WorkerProgress:
-    """Tells whoever has ordered a run how far it has come, and the run when nobody waits for it any more.
+    """Reports the progress of a run to the sweep, and tells the run when the sweep no longer needs it.
 
     Parameters
     ----------
     member
-        Whose run it is.
+        Name of the member.
     topic
-        Of the events of the scheduler.
+        Topic of the scheduler's events.
     """
 
     def __init__(self, member: str, topic: str) -> None:
         self.member, self.topic = member, topic
-        self.total, self.said = 0.0, 0.0
+        self.total, self.reported = 0.0, 0.0
         self.worker, self.task = _worker_and_task()
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
         """See :class:`Progress`."""
         self.total = total_time
-        self._say({"part": resumed_from / total_time if total_time else 0.0})
+        self._report({"part": resumed_from / total_time if total_time else 0.0})
 
     def message(self, text: str) -> None:
         """See :class:`Progress`."""
-        self._say({"message": text})
+        self._report({"message": text})
 
     def update(self, time: float, step: float, steps: int) -> None:
         """See :class:`Progress`."""
         now = monotonic()
-        if now - self.said < BETWEEN:
+        if now - self.reported < BETWEEN:
             return
-        self.said = now
-        self._say({"part": time / self.total if self.total else 0.0})
-        if self._given_up():
+        self.reported = now
+        self._report({"part": time / self.total if self.total else 0.0})
+        if self._is_withdrawn():
             ask_runs_to_stop()
 
     def finish(self, text: str = "") -> None:
         """See :class:`Progress`."""
 
-    def _say(self, what: Mapping[str, Any]) -> None:
+    def _report(self, what: Mapping[str, Any]) -> None:
         if self.worker is not None:
             self.worker.log_event(self.topic, {"member": self.member, **what})
 
-    def _given_up(self) -> bool:
-        """Whether the task has been taken back: the sweep is to stop, or was killed and its workers are not its own."""
+    def _is_withdrawn(self) -> bool:
+        """Whether the task was withdrawn: the sweep is to stop, or was killed and its workers belong to another
+        process."""
         if self.worker is None:
             return False
         task = self.worker.state.tasks.get(self.task)
@@ -188,7 +189,7 @@ class WorkerProgress:
 
 
 def _worker_and_task() -> tuple[Any, str]:
-    """The worker of this thread and the key of its task; None where there is none, as in a test."""
+    """Return the worker of this thread and the key of its task; None if there is none, as in a test."""
     from distributed.worker import get_worker, thread_state
 
     try:

@@ -1,4 +1,4 @@
-"""A sweep as a job array of Slurm: the list of its members, and a script that runs one of them."""
+"""Write a sweep as a Slurm job array: the list of its members, and a script that runs one of them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from articulon.storage.folder_claim import claimed
 from articulon.sweeps.sweep_plan import BASE, Plan, check_plan
 
 MEMBERS = "members.tsv"
-"""A line for each member: its name, and its settings, separated by tabs."""
+"""File with a line for each member: its name and its settings, separated by tabs."""
 SCRIPT = "sweep.slurm"
 TEMPLATE = """\
 #!/bin/bash
-# A sweep of {case} with {count} members, each a task that runs on one core and goes on where it was ended:
-#   sbatch {script}
-# When all have ended, this collects what they have found:
-#   {collect}
+# A sweep of {case} with {count} members, each a task that runs on one core and resumes after an interruption:   sbatch
+# {script} When all have ended, collect the results with:   {collect}
 #SBATCH --job-name={job}
 #SBATCH --array=1-{count}
 #SBATCH --ntasks=1
@@ -51,7 +49,7 @@ exec articulon run "$sweep/{base}" "${{arguments[@]}}"{code}
 
 
 def setting(key: str, value: object) -> str:
-    """A key and its value as ``--set`` reads them.
+    """Format a key and its value for ``--set``.
 
     >>> setting("thermostat.temperature", "300 K"), setting("scaling.a2", 0.1), setting("run.stop.label", "1")
     ('thermostat.temperature=300 K', 'scaling.a2=0.1', 'run.stop.label="1"')
@@ -61,23 +59,23 @@ def setting(key: str, value: object) -> str:
 
 
 def write_slurm(plan: Plan, folder: Path, collect: str, resume: bool) -> tuple[Path, Path]:
-    """Write the plan of a sweep, the list of its members, and the script of a job array; nothing is run.
+    """Write the plan of a sweep, the list of its members, and the script of a job array, without running anything.
 
     Parameters
     ----------
     plan
-        What is to be run.
+        The plan of the sweep.
     folder
-        Of the sweep; it is made where it is missing.
+        Folder of the sweep; it is created if missing.
     collect
-        The command that collects the results.
+        Command that collects the results.
     resume
-        Whether the folder may hold this sweep already: with more seeds the list becomes longer.
+        Whether the folder may already hold this sweep: additional seeds then extend the list.
 
     Returns
     -------
     tuple
-        The script, and the list.
+        Paths of the script and of the list.
 
     Raises
     ------
@@ -88,17 +86,17 @@ def write_slurm(plan: Plan, folder: Path, collect: str, resume: bool) -> tuple[P
     for member in plan.members:
         fields = [member.name, *(setting(key, value) for key, value in member.overrides.items())]
         if any("\t" in one or "\n" in one for one in fields):
-            raise ArticulonError(f"{member.name}: a value has a tab or a line break in it, and cannot be listed")
+            raise ArticulonError(f"{member.name}: a value contains a tab or a line break, and cannot be listed")
         lines.append("\t".join(fields))
     if any(letter in str(whole) for letter in '\n%"'):
         raise ArticulonError(
-            f"{shown(str(whole))}: a path of logs must have no line break, % or quote in it; choose another (out=...)"
+            f"{shown(str(whole))}: a path of logs must not contain a line break, % or quote; choose another (out=...)"
         )
     text = TEMPLATE.format(
         case=plan.case.name,
         count=len(lines),
         script=quote(str(whole / SCRIPT)),
-        collect=collect.replace("\n", " "),  # in a comment, which a line break would end
+        collect=collect.replace("\n", " "),  # it stands in a comment, which a line break would end
         job=f"articulon-{plan.case.name}",
         log=f'"{whole}/slurm-%A_%a.log"',
         folder=quote(str(whole)),
@@ -108,7 +106,7 @@ def write_slurm(plan: Plan, folder: Path, collect: str, resume: bool) -> tuple[P
     )
     with claimed(folder, lambda _: None, "sweep"):
         check_plan(folder, plan, resume)
-        # Tasks that still wait look their members up by the number of the line.
+        # Tasks that are still queued identify their members by line number.
         before = (folder / MEMBERS).read_text(encoding="utf-8").splitlines() if (folder / MEMBERS).is_file() else []
         listed = [line for line in before if line in lines]
         lines = [*listed, *(line for line in lines if line not in listed)]

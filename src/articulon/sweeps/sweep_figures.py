@@ -1,4 +1,4 @@
-"""Figures of a sweep: how the values of members are distributed, and how many runs are still going."""
+"""Figures of a sweep: distributions of the members' values, and the fraction of runs that have not stopped."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from articulon.sweeps.sweep_words import group_label, plain, shortened
 
 COLUMNS = 3
 PANELS = 12
-"""Of a figure."""
+"""Largest number of panels in a figure."""
 PANEL_HEIGHT = 1.55
-"""[inch]"""
+"""Height of a panel [inch]."""
 TITLE_LETTERS = 34
 BANDS = 4
-"""Groups whose bands are drawn; more would hide each other."""
+"""Largest number of groups with bands; more would hide each other."""
 BINS = 20
-"""Of a histogram at most."""
+"""Largest number of bins in a histogram."""
 NAMED_GROUPS = 8
-"""Up to so many groups have their values at the axis; more are numbered."""
+"""Largest number of groups whose values label the axis; more are numbered."""
 
 
 def distribution_figures(
     groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], what: str, names: Sequence[str]
 ) -> dict[str, Figure]:
-    """Figures of the values that members have found, by name: a histogram of each where there is one group, and the
-    values of the groups side by side where there are several.
+    """Draw the values of the members, by name: a histogram of each figure for a single group, or the values of several
+    groups side by side.
 
     Parameters
     ----------
     groups
-        Of the sweep.
+        Groups of the sweep.
     rows
-        Of its members.
+        Rows of its members.
     what
-        ``"figures"`` or ``"averages"``.
+        Key of the figures: ``"figures"`` or ``"averages"``.
     names
-        What is drawn, a panel each.
+        Names of the figures to draw, a panel each.
     """
     by_group = {repr(group["values"]): k for k, group in enumerate(groups)}
     found = {}
@@ -62,7 +62,7 @@ def distribution_figures(
 
 
 def passage_figure(groups: Sequence[Mapping[str, Any]], time: Scale, stop: str) -> Figure | None:
-    """The part of the runs that has not been stopped, over time; None where no group has any runs."""
+    """Draw the fraction of runs that have not stopped, over time; return None if no group has any runs."""
     shown = [group for group in groups if group["first_passage"] is not None]
     if not shown:
         return None
@@ -73,7 +73,7 @@ def passage_figure(groups: Sequence[Mapping[str, Any]], time: Scale, stop: str) 
             edges = time.factor * np.array([0.0, *found["times"], found["until"]])
 
             def steps(name: str, found: Mapping[str, Any] = found) -> np.ndarray:
-                # Where nobody is left the band has no width.
+                # Where no run is at risk, the band has no width.
                 values = [0.0 if one is None else one for one in found[name]]
                 return np.array([1.0, *values, values[-1] if values else 1.0])
 
@@ -115,7 +115,7 @@ def _panel(axes: Axes, name: str, groups: Sequence[Mapping[str, Any]], what: str
     for k, (points, one) in enumerate(zip(values, found, strict=True)):
         if one is None:
             continue
-        # Beside each other in the order of the members, so that the picture is the same each time.
+        # Offset the points in the order of the members, so that the picture is reproducible.
         aside = k + 0.28 * (np.arange(points.size) % 7 - 3) / 3.0
         colour = style.variant(k)["color"]
         axes.plot(aside, points, ".", markersize=4.5, color=colour, alpha=0.6, markeredgewidth=0.0)

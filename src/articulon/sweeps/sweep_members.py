@@ -1,4 +1,4 @@
-"""The members of a sweep: which runs it consists of, what they are called, and what makes them differ."""
+"""The members of a sweep: their names, seeds and varied values."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from articulon.inputs import seed as checked_seed
 from articulon.inputs import shown, whole
 
 LONGEST = 120
-"""Letters of a member's name at most: it is the name of its folder, and stands in tables."""
+"""Largest length of a member's name, which names its folder and stands in tables."""
 MOST = 1_000_000
-"""Members of a sweep."""
+"""Largest number of members in a sweep."""
 
 
 @dataclass(frozen=True)
@@ -29,39 +29,39 @@ class Member:
     """One run of a sweep."""
 
     name: str
-    """What it and its folder are called, such as ``"temperature=300K-seed=7"``."""
+    """Name of the member and its folder, such as ``"temperature=300K-seed=7"``."""
     seed: int
-    """Its random numbers."""
+    """Seed of its random numbers."""
     values: Mapping[str, Any]
-    """Of the varied keys, by dotted key."""
+    """Values of the varied keys, by dotted key."""
 
     @property
     def overrides(self) -> dict[str, Any]:
-        """What makes it of the case of the sweep."""
+        """Overrides that turn the sweep's case into that of the member."""
         return {**self.values, SEED: self.seed}
 
     @property
     def group(self) -> str:
-        """What it has in common with the members that differ from it by their seeds alone."""
+        """Key of the group of members that differ only by their seeds."""
         return group_of(self.values)
 
     def case_of(self, case: Case) -> Case:
-        """What it runs, given the case of the sweep."""
+        """Return the member's case, given the case of the sweep."""
         return case.with_overrides(self.overrides)
 
 
 def group_of(values: Mapping[str, Any]) -> str:
-    """Which group of members has these values: equal texts, equal groups."""
+    """Return the key of the group of members with these values; groups are equal if their keys are."""
     return json.dumps(values, sort_keys=True, default=str)
 
 
 def seeds_of(seeds: int | Sequence[int]) -> tuple[int, ...]:
-    """The seeds of a sweep: 1 to n for a number n, or those that are listed.
+    """Return the seeds of a sweep: 1 to n for a number n, or those in a list.
 
     Raises
     ------
     CaseError
-        For what is neither, for none at all, and for a seed that is listed twice.
+        For anything else, an empty list, and a seed that is listed twice.
     """
     seeds = seeds.tolist() if isinstance(seeds, np.ndarray) else seeds
     if isinstance(seeds, str | bytes) or not isinstance(seeds, Sequence):
@@ -70,21 +70,21 @@ def seeds_of(seeds: int | Sequence[int]) -> tuple[int, ...]:
     if not found:
         raise CaseError("seeds: expected a number of seeds, or a list of them, got an empty list")
     if len(set(found)) < len(found):
-        raise CaseError(f"seeds: {shown(list(found))} has a seed twice, and both members would be one run")
+        raise CaseError(f"seeds: {shown(list(found))} has a seed twice, so both members would be the same run")
     return found
 
 
 def members_of(case: Case, seeds: Sequence[int], vary: Mapping[str, Sequence[Any]] | None) -> list[Member]:
-    """The members of a sweep: every combination of the values with every seed, the seeds of one combination together.
+    """Return the members of a sweep: every combination of the values with every seed, with seeds varying fastest.
 
     Parameters
     ----------
     case
-        What is run.
+        The case of the sweep.
     seeds
-        Of the members of each combination.
+        Seeds of each combination.
     vary
-        Values by dotted key; none for one combination, that of the case.
+        Values by dotted key; without any, the only combination is that of the case.
 
     Raises
     ------
@@ -94,12 +94,12 @@ def members_of(case: Case, seeds: Sequence[int], vary: Mapping[str, Sequence[Any
     varied = checked_values({} if vary is None else vary)
     for key, values in varied.items():
         if parts(key) == parts(SEED):
-            raise CaseError(f"vary: {SEED} is what seeds are for: seeds={len(values)}, or a list of them")
+            raise CaseError(f"vary: {SEED} belongs into seeds: seeds={len(values)}, or a list of them")
         if len({json.dumps(value, sort_keys=True) for value in values}) < len(values):
-            raise CaseError(f"vary: {key}: {shown(values)} has a value twice, and both would be one run")
+            raise CaseError(f"vary: {key}: {shown(values)} has a value twice, so both would be the same run")
     chosen = combinations(varied)
     if len(chosen) * len(seeds) > MOST:
-        raise CaseError(f"a sweep of {len(chosen) * len(seeds):,} members is asked for; it may have {MOST:,}")
+        raise CaseError(f"the sweep would have {len(chosen) * len(seeds):,} members; the limit is {MOST:,}")
     for one in chosen:
         case.with_overrides({**one, SEED: seeds[0]})
     found = [(_name({**one, SEED: seed}), seed, one) for one in chosen for seed in seeds]
@@ -116,6 +116,6 @@ def _name(overrides: Mapping[str, Any]) -> str:
 
 
 def _digits(name: str, overrides: Mapping[str, Any]) -> str:
-    """A name with what tells apart what reads alike, or was cut short."""
+    """Return a name with a suffix that distinguishes it from names that read alike or were shortened."""
     digest = hashlib.sha256(json.dumps(overrides, sort_keys=True, default=str).encode()).hexdigest()[:8]
     return f"{name.encode()[: LONGEST - 9].decode(errors='ignore')}-{digest}"

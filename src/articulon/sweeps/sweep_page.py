@@ -1,4 +1,4 @@
-"""A sweep as a page in one file: what its members have found together, and each of them."""
+"""Report page of a sweep: joint results of its members, and the members themselves."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from articulon.sweeps.sweep_figures import distribution_figures, passage_figure
 from articulon.sweeps.sweep_words import group_label, mean_words, passage_heads, passage_words, scale_of
 
 DRAWN = 24
-"""Quantities of each kind that are drawn; the tables have all of them."""
+"""Largest number of quantities of each kind that are drawn; the tables have all of them."""
 LISTED = 2000
-"""Members that are listed; ensemble.json has all of them."""
+"""Largest number of members that are listed; ensemble.json has all of them."""
 CAPTIONS = {
     True: "Values of the members: histograms, with the mean over the members (line) and its 95 % interval (band).",
     False: "Values of the members by group, with the mean over the members of each and its 95 % interval.",
 }
-"""Of distributions, by whether there is one group."""
+"""Captions of distributions, by whether there is only one group."""
 EXPLAINED = {
     "averages": (
-        "Each member gives one number, the mean of an observable over its frames. Beside the mean over the members "
-        "stands half of its 95 % interval by Student's t, t s/√n, for which members must be independent of each other, "
-        "as runs of different seeds are."
+        "Each member gives one number, the mean of an observable over its frames. The mean over the members is "
+        "given with half of its 95 % interval by Student's t, t s/√n, which assumes independent members, "
+        "such as runs with different seeds."
     ),
-    "figures": "Numbers of the summaries of the members, averaged in the same way.",
+    "figures": "Numbers in the summaries of the members, averaged in the same way.",
     "passage": (
-        "A run that came to its duration without being {stop} is censored there: it counts among those at risk for as "
-        "long as it was watched (Kaplan and Meier 1958). The band is 95 %, Greenwood's variance on the scale of "
-        "ln(−ln S). The mean of min(t, end) needs no law of the times; the mean at a constant rate is the total time "
-        "watched over the number of passages, and holds where stopping has no memory."
+        "A run that reached its duration without being {stop} is censored there: it counts among those at risk for as "
+        "long as it was observed (Kaplan and Meier 1958). The band is 95 %, Greenwood's variance on the scale of "
+        "ln(−ln S). The mean of min(t, end) assumes no distribution of the times; the mean at a constant rate is the "
+        "total observed time over the number of passages, and holds if stopping has no memory."
     ),
 }
 
 
 def page_of(case: Case, folder: Path, summary: Mapping[str, Any]) -> str:
-    """The text of the page.
+    """Return the HTML text of the page.
 
     Parameters
     ----------
     case
-        Of the sweep.
+        Case of the sweep.
     folder
-        Of the sweep, for links to what members have written.
+        Folder of the sweep, for links to the members' files.
     summary
-        What ``ensemble.json`` holds.
+        Contents of ``ensemble.json``.
     """
     groups, members = summary["groups"], summary["members"]
     failed = [row for row in members if row["error"] is not None]
@@ -73,11 +73,11 @@ def page_of(case: Case, folder: Path, summary: Mapping[str, Any]) -> str:
 
 def _callout(members: Sequence[Mapping[str, Any]], failed: Sequence[Mapping[str, Any]]) -> str:
     if not failed:
-        return page.callout("trusted", f"All {len(members)} members have come to their end.")
+        return page.callout("trusted", f"All {len(members)} members are complete.")
     return page.callout(
         "violated",
-        f"{len(failed)} of {len(members)} members have failed, and are in none of the means below. Where they failed "
-        "for what they found, the others are no fair sample.",
+        f"{len(failed)} of {len(members)} members have failed, and are in none of the means below. If the failures "
+        "depend on the results, the means are biased.",
         *(f"{row['name']}: {row['error'].splitlines()[0]}" for row in failed[:5]),
     )
 
@@ -93,7 +93,7 @@ def _passage(case: Case, groups: Sequence[Mapping[str, Any]], stop: str | None) 
     return [
         page.table(["", *passage_heads(stop)], rows),
         page.paragraphs([EXPLAINED["passage"].format(stop=stop)]),
-        page.figure("passage", drawn, f"Part of the runs that is not yet {stop}, with its 95 % band."),
+        page.figure("passage", drawn, f"Fraction of the runs that are not yet {stop}, with its 95 % band."),
     ]
 
 
@@ -110,7 +110,7 @@ def _quantities(groups: Sequence[Mapping[str, Any]], members: Sequence[Mapping[s
     chosen = [name for name in names if not name.endswith("wall_seconds")][:DRAWN]
     drawn = style.svgs(distribution_figures(groups, members, what, chosen))
     left = len(names) - len(chosen)
-    caption = CAPTIONS[len(groups) == 1] + (f" {left} more are in the table alone." if left else "")
+    caption = CAPTIONS[len(groups) == 1] + (f" {left} more are only in the table." if left else "")
     same = "\n".join(f"{name} = {number(found['mean'], 6)}" for name, found in sorted(constant.items()))
     return [
         page.table(heads, rows) if rows else "",
@@ -147,5 +147,7 @@ def _members(folder: Path, members: Sequence[Mapping[str, Any]]) -> list[str]:
     marked = [k for k, row in enumerate(shown) if row["error"] is not None]
     heads = ["member", "status", "simulated time", "steps", "wall time", "error"]
     more = f"{len(members) - LISTED} more are in ensemble.json." if len(members) > LISTED else ""
-    hint = "The report of a member is written by articulon.open_run(FOLDER/MEMBER).report(), or by the command report."
+    hint = (
+        "To write the report of a member, call articulon.open_run(FOLDER/MEMBER).report(), or use the report command."
+    )
     return [page.table(heads, rows, marked, links), page.paragraphs([more, hint])]

@@ -1,4 +1,4 @@
-"""The plan of a sweep, in its folder: the case, the seeds and the values, so that what was killed can go on."""
+"""The plan of a sweep, in its folder: the case, the seeds and the values, from which a sweep can be resumed."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ from articulon.storage.file_reading import read_record
 from articulon.sweeps.sweep_members import Member, members_of
 
 PLAN = "sweep.json"
-"""Seeds and values, and the digest of the case."""
+"""File with seeds, values and the digest of the case."""
 BASE = "sweep.toml"
-"""The case as resolved, which every member is made of."""
+"""File of the resolved case that all members share."""
 KEYS: dict[str, tuple[type, ...]] = {"digest": (str,), "seeds": (list,), "vary": (dict,)}
-"""What a plan has."""
+"""Entries of a plan and their types."""
 KEYS_SHOWN = 5
-"""Differing keys that a message lists."""
+"""Largest number of differing keys in a message."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a sweep is to run."""
+    """The plan of a sweep."""
 
     case: Case
-    """What every member is made of."""
+    """Case of all members."""
     seeds: tuple[int, ...]
-    """Seeds of the members of each combination of values."""
+    """Seeds of each combination of values."""
     vary: Mapping[str, Sequence[Any]]
     """Values by dotted key."""
 
     @cached_property
     def members(self) -> list[Member]:
-        """The runs; raises CaseError for a key or value that the case cannot have."""
+        """The members; raises CaseError for a key or value that the case cannot have."""
         return members_of(self.case, self.seeds, self.vary)
 
     @cached_property
     def digest(self) -> str:
-        """Of what determines the numbers of the runs, but for the seeds and values."""
+        """Digest of everything that determines the numbers of the runs, except the seeds and values."""
         return _unseeded(self.case).digest()
 
     def write(self, folder: Path) -> None:
-        """Write the plan into the folder of the sweep; raises CaseError for a case that no file can hold."""
+        """Write the plan into the folder of the sweep; raise CaseError for a case that no file can hold."""
         record = {
             "articulon": __version__,
             "case": self.case.name,
@@ -60,24 +60,24 @@ class Plan:
             "seeds": list(self.seeds),
             "vary": {key: list(values) for key, values in self.vary.items()},
         }
-        # The case first: where there is a plan, there is its case.
+        # Write the case first, so that a plan never stands without its case.
         write_text(folder / BASE, self.case.to_toml())
         write_text(folder / PLAN, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
 def check_plan(folder: Path, plan: Plan, resume: bool) -> None:
-    """Raises ArticulonError unless a folder is free for a sweep, or holds the one that is to go on.
+    """Raise ArticulonError unless a folder is free for a sweep, or holds the one that is to be continued.
 
-    A sweep goes on with the case and the values that it began with; seeds may be added.
+    A sweep continues with its original case and values; seeds may be added.
 
     Parameters
     ----------
     folder
-        The folder; it need not be there.
+        The folder, which need not exist.
     plan
-        What is asked for.
+        The requested plan.
     resume
-        Whether to go on with what the folder holds.
+        Whether to continue the sweep in the folder.
     """
     held = [name for name in HELD if os.path.lexists(folder / name)]
     if held:
@@ -92,28 +92,28 @@ def check_plan(folder: Path, plan: Plan, resume: bool) -> None:
     differing = _differing(folder, record, plan)
     if differing:
         raise ArticulonError(
-            f"{folder} holds another sweep: {differing}; give the case, seeds and values that it was started with, to "
-            "which seeds may be added, or another folder (out=...)"
+            f"{folder} holds another sweep: {differing}; use its original case, seeds and values (seeds may be "
+            "added), or another folder (out=...)"
         )
 
 
 def _differing(folder: Path, record: Mapping[str, Any], plan: Plan) -> str:
-    """In what a plan is not that of a record; nothing where it goes on with it."""
+    """Describe how a plan differs from a record; empty if it continues it."""
     if record["digest"] != plan.digest:
         try:
             keys = _unseeded(plan.case).differences(
                 _unseeded(Case.read(folder / BASE, allow_code=plan.case.allow_code))
             )
         except CaseError as error:
-            return f"its case is another one, which cannot be read ({error})"
+            return f"its case differs, and cannot be read ({error})"
         return f"{', '.join(keys[:KEYS_SHOWN]) or 'something'} differ from {folder / BASE}"
     values, now = record["vary"], {key: list(values) for key, values in plan.vary.items()}
     for key in dict.fromkeys([*values, *now]):
         if _sorted(values.get(key, [])) != _sorted(now.get(key, [])):
-            return f"it varies {key} over {shown(values.get(key))}, and {shown(now.get(key))} are asked for"
+            return f"it varies {key} over {shown(values.get(key))}, but the request is {shown(now.get(key))}"
     missing = [seed for seed in record["seeds"] if seed not in set(plan.seeds)]
     if missing:
-        return f"it has {len(record['seeds'])} seeds, of which {shown(missing)} are not asked for"
+        return f"it has {len(record['seeds'])} seeds, but the request lacks {shown(missing)}"
     return ""
 
 
@@ -122,5 +122,5 @@ def _sorted(values: Sequence[Any]) -> list[str]:
 
 
 def _unseeded(case: Case) -> Case:
-    """The case without the seed of its own, which no member takes."""
+    """Return the case without its own seed, which members replace."""
     return case.with_overrides({SEED: 0})

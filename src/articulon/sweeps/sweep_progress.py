@@ -1,4 +1,4 @@
-"""How a sweep is shown while it goes: a table of its members that are running, and how many have ended."""
+"""Progress display of a sweep: a table of the running members, and the number that have ended."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 FEW = 16
-"""Members that are shown at once; of further ones it is said how many there are."""
+"""Largest number of members that are shown at once; further ones are counted."""
 CLIPPED = 200
-"""Letters of an error that are shown while others still run."""
+"""Largest length of an error that is shown while other members run."""
 PER_SECOND = 4
-"""How often the table is drawn."""
+"""Number of table updates per second."""
 METHODS = ("begin", "running", "stopped", "ended", "message", "close")
 
 
 class Shown(Protocol):
-    """Who is told how a sweep goes."""
+    """Interface of progress displays."""
 
     def begin(self, members: int, ended: int, where: str) -> None:
-        """There are so many members, some of which have ended before; and who runs them."""
+        """The sweep begins: the number of members, how many ended before, and who runs them."""
 
     def running(self, member: str, part: float) -> None:
-        """A member has come so far, from 0 to 1."""
+        """A member has progressed to this fraction, from 0 to 1."""
 
     def stopped(self, member: str) -> None:
-        """A member is at no worker any more, and has not ended."""
+        """A member has lost its worker before it ended."""
 
     def ended(self, member: str, status: str, seconds: float, error: str | None) -> None:
-        """A member has come to its end, or has failed."""
+        """A member is complete, or has failed."""
 
     def message(self, text: str, once: str | None = None) -> None:
-        """Something that a person should know; what is to be said ``once`` whoever says it is given too."""
+        """Show a message to the user; messages with the same ``once`` are shown only once."""
 
     def close(self) -> None:
         """The sweep is over, however it ended."""
 
 
 class SilentSweep:
-    """Shows nothing."""
+    """A progress display that shows nothing."""
 
     def begin(self, members: int, ended: int, where: str) -> None:
         """See :class:`Shown`."""
@@ -69,18 +69,18 @@ class SilentSweep:
 
 
 def sweep_shown_by(progress: Shown | bool | None) -> Shown:
-    """What shows a sweep.
+    """Return the progress display of a sweep.
 
     Parameters
     ----------
     progress
-        Whoever shows it; True for a table on the standard error, False for nothing. None shows it where a person is
-        looking, in a terminal or a notebook.
+        An object that shows the progress; True for a table on standard error, False for none. None shows it in an
+        interactive terminal or notebook.
 
     Raises
     ------
     CaseError
-        For what is none of these.
+        For any other value.
     """
     if progress is None:
         console = standard_error()
@@ -95,9 +95,9 @@ def sweep_shown_by(progress: Shown | bool | None) -> Shown:
 
 
 class SweepProgress:
-    """Shows a sweep on the standard error: a table on a terminal, and a line at every tenth of the way elsewhere.
+    """Shows a sweep on standard error: a table in a terminal, elsewhere a line at every tenth of the members.
 
-    Workers say how far they have come in another thread than that of the sweep.
+    Progress messages of workers arrive in a thread other than that of the sweep.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -113,7 +113,7 @@ class SweepProgress:
     def begin(self, members: int, ended: int, where: str) -> None:
         """See :class:`Shown`."""
         self._members, self._ended_before, self._count, self._began = members, ended, ended, monotonic()
-        before = f", {ended} of which have ended before" if ended else ""
+        before = f", {ended} of which ended before" if ended else ""
         self.message(f"{members} members{before}; {where}")
         if self._console.is_terminal or self._console.is_jupyter:
             from rich.live import Live
@@ -126,7 +126,7 @@ class SweepProgress:
     def running(self, member: str, part: float) -> None:
         """See :class:`Shown`."""
         with self._lock:
-            if member not in self._done:  # of whom a last word may come late
+            if member not in self._done:  # a last message may arrive late
                 self._parts[member] = max(part, self._parts.get(member, 0.0))
 
     def stopped(self, member: str) -> None:

@@ -1,4 +1,4 @@
-"""What the groups and figures of a sweep are called, and its numbers in words."""
+"""Labels of a sweep's groups and figures, and its numbers in words."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from articulon.cases.toml_writing import inline
 from articulon.report.readable_numbers import Scale, number
 
 ALL = "all members"
-"""The group of a sweep over seeds alone."""
+"""Label of the only group of a sweep over seeds."""
 
 
 def group_label(values: Mapping[str, Any]) -> str:
-    """A group by its values: ``"temperature = 300K"``."""
+    """Return the label of a group from its values: ``"temperature = 300K"``."""
     return ", ".join(f"{parts(key)[-1]} = {plain(value)}" for key, value in values.items()) or ALL
 
 
 def plain(value: Any) -> str:
-    """A value as a person would write it."""
+    """Format a value as a person would write it."""
     return value if isinstance(value, str) else inline(value)
 
 
 def mean_words(found: Mapping[str, Any] | None) -> str:
-    """A mean with half of its interval: ``"0.52 ± 0.03"``, and how many it is of where there is none."""
+    """Format a mean with half of its interval: ``"0.52 ± 0.03"``; without an interval, with the number of values."""
     if found is None:
         return "–"
     if found["interval"] is None:
@@ -34,7 +34,7 @@ def mean_words(found: Mapping[str, Any] | None) -> str:
 
 
 def passage_words(found: Mapping[str, Any], time: Scale) -> list[str]:
-    """First-passage statistics of a group: passages, median, mean until the end, and mean if the rate is constant."""
+    """Format first-passage statistics of a group: passages, median, restricted mean, and mean at a constant rate."""
     low, high = found["median_interval"]
     ends = [bound(time, low, "unknown"), bound(time, high, "unknown")]
     median = "not reached" if found["median"] is None else time.text(found["median"])
@@ -49,21 +49,21 @@ def passage_words(found: Mapping[str, Any], time: Scale) -> list[str]:
 
 
 def bound(time: Scale, value: float | None, otherwise: str) -> str:
-    """An end of an interval of times, or a word where there is none."""
+    """Format an end of an interval of times, or a word if there is none."""
     return otherwise if value is None else time.text(value, 3)
 
 
 PASSAGE_HEADS = ("{stop}", "median\n(95 %)", "mean of min(t, end)", "mean at a constant rate\n(95 %)")
-"""Headings of :func:`passage_words`; ``{stop}`` is what the case calls its stop."""
+"""Headings of :func:`passage_words`; ``{stop}`` is the case's label of its stop condition."""
 
 
 def passage_heads(stop: str) -> list[str]:
-    """The headings with what the case calls its stop."""
+    """Return the headings with the case's label of its stop condition."""
     return [head.format(stop=stop) for head in PASSAGE_HEADS]
 
 
 def shortened(name: str, letters: int) -> str:
-    """A name with its middle left out where it is long."""
+    """Shorten a long name by leaving out its middle."""
     if len(name) <= letters:
         return name
     front = (letters - 1) // 2
@@ -71,7 +71,7 @@ def shortened(name: str, letters: int) -> str:
 
 
 def scale_of(units: Any, groups: Sequence[Mapping[str, Any]]) -> Scale:
-    """The unit that suits the longest first-passage time."""
+    """Return a unit of suitable size for the longest first-passage time."""
     from articulon.report.readable_numbers import suited
 
     longest = [group["first_passage"]["until"] for group in groups if group["first_passage"] is not None]

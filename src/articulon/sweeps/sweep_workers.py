@@ -1,4 +1,4 @@
-"""Who runs the members of a sweep: workers of its own on this machine, or those of a scheduler that is there."""
+"""Workers of a sweep: its own on this machine, or those of an existing scheduler."""
 
 from __future__ import annotations
 
@@ -19,88 +19,88 @@ from articulon.sweeps.worker_host import CERTIFICATES
 
 MISSING = "sweeps run on dask.distributed: pip install 'articulon[ensemble]'"
 LOG = "workers.log"
-"""What workers of this machine say that is of no member, in the folder of the sweep."""
+"""File in the sweep's folder with the output of local workers that belongs to no member."""
 CONNECTING = 10.0
-"""How long a scheduler may take to answer [s]."""
+"""Time within which a scheduler must answer [s]."""
 FIRST_WORKER = 30.0
-"""How long a scheduler may take to have its first worker [s]."""
+"""Time within which a scheduler must have its first worker [s]."""
 
 
 class Workers:
-    """A client of a scheduler, and what is to be known of its workers.
+    """Client of a scheduler, with information on its workers.
 
     Parameters
     ----------
     client
         A ``distributed.Client``.
     where
-        For messages: who the scheduler is.
+        Name of the scheduler in messages.
     host
-        The process of the scheduler, where it is this sweep's own.
+        Process of the scheduler, if it belongs to this sweep.
     """
 
     def __init__(self, client: Any, where: str, host: subprocess.Popen[str] | None = None) -> None:
         self.client, self.where, self.host = client, where, host
 
     def count(self) -> int:
-        """How many there are now.
+        """Return the current number of workers.
 
         Raises
         ------
         ArticulonError
-            Where the scheduler is gone, and where a worker has several threads: runs of one process would share them.
+            If the scheduler is gone, or a worker has several threads, which runs of one process would share.
         """
         self.check()
         try:
             threads: dict[str, int] = self.client.nthreads()
-        except Exception:  # of many kinds, by where the connection breaks
+        except Exception:  # its type depends on where the connection breaks
             raise self._gone() from None
         for address, number in threads.items():
             if number != 1:
                 raise ArticulonError(
-                    f"{self.where}: the worker {address} has {number} threads, and a run takes one process; start "
-                    "workers of one thread: dask worker ADDRESS --nthreads 1 --nworkers N"
+                    f"{self.where}: the worker {address} has {number} threads, but each run needs a process of its "
+                    "own; start workers with one thread: dask worker ADDRESS --nthreads 1 --nworkers N"
                 )
         return len(threads)
 
     def check(self) -> None:
-        """Raises ArticulonError where the scheduler is gone."""
+        """Raise ArticulonError if the scheduler is gone."""
         ended = self.host is not None and self.host.poll() is not None
         if ended or self.client.status != "running":
             raise self._gone()
 
     def take_back(self, tasks: list[Any]) -> None:
-        """Takes tasks back, which their runs notice: they save their states and end."""
+        """Withdraw tasks; their runs notice it, save their states and end."""
         with suppress(Exception):  # a scheduler that is gone has no tasks
             self.client.cancel(tasks, force=True)
 
     def _gone(self) -> ArticulonError:
         return ArticulonError(
-            f"{self.where} is gone; members that have ended are whole, and the others go on by resume=True"
+            f"{self.where} is gone; members that have ended are complete; continue the others with resume=True"
         )
 
 
 @contextmanager
 def local_workers(count: int, folder: Path) -> Iterator[Workers]:
-    """Workers on this machine, each a process of one thread, which end with this process however it ends.
+    """Start workers on this machine, each a process with one thread, which end with this process however it ends.
 
     Parameters
     ----------
     count
-        How many.
+        Number of workers.
     folder
-        Of the sweep, for what they say.
+        Folder of the sweep, for their log.
 
     Raises
     ------
     ArticulonError
-        Where Dask is not installed, or they cannot be started.
+        If Dask is not installed, or the workers cannot be started.
     """
     client_class, security_class = _dask()
     where = "the scheduler of this sweep"
-    # What lies in the current folder is not ours, and nobody has allowed it to run.
+    # Keep the current folder out of the import path: its code is not ours, and nobody has allowed it to run.
     command = [sys.executable, "-P", "-m", "articulon.sweeps.worker_host", str(count)]
-    # Workers end without tidying up, which Python would remark on.
+    # Workers end without cleaning up, about which Python would warn.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker"}
     with (folder / LOG).open("ab") as log:
         host = subprocess.Popen(
@@ -134,20 +134,20 @@ def local_workers(count: int, folder: Path) -> Iterator[Workers]:
 
 @contextmanager
 def remote_workers(address: str, folder: Path) -> Iterator[Workers]:
-    """The workers of a scheduler.
+    """Return the workers of a scheduler.
 
     Parameters
     ----------
     address
-        Its address, such as ``tcp://10.0.0.1:8786``.
+        Address of the scheduler, such as ``tcp://10.0.0.1:8786``.
     folder
-        Of the sweep, which every worker must see under the same path.
+        Folder of the sweep, which every worker must see under the same path.
 
     Raises
     ------
     ArticulonError
-        Where Dask is not installed, no scheduler answers, it has no workers, or they have another articulon or do not
-        see the folder.
+        If Dask is not installed, no scheduler answers, it has no workers, or its workers have another version of
+        articulon or do not see the folder.
     """
     client_class, _ = _dask()
     where = f"the scheduler at {address}"
@@ -162,15 +162,15 @@ def remote_workers(address: str, folder: Path) -> Iterator[Workers]:
         workers.count()
         try:
             reports = client.run(worker_report, str(folder.absolute()))
-        except Exception as failure:  # whatever keeps a worker from loading articulon
+        except Exception as failure:  # any error of a worker that loads articulon
             raise ArticulonError(
                 f"{where}: its workers cannot run articulon ({failure}); install articulon {__version__} there"
             ) from None
         for worker, report in reports.items():
             if report["articulon"] != __version__:
                 raise ArticulonError(
-                    f"{where}: the worker {worker} has articulon {report['articulon']}, and this is {__version__}; "
-                    "install the same everywhere, for another version need not end on the same bits"
+                    f"{where}: the worker {worker} has articulon {report['articulon']}, but this is {__version__}; "
+                    "install the same version everywhere, since another one may give other bits"
                 )
             if not report["sees"]:
                 raise ArticulonError(
@@ -182,7 +182,7 @@ def remote_workers(address: str, folder: Path) -> Iterator[Workers]:
 
 @contextmanager
 def _client(client_class: Any, address: str, where: str, **options: Any) -> Iterator[Any]:
-    """A client that is closed in the end, and whose own words nobody sees: what they are about is said by errors."""
+    """Open a client that is closed at the end, and silence its log, as errors report what matters."""
     logger = logging.getLogger("distributed")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -192,7 +192,7 @@ def _client(client_class: Any, address: str, where: str, **options: Any) -> Iter
             client = client_class(address, set_as_default=False, timeout=CONNECTING, **options)
         except (OSError, TimeoutError, ValueError, RuntimeError) as failure:
             raise ArticulonError(
-                f"no scheduler answers at {address} ({failure or type(failure).__name__}); start one by 'dask "
+                f"no scheduler answers at {address} ({failure or type(failure).__name__}); start one with 'dask "
                 "scheduler', or leave the scheduler out to run on this machine"
             ) from None
         yield client
@@ -204,7 +204,7 @@ def _client(client_class: Any, address: str, where: str, **options: Any) -> Iter
 
 
 def _dask() -> tuple[Any, Any]:
-    """The classes of clients and of their security; raises ArticulonError where Dask is not installed."""
+    """Return the classes of clients and of their security; raise ArticulonError if Dask is not installed."""
     try:
         import cryptography  # noqa: F401 - what makes certificates
         from distributed import Client

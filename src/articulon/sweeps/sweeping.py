@@ -1,4 +1,4 @@
-"""The sweep itself: members are handed to workers, and again where a worker was killed, until all have ended."""
+"""Run a sweep: hand members to workers, and again if a worker is killed, until all have ended."""
 
 from __future__ import annotations
 
@@ -23,44 +23,44 @@ from articulon.sweeps.sweep_progress import Shown
 from articulon.sweeps.sweep_workers import LOG, Workers
 
 DEATHS = 5
-"""How often in succession the worker of a member may end without the member getting further."""
+"""Number of consecutive worker deaths without progress after which a member counts as failed."""
 POLL = 0.2
-"""How often somebody looks whether the sweep is to stop, while no member ends [s]."""
+"""Interval of checks for a request to stop, while no member ends [s]."""
 COUNTING = 1.0
-"""How often workers are counted [s]."""
+"""Interval at which workers are counted [s]."""
 STOPPING = 60.0
-"""How long runs have to save their state when the sweep is to stop [s]."""
+"""Time for runs to save their state when the sweep is to stop [s]."""
 
 
 LOST = ("KilledWorker", "CancelledError", "FutureCancelledError", "CommClosedError")
-"""Errors of Dask that say that a worker, or the scheduler, has ended."""
+"""Errors of Dask that mean that a worker or the scheduler has ended."""
 
 
 @dataclass
 class Attempt:
-    """A member at a worker."""
+    """A member that a worker is running."""
 
     member: Member
     mark: Any
-    """How far its run was when it was handed over."""
+    """Progress of its run when it was handed over."""
     deaths: int
-    """How often in succession its worker has ended before it got any further."""
+    """Number of consecutive deaths of its worker without progress."""
 
 
 @dataclass
 class Sweeping:
-    """Members on their way.
+    """Runs the members of a sweep.
 
     Parameters
     ----------
     case
-        What they are made of.
+        Case of all members.
     folder
-        Of the sweep.
+        Folder of the sweep.
     skip
-        Fraction of the frames that time averages leave out at the start.
+        Fraction of the frames at the start that time averages leave out.
     shown
-        Shows how it goes.
+        Displays the progress.
     """
 
     case: Case
@@ -68,23 +68,23 @@ class Sweeping:
     skip: float
     shown: Shown
     errors: dict[str, str] = field(default_factory=dict)
-    """Why members have failed, by name."""
+    """Errors of the failed members, by name."""
     processor_seconds: dict[str, float] = field(default_factory=dict)
-    """What workers have computed for members, by name; without those that were killed [s]."""
+    """Processor time of the workers for members, by name, without killed workers [s]."""
 
     def run(self, members: Sequence[Member], workers: Workers, interruption: Interruption) -> bool:
-        """Runs members until each has ended or failed; whether it was told to stop before.
+        """Run members until each has ended or failed; return whether a request to stop came before.
 
         Raises
         ------
         ArticulonError
-            Where the scheduler is gone.
+            If the scheduler is gone.
         """
         topic = f"articulon-{secrets.token_hex(8)}"
         waiting = deque(Attempt(member, None, 0) for member in members)
         running: dict[Any, Attempt] = {}
         done: Queue[Any] = Queue()
-        workers.client.subscribe_topic(topic, self._heard)
+        workers.client.subscribe_topic(topic, self._receive)
         free, counted = workers.count(), monotonic()
         try:
             while running or waiting:
@@ -96,7 +96,7 @@ class Sweeping:
                     free, counted = workers.count(), monotonic()
                 while waiting and len(running) < free:
                     attempt = waiting.popleft()
-                    future = self._handed_over(attempt, workers, topic)
+                    future = self._submit(attempt, workers, topic)
                     if future is not None:
                         running[future] = attempt
                         future.add_done_callback(done.put)
@@ -120,26 +120,26 @@ class Sweeping:
             workers.client.unsubscribe_topic(topic)
 
     def _wait_for(self, members: Sequence[Member]) -> None:
-        """Waits until runs that were told to end have saved their states and left their folders."""
+        """Wait until runs that were told to end have saved their states and released their folders."""
         ends = monotonic() + STOPPING
         while any(os.path.lexists(self.folder / one.name / LOCK) for one in members) and monotonic() < ends:
             sleep(POLL)
 
-    def _handed_over(self, attempt: Attempt, workers: Workers, topic: str) -> Any:
-        """The future of a member that a worker is to run; None for one that cannot be."""
+    def _submit(self, attempt: Attempt, workers: Workers, topic: str) -> Any:
+        """Return the future of a member that a worker is to run; None if it cannot be run."""
         member, folder = attempt.member, self.folder / attempt.member.name
         try:
-            told = order(member.name, member.case_of(self.case), folder, self.skip, topic)
+            task = order(member.name, member.case_of(self.case), folder, self.skip, topic)
         except ArticulonError as error:
             self._failed(member, str(error))
             return None
         attempt.mark = progress_mark(folder)
         self.shown.running(member.name, 0.0)
         key = f"{topic}-{member.name}-{secrets.token_hex(4)}"
-        return workers.client.submit(run_member, told, key=key, pure=False)
+        return workers.client.submit(run_member, task, key=key, pure=False)
 
     def _ended(self, future: Any, attempt: Attempt) -> bool:
-        """Whether a member has ended or failed; else it goes on at another worker."""
+        """Whether a member has ended or failed; otherwise another worker continues it."""
         member, folder = attempt.member, self.folder / attempt.member.name
         found, failure = _answer(future)
         if found is not None:
@@ -160,11 +160,11 @@ class Sweeping:
         attempt.deaths = 0 if further else attempt.deaths + 1
         self.shown.stopped(member.name)
         if attempt.deaths < DEATHS:
-            self.shown.message(f"{member.name}: its worker ended; the run goes on with another one")
+            self.shown.message(f"{member.name}: its worker ended; another one continues the run")
             return False
         self._failed(
             member,
-            f"its worker ended {DEATHS} times in succession before the run got any further: it runs out of memory, "
+            f"its worker ended {DEATHS} times in succession without progress: it runs out of memory, "
             f"something kills it, or it crashes; {self.folder / LOG} may say more",
         )
         return True
@@ -174,20 +174,20 @@ class Sweeping:
         note_failed(self.folder / member.name, error)
         self.shown.ended(member.name, FAILED, 0.0, error)
 
-    def _heard(self, event: tuple[float, Mapping[str, Any]]) -> None:
-        """What a worker says of a member."""
-        _, said = event
-        if "part" in said:
-            self.shown.running(str(said["member"]), float(said["part"]))
+    def _receive(self, event: tuple[float, Mapping[str, Any]]) -> None:
+        """Handle a worker's message about a member."""
+        _, news = event
+        if "part" in news:
+            self.shown.running(str(news["member"]), float(news["part"]))
         else:
-            self.shown.message(f"{said['member']}: {said['message']}", once=str(said["message"]))
+            self.shown.message(f"{news['member']}: {news['message']}", once=str(news["message"]))
 
 
 def _answer(future: Any) -> tuple[Mapping[str, Any] | None, BaseException | None]:
-    """What a worker has sent back, or what has kept it from that; neither where its task was lost."""
+    """Return a worker's result, or the error that prevented it; neither if its task was lost."""
     try:
         if future.status == "finished":
             return future.result(), None
         return None, future.exception() if future.status == "error" else None
-    except Exception as failure:  # the worker has ended before its answer was fetched
+    except Exception as failure:  # the worker ended before its result was fetched
         return None, failure

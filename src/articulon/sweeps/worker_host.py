@@ -1,11 +1,11 @@
-"""The process that holds a scheduler and its workers on this machine, and ends with whoever has started it.
+"""The process that hosts a scheduler and its workers on this machine, and ends with the process that started it.
 
-It is a process of its own so that workers never import the program of the user, which need not be made for that, and
-so that nothing is left behind when that program is killed: its end closes the standard input of this one, whose end
-closes the pipes that its workers listen to.
+It is a separate process so that workers never import the user's program, which need not be prepared for that, and so
+that nothing is left behind when that program is killed: its end closes the standard input of this process, whose end
+closes the pipes to which the workers listen.
 
-Scheduler and workers talk over the loopback interface, encrypted and with certificates that are made for this process
-alone: a scheduler runs what it is sent, and other users of the machine can reach the loopback interface.
+Scheduler and workers communicate over the loopback interface, encrypted, with certificates made for this process
+only: a scheduler runs what it is sent, and other users of the machine can reach the loopback interface.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ import tempfile
 from typing import Any
 
 LOOPBACK = "127.0.0.1"
-"""Where the scheduler listens."""
+"""Address at which the scheduler listens."""
 CERTIFICATES = ("tls_ca_file", "tls_client_cert", "tls_client_key")
-"""What a client needs to be let in."""
+"""Credentials that a client needs."""
 SETTINGS: dict[str, Any] = {
-    # Whoever orders a run decides whether it is tried again, by whether it got further.
+    # The sweep decides whether a run is tried again, depending on its progress.
     "distributed.scheduler.allowed-failures": 0,
-    # Kernels and compilers keep a worker from answering for as long as they take.
+    # Compilation can keep a worker from answering for a long time.
     "distributed.scheduler.worker-ttl": None,
     "distributed.admin.tick.limit": "1h",
     "distributed.comm.timeouts.connect": "1h",
     "distributed.comm.timeouts.tcp": "1h",
-    # A run keeps its memory; a worker must not be paused, or killed, for that.
+    # A run keeps its memory; its worker must not be paused or killed for that.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
     "distributed.worker.profile.enabled": False,
-    # Nobody looks at pages of theirs.
+    # Disable Dask's web pages.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-"""Of Dask, for runs."""
+"""Settings of Dask for runs."""
 
 
 def main() -> None:
     """Start a scheduler and as many workers as the first argument says, print how to reach it, and wait for the end of
-    the standard input."""
+    standard input."""
     workers = int(sys.argv[1])
-    # What anything else prints here is no word to whoever reads the standard output.
+    # Keep other output off the standard output, which the parent process reads.
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
@@ -72,7 +72,7 @@ def main() -> None:
     answer.flush()
     sys.stdin.read()
     shutil.rmtree(scratch, ignore_errors=True)
-    os._exit(0)  # workers notice, at once and whatever they do
+    os._exit(0)  # workers notice this at once, whatever they are doing
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Thermostats, one file each: the declaration, and the function that carries it over a part of a step. One is found by
-being here: the names below are written out for type checkers and editors alone."""
+"""Thermostats, one per file: the declaration, and the function that advances it over part of a step. Every thermostat
+class in this package is found automatically; the names below are listed for type checkers and editors only."""
 
 from typing import Annotated, TypeAlias
 
@@ -13,10 +13,10 @@ from articulon.thermostats.schedule import TemperatureTable
 from articulon.thermostats.stochastic_velocity_rescaling import StochasticVelocityRescaling
 
 THERMOSTATS = Family("thermostat", "kind", lambda member: issubclass(member, BaseThermostat))
-"""All thermostats by their ``kind``: the classes of this package that have one."""
+"""All thermostats by their ``kind``: every class of this package that has one."""
 THERMOSTATS.discover(__name__, __path__)
 Thermostat: TypeAlias = Annotated[BaseThermostat, THERMOSTATS]
-"""Any thermostat, chosen by its ``kind``."""
+"""Any thermostat, selected by its ``kind``."""
 globals().update({member.__name__: member for member in THERMOSTATS})
 
 __all__ = [

@@ -1,12 +1,12 @@
-"""What every thermostat is: a table for kernels, and the function that carries it over a part of a step.
+"""The contract of a thermostat: a table for kernels, and the function that advances it over part of a step.
 
-A thermostat acts in one of two ways. In a rule that integrates any right-hand side it is a force −(ζ + kd ζ') M q' and
-equations for its own variables (``equations.py``). In a rule of fixed steps it is a part of the step that is solved by
-itself, with positions held: ``advance(bath, kinetic, time, h, count, factor, variables, works)`` carries it over a time
-h, from the kinetic energy that the model has, and gives the number that all speeds are to be multiplied by. ``count``
-is different at every call of a run, and random numbers are drawn by it: 2 step for the first of the two calls in a step
-and 2 step + 1 for the second. ``factor`` (8,) are the scaling factors of the channels, ``variables`` the thermostat's
-own, and ``works`` (8,) is where the energy goes that the speeds gain.
+A thermostat acts in one of two ways. In an integrator for any right-hand side it is a force −(ζ + kd ζ') M q' with
+equations for its own variables (``equations.py``). In an integrator with fixed steps it is a part of the splitting,
+solved with positions held: ``advance(bath, kinetic, time, h, count, factor, variables, works)`` advances it over a time
+h from the current kinetic energy and returns the factor of all speeds. ``count`` differs at every call of a run and
+selects the random numbers: 2 step for the first of the two calls in a step and 2 step + 1 for the second. ``factor``
+(8,) are the scaling factors of the channels, ``variables`` those of the thermostat, and ``works`` (8,) receives the
+energy that the speeds gain.
 """
 
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -23,35 +23,35 @@ from articulon.thermostats.schedule import Temperature, check_schedule, schedule
 from articulon.thermostats.total_momentum import check_momentum_is_kept
 
 NOTHING, SCALES, KICKS, OVERDAMPS = range(4)
-"""What a thermostat does to the speeds: nothing, multiplies all by one number, adds random ones, takes their place."""
+"""Effect of a thermostat on the speeds: none, multiplies all by one number, adds random ones, or replaces them."""
 
 WAY, SEED, STREAM, LINEAR = range(4)
-"""Places in ``Bath.choice``."""
+"""Positions in ``Bath.choice``."""
 DEGREES_OF_FREEDOM, BOLTZMANN, GAIN, FRICTION, RELAXATION = range(5)
-"""Places in ``Bath.constants``."""
+"""Positions in ``Bath.constants``."""
 
 RANDOM_STREAM = 2
-"""The stream of random numbers that thermostats draw from."""
+"""Stream of random numbers from which thermostats draw."""
 
 
 class Bath(NamedTuple):
-    """A thermostat as kernels see it."""
+    """A thermostat as kernels read it."""
 
     choice: np.ndarray
-    """What it does, seed, stream, and whether the temperature is linear between its knots, shape (4,)."""
+    """Effect on the speeds, seed, stream, and whether the temperature is linear between its knots, shape (4,)."""
     constants: np.ndarray
     """Degrees of freedom N, Boltzmann constant k [energy/temperature], gain kd [time], friction γ [1/time] and
-    relaxation time [time], shape (5,); zeros where a thermostat has none."""
+    relaxation time [time], shape (5,); zeros for those that a thermostat does not have."""
     masses: np.ndarray
     """Q of each thermostat of a chain [energy time²], shape (k,); empty for those without variables."""
     times: np.ndarray
     """Knots of the temperature [time], shape (knots,)."""
     temperatures: np.ndarray
-    """There [temperature], shape (knots,)."""
+    """Temperatures at the knots [temperature], shape (knots,)."""
 
 
 def no_bath() -> Bath:
-    """That of a model without a thermostat."""
+    """Bath of a model without a thermostat."""
     return Bath(np.zeros(4, dtype=np.int64), np.zeros(5), np.zeros(0), np.zeros(1), np.zeros(1))
 
 
@@ -65,12 +65,12 @@ BATH = types.float64(
     types.float64[::1],
     types.float64[::1],
 )
-"""Signature of what carries a thermostat over a part of a step."""
+"""Signature of the function that advances a thermostat over part of a step."""
 
 
 @first_class
 def leave(bath, kinetic, time, h, count, factor, variables, works):
-    """For a thermostat that does not multiply the speeds, and for none."""
+    """Return 1: no thermostat, or one that does not multiply the speeds."""
     return 1.0
 
 
@@ -84,20 +84,20 @@ class BaseThermostat(Declaration):
 
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
     way: ClassVar[int]
-    """What it does to the speeds."""
+    """Effect on the speeds."""
     advance: ClassVar[Any] = staticmethod(leave)
-    """The jitted function that carries it over a part of a step."""
+    """Jitted function that advances it over part of a step."""
     deterministic: ClassVar[bool] = False
-    """Whether it is an equation of motion, which every rule can integrate."""
+    """Whether it is an equation of motion, which every integrator can treat."""
 
     temperature: Temperature
-    """Target T [temperature], or a table of it over time."""
+    """Target temperature T [temperature], or a table of it over time."""
     centre_of_mass: Literal["free", "removed"] = "free"
-    """``"removed"`` takes the total momentum out of the initial speeds, and three off the degrees of freedom. The
-    forces must then keep it at zero."""
+    """``"removed"`` removes the total momentum from the initial speeds, and three degrees of freedom from the count.
+    The forces must then conserve it."""
 
     def check(self, model: Model, where: str = "thermostat") -> None:
-        """Raises CaseError for what the thermostat cannot do with a model."""
+        """Raises CaseError if the thermostat is incompatible with a model."""
         if self.degrees_of_freedom(model) < 1:
             raise CaseError(
                 f"{where}: the model has no degrees of freedom to keep at a temperature"
@@ -108,7 +108,7 @@ class BaseThermostat(Declaration):
             check_momentum_is_kept(model, where)
 
     def check_schedule(self, duration: float, where: str = "thermostat") -> None:
-        """Raises CaseError for a table of temperatures that does not last as long as the run [time]."""
+        """Raises CaseError for a table of temperatures that ends before the run [time]."""
         check_schedule(self.temperature, duration, f"{where}.temperature")
 
     def degrees_of_freedom(self, model: Model) -> int:
@@ -116,7 +116,7 @@ class BaseThermostat(Declaration):
         return model.degrees_of_freedom - (3 if self.centre_of_mass == "removed" else 0)
 
     def table(self, model: Model, seed: int, target_factor: float = 1.0) -> Bath:
-        """The kernels' table; ``target_factor`` multiplies the target, and leaves Q as it is."""
+        """Return the kernels' table; ``target_factor`` multiplies the target, and leaves Q unchanged."""
         times, temperatures, linear = schedule_arrays(self.temperature)
         degrees_of_freedom, boltzmann = float(self.degrees_of_freedom(model)), model.units.boltzmann
         return Bath(
@@ -128,9 +128,9 @@ class BaseThermostat(Declaration):
         )
 
     def numbers(self) -> tuple[float, float, float]:
-        """Gain kd, friction γ and relaxation time; zeros where a thermostat has none."""
+        """Return gain kd, friction γ and relaxation time; zeros for those that a thermostat does not have."""
         return 0.0, 0.0, 0.0
 
     def thermostat_masses(self, thermal: float, kT: float) -> np.ndarray:
-        """Q of each member of the chain, given N k T and k T at the start [energy]."""
+        """Return Q of each member of the chain, given N k T and k T at the start [energy]."""
         return np.zeros(0)

@@ -1,7 +1,8 @@
-"""Thermostats as forces, for rules that integrate any right-hand side.
+"""Thermostats as forces, for integrators of any right-hand side.
 
-−ζ M q' is, on every link of any tree or mechanism, the wrench −ζ times the link's momentum and angular momentum about
-its origin: Σ Jᵀ I J q' = M q'. On a mode of a flexible body it is −ζ times what the mode's speed is conjugate to.
+On every link of any tree or mechanism, −ζ M q' is the wrench −ζ times the link's momentum and angular momentum about
+its origin: Σ Jᵀ I J q' = M q'. On a mode of a flexible body it is −ζ times the momentum conjugate to the mode's speed,
+and on a joint with the armature a it is −ζ a u.
 """
 
 from articulon.algebra.vectors import scale, store_from
@@ -15,10 +16,10 @@ from articulon.thermostats.schedule import target
 
 
 @jit
-def thermostat_wrenches(forest, bath, time, ws, variables, wrench, rates):
-    """Fills the wrenches −ζ p and −kd ζ' p (8, links, 6) of links that have been placed and moved, p their momenta, and
-    the rates of the thermostat's variables."""
-    chain_rates(bath, 2.0 * kinetic_energy(forest, ws), target(bath, time), variables, rates)
+def thermostat_wrenches(forest, bath, time, ws, more, variables, wrench, rates):
+    """Compute the wrenches −ζ p and −kd ζ' p (8, links, 6), with p the momenta of the links, whose poses and velocities
+    are computed, and the rates of the thermostat's variables. ``more`` is kinetic energy besides that of the links."""
+    chain_rates(bath, 2.0 * (kinetic_energy(forest, ws) + more), target(bath, time), variables, rates)
     zeta, rate = variables[0], bath.constants[GAIN] * rates[0]
     for i in range(forest.mass.size):
         p, turning = link_momentum(forest, ws, i)
@@ -31,7 +32,7 @@ def thermostat_wrenches(forest, bath, time, ws, variables, wrench, rates):
 
 @jit
 def thermostat_on_modes(forest, bath, ws, variables, rates, joint):
-    """Adds what it does to modes, −ζ and −kd ζ' times their momenta, to the forces of joints (8, nu)."""
+    """Add the thermostat's forces on modes, −ζ and −kd ζ' times their momenta, to the joint forces (8, nu)."""
     tables = forest.flexible
     for i in range(forest.mass.size):
         b = tables.body[i]
@@ -41,3 +42,11 @@ def thermostat_on_modes(forest, bath, ws, variables, rates, joint):
             p, at = modal_momentum(forest, ws, i, j), tables.u_start[b] + j
             joint[THERMOSTAT, at] -= variables[0] * p
             joint[THERMOSTAT_RATE, at] -= bath.constants[GAIN] * rates[0] * p
+
+
+@jit
+def thermostat_on_rotors(bath, armature, u, variables, rates, joint):
+    """Adds what it does to rotors, −ζ and −kd ζ' times a u, to the forces of joints (8, nu)."""
+    for k in range(armature.size):
+        joint[THERMOSTAT, k] -= variables[0] * armature[k] * u[k]
+        joint[THERMOSTAT_RATE, k] -= bath.constants[GAIN] * rates[0] * armature[k] * u[k]

@@ -20,13 +20,14 @@ def ornstein_uhlenbeck(v, c, s, normal):
 
 @jit
 def decay_and_noise(friction, h, kT):
-    """c and √((1 − c²) k T) of a step, without cancellation where γ h is small."""
+    """c and √((1 − c²) k T) of a step, without cancellation for small γ h."""
     return math.exp(-friction * h), math.sqrt(-math.expm1(-2.0 * friction * h) * kT)
 
 
 @jit
 def stir_speeds(bath, clock, u, noise):
-    """Friction and noise over a time ``clock[1]`` from ``clock[0]`` on at speeds u; ``noise`` are those of N(0, M⁻¹).
+    """Apply friction and noise over a time ``clock[1]`` from ``clock[0]`` on to speeds u; ``noise`` is drawn from N(0,
+    M⁻¹).
 
     All numbers are those of one state or of several side by side.
     """
@@ -48,29 +49,29 @@ class Frictional(BaseThermostat):
     """Base of the thermostats with friction and noise."""
 
     friction: Annotated[Quantity, Dimension("frequency", minimum=0, exclusive=True)]
-    """γ, the inverse of the time in which speeds are forgotten [1/time]."""
+    """γ, the inverse of the time over which speeds decorrelate [1/time]."""
 
     def check(self, model: Model, where: str = "thermostat") -> None:
-        """See :class:`BaseThermostat`; also refuses to keep a momentum at zero that noise changes."""
+        """See :class:`BaseThermostat`; also rejects removed momentum, which noise would change."""
         if self.centre_of_mass == "removed":
             raise CaseError(
-                f"{where}.centre_of_mass: noise moves the centre of mass, so its momentum cannot stay removed; use "
+                f"{where}.centre_of_mass: noise moves the centre of mass, so its momentum does not stay zero; use "
                 "'free'"
             )
         super().check(model, where)
 
     def numbers(self) -> tuple[float, float, float]:
-        """γ."""
+        """Return γ."""
         return 0.0, float(self.friction), 0.0
 
 
 class Langevin(Frictional):
-    """M u' = Γ − γ M u + √(2 γ k T) M^½ ξ, with the friction and the noise solved exactly between two halves of a step
+    """M u' = Γ − γ M u + √(2 γ k T) M^½ ξ, with friction and noise solved exactly between the two halves of a step
     (BAOAB: Leimkuhler and Matthews, Appl. Math. Res. Express 2013, 34).
 
-    Ensemble: canonical, whatever the friction and the model, for speeds and positions, with errors of second order in
-    the step that BAOAB makes small for positions. Momentum is not conserved and diffusion is slowed by γ: a strong
-    thermostat for sampling, not for dynamics. On trees and rigid bodies the noise is drawn from N(0, k T M⁻¹).
+    Ensemble: canonical for speeds and positions, for any friction and model, with errors of second order in the step
+    that BAOAB makes small for positions. Momentum is not conserved, and γ slows down diffusion: a strong thermostat for
+    sampling, not for dynamics. On trees and rigid bodies the noise is drawn from N(0, k T M⁻¹).
     """
 
     kind: Literal["langevin"] = "langevin"

@@ -14,7 +14,7 @@ from articulon.thermostats.schedule import target
 
 @jit
 def rate_part(kinetic, degrees_of_freedom, kT, gain, Q, h):
-    """K after a time h of K' = −2 kd ζ' K with ζ' = (2K − N k T)/Q, a logistic equation, exactly: 1/K is linear."""
+    """K after a time h of K' = −2 kd ζ' K with ζ' = (2K − N k T)/Q, a logistic equation, solved exactly."""
     rate, slope = 2.0 * gain * degrees_of_freedom * kT / Q, 4.0 * gain / Q
     grown = -math.expm1(-rate * h) / rate if rate > 0.0 else h
     return kinetic / (math.exp(-rate * h) + slope * kinetic * grown)
@@ -22,7 +22,7 @@ def rate_part(kinetic, degrees_of_freedom, kT, gain, Q, h):
 
 @first_class
 def advance_modified(bath, kinetic, time, h, count, factor, variables, works):
-    """The chain, between two halves of the part of ζ'."""
+    """Advance the chain between two halves of the ζ' part."""
     kT, Q = target(bath, time + 0.5 * h), bath.masses[0]
     degrees_of_freedom, gain = bath.constants[DEGREES_OF_FREEDOM], factor[THERMOSTAT_RATE] * bath.constants[GAIN]
     first = rate_part(kinetic, degrees_of_freedom, kT, gain, Q, 0.5 * h)
@@ -36,16 +36,16 @@ def advance_modified(bath, kinetic, time, h, count, factor, variables, works):
 class ModifiedNoseHoover(OneVariable):
     """M q'' = Γ − (ζ + kd ζ') M q', Q ζ' = q'ᵀ M q' − N k T (Guy 2018, 3.6 and 4.1).
 
-    Ensemble: positions are canonical, speeds are nearly isokinetic. The part of ζ' damps the fluctuations of the
-    kinetic energy, whose canonical size is σ_T = T √(2/N): where 2 kd N k T/Q is well above the fastest frequency,
-    σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T). Take it as an isokinetic thermostat, not where fluctuations of the kinetic
-    energy matter, such as for heat capacities. The ledger books the two parts apart, as thermostat and thermostat_rate.
+    Ensemble: positions are canonical, speeds are nearly isokinetic. The ζ' part damps the fluctuations of the kinetic
+    energy, whose canonical size is σ_T = T √(2/N). If 2 kd N k T/Q is well above the fastest frequency, σ_T = T Q
+    σ(q'ᵀΓ / q'ᵀMq')/(kd N k T). Use it as an isokinetic thermostat, not where fluctuations of the kinetic energy
+    matter, such as for heat capacities. The ledger books the two parts separately, as thermostat and thermostat_rate.
 
-    Speeds that hardly exchange energy with the rest slowly take all of it: the part of ζ' damps the fluctuations of the
-    others and leaves those. The total momentum of particles in a periodic box is the first to grow; take it out by
-    ``centre_of_mass = "removed"``. At a constant kinetic energy ½ N k T the positions are those of T N/(N − 1).
+    Speeds that hardly exchange energy with the rest slowly collect all of it, because the ζ' part damps the
+    fluctuations of the others only. The total momentum of particles in a periodic box is the first to grow; remove it
+    by ``centre_of_mass = "removed"``. At a constant kinetic energy ½ N k T positions are sampled at T N/(N − 1).
 
-    Conserved: K + Φ + ½ Q ζ² + N k ∫T ζ dt less the work of the part of ζ'.
+    Conserved: K + Φ + ½ Q ζ² + N k ∫T ζ dt minus the work of the ζ' part.
     """
 
     kind: Literal["modified-nose-hoover"] = "modified-nose-hoover"
@@ -54,5 +54,5 @@ class ModifiedNoseHoover(OneVariable):
     advance = staticmethod(advance_modified)
 
     def numbers(self) -> tuple[float, float, float]:
-        """kd."""
+        """Return kd."""
         return float(self.derivative_gain), 0.0, 0.0

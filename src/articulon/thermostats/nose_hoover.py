@@ -1,4 +1,4 @@
-"""Nosé and Hoover's thermostat, one variable or a chain of them."""
+"""The Nosé–Hoover thermostat, with one variable or a chain of them."""
 
 import math
 from typing import Annotated, ClassVar, Literal, Self
@@ -22,14 +22,14 @@ class Deterministic(BaseThermostat):
     deterministic: ClassVar[bool] = True
 
     period: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
-    """Time in which a small excess of kinetic energy swings once about the target, when no potential takes part [time]:
-    Q = 2 N k T (period/2π)² at the first temperature, and 2 k T (period/2π)² for the others of a chain."""
+    """Period of small oscillations of the kinetic energy about the target, without a potential [time]: Q = 2 N k T
+    (period/2π)² at the first temperature, and 2 k T (period/2π)² for the others of a chain."""
 
     def check(self, model: Model, where: str = "thermostat") -> None:
-        """See :class:`BaseThermostat`; also refuses a period where the first temperature is zero."""
+        """See :class:`BaseThermostat`; also rejects a period if the first temperature is zero."""
         super().check(model, where)
         if self.period is not None and not self.table(model, 0).masses.all():
-            raise CaseError(f"{where}.period: no Q follows from it at a temperature of 0; give Q itself")
+            raise CaseError(f"{where}.period: at a temperature of 0 it does not define Q; give Q itself")
 
     def swing(self, thermal: float) -> float:
         """2 (period/2π)² times an energy."""
@@ -38,10 +38,10 @@ class Deterministic(BaseThermostat):
 
 
 class OneVariable(Deterministic):
-    """Base of those with one Q."""
+    """Base of the thermostats with one Q."""
 
     mass: Annotated[Quantity | None, Dimension("inertia", minimum=0, exclusive=True)] = None
-    """Q [energy time²]; either it or ``period``."""
+    """Q [energy time²]; give either it or ``period``."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
@@ -57,9 +57,9 @@ class OneVariable(Deterministic):
 class NoseHoover(OneVariable):
     """M q'' = Γ − ζ M q', Q ζ' = q'ᵀ M q' − N k T (Guy 2018, 3.1 to 3.4, with the sign that damps).
 
-    Ensemble: canonical where the motion is ergodic, which it is not for small or stiff models such as one oscillator; a
-    chain is. It rings about its target with the period 2π √(Q/2NkT) and rings long where little disturbs it. Conserved:
-    K + Φ + ½ Q ζ² + N k ∫T ζ dt.
+    Ensemble: canonical if the motion is ergodic, which it is not for small or stiff models such as one oscillator; use
+    a chain for these. The kinetic energy oscillates about its target with the period 2π √(Q/2NkT), for a long time if
+    other motions disturb it little. Conserved: K + Φ + ½ Q ζ² + N k ∫T ζ dt.
 
     Sources: Nosé, J. Chem. Phys. 81, 511, 1984; Hoover, Phys. Rev. A 31, 1695, 1985.
     """
@@ -69,7 +69,7 @@ class NoseHoover(OneVariable):
 
 
 class NoseHooverChain(Deterministic):
-    """A chain of Nosé–Hoover thermostats, each keeping the one before at T (Guy 2018, 3.5, with the sign that damps).
+    """A chain of Nosé–Hoover thermostats, each keeping the previous one at T (Guy 2018, 3.5, with the sign that damps).
 
     Ensemble: canonical, also for small and stiff models. Conserved: K + Φ + Σ ½ Q_j ζ_j² + N k ∫T ζ_1 dt +
     k ∫T Σ_{j>1} ζ_j dt.
@@ -81,7 +81,7 @@ class NoseHooverChain(Deterministic):
     length: Annotated[Whole, Field(ge=1, le=1000)] = 3
     """Number of thermostats, with ``period``."""
     masses: Annotated[tuple[Quantity, ...] | None, Dimension("inertia", minimum=0, exclusive=True)] = None
-    """Q of each [energy time²]; either they or ``period``."""
+    """Q of each [energy time²]; give either these or ``period``."""
     advance = staticmethod(advance_chain)
 
     @model_validator(mode="after")
@@ -91,7 +91,7 @@ class NoseHooverChain(Deterministic):
         if self.masses is not None and "length" in self.model_fields_set and len(self.masses) != self.length:
             raise ValueError(f"masses: {len(self.masses)} are given for a chain of length {self.length}")
         if self.masses is not None and not self.masses:
-            raise ValueError("masses: a chain has one thermostat at least")
+            raise ValueError("masses: a chain has at least one thermostat")
         return self
 
     def thermostat_masses(self, thermal: float, kT: float) -> np.ndarray:

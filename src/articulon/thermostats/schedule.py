@@ -15,7 +15,7 @@ class TemperatureTable(Declaration):
     """A temperature over time, from time zero to the end of the run or beyond."""
 
     times: Annotated[tuple[Quantity, ...], Dimension("time")]
-    """Knots, increasing, the first at zero [time]."""
+    """Knots [time], increasing, the first at zero."""
     values: Annotated[tuple[Quantity, ...], Dimension("temperature", minimum=0)]
     """T at the knots [temperature]."""
     interpolation: Literal["steps", "linear"] = "linear"
@@ -26,11 +26,11 @@ class TemperatureTable(Declaration):
         if len(self.times) != len(self.values):
             raise ValueError(f"has {len(self.times)} times and {len(self.values)} values; give as many of each")
         if len(self.times) < 2:
-            raise ValueError("needs two knots at least; a constant temperature is one number")
+            raise ValueError("needs at least two knots; a constant temperature is one number")
         return self
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """A copy in the given units; raises CaseError where the times do not increase from zero."""
+        """Return a copy in the given units; raises CaseError if the times do not increase from zero."""
         table = super().resolved(units, where)
         times = [float(time) for time in table.times]
         if times[0] != 0.0:
@@ -46,7 +46,7 @@ Temperature: TypeAlias = Annotated[Quantity | TemperatureTable, Dimension("tempe
 
 
 def check_schedule(temperature: Quantity | TemperatureTable, duration: float, where: str) -> None:
-    """Raises CaseError for a table that ends before the run does [time]."""
+    """Raises CaseError for a table that ends before the run [time]."""
     if isinstance(temperature, TemperatureTable) and float(temperature.times[-1]) < duration * (1.0 - 1e-9):
         raise CaseError(
             f"{where}.times: the table ends at {float(temperature.times[-1]):.9g}, before the run's duration of "
@@ -55,7 +55,7 @@ def check_schedule(temperature: Quantity | TemperatureTable, duration: float, wh
 
 
 def schedule_arrays(temperature: Quantity | TemperatureTable) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Knots, temperatures there, and whether they are joined by straight lines."""
+    """Return the knots, their temperatures, and whether these are interpolated linearly."""
     if isinstance(temperature, TemperatureTable):
         knots, values = (np.array([float(v) for v in column]) for column in (temperature.times, temperature.values))
         return knots, values, temperature.interpolation == "linear"
@@ -64,7 +64,7 @@ def schedule_arrays(temperature: Quantity | TemperatureTable) -> tuple[np.ndarra
 
 @jit
 def temperature_at(times, temperatures, linear, time):
-    """T of a table at a time; the last value beyond its end."""
+    """T of a table at a time; beyond its end the last value."""
     low, high = 0, times.size
     while high - low > 1:
         middle = (low + high) // 2

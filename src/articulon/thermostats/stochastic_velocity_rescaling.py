@@ -13,9 +13,10 @@ from articulon.thermostats.schedule import target
 
 @jit
 def gamma_number(shape, seed, stream, count, index):
-    """A number of the gamma distribution with the given shape and scale 1; draws by indices from ``index`` on.
+    """Draw a number from the gamma distribution of the given shape and scale 1, with draws numbered from ``index`` on.
 
-    Marsaglia and Tsang, ACM Trans. Math. Softw. 26, 363, 2000; a shape below 1 by U^{1/shape} times that of shape + 1.
+    Marsaglia and Tsang, ACM Trans. Math. Softw. 26, 363, 2000; for a shape below 1 U^{1/shape} times a draw for shape +
+    1.
     """
     boost = 1.0
     if shape < 1.0:
@@ -34,7 +35,7 @@ def gamma_number(shape, seed, stream, count, index):
 
 @jit
 def sum_of_squares(number, seed, stream, count, index):
-    """Sum of the squares of a number of standard normal ones."""
+    """Sum of the squares of a number of standard normal draws."""
     if number == 0:
         return 0.0
     return 2.0 * gamma_number(0.5 * number, seed, stream, count, index)
@@ -42,7 +43,7 @@ def sum_of_squares(number, seed, stream, count, index):
 
 @first_class
 def rescale(bath, kinetic, time, h, count, factor, variables, works):
-    """The factor after a time h (Bussi and Parrinello, Comput. Phys. Commun. 179, 26, 2008, appendix)."""
+    """Factor of the speeds after a time h (Bussi and Parrinello, Comput. Phys. Commun. 179, 26, 2008, appendix)."""
     if not kinetic > 0.0:
         return 1.0
     N, seed, stream = bath.constants[DEGREES_OF_FREEDOM], bath.choice[SEED], bath.choice[STREAM]
@@ -50,7 +51,7 @@ def rescale(bath, kinetic, time, h, count, factor, variables, works):
     mean = target(bath, time + 0.5 * h) / (2.0 * kinetic)
     normal, _ = normal_pair(seed, stream, count, 0)
     others = sum_of_squares(int(N) - 1, seed, stream, count, 1)
-    # One component of the speeds moves as under friction and noise, the others add their squares.
+    # One component of the speeds moves under friction and noise; the squares of the others are drawn directly.
     along = math.sqrt(c) + math.sqrt((1.0 - c) * mean) * normal
     squared = along * along + (1.0 - c) * mean * others
     works[THERMOSTAT] += (squared - 1.0) * kinetic
@@ -58,20 +59,20 @@ def rescale(bath, kinetic, time, h, count, factor, variables, works):
 
 
 class StochasticVelocityRescaling(BaseThermostat):
-    """All speeds are multiplied by one random number that carries the kinetic energy through
-    dK = (N k T/2 − K) dt/τ + 2 √(K k T/2τ) dW, exactly.
+    """Multiplies all speeds by one random number, such that the kinetic energy follows dK = (N k T/2 − K) dt/τ + 2 √(K
+    k T/2τ) dW, exactly.
 
-    Ensemble: canonical, where the motion by itself spreads energy over all degrees of freedom; the distribution of the
-    kinetic energy is exact for any τ and step. Dynamics are hardly disturbed, a total momentum of zero stays zero. A
-    model at rest is not set in motion. Conserved but for the errors of the rule: K + Φ less the thermostat's work.
+    Ensemble: canonical if the motion itself distributes energy over all degrees of freedom; the distribution of the
+    kinetic energy is exact for any τ and step. Dynamics are hardly disturbed, and a total momentum of zero stays zero.
+    A model at rest stays at rest. Conserved up to the integrator's errors: K + Φ minus the thermostat's work.
     """
 
     kind: Literal["stochastic-velocity-rescaling"] = "stochastic-velocity-rescaling"
     time: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
-    """τ, in which an excess of kinetic energy decays to 1/e [time]."""
+    """τ, the time in which an excess of kinetic energy decays to 1/e [time]."""
     way: ClassVar[int] = SCALES
     advance = staticmethod(rescale)
 
     def numbers(self) -> tuple[float, float, float]:
-        """τ."""
+        """Return τ."""
         return 0.0, 0.0, float(self.time)

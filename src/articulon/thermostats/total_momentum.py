@@ -1,4 +1,4 @@
-"""The total momentum of a model: whether its forces keep it, and how it is taken out of the initial speeds."""
+"""Conservation of a model's total momentum, and its removal from the initial speeds."""
 
 import numpy as np
 
@@ -12,15 +12,15 @@ OUTSIDE = "acts from outside on the model"
 
 
 def sites_on_ground(model: Model) -> bool:
-    """Whether a site is fixed to the ground, which takes up what acts on it."""
+    """Whether a site is fixed to the ground, which absorbs the forces on it."""
     return bool((model.sites.body < 0).any()) or bool((model.link[model.sites.body] < 0).any())
 
 
 def check_momentum_is_kept(model: Model, where: str) -> None:
-    """Raises CaseError where something changes the total momentum of a model."""
+    """Raises CaseError if something changes the total momentum of a model."""
     reason = _changed_by(model)
     if reason is not None:
-        raise CaseError(f"{where}.centre_of_mass: {reason}, so the total momentum does not stay removed; use 'free'")
+        raise CaseError(f"{where}.centre_of_mass: {reason}, so the total momentum does not stay zero; use 'free'")
 
 
 def keeps_momentum(model: Model) -> bool:
@@ -33,11 +33,14 @@ def _changed_by(model: Model) -> str | None:
     roots = forest.tree[:-1]
     for root in roots.tolist():
         if int(forest.kind[root]) not in UNBOUND:
-            return f"the joint of '{model.names[int(model.head[root])]}' ties its tree to the ground"
+            return f"the joint of '{model.names[int(model.head[root])]}' connects its tree to the ground"
+        start = int(forest.u_start[root])
+        if model.armature is not None and model.armature[start : start + 3].any():
+            return f"the armature of '{model.names[int(model.head[root])]}' is an inertia against the ground"
     if model.loops.kind.size and ((model.loops.link_a < 0) | (model.loops.link_b < 0)).any():
-        return "a loop is closed with the ground"
+        return "a loop is closed through the ground"
     if model.box is not None and "reflecting" in model.box.boundaries:
-        return "the box has walls that throw particles back"
+        return "the box has reflecting walls"
     on_ground = sites_on_ground(model)
     for k, force in enumerate(model.forces):
         if hasattr(force, "momentum_changes"):
@@ -50,7 +53,8 @@ def _changed_by(model: Model) -> str | None:
 
 
 def without_momentum(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Speeds (nu,) with the velocity of the centre of mass taken off every tree; all trees are free to move."""
+    """Return speeds (nu,) with the centre-of-mass velocity subtracted from every tree; all trees must be free to
+    move."""
     forest, result = model.forest, u.copy()
     velocity = momentum(model, q, u)[:3] / forest.mass.sum()
     roots = forest.tree[:-1]

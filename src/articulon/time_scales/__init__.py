@@ -1,1 +1,1 @@
-"""Time scales that bound a step: of contacts, of thermal motion, and of the windows in which noise is held."""
+"""Time scales that limit a step: of contacts, of thermal motion, and of held noise."""

@@ -1,4 +1,4 @@
-"""How fast spheres can be expected to meet each other and the walls of a model, before anything has moved."""
+"""Estimate the speeds at which spheres will meet each other and the walls of a model, before a run."""
 
 import math
 
@@ -13,13 +13,13 @@ from articulon.model import Model
 
 
 def expected_speed(model: Model, law: Contact) -> float:
-    """The largest speed at which spheres can be expected to meet [velocity]: what they begin with and what gravity adds
-    on the way from the highest sphere to the lowest sphere or wall, and what walls move with."""
+    """Compute the largest expected speed of a collision [velocity]: initial speeds, the gain by gravity from the
+    highest sphere to the lowest sphere or wall, and the speed of walls."""
     spheres = np.flatnonzero(model.sites.radius > 0.0)
     every = sphere_centres(model, *body_poses(model, model.q0))
     centres, velocities = every[spheres], sphere_velocities(model, model.q0, model.u0, every)[spheres]
     walls = parts_of(law.walls, model, "walls")
-    # Two that come at each other from two sides.
+    # Consider two spheres that move towards each other.
     fastest = max(float(np.linalg.norm(np.ptp(velocities, axis=0))), float(np.linalg.norm(velocities, axis=1).max()))
     moving = max((wall_speed(wall, centres) for wall in walls), default=0.0)
     weight = sum(
@@ -36,8 +36,9 @@ def expected_speed(model: Model, law: Contact) -> float:
 
 
 def wall_speed(wall: WallPart, centres: np.ndarray) -> float:
-    """The largest speed of a wall's surface where spheres can be: its velocity, 2π f A of a swing, and ω times how far
-    its surface, or of one without end the farthest sphere, is from the point about which it turns [velocity]."""
+    """Compute the largest speed of a wall's surface where spheres can be [velocity]: its velocity, 2π f A of an
+    oscillation, and ω times the distance from the centre of rotation to its surface, or for an infinite wall to the
+    farthest sphere."""
     point, velocity, amplitude, turning = (wall.motion[k : k + 3] for k in (0, 3, 6, 9))
     omega = float(np.linalg.norm(turning))
     arm = 0.0
@@ -53,8 +54,8 @@ def wall_speed(wall: WallPart, centres: np.ndarray) -> float:
 
 
 def wall_depth(wall: WallPart, down: np.ndarray) -> float:
-    """How far down the lowest place of a wall is where spheres can come to lie, at t = 0; −∞ where it has none, such as
-    a ceiling or a shaft without a floor [length]."""
+    """Compute the depth of a wall's lowest point on which spheres can rest, at t = 0 [length]; −∞ if there is none, as
+    for a ceiling or a shaft without a floor."""
     along = float(wall.motion[:3] @ down)
     if wall.surface is not None:
         return along + float((wall.surface.vertices @ down).max())

@@ -1,9 +1,9 @@
-"""Which step a run with contacts allows, by its materials, its spheres, and how fast they can meet.
+"""Step limits of a run with contacts, from its materials, its spheres, and their expected speeds.
 
-The recommended step is a twentieth of the shorter of two times: that of a collision, which without damping is then off
-by less than a thousandth, and that of a Rayleigh wave across a grain, which is the shorter one under Hertz's law. What
-damped collisions return is off by more, as docs/grains.md has it. Beyond the limit, velocity Verlet makes the stiffest
-spring of a contact swing ever wider, 2/ω, or a wave passes a whole grain in a step.
+The recommended step is a twentieth of the shorter of two times: that of a collision, whose error without damping is
+then below a thousandth, and that of a Rayleigh wave across a grain, which is the shorter one under Hertz's law. The
+error of damped collisions is larger, see docs/grains.md. Beyond the limit, velocity Verlet is unstable for the stiffest
+contact spring, at 2/ω, or a wave crosses a whole grain in a step.
 """
 
 from __future__ import annotations
@@ -32,36 +32,36 @@ from articulon.time_scales.contact_speeds import expected_speed
 from articulon.units import UnitSystem
 
 ROLLS = 3.5
-"""A sphere's surface is moved by a tangential force as a mass of 2/7 of its own would be, since it turns."""
+"""Inverse effective mass of a sphere's surface in rolling: against a tangential force it moves like 2/7 of the mass."""
 
 
 @dataclass(frozen=True)
 class PairScale:
-    """The times of a pair of materials, of the lightest spheres that there are of them."""
+    """Times of a pair of materials, for their lightest spheres."""
 
     kinds: tuple[str, str]
     """The two materials."""
     wall: bool
     """Whether the second is a wall."""
     mass: float
-    """m* [mass]."""
+    """Effective mass m* [mass]."""
     radius: float
-    """R* [length]."""
+    """Effective radius R* [length]."""
     modulus: float
     """E* of Hertz's law [pressure], 0 for a linear spring."""
     stiffness: float
     """k of a linear spring [force/length], 0 with Hertz's law."""
     speed: float
-    """At which they are taken to meet [velocity]."""
+    """Expected collision speed [velocity]."""
     collision: float
-    """How long a collision lasts at it [time]."""
+    """Duration of a collision at that speed [time]."""
     overlap: float
-    """How deep it goes, by the radius of the smaller sphere."""
+    """Largest overlap at that speed, relative to the radius of the smaller sphere."""
     limit: float
-    """Step beyond which the stiffest spring of the contact is not stable [time]."""
+    """Step above which the stiffest contact spring is unstable [time]."""
 
     def collision_at(self, speed: float) -> float:
-        """How long a collision lasts at another speed [time]."""
+        """Return the duration of a collision at another speed [time]."""
         if self.modulus:
             return hertz_time(self.mass, self.radius, self.modulus, speed)
         return self.collision
@@ -69,29 +69,29 @@ class PairScale:
 
 @dataclass(frozen=True)
 class GrainScale:
-    """The Rayleigh time of a material, of the sphere of it that has the shortest."""
+    """Rayleigh time of a material, for the sphere with the shortest one."""
 
     kind: str
     """The material."""
     radius: float
-    """Of that sphere [length]."""
+    """Radius of that sphere [length]."""
     density: float
-    """Of the body that carries it, as if that were the sphere [mass/length³]."""
+    """Density from the mass of the body that carries it and the volume of the sphere [mass/length³]."""
     time: float
-    """[time]; infinity for linear springs, which have no waves."""
+    """Rayleigh time [time]; infinity for linear springs, which have no waves."""
 
 
 @dataclass(frozen=True)
 class ContactScales:
-    """What bounds the step of a model with contacts."""
+    """Time scales that limit the step of a model with contacts."""
 
     speed: float
-    """The largest speed at which spheres are expected to meet: what they begin with, what walls move with, and what
-    gravity gives on the way to the lowest sphere or wall [velocity]."""
+    """Largest expected collision speed, from the initial speeds, the speed of walls, and the gain by gravity down to
+    the lowest sphere or wall [velocity]."""
     grains: tuple[GrainScale, ...]
-    """By material of spheres."""
+    """Scales by material of the spheres."""
     pairs: tuple[PairScale, ...]
-    """By pair of materials."""
+    """Scales by pair of materials."""
 
     @property
     def recommended(self) -> float:
@@ -100,11 +100,17 @@ class ContactScales:
 
     @property
     def limit(self) -> float:
-        """Step that none may exceed [time]."""
+        """Largest allowed step [time]."""
         return min(*(one.time for one in self.grains), *(one.limit for one in self.pairs), math.inf)
 
     def binding(self, velocity_unit: str = "") -> str:
-        """What the limit is that of, in words; the unit of a velocity follows the speed with a space."""
+        """Describe what sets the limit; ``velocity_unit`` follows the speed after a space.
+
+        Parameters
+        ----------
+        velocity_unit
+            Unit of the speed, with a space before it.
+        """
         grain = min(self.grains, key=lambda one: one.time)
         pair = min(self.pairs, key=lambda one: one.limit)
         if grain.time <= pair.limit:
@@ -115,14 +121,14 @@ class ContactScales:
 
 
 def contact_scales(model: Model, speed: float | None = None) -> ContactScales | None:
-    """The times of a model's contacts; None for a model that can have none.
+    """Compute the time scales of a model's contacts; None for a model that can have none.
 
     Parameters
     ----------
     model
         The model.
     speed
-        At which spheres are taken to meet [velocity]; by default what the model lets expect.
+        Collision speed [velocity]; by default that expected for the model.
 
     Raises
     ------
@@ -130,7 +136,7 @@ def contact_scales(model: Model, speed: float | None = None) -> ContactScales | 
         For a speed that is not positive.
     """
     if speed is not None and not 0.0 < speed < math.inf:
-        raise CaseError(f"speed: spheres meet at a speed that is positive, not at {speed:g}")
+        raise CaseError(f"speed: the collision speed must be positive, got {speed:g}")
     law = contact_of(model)
     if law is None or ((model.sites.radius > 0.0).sum() < 2 and not law.walls):
         return None
@@ -145,7 +151,7 @@ def contact_scales(model: Model, speed: float | None = None) -> ContactScales | 
 
 
 def _spheres(model: Model, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Radii of the spheres of a kind, and the masses of what carries them, infinite on the ground."""
+    """Return radii of the spheres of a kind, and the masses of their bodies, infinite on the ground."""
     sites = model.sites
     if kind not in sites.kinds:
         return np.zeros(0), np.zeros(0)
@@ -154,7 +160,7 @@ def _spheres(model: Model, kind: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _grain_scale(law: Contact, kind: str, radius: np.ndarray, mass: np.ndarray) -> GrainScale:
-    # At one material the time goes with R √ρ ∝ √(m/R).
+    # For one material the time is proportional to R √ρ ∝ √(m/R).
     least = int(np.argmin(mass / radius))
     R = float(radius[least])
     density = float(mass[least]) / (4.0 / 3.0 * math.pi * R**3)
@@ -216,7 +222,7 @@ def _pair_scale(
 
 
 def check_contact_step(model: Model, integrator: Any, step: float | None, source: str) -> None:
-    """Raises CaseError for a fixed step beyond the limit, unless ``integrator.force_step`` says that it is meant."""
+    """Raise CaseError for a fixed step beyond the limit, unless ``integrator.force_step`` allows it."""
     if step is None or getattr(integrator, "force_step", None):
         return
     scales = contact_scales(model)
@@ -231,12 +237,12 @@ def check_contact_step(model: Model, integrator: Any, step: float | None, source
 
 
 def unit_symbols(units: UnitSystem) -> tuple[str, str]:
-    """Symbols of the units of time and velocity; empty ones for reduced units."""
+    """Return the symbols of the units of time and velocity; empty for reduced units."""
     return ("", "") if units.time is None else (units.symbols[2], units.label("velocity"))
 
 
 def with_unit(value: float, symbol: str, digits: int = 3) -> str:
-    """A number with so many significant digits and its unit, if it has one."""
+    """Format a number with this many significant digits and its unit, if it has one."""
     return f"{value:.{digits}g} {symbol}".rstrip()
 
 

@@ -1,5 +1,5 @@
-"""How long the step of a fixed rule and the held windows of noise are, so that whole numbers of them fill the time
-between frames: a frame then falls on a boundary of windows whatever the rule, and variants share a noise path."""
+"""Lengths of fixed steps and of held noise windows, such that whole numbers of them fill the time between frames: a
+frame then falls on a window boundary under every integrator, and variants share a noise path."""
 
 import math
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from articulon.model import Model
 from articulon.units import UnitSystem
 
 MOST_STEPS = 1e15
-"""Steps of a run: three years at ten million a second, which is faster than any machine is."""
+"""Largest number of steps in a run: three years at ten million per second, faster than any machine."""
 _SAME = 1e-9
-"""Relative difference of times that are the same but for the rounding of what a user writes."""
+"""Relative difference below which times are equal up to the rounding of user input."""
 
 
 class Timed(Protocol):
-    """What the windows follow from; a case is one."""
+    """The inputs that determine the windows; a case is one."""
 
     @property
     def source(self) -> str:
-        """What messages begin with."""
+        """Prefix of messages."""
         ...
 
     @property
     def units(self) -> UnitSystem:
-        """The units of its times."""
+        """Unit system of its times."""
         ...
 
     @property
@@ -42,22 +42,22 @@ class Timed(Protocol):
 
     @property
     def run(self) -> Any:
-        """What has a ``duration``, the ``interval`` between frames, and the ``seed`` of the noise."""
+        """Object with ``duration``, ``interval`` between frames, and ``seed`` of the noise."""
         ...
 
 
 @dataclass(frozen=True)
 class Windows:
-    """The times that a run is cut into."""
+    """Time windows of a run."""
 
     window: float
-    """Length of the finest windows of noise [time]."""
+    """Length of the finest noise windows [time]."""
     average: int
-    """Fine windows in each held one."""
+    """Number of fine windows in each held window."""
     step: float | None
-    """Step of a rule of equal steps [time]; None where the steps vary, or end on what they meet."""
+    """Step of an integrator with equal steps [time]; None if the steps vary, or are cut at frames."""
     notes: tuple[str, ...]
-    """What was changed from what the case says, for the summary."""
+    """Changes to the case's values, for the summary."""
 
     @property
     def held(self) -> float:
@@ -66,22 +66,22 @@ class Windows:
 
 
 def frame_interval(case: Timed) -> float:
-    """Time between frames [time]."""
+    """Return the time between frames [time]."""
     return float(case.run.interval)
 
 
 def windows_of(case: Timed, model: Model) -> Windows:
-    """The windows of a run.
+    """Return the time windows of a run.
 
-    A held window is ``window`` times ``average`` of the Brownian forces; by default, the step of the friction-implicit
-    or the overdamped rule, or a quarter of the fastest relaxation time m/β divided by the policy's ``noise_factor``. It
-    is shortened to the nearest whole fraction of the time between frames, and so is the step of every rule of equal
-    steps.
+    A held window is ``window`` times ``average`` of the Brownian forces. By default it is the step of the
+    friction-implicit or the overdamped integrator, or a quarter of the fastest relaxation time m/β divided by the
+    policy's ``noise_factor``. It is shortened to the nearest whole fraction of the time between frames, and so is the
+    step of every integrator with equal steps.
 
     Raises
     ------
     CaseError
-        Where the windows of noise are not the steps of a rule that holds the noise for one.
+        If an integrator holds the noise for one step, but the noise windows differ from its steps.
     """
     for key in ("step", "max_step"):
         length = getattr(case.integrator, key, None)
@@ -98,8 +98,8 @@ def windows_of(case: Timed, model: Model) -> Windows:
         if holds and given is not None and abs(given - wanted) > _SAME * wanted:
             raise CaseError(
                 f"{case.source}: forces.brownian.window times forces.brownian.average is {given:.9g} {unit}, but the "
-                f"{case.integrator.rule} rule holds the noise for one step and integrator.step is {wanted:.9g} {unit}; "
-                "make them equal, or leave out the window"
+                f"{case.integrator.rule} integrator holds the noise for one step and integrator.step is {wanted:.9g} "
+                f"{unit}; make them equal, or leave out the window"
             )
         step = fitting_step(interval, wanted)
         if abs(step - wanted) > _SAME * wanted:
@@ -125,22 +125,23 @@ def windows_of(case: Timed, model: Model) -> Windows:
 
 
 def fitting_step(interval: float, step: float) -> float:
-    """The longest step [time], no longer than a given one but for rounding, a whole number of which fills an
+    """Return the longest step [time], up to a given one apart from rounding, of which a whole number fills an
     interval."""
     return interval / _whole(interval, step)
 
 
 def _whole(interval: float, length: float) -> int:
-    """The smallest number of equal parts of an interval that are no longer than the length but for rounding."""
+    """Return the smallest number of equal parts of an interval that do not exceed the length, apart from rounding."""
     parts = interval / length * (1.0 - _SAME) if length > interval / MOST_STEPS else MOST_STEPS + 1.0
     return max(1, math.ceil(parts))
 
 
 def _check_steps(case: Timed, step: float, key: str) -> None:
-    """Raises CaseError for a run of more steps than any machine takes."""
+    """Raise CaseError for a run of more steps than any machine can take."""
     whole = float(case.run.duration)
     if step * MOST_STEPS < whole:
         raise CaseError(
             f"{case.source}: {key}: steps of {step:.3g} or less make more than {MOST_STEPS:.0e} of them over "
-            f"{whole:.6g} {case.units.symbols[2]}, which no machine takes; choose longer steps or a shorter duration"
+            f"{whole:.6g} {case.units.symbols[2]}, more than any machine can take; use longer steps or a shorter "
+            "duration"
         )

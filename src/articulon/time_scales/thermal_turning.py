@@ -1,4 +1,4 @@
-"""Whether a step lets the lightest or smallest body turn too far by thermal motion."""
+"""Check whether thermal motion rotates the lightest or smallest body too far in a step."""
 
 import math
 
@@ -11,12 +11,12 @@ from articulon.model import Model
 from articulon.model.joints import BY_KIND
 
 TURN = 0.2
-"""Angle that a body may turn in a step by thermal motion [rad]; docs/validation.md shows what happens beyond it in
-friction-implicit steps. In overdamped ones averages over rotations are then off by a hundredth or so."""
+"""Largest thermal rotation in a step [rad]; docs/validation.md shows the effect of larger ones in friction-implicit
+steps. In overdamped steps, averages over rotations are then off by about a hundredth."""
 
 
 def turning_note(integrator: object, model: Model, step: float, unit: str) -> str | None:
-    """What to say where Brownian forces turn a body by more than ``TURN`` in a step [time]; None where they do not."""
+    """Return a note if Brownian forces rotate a body by more than ``TURN`` in a step [time], else None."""
     noise = brownian_of(model)
     if noise is None:
         return None
@@ -27,21 +27,22 @@ def turning_note(integrator: object, model: Model, step: float, unit: str) -> st
         turn = math.sqrt(2.0 * kT * step / drag)
         longest = step * (TURN / turn) ** 2 if turn > 0.0 else math.inf
         said += (
-            f"the body with the least rotational drag turns by {turn:.2g} rad in a step; beyond {TURN:g} rad averages "
-            "over rotations have errors above a hundredth"
+            f"the body with the least rotational drag rotates by {turn:.2g} rad in a step; beyond {TURN:g} rad "
+            "averages over rotations have errors above a hundredth"
         )
     else:
         turn = step * math.sqrt(kT / least_inertia(model))
         longest = step * TURN / turn if turn > 0.0 else math.inf
         said += (
-            f"the lightest body turns by {turn:.2g} rad in a step; beyond {TURN:g} rad friction-implicit steps may not "
-            "stay finite"
+            f"the lightest body rotates by {turn:.2g} rad in a step; beyond {TURN:g} rad friction-implicit steps may "
+            "become non-finite"
         )
     return f"{said}, so take at most {longest:.3g} {unit}" if turn > TURN else None
 
 
 def _least_turning_drag(model: Model) -> float:
-    """The least rotational drag of a body whose joint can turn it [mass length²/time]; infinity where none can."""
+    """Return the least rotational drag of a body whose joint can rotate it [mass length²/time]; infinity without
+    one."""
     drag = drag_table(model)
     able = np.isin(model.forest.kind, [kind for kind, joint in BY_KIND.items() if joint.rotates()])
     found = drag.rotational[able[drag.link] & (drag.rotational > 0.0)]

@@ -1,10 +1,9 @@
-"""Which of the speeds that momentum and energy allow a release takes: the ways to choose (physics after Poursina 2012,
-section 3).
+"""Choices of the released speeds among those that momentum and energy allow (after Poursina 2012, section 3).
 
-Momentum fixes the fine speeds as u_c + W x: x (m,) are the relative speeds of what is released, and W (m, nu) says
-how all speeds follow them. Their energy is T_c + bᵀx + ½ xᵀS x, with S the Schur complement of the mass matrix and b
-zero but for driven joints. So x lies on an ellipsoid, and with S = L Lᵀ on a sphere: x = −S⁻¹b + ρ L⁻ᵀz, |z| = 1. There
-every choice is made, which makes them independent of the units of x.
+Momentum fixes the fine speeds as u_c + W x, where x (m,) are the relative speeds of the released axes, and W (m, nu)
+gives the response of all speeds. Their energy is T_c + bᵀx + ½ xᵀS x, with S the Schur complement of the mass matrix
+and b zero except for driven joints. So x lies on an ellipsoid, and with S = L Lᵀ on a sphere: x = −S⁻¹b + ρ L⁻ᵀz, |z| =
+1. Every choice is made on the sphere, which makes it independent of the units of x.
 """
 
 import math
@@ -20,59 +19,59 @@ from numpy.linalg import cholesky
 from articulon.errors import TransitionError
 
 EQUAL = 1e-12
-"""Eigenvalues that differ by less, relative to the smallest, are one."""
+"""Relative difference of eigenvalues that counts as zero, compared with the smallest."""
 NOTHING = 1e-13
-"""A component of the reference below this, relative to the whole, is the rounding of zero."""
+"""Relative size of a component of the reference that counts as a rounding error of zero."""
 ACROSS = 1e-8
-"""A direction with less than this part of a released speed's own has none of its momentum."""
+"""Fraction of a released speed's own momentum below which a direction counts as having none."""
 REACHED = 4 * sys.float_info.epsilon
-"""A length that is off by no more than this is that of the sphere."""
+"""Relative error of a length that counts as rounding on the sphere."""
 MOST_TURNS = 100
 SLACK = 1e-12
-"""Energies this much below the least, relative to the kinetic energy, are the least but for rounding."""
+"""Amount below the minimum energy, relative to the kinetic energy, that counts as rounding."""
 
 
 @dataclass(frozen=True)
 class Ellipsoid:
-    """All x (m,) with bᵀx + ½ xᵀS x = a given energy."""
+    """All x (m,) for which bᵀx + ½ xᵀS x equals a given energy."""
 
     schur: np.ndarray
-    """S, shape (m, m)."""
+    """Schur complement S, shape (m, m)."""
     root: np.ndarray
-    """L with S = L Lᵀ, lower triangular, shape (m, m)."""
+    """Cholesky factor L with S = L Lᵀ, lower triangular, shape (m, m)."""
     centre: np.ndarray
-    """−S⁻¹ b, where the energy is least, shape (m,)."""
+    """Point −S⁻¹ b of minimum energy, shape (m,)."""
     radius: float
-    """ρ = √(2 (energy − least energy))."""
+    """Radius ρ = √(2 (energy − least energy))."""
 
     def point(self, z: np.ndarray) -> np.ndarray:
-        """x (m,) of a direction z (m,) of any length but zero, with its energy to rounding."""
+        """Point x (m,) in the direction z (m,) of any nonzero length, with its energy exact to rounding."""
         y = solve_transposed(self.root, z / np.linalg.norm(z))
         return self.centre + (self.radius / math.sqrt(float(y @ self.schur @ y))) * y
 
     def whitened(self, x: np.ndarray) -> np.ndarray:
-        """Lᵀ (x − centre), shape (m,)."""
+        """Whitened coordinates Lᵀ (x − centre), shape (m,)."""
         return self.root.T @ (x - self.centre)
 
 
 def solve_lower(root: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """L⁻¹ b of a lower triangular matrix, without the checks that take longer than the work."""
+    """Solve L y = b for a lower triangular matrix, without checks that would take longer than the solution."""
     return scipy.linalg.lapack.dtrtrs(root, b, lower=1)[0]
 
 
 def solve_transposed(root: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """L⁻ᵀ b of a lower triangular matrix."""
+    """Solve Lᵀ y = b for a lower triangular matrix L."""
     return scipy.linalg.lapack.dtrtrs(root, b, lower=1, trans=1)[0]
 
 
 def least_energy(schur: np.ndarray, linear: np.ndarray) -> float:
-    """The least of bᵀx + ½ xᵀS x, −½ bᵀS⁻¹b."""
+    """Minimum −½ bᵀS⁻¹b of bᵀx + ½ xᵀS x."""
     y = solve_lower(cholesky(schur), linear)
     return -0.5 * float(y @ y)
 
 
 def ellipsoid(schur: np.ndarray, linear: np.ndarray, energy: float) -> Ellipsoid:
-    """The ellipsoid of an energy, which is not below the least."""
+    """Ellipsoid of an energy, which must not be below the minimum."""
     root = cholesky(schur)
     y = solve_lower(root, linear)
     centre = -solve_transposed(root, y)
@@ -80,22 +79,22 @@ def ellipsoid(schur: np.ndarray, linear: np.ndarray, energy: float) -> Ellipsoid
 
 
 def nearest(metric: np.ndarray, surface: Ellipsoid, reference: np.ndarray) -> np.ndarray:
-    """The x of the ellipsoid that is nearest to a reference (m,): the least (x − reference)ᵀ G (x − reference).
+    """Point x of the ellipsoid nearest to a reference (m,): the minimum of (x − reference)ᵀ G (x − reference).
 
-    With G = R Rᵀ and the singular values σ of (R⁻¹ L)ᵀ the axes of either are the same, and the squares of distances
-    along them are λ = 1/σ²: so the smallest, which decide, are the most exact. Along them the secular equation is
-    solved.
+    With G = R Rᵀ and the singular values σ of (R⁻¹ L)ᵀ both forms have the same axes, and the squared distances along
+    them are λ = 1/σ², so that the smallest, which decide, are the most accurate. The secular equation is solved along
+    these axes.
 
-    Where the reference has nothing along the axes of the smallest λ, two or more answers are equally near (the *hard
-    case*). Of these that is taken whose momentum at the first released speed, (S x)₁, is largest; where all have none
-    there, at the second, and so on.
+    If the reference has no component along the axes of the smallest λ, two or more points are equally near (the *hard
+    case*). Of these, the one with the largest momentum at the first released speed, (S x)₁, is chosen; if all have none
+    there, the second speed decides, and so on.
 
     Parameters
     ----------
     metric
-        G, positive definite (m, m).
+        Metric G, positive definite (m, m).
     surface
-        Where x has to be.
+        Ellipsoid that contains x.
     reference
         Relative speeds (m,).
     """
@@ -110,7 +109,8 @@ def nearest(metric: np.ndarray, surface: Ellipsoid, reference: np.ndarray) -> np
 
 
 def _rule(axes: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """The direction in the span of some axes (m, k) with most momentum at the first speed that has any, shape (k,)."""
+    """Direction in the span of some axes (m, k) with the largest momentum at the first speed that has any, shape
+    (k,)."""
     for j in range(len(root)):
         momentum = root[j]  # Lᵀ e_j: (S x)_j = ρ zᵀ Lᵀ e_j
         found = axes.T @ momentum
@@ -123,25 +123,25 @@ def _rule(axes: np.ndarray, root: np.ndarray) -> np.ndarray:
 def nearest_on_sphere(
     ratios: np.ndarray, first: np.ndarray, p: np.ndarray, radius: float, rule: np.ndarray
 ) -> np.ndarray:
-    """ζ (m,) with |ζ| = radius and the least Σ λ_i (ζ_i − p_i)².
+    """Point ζ (m,) with |ζ| = radius and minimum Σ λ_i (ζ_i − p_i)².
 
     ζ_i = λ_i p_i/(λ_i + μ), with the μ > −λ₁ that solves the secular equation Σ (λ_i p_i/(λ_i + μ))² = radius²
     (Moré and Sorensen, SIAM J. Sci. Stat. Comput. 4, 1983). The unknown is ν = 1 + μ/λ₁,
-    so that an answer near the pole is as exact as any; 1/√ of the sum is concave in it, and Newton's method from the
-    left climbs to the root without passing it.
+    so that a solution near the pole is as accurate as any. The function 1/√ of the sum is concave in ν, and Newton's
+    method from the left converges to the root without overshooting.
 
     Parameters
     ----------
     ratios
-        λ_i/λ₁, ascending (m,).
+        Ratios λ_i/λ₁, ascending (m,).
     first
-        Which of them are 1 (m,).
+        Mask of the ratios that are 1 (m,).
     p
-        The reference (m,).
+        Reference (m,).
     radius
-        Above zero.
+        Radius, positive.
     rule
-        Unit vector among the first, for the hard case (k,).
+        Unit vector among the first axes, for the hard case (k,).
     """
     away = np.where(first, 0.0, ratios - 1.0)
     w = ratios * p
@@ -152,7 +152,7 @@ def nearest_on_sphere(
         if rest <= 1.0:
             result[first] = radius * math.sqrt((1.0 - rest) * (1.0 + rest)) * rule
             return result
-    # Each term alone bounds the root from below, all of them over the smallest distance from above.
+    # Each term alone gives a lower bound of the root; all terms over the smallest distance give an upper bound.
     low, high = float((np.abs(w) / radius - away).max()), float(np.linalg.norm(w)) / radius
     nu = low = max(low, math.ulp(high))
     for _ in range(MOST_TURNS):
@@ -177,7 +177,7 @@ def nearest_on_sphere(
 
 
 def nearest_by_mass(surface: Ellipsoid, reference: np.ndarray) -> np.ndarray:
-    """The x nearest to a reference (m,) in the mass metric, G = S: the reference, scaled about the centre."""
+    """Point x nearest to a reference (m,) in the mass metric, G = S: the reference, scaled about the centre."""
     z = surface.whitened(reference)
     if not np.any(z):
         refuse_mass_without_reference()
@@ -185,37 +185,37 @@ def nearest_by_mass(surface: Ellipsoid, reference: np.ndarray) -> np.ndarray:
 
 
 def refuse_mass_without_reference() -> NoReturn:
-    """All of the ellipsoid is equally far from its centre in the mass metric."""
+    """Raise the error for a missing reference: in the mass metric all points are equally far from the centre."""
     raise TransitionError(
-        "release, metric 'mass': every change that the momentum and the energy allow is as large as any other in this "
-        "metric, so that without a reference it chooses nothing; give a reference that is not zero (the relative "
-        "speeds kept at locking), or take the metric 'euclidean' or the choice 'canonical'"
+        "release, metric 'mass': all changes that momentum and energy allow have the same size in this metric, so "
+        "that a reference is needed; give a nonzero reference (the relative speeds kept at locking), or use the "
+        "metric 'euclidean' or the choice 'canonical'"
     )
 
 
 def published(metric: np.ndarray, surface: Ellipsoid) -> np.ndarray:
-    """The x with the least xᵀG x, as published (Poursina 2012, section 3: J = (u_f − u_c)ᵀ(u_f − u_c)).
+    """Point x with minimum xᵀG x, as published (Poursina 2012, section 3: J = (u_f − u_c)ᵀ(u_f − u_c)).
 
-    Without driven joints that is the eigenvector of G x = λ S x with the smallest λ, all energy in one mode, and −x is
-    as good: of these, and of the span of equal λ, ``nearest`` says which is taken.
+    Without driven joints it is the eigenvector of G x = λ S x with the smallest λ, with all energy in one mode. The
+    solution −x is equivalent; the choice between these, and in the span of equal λ, is that of :func:`nearest`.
     """
     return nearest(metric, surface, np.zeros_like(surface.centre))
 
 
 def on_sphere(surface: Ellipsoid, normals: np.ndarray) -> np.ndarray:
-    """The x in the direction of independent standard normal numbers (m,): uniform on the sphere of z, which is how a
-    canonical distribution lies on a surface of one energy."""
+    """Point x in the direction of independent standard normal numbers (m,), uniform on the sphere of z: the canonical
+    distribution on a surface of constant energy."""
     return surface.point(normals) if surface.radius else surface.centre.copy()
 
 
 def optimised(
     objective: Callable[[np.ndarray], float], surface: Ellipsoid, reference: np.ndarray, tolerance: float = 1e-12
 ) -> np.ndarray:
-    """The x with the least of an objective of x (m,) that SciPy's SLSQP finds, from the reference (m,) if that is not
-    zero and from both ends of every axis of the sphere."""
+    """Point x with the smallest value of an objective of x (m,) found by SciPy's SLSQP, starting from the reference
+    (m,) if it is nonzero, and from both ends of every axis of the sphere."""
     if surface.radius == 0.0:
         return surface.centre.copy()
-    from scipy.optimize import minimize  # a tenth of a second that only this choice needs
+    from scipy.optimize import minimize  # takes a tenth of a second, and only this choice needs it
 
     m = len(reference)
     starts = [*np.eye(m), *-np.eye(m)]
@@ -224,7 +224,7 @@ def optimised(
     best, least = None, math.inf
 
     def value(z: np.ndarray) -> float:
-        usable = np.all(np.isfinite(z)) and np.any(z)  # SLSQP itself leaves numbers where the objective has none
+        usable = np.all(np.isfinite(z)) and np.any(z)  # SLSQP itself visits points where the objective is undefined
         return float(objective(surface.point(z))) if usable else math.inf
 
     for start in starts:
@@ -242,5 +242,5 @@ def optimised(
         if reached < least:
             best, least = surface.point(found.x), reached
     if best is None:
-        raise TransitionError("release: the objective has no finite value anywhere that the search has been")
+        raise TransitionError("release: the objective has no finite value at any point of the search")
     return best

@@ -1,4 +1,4 @@
-"""The relations of a release from the dense mass matrix, in O(n³): for tests and for the benchmark's comparison."""
+"""Relations of a release from the dense mass matrix, in O(n³), for tests and for comparison in the benchmark."""
 
 import numpy as np
 import scipy
@@ -13,9 +13,11 @@ from articulon.transitions.relations import Relations
 def dense_jumps(
     matrix: np.ndarray, jacobian: np.ndarray, locked: np.ndarray, given: np.ndarray, target: np.ndarray | None = None
 ) -> np.ndarray:
-    """Jumps x (columns, nu) with x = ``given`` at locked speeds, J x = ``target`` and no change of the momentum of the
-    free ones but for the loops' impulses: embedded in the mass matrix (nu, nu), the rows of J (rows, nu) by the
-    eigenvectors of J M⁻¹ Jᵀ, as many as are independent."""
+    """Jumps x (columns, nu) with x = ``given`` at locked speeds and J x = ``target``.
+
+    The momentum of the free speeds changes only by the impulses of the loops: in the mass matrix (nu, nu), the rows of
+    J (rows, nu) are represented by the eigenvectors of J M⁻¹ Jᵀ, as many as are independent.
+    """
     free = np.flatnonzero(~locked)
     fixed = np.flatnonzero(locked)
     x = given.T.copy()
@@ -32,14 +34,14 @@ def dense_jumps(
         values, vectors = np.linalg.eigh(scale[:, None] * compliance * scale)
         kept = values > INDEPENDENT**2
         vectors = scale[:, None] * vectors[:, kept]
-        for _ in range(2):  # the second turn removes the rounding of the first
+        for _ in range(2):  # the second iteration removes the rounding of the first
             missing = (0.0 if target is None else target.T) - jacobian @ x
             x[free] += response @ (vectors @ ((vectors.T @ missing) / values[kept, None]))
     return x.T
 
 
 def dense_relations(model: Model, q: np.ndarray, locked: np.ndarray, released: np.ndarray) -> Relations:
-    """What :func:`articulon.transitions.relations.relations` finds, from the mass matrix."""
+    """Result of :func:`articulon.transitions.relations.relations`, computed from the mass matrix."""
     matrix, places = mass_matrix(model, q), np.flatnonzero(released)
     jacobian, rank = np.zeros((0, model.nu)), 0
     if model.loops.kind.size:

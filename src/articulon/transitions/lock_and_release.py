@@ -1,4 +1,4 @@
-"""The public functions: lock and release axes of joints, with the momentum as it was."""
+"""Public functions that lock and release joint axes while conserving momentum."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,33 +22,33 @@ from articulon.transitions.relations import check_loops, generalised_momentum, r
 CHOICES = ("published", "nearest", "canonical")
 METRICS = ("euclidean", "mass")
 STREAM = 3
-"""The stream of random numbers that releases draw from."""
+"""Random number stream of the releases."""
 ENERGY_DRAW, DIRECTION_DRAW = 0, 1
 """Windows of the stream: the window of a draw is twice its number plus one of these."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reservoir:
-    """Energy and relative speeds of axes: what a lock took out, or a release put in."""
+    """Energy and relative speeds of axes, removed by a lock or added by a release."""
 
     axes: np.ndarray
-    """Which speeds (nu,), bool."""
+    """Mask of the speeds (nu,), bool."""
     speeds: np.ndarray
-    """The relative speeds of these axes, zero elsewhere, shape (nu,)."""
+    """Relative speeds of these axes, zero elsewhere, shape (nu,)."""
     energy: float
-    """Kinetic energy that went with them [energy]."""
+    """Kinetic energy removed or added with them [energy]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Transition:
-    """Speeds after axes have been locked or released; the coordinates are as they were."""
+    """Speeds after axes have been locked or released; the coordinates do not change."""
 
     speeds: np.ndarray
-    """u of the whole model, shape (nu,)."""
+    """Speeds u of the whole model, shape (nu,)."""
     locked: np.ndarray
-    """Which speeds are locked afterwards (nu,), bool."""
+    """Mask of the speeds that are locked afterwards (nu,), bool."""
     kept: Reservoir
-    """What a lock took out, or a release put in."""
+    """Energy and speeds removed by a lock, or added by a release."""
     energy_before: float
     """Kinetic energy before [energy]."""
     energy_after: float
@@ -58,12 +58,12 @@ class Transition:
 def lock(
     model: Model, q: np.ndarray, u: np.ndarray, axes: Axes, *, locked: Any = None, time: float = 0.0
 ) -> Transition:
-    """Lock axes of joints: the one set of speeds of the coarser model that has the momentum of the finer one.
+    """Lock joint axes: find the speeds of the coarser model with the momentum of the finer one.
 
-    The momentum of every element, projected on the motions that the coarser model allows, stays as it was (Poursina
-    2012, L^{c/c} = L^{f/c}): u_c is u_f projected, in the metric of the mass matrix, on the speeds that are zero at
-    locked axes and keep all loops. No other speeds of the coarse model are nearer to u_f in that metric, and the energy
-    never grows but by the work of driven joints. O(n), by divide and conquer.
+    The momentum of every element, projected onto the motions of the coarser model, is conserved (Poursina 2012, L^{c/c}
+    = L^{f/c}): u_c is the projection of u_f, in the metric of the mass matrix, onto the speeds that are zero at locked
+    axes and satisfy all loop constraints. No other speeds of the coarse model are nearer to u_f in that metric, and the
+    energy can only grow by the work of driven joints. O(n), by divide and conquer.
 
     Parameters
     ----------
@@ -72,30 +72,30 @@ def lock(
     q, u
         Coordinates (nq,) and speeds (nu,).
     axes
-        What to lock: a body's name (all axes of the joint that carries it, and all its modes), ``("body", k)``,
+        Axes to lock: a body's name (all axes of the joint that carries it, and all its modes), ``("body", k)``,
         ``("body", "wx")`` or ``("body", "mode2")`` for one of them, a list of these, or a mask over the speeds (nu,),
         bool.
     locked
-        What is locked already, in the same words; None is nothing.
+        Axes that are already locked, in the same form; None for none.
     time
-        At which driven coordinates are looked up [time].
+        Time at which driven coordinates are evaluated [time].
 
     Returns
     -------
     Transition
-        ``kept`` has the energy and the relative speeds that are lost, for :func:`release`.
+        ``kept`` has the removed energy and relative speeds, for :func:`release`.
 
     Raises
     ------
     TransitionError
-        For an axis that does not exist, is locked already, is driven, or is needed by a loop, by their names.
+        For an axis that does not exist, is already locked, is driven, or is needed by a loop; the message names it.
     """
     q, speeds, time = _state(model, q, u, "lock", time)
     before = mask_of(model, locked, "lock, locked")
     changed = mask_of(model, axes, "lock")
     if not changed.any():
-        raise TransitionError("lock: no axis is named; name a body, ('body', axis), or give a mask over the speeds")
-    _refuse(model, changed & before, "lock: {} is locked already; name only axes that are free")
+        raise TransitionError("lock: no axis is given; give a body, ('body', axis), or a mask over the speeds")
+    _refuse(model, changed & before, "lock: {} is already locked; name only free axes")
     _still(model, speeds, before, "lock")
     for drive in np.flatnonzero(model.loops.speed >= 0).tolist():
         if changed[model.loops.speed[drive]]:
@@ -109,7 +109,7 @@ def lock(
     found = jumps(model, q, after, np.where(after, -speeds, 0.0)[None], target)
     check_loops(model, q, before, changed, found)
     coarse = np.where(after, 0.0, speeds + found.speeds[0])
-    # T_f − T_c = bᵀx + ½ xᵀS x: a difference of the two energies would leave nothing but their rounding on long chains.
+    # T_f − T_c = bᵀx + ½ xᵀS x: on long chains the difference of the two energies would be dominated by rounding.
     energy = -0.5 * float(speeds @ np.where(after, found.impulses[0], 0.0))
     if model.drives:
         energy -= float(found.speeds[0] @ generalised_momentum(model, q, coarse))
@@ -134,11 +134,11 @@ def release(
     seed: int = 0,
     draw: int = 0,
 ) -> Transition:
-    """Release locked axes: speeds of the finer model with the momentum of the coarser one and a given energy.
+    """Release locked axes: find speeds of the finer model with the momentum of the coarser one and a given energy.
 
-    Momentum leaves the relative speeds x (m,) of the released axes open: the speeds are u_c + W x, with W from
-    L^{c/c} = L^{f/c}, and their energy is T_c + ½ xᵀS x, S the Schur complement of the mass matrix (with driven joints
-    a linear term joins it). The energy leaves an ellipsoid of them, and ``choice`` says which point of it is taken.
+    Momentum does not determine the relative speeds x (m,) of the released axes: the speeds are u_c + W x, with W from
+    L^{c/c} = L^{f/c}, and their energy is T_c + ½ xᵀS x, with S the Schur complement of the mass matrix (and a linear
+    term for driven joints). The energy restricts x to an ellipsoid, and ``choice`` selects a point on it.
 
     Parameters
     ----------
@@ -147,49 +147,50 @@ def release(
     q, u
         Coordinates (nq,) and speeds (nu,), zero at locked axes.
     axes
-        What to release, in the words of :func:`lock`.
+        Axes to release, in the form of :func:`lock`.
     choice
-        ``"published"``: the least ‖u_f − u_c‖² (Poursina 2012, section 3). It puts all energy into one mode, the
-        eigenvector of (W Wᵀ) x = λ S x with the smallest λ; of ±x, or of several such modes, that with most momentum at
-        the first released axis. ``"nearest"``: the nearest to ``reference`` in a ``metric``. ``"canonical"``: a uniform
-        draw on the ellipsoid. Or a function of the model's speeds (nu,) whose least value SciPy's SLSQP finds.
+        ``"published"``: the minimum of ‖u_f − u_c‖² (Poursina 2012, section 3). It puts all energy into one mode, the
+        eigenvector of (W Wᵀ) x = λ S x with the smallest λ; of ±x, or of several such modes, the one with the largest
+        momentum at the first released axis. ``"nearest"``: the point nearest to ``reference`` in a ``metric``.
+        ``"canonical"``: a uniform draw on the ellipsoid. Or a function of the model's speeds (nu,), minimised by
+        SciPy's SLSQP.
     metric
-        Of ``"nearest"``: ``"euclidean"``, over all speeds of the model, or ``"mass"``, by the mass matrix, which needs
-        a reference.
+        Metric of ``"nearest"``: ``"euclidean"``, over all speeds of the model, or ``"mass"``, by the mass matrix, which
+        needs a reference.
     energy
-        Kinetic energy of the model afterwards [energy].
+        Kinetic energy of the model after the release [energy].
     temperature
-        The kinetic temperature afterwards instead [temperature]: ½ k T for each degree of freedom of then.
+        Kinetic temperature after the release, instead of an energy [temperature]: ½ k T for each degree of freedom.
     share
-        Temperature of an equilibrium from which the released axes get their share instead, drawn with ``seed``: ½ k T
-        times the sum of m squares of normal numbers, ½ m k T in the mean.
+        Temperature of an equilibrium from which the energy of the released axes is drawn with ``seed``, instead of the
+        above: ½ k T times the sum of m squared normal numbers, ½ m k T on average.
     reservoir
-        What a lock of just these axes kept: its energy is put back unless one of the three above is given. Its relative
-        speeds are the reference unless another is given.
+        Result ``kept`` of a lock of exactly these axes: its energy is restored unless one of the three above is given,
+        and its relative speeds are the reference unless another is given.
     reference
-        Relative speeds (nu,), read at the released axes; None is those of the reservoir, or zero.
+        Relative speeds (nu,), used at the released axes; None for those of the reservoir, or zero.
     locked
-        What is locked now, in the same words; None is just ``axes``.
+        Axes that are locked now, in the same form; None for exactly ``axes``.
     seed, draw
-        Of the random numbers, and the number of the draw: the same two give the same speeds.
+        Seed of the random numbers, and number of the draw: the same two give the same speeds.
 
     Returns
     -------
     Transition
-        ``kept`` has the energy and the relative speeds that were put in.
+        ``kept`` has the energy and the relative speeds that were added.
 
     Raises
     ------
     TransitionError
-        For an axis that does not exist or is not locked, a target below the least energy that the momentum allows (it
-        names that energy), the mass metric without a reference, or targets that do not go together.
+        For an axis that does not exist or is not locked, a target below the minimum energy that the momentum allows
+        (the message gives that energy), the mass metric without a reference, or conflicting targets.
     """
     q, speeds, _ = _state(model, q, u, "release", 0.0)
     changed = mask_of(model, axes, "release")
     if not changed.any():
-        raise TransitionError("release: no axis is named; name a body, ('body', axis), or give a mask over the speeds")
+        raise TransitionError("release: no axis is given; give a body, ('body', axis), or a mask over the speeds")
     before = changed if locked is None else mask_of(model, locked, "release, locked")
-    _refuse(model, changed & ~before, "release: {} is not locked; name only axes that are")
+    _refuse(model, changed & ~before, "release: {} is not locked; name only locked axes")
     _still(model, speeds, before, "release")
     _check_choice(choice, metric, reference, reservoir)
     seed = checked_seed(seed, "release, seed", TransitionError)
@@ -206,8 +207,8 @@ def release(
     )
     if not placed >= least - choices.SLACK * coarse_energy:
         raise TransitionError(
-            f"release: the kinetic energy asked for is {coarse_energy + placed:.9g}, and the momentum allows none "
-            f"below {coarse_energy + least:.9g} {model.units.label('energy')}; ask for at least that"
+            f"release: the requested kinetic energy is {coarse_energy + placed:.9g}, but the momentum requires at "
+            f"least {coarse_energy + least:.9g} {model.units.label('energy')}; request at least that"
         )
     surface = choices.ellipsoid(related.schur, linear, placed)
     if reference is None:
@@ -234,7 +235,7 @@ def release(
 
 
 def _state(model: Any, q: Any, u: Any, where: str, time: Any) -> tuple[np.ndarray, np.ndarray, float]:
-    """Coordinates, speeds and a time that are what they should be; raises ModelError or TransitionError."""
+    """Coordinates, speeds and a time after validation; raises ModelError or TransitionError."""
     check_model(model, where)
     try:
         refuse_armature(model, where)
@@ -256,7 +257,7 @@ def _check_choice(choice: Any, metric: str, reference: Any, reservoir: Reservoir
     if not (isinstance(metric, str) and metric in METRICS):
         raise TransitionError(f"release: unknown metric {shown(metric)}; choose one of {', '.join(METRICS)}")
     if reservoir is not None and not isinstance(reservoir, Reservoir):
-        raise TransitionError(f"release, reservoir: expected what a lock kept, got {shown(reservoir)}")
+        raise TransitionError(f"release, reservoir: expected the result 'kept' of a lock, got {shown(reservoir)}")
     if choice == "nearest" and metric == "mass" and reference is None and reservoir is None:
         choices.refuse_mass_without_reference()
 
@@ -273,11 +274,11 @@ def _placed(
     seed: int,
     draw: int,
 ) -> float:
-    """The energy that goes to the released axes."""
+    """Energy of the released axes."""
     targets = {"energy": energy, "temperature": temperature, "share": share}
     named = [name for name, value in targets.items() if value is not None]
     if len(named) > 1:
-        raise TransitionError(f"release: {' and '.join(named)} are targets of the same energy; give one of them")
+        raise TransitionError(f"release: {' and '.join(named)} are targets of the same energy; give only one")
     units = model.units
     if energy is not None:
         return _quantity(model, energy, "energy", "energy") - coarse_energy
@@ -291,13 +292,12 @@ def _placed(
     if reservoir is not None:
         if not np.array_equal(reservoir.axes, changed):
             raise TransitionError(
-                "release: the reservoir is that of other axes than are released, and how much of its energy is theirs "
+                "release: the reservoir belongs to other axes than those released, and their share of its energy "
                 "is not known; release all of its axes, or give energy, temperature or share"
             )
         return reservoir.energy
     raise TransitionError(
-        "release: how much energy the released axes get is not said; give energy, temperature, share, or the reservoir "
-        "that the lock kept"
+        "release: no energy target is given; give energy, temperature, share, or the reservoir that the lock kept"
     )
 
 
@@ -327,10 +327,11 @@ def _refuse(model: Model, wrong: np.ndarray, message: str) -> None:
 
 
 def _still(model: Model, speeds: np.ndarray, locked: np.ndarray, where: str) -> None:
-    """A locked axis does not move."""
+    """Raises TransitionError unless locked axes have zero speed."""
     moving = locked & (speeds != 0.0)
     if moving.any():
         j = int(np.argmax(moving))
         raise TransitionError(
-            f"{where}: {axis_name(model, j)} is not locked, its speed is {speeds[j]:.9g}; lock it first or leave it out"
+            f"{where}: {axis_name(model, j)} is given as locked, but its speed is {speeds[j]:.9g}; lock it first or "
+            "leave it out"
         )

@@ -1,4 +1,4 @@
-"""How the speeds of the fine model follow from those of the coarse one, in O(n) for each released speed."""
+"""Dependence of the fine model's speeds on those of the coarse model, in O(n) per released speed."""
 
 from typing import NamedTuple
 
@@ -13,22 +13,24 @@ from articulon.transitions.axes import axis_name
 
 
 class Relations(NamedTuple):
-    """What the momentum leaves open when m speeds are released (``choices.py`` has the equations)."""
+    """Freedom that the momentum leaves if m speeds are released (equations in ``choices.py``)."""
 
     columns: np.ndarray
-    """W: how all speeds follow each released one; 1 at its own place, 0 at the others' and at locked speeds, shape
-    (m, nu)."""
+    """Response W of all speeds to each released one: 1 for itself, 0 for the other released and the locked speeds,
+    shape (m, nu)."""
     schur: np.ndarray
-    """S = W M Wᵀ, the Schur complement of the mass matrix, shape (m, m)."""
+    """Schur complement S = W M Wᵀ of the mass matrix, shape (m, m)."""
     metric: np.ndarray
-    """G = W Wᵀ, shape (m, m)."""
+    """Metric G = W Wᵀ, shape (m, m)."""
     rank: int
-    """How many of the loops' rows are independent in the coarse model."""
+    """Number of independent rows of the loops in the coarse model."""
 
 
 def relations(model: Model, q: np.ndarray, locked: np.ndarray, released: np.ndarray) -> Relations:
-    """W, S and G for the release of some of the locked speeds (nu,), by one assembly of the coarse model with a column
-    for each: a unit jump of the speed, of which S is the impulse that it takes."""
+    """Compute W, S and G for the release of some of the locked speeds (nu,), by one assembly of the coarse model.
+
+    The assembly has a column for each released speed, a unit jump of the speed; S is the impulse needed for it.
+    """
     places = np.flatnonzero(released)
     unit = np.zeros((places.size, model.nu))
     unit[np.arange(places.size), places] = 1.0
@@ -39,13 +41,13 @@ def relations(model: Model, q: np.ndarray, locked: np.ndarray, released: np.ndar
 
 
 def generalised_momentum(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """M u (nu,), in O(n)."""
+    """Generalised momentum M u (nu,), in O(n)."""
     return inverse_dynamics(model, q, np.zeros(model.nu), u)
 
 
 def check_loops(model: Model, q: np.ndarray, before: np.ndarray, changed: np.ndarray, found: Jumps) -> None:
-    """Raises TransitionError where loops need the joints that are locked: where what is left free cannot fulfil as many
-    independent conditions, so that the speed of one locked axis follows from the others'."""
+    """Raises TransitionError if loops need the joints that are locked: the remaining free speeds then cannot satisfy as
+    many independent constraints, so that the speed of one locked axis follows from the others."""
     if not model.loops.kind.size:
         return
     if found.rank >= int(model.loops.rank[0]):
@@ -54,7 +56,7 @@ def check_loops(model: Model, q: np.ndarray, before: np.ndarray, changed: np.nda
     whole = jumps(model, q, before, nothing).rank
     if found.rank >= whole:
         return
-    # The fewest of the axes, in their order, that already do it: the last of these is one too many.
+    # The smallest number of axes, in their order, that already causes this: the last of them is one too many.
     places = np.flatnonzero(changed)
     few, many = 0, places.size
     while many - few > 1:
@@ -68,6 +70,6 @@ def check_loops(model: Model, q: np.ndarray, before: np.ndarray, changed: np.nda
     entries = np.abs(loop_equations(model, q, np.zeros(model.nu)).jacobian[:, speed])
     loop = model.loop_name(int(np.argmax(entries > 0.5 * entries.max())))
     raise TransitionError(
-        f"lock: {loop} needs {axis_name(model, speed)}: with what else is locked, the loop already decides how it "
-        "moves; leave this axis free, or another one of the same loop"
+        f"lock: {loop} needs {axis_name(model, speed)}: with the other locked axes, the loop already determines its "
+        "motion; keep this axis free, or another one of the same loop"
     )

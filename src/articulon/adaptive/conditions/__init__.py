@@ -1,5 +1,5 @@
-"""What locks and releases joints and modes. A condition is found by being here: the names below are written out for
-type checkers and editors alone."""
+"""Conditions that lock and release joints and modes. Conditions in this package are found automatically; the names
+below are written out only for type checkers and editors."""
 
 from typing import Annotated, TypeAlias
 
@@ -17,7 +17,7 @@ CONDITIONS = Family("condition", "when", lambda member: issubclass(member, BaseC
 """All conditions by their ``when``: the classes of this package that have one."""
 CONDITIONS.discover(__name__, __path__)
 Condition: TypeAlias = Annotated[BaseCondition, CONDITIONS]
-"""Any condition, chosen by its ``when``."""
+"""Any condition, selected by its ``when``."""
 globals().update({member.__name__: member for member in CONDITIONS})
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What every condition is that locks or releases joints and modes."""
+"""Base classes of the conditions that lock or release joints and modes."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -14,49 +14,49 @@ Count = Annotated[Whole, Field(ge=1)]
 
 
 class BaseCondition(Declaration):
-    """Base of what locks or releases a joint or a mode."""
+    """Base of conditions that lock or release a joint or a mode."""
 
     error_class: ClassVar = CaseError
     of: ClassVar[Literal["joints", "modes", "both"]] = "both"
-    """What it can be asked of."""
+    """Kinds of parts that the condition applies to."""
     of_locked: ClassVar[bool] = True
-    """Whether it can be asked of what is locked."""
+    """Whether the condition can be evaluated for locked parts."""
     chances: ClassVar[bool] = False
-    """Whether it is left to chance, so that what changes often does not chatter."""
+    """Whether the condition holds by chance, so that frequent changes do not count as chatter."""
     window: Count = 1
-    """At how many decisions in a row it must hold."""
+    """Number of successive decisions at which the condition must hold."""
 
     @property
     def chance(self) -> float | None:
-        """With which probability it holds at a decision, where nothing else decides."""
+        """Probability with which the condition holds at a decision, if nothing else decides."""
         return None
 
     def prepared(self, model: Model, parts: np.ndarray, where: str) -> Self:
-        """A copy that is ready to be asked of some joints and modes of a model.
+        """Return a copy prepared for some joints and modes of a model.
 
         Parameters
         ----------
         model
             The model.
         parts
-            The joints and modes, numbered as in ``lockable.py``, shape (members,).
+            Joints and modes, numbered as in ``lockable.py``, shape (members,).
         where
             Path of keys down to the condition, for messages.
 
         Raises
         ------
         CaseError, ModelError
-            For what the model does not have, and what it cannot be asked of.
+            If the model lacks something that the condition needs, or the condition does not apply to the parts.
         """
         return self
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
-        """Whether it holds for each of the joints and modes, bool, shape (members,)."""
+        """Whether the condition holds for each of the joints and modes, bool, shape (members,)."""
         raise NotImplementedError
 
 
 class BoundedCondition(BaseCondition):
-    """Base of the conditions that a number lies below or above a bound."""
+    """Base of conditions that compare a number with a lower or upper bound."""
 
     below: Quantity | None
     above: Quantity | None
@@ -68,17 +68,20 @@ class BoundedCondition(BaseCondition):
         return self
 
     def holds(self, values: Any) -> Any:
-        """Whether numbers lie on the side of the bound that is asked for."""
+        """Whether the numbers are on the required side of the bound."""
         return values < float(self.below) if self.below is not None else values > float(self.above)  # type: ignore[arg-type]
 
 
 class TriedCondition(BaseCondition):
-    """Base of the conditions on the energy that locking takes out: joints and modes are tried one after the other, each
-    with those before it already locked or released (``tried_locks.py``), and :meth:`truth` is not asked."""
+    """Base of conditions on the energy that locking removes.
+
+    Joints and modes are tried one after the other, each with the previous ones already locked or released
+    (``tried_locks.py``); :meth:`truth` is not called.
+    """
 
     of_locked: ClassVar[bool] = False
     chances: ClassVar[bool] = True
     below: Annotated[Quantity, Dimension("energy", minimum=0)]
-    """[energy]"""
+    """Upper bound [energy]."""
     attempts: Count | None = None
-    """How many are tried at a decision, drawn at random; all by default."""
+    """Number of parts tried at a decision, drawn at random; by default all."""

@@ -1,4 +1,4 @@
-"""The condition on how far apart bodies are."""
+"""The condition on the distance between bodies."""
 
 from typing import Annotated, Literal, Self
 
@@ -15,19 +15,19 @@ from articulon.model.array_rotations import matrices
 
 
 class Distance(BoundedCondition):
-    """Distance of the centres of mass of two bodies, or of a body and a point of the world."""
+    """Distance between the centres of mass of two bodies, or of a body and a fixed point."""
 
     when: Literal["distance"] = "distance"
     body: BodyName
-    """A body."""
+    """First body."""
     to: BodyName | None = None
-    """Another one."""
+    """Second body."""
     point: Annotated[tuple[Quantity, Quantity, Quantity] | None, Dimension("length")] = None
-    """Or a point, world frame [length]."""
+    """Fixed point instead of a second body, world frame [length]."""
     below: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """[length]"""
+    """Upper bound [length]."""
     above: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """[length]"""
+    """Lower bound [length]."""
 
     @model_validator(mode="after")
     def _one_end(self) -> Self:

@@ -1,4 +1,4 @@
-"""The condition on the energy that locking takes out."""
+"""The condition on the kinetic energy that locking removes."""
 
 from typing import Literal
 
@@ -6,11 +6,11 @@ from articulon.adaptive.conditions.condition_base import TriedCondition
 
 
 class Energy(TriedCondition):
-    """Kinetic energy that locking this joint or mode would take out.
+    """Kinetic energy that locking this joint or mode would remove.
 
-    They are tried one after the other, each with those before it already locked or released. In thermal motion this
-    energy is distributed as that of its degrees of freedom by themselves, whatever the coordinates, so that a
-    lock chosen by it says nothing of them.
+    Parts are tried one after the other, each with the previous ones already locked or released. In thermal motion the
+    distribution of this energy is that of the part's own degrees of freedom, independent of the coordinates, so that
+    the choice of locks does not bias the coordinates.
     """
 
     when: Literal["energy"] = "energy"

@@ -1,4 +1,4 @@
-"""Conditions on how joints that turn move, and on the torque that moves them."""
+"""Conditions on the motion of rotational joints, and on their torque."""
 
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -12,7 +12,7 @@ from articulon.model import Model
 
 
 class JointMotion(BoundedCondition):
-    """Base of the conditions on joints that turn."""
+    """Base of the conditions on rotational joints."""
 
     of: ClassVar = "joints"
 
@@ -23,20 +23,20 @@ class JointMotion(BoundedCondition):
             if model.joints[body].translations:
                 raise ModelError(
                     f"{where}: the {model.joint_name(body)} joint of body '{model.names[body]}' slides, and "
-                    f"'{self.when}' is of joints that turn; choose another condition"  # type: ignore[attr-defined]
+                    f"'{self.when}' needs rotational joints; choose another condition"  # type: ignore[attr-defined]
                 )
         return self
 
 
 class Speed(JointMotion):
-    """How fast a joint turns, |u| over its axes."""
+    """Angular speed |u| of a joint."""
 
     when: Literal["speed"] = "speed"
     of_locked: ClassVar[bool] = False
     below: Annotated[Quantity | None, Dimension("angular_velocity", minimum=0)] = None
-    """[angular velocity]"""
+    """Upper bound [angular velocity]."""
     above: Annotated[Quantity | None, Dimension("angular_velocity", minimum=0)] = None
-    """[angular velocity]"""
+    """Lower bound [angular velocity]."""
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
@@ -44,13 +44,13 @@ class Speed(JointMotion):
 
 
 class Acceleration(JointMotion):
-    """How fast that changes, |u'|; of a locked joint, what it would be if all joints were free."""
+    """Angular acceleration |u'| of a joint; for a locked joint, the value if all joints were free."""
 
     when: Literal["acceleration"] = "acceleration"
     below: Annotated[Quantity | None, Dimension("angular_acceleration", minimum=0)] = None
-    """[angular velocity/time]"""
+    """Upper bound [angular velocity/time]."""
     above: Annotated[Quantity | None, Dimension("angular_acceleration", minimum=0)] = None
-    """[angular velocity/time]"""
+    """Lower bound [angular velocity/time]."""
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
@@ -58,13 +58,13 @@ class Acceleration(JointMotion):
 
 
 class Torque(JointMotion):
-    """Size of the torque of springs and other forces of the joint itself."""
+    """Magnitude of the torque of springs and other joint forces."""
 
     when: Literal["torque"] = "torque"
     below: Annotated[Quantity | None, Dimension("torque", minimum=0)] = None
-    """[torque]"""
+    """Upper bound [torque]."""
     above: Annotated[Quantity | None, Dimension("torque", minimum=0)] = None
-    """[torque]"""
+    """Lower bound [torque]."""
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""

@@ -1,4 +1,4 @@
-"""What conditions look at when a decision is made."""
+"""Quantities that conditions depend on at a decision."""
 
 from collections.abc import Callable
 
@@ -11,30 +11,30 @@ from articulon.model import State
 from articulon.model.state import WINDOW
 
 STREAM = 11
-"""The stream of random numbers that decisions draw from."""
+"""Random number stream of the decisions."""
 
 
 class Looking:
-    """A state at a decision, each thing that conditions look at found once.
+    """A state at a decision; each quantity that conditions need is computed once.
 
     Parameters
     ----------
     evaluator
-        The fine model's forces.
+        Forces of the fine model.
     joints
-        The parts of the model.
+        Parts of the model.
     state
         The fine state.
     number
-        Of the decision.
+        Number of the decision.
     every
         Time between decisions [time].
     seed
-        Of the run.
+        Seed of the run.
     space
-        Gives the motions that there are, for True, and all that the model has, for False.
+        Returns the space of current motions for True, and of all motions of the model for False.
     changed
-        Gives when each part has last been locked or released [time], shape (parts,).
+        Returns the time of the last change of each part [time], shape (parts,).
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class Looking:
         self._rates: np.ndarray | None = None
 
     def sizes(self, values: np.ndarray) -> np.ndarray:
-        """|·| over the speeds of each joint and mode, shape (parts,)."""
+        """Norm of a vector of the speeds of each joint and mode, shape (parts,)."""
         return np.sqrt(np.bincount(self.joints.u, values * values, minlength=self.joints.degrees_of_freedom.size))
 
     def rates(self) -> np.ndarray:
-        """u' with every joint free, shape (nu,)."""
+        """Accelerations u' with every joint free, shape (nu,)."""
         if self._rates is None:
             e, state = self.evaluator, self.state
             y = e.variables(state)

@@ -10,18 +10,19 @@ from articulon.declaration import Dimension, Quantity
 
 
 class ModeEnergy(BoundedCondition):
-    """Energy of a mode of a flexible body about its equilibrium under the present forces.
+    """Energy of a mode of a flexible body about its equilibrium under the current forces.
 
-    Each mode is seen as an oscillator of its own, with all else as it is: ½ m η'² + (m η'')²/2k with its mass
-    m = 1/(M⁻¹)_jj and its stiffness k = K_jj. Of a locked one it is f²/2k, what the force f that holds it would give.
+    Each mode is treated as an independent oscillator, with everything else fixed: ½ m η'² + (m η'')²/2k with its mass
+    m = 1/(M⁻¹)_jj and its stiffness k = K_jj. For a locked mode it is f²/2k, the energy that the force f that holds it
+    would give.
     """
 
     when: Literal["mode-energy"] = "mode-energy"
     of: ClassVar = "modes"
     below: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
-    """[energy]"""
+    """Upper bound [energy]."""
     above: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
-    """[energy]"""
+    """Lower bound [energy]."""
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
@@ -29,14 +30,14 @@ class ModeEnergy(BoundedCondition):
 
 
 def mode_energies(looking: Looking, parts: np.ndarray) -> np.ndarray:
-    """The energies that :class:`ModeEnergy` describes [energy], shape (members,)."""
+    """Energies described in :class:`ModeEnergy` [energy], shape (members,)."""
     index, forest, state = looking.joints.modes, looking.evaluator.model.forest, looking.state
     assert index is not None and forest.flexible is not None
     speeds, own = looking.joints.start[parts], index.diagonal[parts - looking.joints.links]
     present, whole = looking.space(True), looking.space(False)
     free = looking.rates()
     rates = present.solve(whole.momentum(free)) if state.resolution.locked.any() else free
-    # What all forces together give the locked motions and do not give those that there are.
+    # Force that all forces together exert on the locked motions, beyond their effect on the current motions.
     force = whole.momentum(free - rates)[speeds] if state.resolution.locked.any() else np.zeros(speeds.size)
     kinetic, moving = np.zeros(speeds.size), np.flatnonzero(~state.resolution.locked[speeds])
     if moving.size:
@@ -44,5 +45,5 @@ def mode_energies(looking: Looking, parts: np.ndarray) -> np.ndarray:
         mass = 1.0 / present.columns(at)[np.arange(at.size), at]
         force[moving], kinetic[moving] = mass * rates[at], 0.5 * mass * state.u[at] ** 2
     stiffness = forest.flexible.stiffness[index.own_pair[own]]
-    with np.errstate(divide="ignore", invalid="ignore"):  # a force on a mode without stiffness has no bound
+    with np.errstate(divide="ignore", invalid="ignore"):  # a mode without stiffness has infinite energy
         return kinetic + np.where(force == 0.0, 0.0, 0.5 * force * force / stiffness)

@@ -1,4 +1,4 @@
-"""The condition that is left to chance."""
+"""The condition that holds at random."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -11,12 +11,12 @@ from articulon.declaration import Number
 
 
 class Random(BaseCondition):
-    """Holds by chance, for each joint or mode by itself."""
+    """Holds at random, independently for each joint or mode."""
 
     when: Literal["random"] = "random"
     chances: ClassVar[bool] = True
     probability: Annotated[Number, Field(ge=0.0, le=1.0)]
-    """At every decision."""
+    """Probability at every decision."""
 
     @property
     def chance(self) -> float | None:

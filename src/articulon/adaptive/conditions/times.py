@@ -14,21 +14,21 @@ class Schedule(BaseCondition):
 
     when: Literal["schedule"] = "schedule"
     times: Annotated[tuple[Quantity, ...], Dimension("time", minimum=0)]
-    """[time]"""
+    """Times at which the condition holds [time]."""
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
-        # The first decision not before a time, with room for what rounding does to either.
+        # The first decision not before a time, with a margin for rounding of both.
         due = [0.0 <= looking.time - float(t) + 1e-9 * looking.every < looking.every for t in self.times]
         return np.full(parts.size, any(due))
 
 
 class Elapsed(BaseCondition):
-    """Holds when the joint or mode has been as it is for some time."""
+    """Holds once a given time has passed since the last change of the joint or mode."""
 
     when: Literal["elapsed"] = "elapsed"
     time: Annotated[Quantity, Dimension("time", minimum=0)]
-    """[time]"""
+    """Time since the last change [time]."""
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""

@@ -1,4 +1,4 @@
-"""The condition that is a user's function."""
+"""The condition given by a user's function."""
 
 from collections.abc import Callable
 from typing import Any, Literal, Self
@@ -14,13 +14,13 @@ from articulon.model import Model
 
 
 class Function(BaseCondition):
-    """``function(time, q, u, locked)`` gives the truth for every speed of the model, as an array (nu,); a joint's is
-    that of its first speed."""
+    """A user's ``function(time, q, u, locked)`` that returns the truth for every speed of the model, as an array (nu,);
+    a joint uses the value of its first speed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     when: Literal["function"] = "function"
     function: Callable[..., Any] | str
-    """The function, or where it is: ``"module:name"`` or ``"path/to/file.py:name"``."""
+    """Function, or its location: ``"module:name"`` or ``"path/to/file.py:name"``."""
 
     def prepared(self, model: Model, parts: np.ndarray, where: str) -> Self:
         """See :class:`BaseCondition`."""
@@ -30,7 +30,7 @@ class Function(BaseCondition):
             answer = np.asarray(function(*given))
             if answer.shape != (model.nu,):
                 raise CaseError(
-                    f"{where}: the function must give one truth for each of the {model.nu} speeds, got an array of the "
+                    f"{where}: the function must return one truth for each of the {model.nu} speeds, got an array of "
                     f"shape {answer.shape}"
                 )
             return answer

@@ -1,7 +1,7 @@
-"""The named builders of models: what ``[model] builder = "..."`` may say.
+"""The named model builders: the values of ``[model] builder = "..."``.
 
-A builder derives from ``BaseBuilder`` and has ``builder: Literal["its-name"] = "its-name"``, its parameters, and a
-method ``populate`` that adds bodies, sites and forces. It is found by being here.
+A builder derives from ``BaseBuilder``. It has ``builder: Literal["its-name"] = "its-name"``, its parameters, and a
+method ``populate`` that adds bodies, sites and forces. Builders in this package are found automatically.
 """
 
 from typing import Annotated, TypeAlias
@@ -10,7 +10,7 @@ from articulon.cases.builders.builder_base import BaseBuilder
 from articulon.families import Family
 
 BUILDERS = Family("builder of models", "builder", lambda member: issubclass(member, BaseBuilder))
-"""All builders by their names: the classes of this package that have one."""
+"""All builders by name: the classes of this package that have a name."""
 BUILDERS.discover(__name__, __path__)
 ModelDeclaration: TypeAlias = Annotated[BaseBuilder, BUILDERS]
 """Any declared model, chosen by its ``builder``."""

@@ -1,4 +1,4 @@
-"""Adenylate kinase as an elastic network of its alpha carbons, open, with springs that close it."""
+"""Adenylate kinase as an elastic network of its alpha carbons in the open form, with springs that close it."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,36 +14,36 @@ from articulon.model.joints.spherical import Spherical
 
 TABLE = Path(__file__).with_name("adenylate_kinase.csv")
 NMP, LID = range(30, 60), range(122, 160)
-"""Residues of the domain that binds AMP and of the lid; the others are the core."""
+"""Residues of the AMP-binding domain and of the lid; all others are the core."""
 HINGE = 4
-"""Residues at both ends of a domain that is no core on which it turns."""
+"""Number of hinge residues at each end of a domain other than the core."""
 SEAMS = {60: 29, 160: 121}
-"""Residues of the core whose neighbour before them is on another domain, and the one of the core that carries them."""
+"""Residues of the core whose predecessor is in another domain, and the core residue that carries each of them."""
 PULLED = 0.3
-"""How much nearer two residues of different domains are in the closed form, at least, if they pull each other [nm]."""
+"""Minimum decrease of distance from the open to the closed form for which two residues attract each other [nm]."""
 
 
 class AdenylateKinase(BaseBuilder):
     """The 214 residues of adenylate kinase of *Escherichia coli*, each a rigid ball at its alpha carbon.
 
-    Each residue is carried by the one before it on a spherical joint midway between the two; the core is one tree of
-    its own, so that its parts can be merged: residues 60 and 160 are carried by 29 and 121, and bonds of the network
-    hold the ends of the other domains. Bodies are called by domain, residue and number: ``core:MET1``, ``nmp:``,
-    ``lid:``, and ``nmp-hinge:`` and ``lid-hinge:`` for the four residues at both ends of each.
+    Each residue is carried by its predecessor on a spherical joint midway between the two. The core is one tree, so
+    that its parts can be merged: residues 60 and 160 are carried by 29 and 121, and bonds of the network hold the ends
+    of the other domains. Bodies are named by domain, residue and number: ``core:MET1``, ``nmp:``, ``lid:``, and
+    ``nmp-hinge:`` and ``lid-hinge:`` for the four residues at both ends of each domain.
     """
 
     builder: Literal["adenylate-kinase"] = "adenylate-kinase"
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)] = 110.0
-    """Of a residue [mass]."""
+    """Mass of a residue [mass]."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)] = 0.3
-    """Of the ball that gives it its inertia [length]."""
+    """Radius of the ball that determines the inertia of a residue [length]."""
     cutoff: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)] = 1.0
-    """Distance in the open form below which two residues are joined [length]."""
+    """Distance in the open form below which two residues are connected by a spring [length]."""
     stiffness: Annotated[Quantity, Dimension("stiffness", minimum=0)] = 400.0
-    """k of these springs, at rest in the open form [energy/length²]."""
+    """Stiffness k of these springs, at rest in the open form [energy/length²]."""
     closing: Annotated[Quantity, Dimension("stiffness", minimum=0)] = 10.0
-    """k of springs between residues of different domains that touch in the closed form, at rest there
-    [energy/length²]."""
+    """Stiffness k of the springs between residues of different domains that touch in the closed form, at rest in that
+    form [energy/length²]."""
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the residues and the network; quantities are in the builder's units, lengths in nm."""
@@ -55,7 +55,7 @@ class AdenylateKinase(BaseBuilder):
             if above < 0:
                 builder.add_body(name, joint=Free(), q=(*is_open[k], 1, 0, 0, 0), **common)
             else:
-                # A body's frame is at its joint, its alpha carbon half the way on.
+                # The frame of a body is at its joint; its alpha carbon is half the way further on.
                 half = _arm(is_open, k)
                 place = _arm(is_open, above) + half
                 builder.add_body(name, parent=names[above], joint=Spherical(), position=place, com=half, **common)
@@ -81,7 +81,7 @@ class AdenylateKinase(BaseBuilder):
 
 
 def residues() -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Names of the bodies, and alpha carbons of the open and the closed form [nm], shape (residues, 3)."""
+    """Names of the bodies, and positions of the alpha carbons in the open and closed form [nm], shape (residues, 3)."""
     lines = TABLE.read_text(encoding="utf-8").splitlines()[2:]
     rows = [line.split(",") for line in lines]
     names = [f"{_part(int(row[1]))}:{row[0]}{row[1]}" for row in rows]
@@ -90,7 +90,7 @@ def residues() -> tuple[list[str], np.ndarray, np.ndarray]:
 
 
 def _arm(places: np.ndarray, k: int) -> np.ndarray:
-    """From the origin of residue k's frame to its alpha carbon."""
+    """Vector from the origin of the frame of residue k to its alpha carbon."""
     above = SEAMS.get(k + 1, k) - 1
     return np.zeros(3) if above < 0 else 0.5 * (places[k] - places[above])
 

@@ -1,4 +1,4 @@
-"""The nanoparticle with a ring of ligand chains before a plane of receptors (Guy 2018, chapter 5)."""
+"""The nanoparticle with a ring of ligand chains in front of a plane of receptors (Guy 2018, chapter 5)."""
 
 import math
 from typing import Annotated, Literal, Self
@@ -17,45 +17,46 @@ class Sphere(Declaration):
     """A spherical body."""
 
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of the sphere [mass]."""
     inertia: Annotated[Quantity, Dimension("inertia", minimum=0, exclusive=True)]
-    """About its centre [mass length²]."""
+    """Moment of inertia about its centre [mass length²]."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius of the sphere [length]."""
 
 
 class ConjugatedNanoparticle(BaseBuilder):
-    """A free core, ``ligands`` straight radial chains of spheres on spherical joints, and receptors fixed in a plane.
+    """A free core with ``ligands`` straight radial chains of spheres on spherical joints, and receptors in a fixed
+    plane.
 
     The chains leave the core in a ring at ``ring_angle`` from the x axis, along which the core approaches the plane.
-    Each sphere turns about the point where it touches the one before; its site lies at its centre. Bodies are called
-    ``core`` and, for chain k, the name of the sphere followed by k: ``A1`` to ``A8``. Sites are in the groups
-    ``ligand`` and ``receptor``; a sphere's kind is its name, a receptor's is ``receptor``.
+    Each sphere turns about the point where it touches its predecessor; its site is at its centre. Bodies are named
+    ``core`` and, for chain k, the name of the sphere followed by k: ``A1`` to ``A8``. The groups of the sites are
+    ``ligand`` and ``receptor``. The kind of a sphere's site is the sphere's name, that of a receptor is ``receptor``.
     """
 
     builder: Literal["conjugated-nanoparticle"] = "conjugated-nanoparticle"
     core: Sphere
     """The nanoparticle."""
     spheres: dict[str, Sphere]
-    """The kinds of sphere in a chain."""
+    """Kinds of spheres in a chain, by name."""
     chain: tuple[str, ...]
-    """The spheres of a chain, from the core outwards."""
+    """Names of the spheres of a chain, from the core outwards."""
     ligands: Annotated[Whole, Field(ge=1)] = 8
     """Number of chains."""
     ring_angle: Annotated[Quantity, Dimension("angle")] = "30 deg"
-    """Between the x axis and a chain [rad]."""
+    """Angle between the x axis and a chain [rad]."""
     gap: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Initial distance from the surfaces of the outermost spheres to the receptors' plane, along x [length]."""
     receptors: Annotated[Whole, Field(ge=1)] = 20
     """Number of receptors."""
     receptor_layout: Literal["ring", "grid"] = "ring"
-    """Evenly on a circle about the x axis, or on the points of a square grid nearest to it."""
+    """Layout of the receptors: evenly on a circle about the x axis, or on the nearest points of a square grid."""
     receptor_ring_radius: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Of the ring [length]; by default the ring of the chains' tips."""
+    """Radius of the ring of receptors [length]; by default that of the ring of the chains' tips."""
     receptor_spacing: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Of the grid [length]; by default such that the receptors fill the tips' circle."""
+    """Spacing of the grid [length]; by default the receptors fill the circle of the chains' tips."""
     receptor_turn: Annotated[Quantity, Dimension("angle")] = 0.0
-    """By which the receptors are turned about x against the chains [rad]."""
+    """Angle by which the receptors are rotated about x relative to the chains [rad]."""
 
     @model_validator(mode="after")
     def _known_spheres(self) -> Self:
@@ -108,12 +109,12 @@ class ConjugatedNanoparticle(BaseBuilder):
 
     @property
     def tip(self) -> float:
-        """Distance from the core's centre to a chain's end [length]."""
+        """Distance from the centre of the core to the end of a chain [length]."""
         return float(self.core.radius) + 2.0 * sum(float(self.spheres[name].radius) for name in self.chain)
 
     @property
     def plane(self) -> float:
-        """Where the receptors' plane lies on the x axis; the core starts at the origin [length]."""
+        """Position of the receptors' plane on the x axis; the core starts at the origin [length]."""
         return self.tip * math.cos(float(self.ring_angle)) + float(self.gap)
 
     def _receptor_points(self) -> np.ndarray:
@@ -124,7 +125,7 @@ class ConjugatedNanoparticle(BaseBuilder):
             angles = turn + 2.0 * math.pi * np.arange(n) / n
             return ring * np.stack([np.cos(angles), np.sin(angles)], axis=1)
         spacing = around * math.sqrt(math.pi / n) if self.receptor_spacing is None else float(self.receptor_spacing)
-        most = math.ceil(math.sqrt(n / math.pi)) + 2  # a disc of that radius holds n points
+        most = math.ceil(math.sqrt(n / math.pi)) + 2  # a disc of this radius contains n points
         side = np.arange(-most, most + 1)
         y, z = np.meshgrid(side, side)
         points = np.stack([y.ravel(), z.ravel()], axis=1)

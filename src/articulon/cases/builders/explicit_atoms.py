@@ -1,4 +1,4 @@
-"""The atoms of a model that is written out: which of its sites are atoms, and what they are called."""
+"""Atoms of a model that is written out: which sites are atoms, with their names, elements, masses and residues."""
 
 from typing import Annotated, ClassVar, Self
 
@@ -13,20 +13,20 @@ from articulon.units import UnitSystem
 
 Index = Annotated[Whole, Field(ge=0)]
 OF_ATOMS = ("names", "elements", "masses", "residues")
-"""Columns with a row for each atom."""
+"""Columns with one row per atom."""
 OF_RESIDUES = ("residue_numbers", "insertions", "chains", "residue_kinds")
-"""Columns with a row for each residue, beside their names."""
+"""Columns with one row per residue, besides the residue names."""
 
 
 class ExplicitTorsion(Declaration):
-    """What the torsion that a revolute joint turns is called."""
+    """Name of the torsion that a revolute joint rotates."""
 
     body: BodyName
     """The body that turns."""
     name: str
-    """Such as ``"phi:A:TRP2"``."""
+    """Name of the torsion, such as ``"phi:A:TRP2"``."""
     atoms: tuple[Index, Index, Index, Index]
-    """The four atoms whose dihedral angle the coordinate is."""
+    """The four atoms whose dihedral angle is the coordinate."""
 
 
 class ExplicitAtoms(Declaration):
@@ -34,15 +34,15 @@ class ExplicitAtoms(Declaration):
 
     error_class: ClassVar = CaseError
     sites: tuple[Index, ...]
-    """The site of each atom, by its place among the sites."""
+    """Index of the site of each atom."""
     names: tuple[str, ...]
     """Name of each atom, such as ``"CA"``."""
     elements: tuple[str, ...]
     """Chemical symbol of each atom."""
     masses: Annotated[tuple[Quantity, ...], Dimension("mass", minimum=0)]
-    """Of each atom [mass]."""
+    """Mass of each atom [mass]."""
     residues: tuple[Index, ...]
-    """Residue of each atom, in ascending order."""
+    """Residue index of each atom, in ascending order."""
     residue_names: tuple[str, ...]
     """Name of each residue."""
     residue_numbers: tuple[Whole, ...]
@@ -52,14 +52,14 @@ class ExplicitAtoms(Declaration):
     chains: tuple[str, ...]
     """Chain of each residue, or ``""``."""
     residue_kinds: tuple[str, ...]
-    """What each residue is: ``"amino-acid"``, ``"cap"``, ``"nucleotide"``, ``"water"``, ``"ion"`` or ``"ligand"``."""
+    """Kind of each residue: ``"amino-acid"``, ``"cap"``, ``"nucleotide"``, ``"water"``, ``"ion"`` or ``"ligand"``."""
     bonds: tuple[tuple[Index, Index], ...] = ()
-    """Pairs of atoms."""
+    """Pairs of bonded atoms."""
     torsions: tuple[ExplicitTorsion, ...] = ()
-    """The torsions of revolute joints."""
+    """Torsions of revolute joints."""
 
     def resolved(self, units: UnitSystem, where: str = "model.atoms") -> Self:
-        """A copy in the given units; raises CaseError for columns of different lengths, and rows that there are not."""
+        """Return a copy in the given units; raises CaseError for columns of unequal length or indices out of range."""
         atoms = super().resolved(units, where)
         for columns, first in ((OF_ATOMS, "sites"), (OF_RESIDUES, "residue_names")):
             for name in columns:
@@ -74,14 +74,16 @@ class ExplicitAtoms(Declaration):
         named = [("bonds", pair) for pair in self.bonds] + [("torsions", turn.atoms) for turn in self.torsions]
         for key, members in named:
             if max(members) >= len(self.sites):
-                raise CaseError(f"{where}.{key}: there is no atom {max(members)}; they are counted from 0")
+                raise CaseError(f"{where}.{key}: there is no atom {max(members)}; atoms are counted from 0")
         return atoms
 
     def populate(self, builder: ModelBuilder, bodies: dict[str, int], sites: int) -> None:
-        """Add the atoms to a builder, whose sites from ``sites`` on are those of the case; raises CaseError for a body
-        or a site that there is not."""
+        """Add the atoms to a builder; ``sites`` is the index of the case's first site in the builder.
+
+        Raises CaseError for a body or a site that does not exist.
+        """
         if self.sites and max(self.sites) >= builder._site_count - sites:
-            raise CaseError(f"model.atoms.sites: there is no site {max(self.sites)}; they are counted from 0")
+            raise CaseError(f"model.atoms.sites: there is no site {max(self.sites)}; sites are counted from 0")
         for turn in self.torsions:
             if turn.body not in bodies:
                 raise CaseError(f"model.atoms.torsions: there is no body '{turn.body}' that '{turn.name}' turns")

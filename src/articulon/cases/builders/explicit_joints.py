@@ -1,4 +1,4 @@
-"""What the parts of a written-out model share: names of joints, axes, and faults told as faults of the case."""
+"""Shared parts of written-out models: joint names, axes, and conversion of model errors to case errors."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from articulon.model.joints import BY_NAME, Joint
 from articulon.model.joints.axis import AxisJoint
 
 GROUND = "ground"
-"""What a body without a parent is joined to, and what carries a site that does not move."""
+"""Parent of a body without a parent, and carrier of a fixed site."""
 
 Vector: TypeAlias = tuple[Quantity, Quantity, Quantity]
 Rotation: TypeAlias = tuple[Quantity, Quantity, Quantity, Quantity]
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     JointName: TypeAlias = str
 else:
     JointName = Literal[tuple(BY_NAME)]
-"""Any joint that there is, by its name."""
+"""Name of any kind of joint."""
 
 
 def axis_of(joint: str, axis: Vector | None, where: str) -> Vector | None:
-    """The axis of a joint that has one, (0, 0, 1) where none is given; raises CaseError for one that cannot be."""
+    """Axis of a joint that has one, by default (0, 0, 1); raises CaseError for an invalid axis."""
     kind = BY_NAME[joint]
     if not issubclass(kind, AxisJoint):
         if axis is not None:
@@ -39,7 +39,7 @@ def axis_of(joint: str, axis: Vector | None, where: str) -> Vector | None:
 
 
 def joint_of(joint: str, axis: Vector | None) -> Joint:
-    """The joint of a declaration that has been resolved."""
+    """Joint of a resolved declaration."""
     kind = BY_NAME[joint]
     if issubclass(kind, AxisJoint) and axis is not None:
         return kind(axis=tuple(float(a) for a in axis))
@@ -47,14 +47,14 @@ def joint_of(joint: str, axis: Vector | None) -> Joint:
 
 
 def closest(name: str, names: Sequence[str]) -> str:
-    """The clause that ends a message about a name that is none."""
+    """Clause that suggests the closest valid name at the end of a message."""
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
 @contextmanager
 def as_case_error(key: str = "") -> Iterator[None]:
-    """Raises what is wrong with a model as a fault of the case."""
+    """Re-raise model errors as case errors."""
     try:
         yield
     except ModelError as error:

@@ -28,31 +28,31 @@ class ExplicitLoop(Declaration):
     """A joint that closes a loop between two bodies, or between a body and the ground."""
 
     name: Annotated[str, Field(min_length=1)]
-    """Unique among the loops and drives."""
+    """Name, unique among the loops and drives."""
     joint: JointName
-    """Any joint that constrains."""
+    """Kind of joint; any that constrains."""
     axis: Annotated[Vector | None, Dimension("dimensionless")] = None
     """Direction of a revolute or prismatic joint in the joint frame; (0, 0, 1) by default."""
     parent: BodyOrGround = GROUND
-    """In which the joint frame is fixed."""
+    """Body in which the joint frame is fixed, or the ground."""
     child: BodyOrGround
-    """In which the joint's moving side is fixed; it may be the ground."""
+    """Body in which the moving side of the joint is fixed, or the ground."""
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """Origin of the joint frame in the parent's frame [length]."""
     rotation: Annotated[Rotation, Dimension("dimensionless")] = (1.0, 0.0, 0.0, 0.0)
-    """The joint frame in the parent's: Euler parameters, scalar first."""
+    """Orientation of the joint frame in the parent's frame: Euler parameters, scalar first."""
     child_position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """Origin of the moving side in the child's frame [length]."""
     child_rotation: Annotated[Rotation, Dimension("dimensionless")] = (1.0, 0.0, 0.0, 0.0)
-    """The moving side in the child's frame, likewise."""
+    """Orientation of the moving side in the child's frame: Euler parameters, scalar first."""
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """A copy in the given units, checked for what no loop can be; raises CaseError naming the key."""
+        """Return a copy in the given units; raises CaseError, naming the key, for an impossible loop."""
         loop = super().resolved(units, where)
         if not BY_NAME[self.joint]().rows():
-            raise CaseError(f"{where}.joint: a {self.joint} joint constrains nothing, and closes no loop")
+            raise CaseError(f"{where}.joint: a {self.joint} joint constrains nothing and cannot close a loop")
         if self.parent == self.child:
-            raise CaseError(f"{where}.child: '{self.child}' is the parent too; a loop joins two bodies")
+            raise CaseError(f"{where}.child: '{self.child}' is also the parent; a loop joins two bodies")
         with as_case_error():
             for key, given in (("rotation", loop.rotation), ("child_rotation", loop.child_rotation)):
                 name = partial(_named, f"{where}.{key}, loop '{self.name}'")
@@ -60,7 +60,7 @@ class ExplicitLoop(Declaration):
         return loop.model_copy(update={"axis": axis_of(self.joint, loop.axis, where)})
 
     def populate(self, builder: ModelBuilder) -> None:
-        """Add the loop to a builder, for a declaration that has been resolved."""
+        """Add the loop of a resolved declaration to a builder."""
         builder.add_loop(
             self.name,
             joint=joint_of(self.joint, self.axis),
@@ -74,32 +74,34 @@ class ExplicitLoop(Declaration):
 
 
 class ExplicitDrive(Declaration):
-    """A coordinate of a joint that follows a given motion, by a table or a function."""
+    """A joint coordinate that follows a given motion, by a table or a function."""
 
     name: Annotated[str | None, Field(min_length=1)] = None
-    """Unique among the loops and drives; "drive of" and the body's name by default."""
+    """Name, unique among the loops and drives; by default "drive of" and the body's name."""
     body: BodyName
-    """The body that the joint carries."""
+    """Body whose joint is driven."""
     component: Annotated[Whole, Field(ge=0)] = 0
-    """Which of the joint's coordinates."""
+    """Index of the driven coordinate of the joint."""
     times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
-    """Increasing times, four or more, to the end of the run or beyond [time]."""
+    """Increasing times, at least four, covering the whole run [time]."""
     values: tuple[Quantity, ...] | None = None
-    """The coordinate at these times, in its own dimension; a cubic spline leads from one to the next."""
+    """Coordinate at these times, in its own dimension; interpolated by a cubic spline."""
     function: str | None = None
-    """Instead of a table, ``"module:name"`` or ``"file.py:name"``: where a ``function(time, result)`` is that writes
-    the coordinate, its rate and its acceleration into ``result`` (3,)."""
+    """Instead of a table, the location of a function: ``"module:name"`` or ``"file.py:name"``. ``function(time,
+    result)`` writes the coordinate, its rate and its acceleration into ``result`` (3,)."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if (self.times is None) != (self.values is None) or (self.times is None) == (self.function is None):
             raise ValueError("give either times and values, or a function")
         if self.times is not None and self.values is not None and len(self.times) != len(self.values):
-            raise ValueError(f"as many values as times are needed, got {len(self.values)} for {len(self.times)}")
+            raise ValueError(
+                f"values and times must have the same length, got {len(self.values)} values for {len(self.times)} times"
+            )
         return self
 
     def of_joint(self, joint: str, units: UnitSystem, where: str) -> Self:
-        """A copy with its values as numbers, by the coordinate's dimension; raises CaseError naming the key."""
+        """Return a copy with numeric values in the dimension of the coordinate; raises CaseError naming the key."""
         coordinates = BY_NAME[joint].coordinates
         if self.component >= len(coordinates):
             raise CaseError(
@@ -113,7 +115,7 @@ class ExplicitDrive(Declaration):
         return self.model_copy(update={"values": values})
 
     def populate(self, builder: ModelBuilder, where: str) -> None:
-        """Add the drive to a builder, for a declaration that has been resolved."""
+        """Add the drive of a resolved declaration to a builder."""
         function = None if self.function is None else loaded_function(self.function, where)
         try:
             builder.add_drive(

@@ -1,4 +1,4 @@
-"""The modes of a flexible body in a case file: of a beam, an elastic network, or arrays in a file of NumPy's."""
+"""Modes of a flexible body in a case file: of a beam, of an elastic network, or from a file of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -19,71 +19,72 @@ Count: TypeAlias = Annotated[Whole, Field(ge=0)]
 
 
 class ModesDeclaration(Declaration):
-    """What all of them have."""
+    """Settings common to all kinds of modes."""
 
     damping_ratio: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.0
-    """Damping of each mode as a part of the critical."""
+    """Damping ratio of each mode, relative to critical damping."""
     largest: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 0.1
-    """Largest displacement of a node for which linearity is said to hold, as a part of the body's length."""
+    """Largest displacement of a node for which the linear theory is taken as valid, relative to the body's length."""
     handle: Count = 0
-    """Node of handle 1."""
+    """Node of handle 1, the body's frame."""
 
     def beside(self, source: str, key: str) -> Self:
-        """A copy with its file found beside the case file and its contents marked, where it has one."""
+        """Return a copy whose file, if any, is located beside the case file and whose contents are recorded by a
+        digest."""
         return self
 
     def modes(self, units: UnitSystem, where: str) -> Modes:
-        """The modes, of a declaration that has been resolved; raises ModelError naming the key."""
+        """Modes of a resolved declaration; raises ModelError naming the key."""
         try:
             return self._modes(units)
         except (CaseError, ModelError) as error:
             raise ModelError(f"{where}: {error}") from None
 
     def _modes(self, units: UnitSystem) -> Modes:
-        raise NotImplementedError  # of a subclass
+        raise NotImplementedError  # implemented by subclasses
 
 
 class InFile(ModesDeclaration):
-    """Those that are made of a file."""
+    """Modes that come from a file."""
 
     file_key: ClassVar[str]
     sha256: str | None = None
-    """Of the file, written by the program to tell when it has changed."""
+    """SHA-256 of the file, written by the program to detect changes of the file."""
 
     def beside(self, source: str, key: str) -> Self:
-        """A copy with the file found beside the case file; raises CaseError for one that is not there or has
+        """Return a copy whose file is located beside the case file; raises CaseError if it is missing or has
         changed."""
         return marked(self, self.file_key, source, key)
 
 
 class BeamModes(ModesDeclaration):
-    """Of a uniform beam along x; see :func:`articulon.modes.beam`."""
+    """Modes of a uniform beam along x; see :func:`articulon.modes.beam`."""
 
     kind: Literal["beam"]
     length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Length of the beam [length]."""
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of the beam [mass]."""
     bending: Count | tuple[Count, Count] = 2
-    """Number of bending modes along y and along z, or one for both."""
+    """Number of bending modes along y and along z, or one number for both."""
     bending_stiffness: Annotated[Pair | None, Dimension("energy_length", minimum=0, exclusive=True)] = None
-    """EI of bending along y and along z, or one for both [energy length]."""
+    """Bending stiffness EI along y and along z, or one value for both [energy length]."""
     torsion: Count = 0
-    """Number of modes of twist."""
+    """Number of torsional modes."""
     torsional_stiffness: Annotated[Quantity | None, Dimension("energy_length", minimum=0, exclusive=True)] = None
-    """GJ [energy length]."""
+    """Torsional stiffness GJ [energy length]."""
     stretch: Count = 0
-    """Number of modes of stretching."""
+    """Number of axial modes."""
     axial_stiffness: Annotated[Quantity | None, Dimension("force", minimum=0, exclusive=True)] = None
-    """EA [force]."""
+    """Axial stiffness EA [force]."""
     gyration: Annotated[Pair, Dimension("length", minimum=0)] = 0.0
-    """Radii of gyration of the cross-section along y and z, or one for both [length]."""
+    """Radii of gyration of the cross-section along y and z, or one value for both [length]."""
     boundary: Literal["clamped", "free", "loaded"] = "clamped"
-    """A cantilever on handle 1, both ends free, or with another body on the far end."""
+    """Boundary conditions: a cantilever on handle 1, both ends free, or another body on the far end."""
     nodes: Annotated[Whole, Field(ge=2)] | None = None
-    """On the axis; as many as the modes need by default."""
+    """Number of nodes on the axis; by default as many as the modes need."""
     masses: Literal["consistent", "lumped"] = "consistent"
-    """How the mass is shared out among the nodes."""
+    """How the mass is distributed among the nodes."""
 
     def _modes(self, units: UnitSystem) -> Modes:
         given: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
@@ -91,23 +92,23 @@ class BeamModes(ModesDeclaration):
 
 
 class NetworkModes(InFile):
-    """Of a structure's elastic network; see :func:`articulon.modes.elastic_network`."""
+    """Modes of the elastic network of a structure; see :func:`articulon.modes.elastic_network`."""
 
     file_key: ClassVar[str] = "structure"
 
     kind: Literal["elastic-network"]
     structure: str
-    """The file: a path beside the case, ``.pdb`` or ``.cif``, also with ``.gz``."""
+    """Structure file: a path relative to the case, ``.pdb`` or ``.cif``, also with ``.gz``."""
     cutoff: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Distance within which nodes are joined [length]."""
+    """Distance within which nodes are connected [length]."""
     spring_constant: Annotated[Quantity, Dimension("stiffness", minimum=0, exclusive=True)]
-    """γ [force/length]."""
+    """Spring constant γ [force/length]."""
     count: Annotated[Whole, Field(ge=1)]
-    """How many modes, from the softest."""
+    """Number of modes, starting with the softest."""
     nodes: Literal["residues", "atoms"] = "residues"
-    """One node for each residue, at its Cα, or for each atom."""
+    """Nodes of the network: one per residue, at its Cα, or one per atom."""
     residues: tuple[Count, ...] | None = None
-    """Indices of the residues that belong to the body; all by default."""
+    """Indices of the residues that belong to the body; by default all."""
 
     def _modes(self, units: UnitSystem) -> Modes:
         molecular = unit_system("Da-nm-ps")
@@ -125,17 +126,17 @@ class NetworkModes(InFile):
 
 
 class ArrayModes(InFile):
-    """Given in a file of arrays, as ``numpy.savez`` writes it; see :class:`articulon.Modes`."""
+    """Modes from a file of arrays, as written by ``numpy.savez``; see :class:`articulon.Modes`."""
 
     file_key: ClassVar[str] = "file"
     arrays: ClassVar[tuple[str, ...]] = ("positions", "masses", "shapes", "stiffness")
 
     kind: Literal["arrays"]
     file: str
-    """A path beside the case, ``.npz``, with the arrays ``positions``, ``masses``, ``shapes``, ``stiffness`` and, if
-    there are any, ``damping`` and ``rotations``, in the units of the case."""
+    """Path relative to the case, ``.npz``, with the arrays ``positions``, ``masses``, ``shapes``, ``stiffness`` and,
+    optionally, ``damping`` and ``rotations``, in the units of the case."""
     boundary: Literal["clamped", "free"] = "clamped"
-    """Whether shapes vanish at handle 1 or hold no rigid motion."""
+    """Whether the shapes vanish at handle 1, or contain no rigid motion."""
 
     def _modes(self, units: UnitSystem) -> Modes:
         try:
@@ -152,4 +153,4 @@ class ArrayModes(InFile):
 
 
 AnyModes: TypeAlias = Annotated[BeamModes | NetworkModes | ArrayModes, Field(discriminator="kind")]
-"""The modes of a body, by their kind."""
+"""Modes of a body, selected by their kind."""

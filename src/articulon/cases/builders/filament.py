@@ -1,4 +1,4 @@
-"""A filament of flexible links, free or held at one end."""
+"""A filament of flexible links, free or clamped at one end."""
 
 from typing import Annotated, Literal, Self
 
@@ -17,41 +17,42 @@ from articulon.units import UnitSystem
 
 
 class Filament(BaseBuilder):
-    """``links`` equal beams along x, each joined to the last node of the one before.
+    """``links`` equal beams along x, each joined to the last node of its predecessor.
 
-    Links bend by shapes that pass moments on (``ar.modes.beam(boundary="loaded")``): welded, they are one beam that may
-    bend and turn far. At the start each is an arc, about z, of an equal part of ``curl``. Bodies are called ``link-1``
-    to ``link-n``.
+    The shapes of the links transmit moments (``ar.modes.beam(boundary="loaded")``): welded together, they form one beam
+    that can bend and rotate far. At the start each link is an arc about z with an equal share of ``curl``. Bodies are
+    named ``link-1`` to ``link-n``.
     """
 
     builder: Literal["filament"] = "filament"
     links: Annotated[Whole, Field(ge=1)]
-    """How many."""
+    """Number of links."""
     length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Of the filament [length]."""
+    """Length of the filament [length]."""
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """Of the filament [mass]."""
+    """Mass of the filament [mass]."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Of its round cross-section [length]."""
+    """Radius of the circular cross-section [length]."""
     bending_stiffness: Annotated[Quantity, Dimension("energy_length", minimum=0, exclusive=True)]
-    """EI, kT times the persistence length of a polymer [energy length]."""
+    """Bending stiffness EI; for a polymer kT times the persistence length [energy length]."""
     bending: Annotated[Whole, Field(ge=2)] = 2
-    """Number of shapes of a link in each of the two planes; two are cubic elements."""
+    """Number of shapes of a link in each of the two planes; two make cubic elements."""
     joint: JointName = "weld"
-    """Between a link and the next."""
+    """Joint between a link and the next."""
     base: Literal["free", "held"] = "free"
     """Whether the first link is free or held at its start."""
     damping_ratio: Annotated[Number, Field(ge=0)] = 0.0
-    """Damping of the modes of a link as a part of the critical."""
+    """Damping ratio of the modes of a link, relative to critical damping."""
     largest: Annotated[Number, Field(gt=0)] = 0.1
-    """Largest displacement in a link for which linearity is said to hold, as a part of the link's length."""
+    """Largest displacement in a link for which the linear theory is taken as valid, relative to the link's length."""
     curl: Annotated[Quantity, Dimension("angle")] = 0.0
-    """By which the filament is bent at the start [rad]."""
+    """Angle by which the filament is bent at the start [rad]."""
     spin: Annotated[Vector, Dimension("angular_velocity")] = (0.0, 0.0, 0.0)
-    """Initial angular velocity of a free first link, and with it of the filament, world frame [rad/time]."""
+    """Initial angular velocity of a free first link, and so of the whole filament, world frame [rad/time]."""
 
     def resolved(self, units: UnitSystem, where: str = "model") -> Self:
-        """A copy in the given units; raises CaseError for a joint that joins nothing, or a spin of what is held."""
+        """Return a copy in the given units; raises CaseError for a joint that joins nothing, or a spin of a held
+        link."""
         if not BY_NAME[self.joint]().rows():
             raise CaseError(f"{where}.joint: a {self.joint} joint does not hold links together; choose another joint")
         filament = super().resolved(units, where)
@@ -73,11 +74,12 @@ class Filament(BaseBuilder):
             damping_ratio=self.damping_ratio,
             largest=self.largest,
         )
-        # An arc of the angle a leaves its tangent by aL/2 at its end, where it has turned by a.
+        # The end of an arc of angle a deviates from the tangent at its start by aL/2 and is rotated by a.
         angle = float(self.curl) / self.links
         eta = (0.5 * angle * length, angle * length, *(0.0,) * (2 * self.bending - 2))
         joint = joint_of(self.joint, None)
-        # The last node on the axis, whose cross-section has four more than it: a fifth of all are on the axis.
+        # The last node on the axis. Each cross-section has four more nodes, so that a fifth of all nodes are on the
+        # axis.
         tip = len(modes.masses) // 5 - 1
         for k in range(self.links):
             own = (Free() if self.base == "free" else Weld()) if k == 0 else joint

@@ -13,22 +13,22 @@ from articulon.sizes import BODY, check_size
 
 
 class FourBars(BaseBuilder):
-    """``loops`` + 1 cranks on the ground along x, and rods between the ends of neighbours, all of one length.
+    """``loops`` + 1 cranks on the ground along x, with rods between the ends of neighbours, all of equal length.
 
-    Thin rods on revolute joints about z, upright at first: a crank's angle is counted from x. Bodies are called
-    ``crank-0`` to ``crank-n`` and ``coupler-1`` to ``coupler-n``; coupler k leads from crank k − 1 to crank k, where a
-    revolute joint closes the loop.
+    All are thin rods on revolute joints about z, upright at the start; the angle of a crank is measured from x. Bodies
+    are named ``crank-0`` to ``crank-n`` and ``coupler-1`` to ``coupler-n``. Coupler k leads from crank k − 1 to crank
+    k, where a revolute joint closes the loop.
     """
 
     builder: Literal["four-bars"] = "four-bars"
     loops: Annotated[Whole, Field(ge=1)]
-    """How many linkages."""
+    """Number of linkages."""
     length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Of a rod [length]."""
+    """Length of a rod [length]."""
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """Of a rod [mass]."""
+    """Mass of a rod [mass]."""
     speed: Annotated[Quantity, Dimension("velocity")]
-    """Initial velocity of the cranks' ends along x [length/time]."""
+    """Initial velocity of the ends of the cranks along x [length/time]."""
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add rods and loops; quantities are in the builder's units."""

@@ -1,4 +1,4 @@
-"""Models of grains: single ones, regions filled with them, chains of spheres, and any bodies that are written out."""
+"""Models of grains: single grains, filled regions, chains of spheres, and any written-out bodies."""
 
 from typing import Annotated, Literal, Self
 
@@ -20,16 +20,16 @@ Density = Annotated[Quantity | None, Dimension("mass_density", minimum=0, exclus
 Mass = Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True)]
 STILL: Vector = (0.0, 0.0, 0.0)
 GRID_PLACE = 300
-"""Memory that a place of a grid takes while grains are laid out [bytes]."""
+"""Memory for one grid place while grains are laid out [bytes]."""
 
 
 class Weighed(Declaration):
-    """What has either a density or a mass."""
+    """A declaration with either a density or a mass."""
 
     density: Density = None
-    """Of solid spheres [mass/length³]."""
+    """Density of solid spheres [mass/length³]."""
     mass: Mass = None
-    """Of each sphere, instead [mass]."""
+    """Mass of each sphere, instead of a density [mass]."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -38,7 +38,7 @@ class Weighed(Declaration):
         return self
 
     def weight(self, radius: float) -> float:
-        """Mass of a sphere [mass], once resolved."""
+        """Mass of a sphere [mass], for a resolved declaration."""
         if self.density is not None:
             return 4.0 / 3.0 * float(np.pi) * radius**3 * float(self.density)
         return float(self.mass or 0.0)
@@ -48,80 +48,80 @@ class SingleGrain(Weighed):
     """One grain at a given place."""
 
     name: Annotated[str, Field(min_length=1)]
-    """Unique among the bodies."""
+    """Name, unique among the bodies."""
     kind: str = "grain"
-    """Chooses its material."""
+    """Kind of the grain, which selects its material."""
     radius: Radius
-    """[length]."""
+    """Radius of the grain [length]."""
     position: Annotated[Vector, Dimension("length")] = STILL
-    """Of its centre, world frame [length]."""
+    """Initial position of its centre, world frame [length]."""
     velocity: Annotated[Vector, Dimension("velocity")] = STILL
-    """Of its centre, world frame [velocity]."""
+    """Initial velocity of its centre, world frame [velocity]."""
     spin: Annotated[Vector, Dimension("angular_velocity")] = STILL
-    """World frame [angle/time]."""
+    """Initial angular velocity, world frame [angle/time]."""
 
 
 class Fill(Weighed):
-    """A region that is filled with grains which do not touch.
+    """A region filled with grains that do not touch.
 
-    ``grid`` puts them on a cubic grid, the lowest places first, as far apart as the largest with a ``gap``, in which
-    each is moved at random. ``random`` throws them in one by one, the largest first, wherever there is room (random
-    sequential addition, which finds room up to a solid fraction of about 0.3).
+    ``grid`` puts them on a cubic grid, from the lowest places upwards. Its spacing fits the largest grains with a
+    ``gap``, within which each grain is displaced at random. ``random`` inserts grains one by one, the largest first,
+    wherever there is space (random sequential addition, which reaches a solid fraction of about 0.3).
     """
 
     name: str = "grain"
-    """What the grains are numbered with."""
+    """Name of the grains, to which their number is appended."""
     kind: str = "grain"
-    """Chooses their material."""
+    """Kind of the grains, which selects their material."""
     count: Annotated[Whole, Field(ge=1)] | None = None
-    """How many; as many as the grid holds by default."""
+    """Number of grains; by default as many as the grid holds."""
     radius: Radius
-    """Of each, or of the smallest [length]."""
+    """Radius of each grain, or of the smallest [length]."""
     largest_radius: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Of the largest, where they are not all equal [length]."""
+    """Radius of the largest grain, if the radii differ [length]."""
     distribution: Literal["uniform", "equal-volumes"] = "uniform"
-    """How many there are of each radius between the two: equally many, or equal volumes of each, p(R) ∝ 1/R³."""
+    """Distribution of the radii between the two: uniform, or equal volumes of each size, p(R) ∝ 1/R³."""
     low: Annotated[Vector, Dimension("length")]
-    """Corner of the region with the least coordinates, or one end of a cylinder's axis [length]."""
+    """Corner of the region with the smallest coordinates, or one end of the axis of a cylinder [length]."""
     high: Annotated[Vector, Dimension("length")]
-    """The opposite corner, or the other end [length]."""
+    """The opposite corner, or the other end of the axis [length]."""
     shape: Literal["box", "cylinder"] = "box"
-    """Of the region."""
+    """Shape of the region."""
     cylinder_radius: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Of a cylindrical region [length]."""
+    """Radius of a cylindrical region [length]."""
     arrangement: Literal["grid", "random"] = "grid"
-    """How places are found."""
+    """Arrangement of the grains: on a grid, or at random."""
     gap: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.1
-    """Between the largest grains on the grid, in their diameters."""
+    """Gap between the largest grains on the grid, relative to their diameter."""
     velocity: Annotated[Vector, Dimension("velocity")] = STILL
-    """Of all [velocity]."""
+    """Initial velocity of all grains [velocity]."""
     velocity_spread: Annotated[Quantity, Dimension("velocity", minimum=0)] = 0.0
-    """Standard deviation of each component of their velocities from that [velocity]."""
+    """Standard deviation of each component of the velocities about ``velocity`` [velocity]."""
     seed: Seed = 1
-    """Chooses radii, places and velocities."""
+    """Seed for radii, positions and velocities."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
         if (self.shape == "cylinder") != (self.cylinder_radius is not None):
-            raise ValueError("cylinder_radius: goes with shape = 'cylinder', and a cylinder needs it")
+            raise ValueError("cylinder_radius: is required for shape = 'cylinder' and allowed only there")
         if self.arrangement == "random" and self.count is None:
-            raise ValueError("count: is required where grains are thrown in at random")
+            raise ValueError("count: is required for arrangement = 'random'")
         return self
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """A copy in the given units; raises CaseError for a region or radii that cannot be."""
+        """Return a copy in the given units; raises CaseError for an impossible region or impossible radii."""
         fill = super().resolved(units, where)
         low, high = (np.array([float(x) for x in corner]) for corner in (fill.low, fill.high))
         if fill.shape == "box" and not (high > low).all():
-            raise CaseError(f"{where}.high: expected each coordinate beyond that of low, got {list(self.high)}")
+            raise CaseError(f"{where}.high: each coordinate must be larger than that of low, got {list(self.high)}")
         if fill.shape == "cylinder" and not (high != low).any():
-            raise CaseError(f"{where}.high: expected another end of the axis than low, got {list(self.high)}")
+            raise CaseError(f"{where}.high: expected an end of the axis different from low, got {list(self.high)}")
         if fill.largest_radius is not None and float(fill.largest_radius) < float(fill.radius):
             raise CaseError(f"{where}.largest_radius: {self.largest_radius!r} is smaller than radius, {self.radius!r}")
         return fill
 
     def populate(self, builder: ModelBuilder, where: str) -> None:
-        """Add the grains; raises ModelError where they do not fit."""
+        """Add the grains; raises ModelError if they do not fit."""
         if self.count is not None:
             check_size(self.count, PARTICLE, "grains", f"{where}.count")
         rng = np.random.Generator(np.random.PCG64(self.seed))
@@ -137,7 +137,7 @@ class Fill(Weighed):
             if not 0 < count <= len(places):
                 raise ModelError(
                     f"{where}: the region holds {len(places)} grains on a grid for radii up to {largest:g}, and "
-                    f"{count} are asked for; enlarge it, ask for fewer, lessen gap, or take arrangement = 'random'"
+                    f"{count} are requested; enlarge the region, lower count or gap, or use arrangement = 'random'"
                 )
             places, radii = places[:count], sizes(count, smallest, largest, self.distribution, rng)
         else:
@@ -147,8 +147,8 @@ class Fill(Weighed):
             places = random_places(region, around, radii, rng)
             if len(places) < count:
                 raise ModelError(
-                    f"{where}: after {len(places)} of {count} grains there is no more room to be found at random; "
-                    "enlarge the region, ask for fewer, or take arrangement = 'grid'"
+                    f"{where}: after {len(places)} of {count} grains random placement finds no more space; "
+                    "enlarge the region, lower count, or use arrangement = 'grid'"
                 )
         velocities = np.tile([float(x) for x in self.velocity], (count, 1))
         velocities += float(self.velocity_spread) * rng.standard_normal((count, 3))
@@ -164,34 +164,34 @@ class Fill(Weighed):
 
 
 class Chain(Weighed):
-    """Equal spheres in a row, each joined to the one before half-way between them."""
+    """A row of equal spheres, each joined to its predecessor half-way between the two."""
 
     name: str = "chain"
-    """What its bodies are numbered with, from 0."""
+    """Name of the bodies, to which their number from 0 is appended."""
     kind: str = "grain"
-    """Chooses its material."""
+    """Kind of the spheres, which selects their material."""
     links: Annotated[Whole, Field(ge=1)]
-    """How many spheres."""
+    """Number of spheres."""
     radius: Radius
-    """Of each [length]."""
+    """Radius of each sphere [length]."""
     gap: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
-    """Between neighbours while the chain is straight [length]."""
+    """Gap between neighbours while the chain is straight [length]."""
     start: Annotated[Vector, Dimension("length")]
     """Centre of the first sphere, world frame [length]."""
     direction: Annotated[Vector, Dimension("dimensionless")] = (0.0, 0.0, 1.0)
-    """From the first to the last, world frame; of any length but zero."""
+    """Direction from the first sphere to the last, world frame; any length but zero."""
     velocity: Annotated[Vector, Dimension("velocity")] = STILL
-    """Of the whole chain [velocity]."""
+    """Initial velocity of the whole chain [velocity]."""
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """A copy in the given units; raises CaseError for a direction of no length."""
+        """Return a copy in the given units; raises CaseError for a direction of zero length."""
         chain = super().resolved(units, where)
         if not any(chain.direction):
             raise CaseError(f"{where}.direction: expected three numbers, not all zero, got {list(self.direction)}")
         return chain
 
     def populate(self, builder: ModelBuilder, where: str) -> None:
-        """Add the bodies and their spheres: the first free, the others on spherical joints."""
+        """Add the bodies and their spheres: the first is free, the others are on spherical joints."""
         check_size(self.links, BODY, "spheres", f"{where}.links")
         R = float(self.radius)
         mass = self.weight(R)
@@ -216,8 +216,8 @@ class Chain(Weighed):
 
 
 class Grains(WrittenOut):
-    """Grains one by one and by the region, chains of spheres, and bodies, sites, loops and drives as in a model that is
-    written out."""
+    """Single grains, filled regions, chains of spheres, and bodies, sites, loops and drives as in a written-out
+    model."""
 
     builder: Literal["grains"] = "grains"
     grains: tuple[SingleGrain, ...] = ()
@@ -234,7 +234,7 @@ class Grains(WrittenOut):
         return self
 
     def populate(self, builder: ModelBuilder) -> None:
-        """Add the bodies, then chains, single grains and fills, for a declaration that has been resolved."""
+        """Add the bodies of a resolved declaration, then its chains, single grains and fills."""
         super().populate(builder)
         for k, chain in enumerate(self.chains):
             chain.populate(builder, f"model.chains[{k}]")

@@ -18,50 +18,50 @@ Identity = Annotated[Whole, Field(ge=1)]
 
 
 class LammpsData(BaseBuilder):
-    """The atoms of a LAMMPS data file as points that move freely, but for what is said to be rigid.
+    """The atoms of a LAMMPS data file as free points, except for those declared rigid.
 
-    The file is in LAMMPS's units ``lj`` where the case's units are ``"lj"``, and in ``real`` where they are
-    ``"Da-nm-ps"``. Site k is the k-th atom in the order of ids; its kind is the label of its type, or the number.
+    The file is in LAMMPS units ``lj`` if the case's units are ``"lj"``, and in ``real`` units if they are
+    ``"Da-nm-ps"``. Site k is the k-th atom in the order of ids; its kind is the label or number of its type.
     """
 
     error_class: ClassVar = ModelError
 
     builder: Literal["lammps-data"] = "lammps-data"
     file: str
-    """The data file, a path beside the case."""
+    """Path of the data file, relative to the case."""
     sha256: str | None = None
-    """Of the file, so that a run does not go on with another; found when the case is read."""
+    """SHA-256 of the file, so that a run does not continue with a different file; computed when the case is read."""
     atom_style: Literal["atomic", "bond", "angle", "molecular", "charge", "full"] | None = None
-    """Where the file does not say it."""
+    """LAMMPS atom style, if the file does not state it."""
     boundary: str = "p p p"
-    """LAMMPS's: ``p`` for a direction that repeats; any other is open."""
+    """LAMMPS boundary: ``p`` for a periodic direction; any other letter is open."""
     commands: tuple[str, ...] = ()
-    """What an input script says of forces beside the file, such as ``"pair_style lj/cut 2.5"``; see
+    """Commands of an input script that define forces, such as ``"pair_style lj/cut 2.5"``; see
     ``articulon.lammps.read_data``."""
     rigid_bonds: tuple[Identity | str, ...] = ()
-    """Types of bonds, by number or label, that are rigid: joints of two freedoms between points."""
+    """Types of rigid bonds, by number or label: joints of two degrees of freedom between points."""
     rigid_groups: tuple[Identity | tuple[Identity, ...], ...] = ()
-    """Groups of atoms that are one body each: molecules by their ids, or lists of ids of atoms."""
+    """Groups of atoms that form one rigid body each: molecules by id, or lists of atom ids."""
     leave_out: tuple[str, ...] = ()
-    """What has no counterpart and is left out on purpose: ``"pairs"``, ``"impropers"``, ``"angle 2"``."""
+    """Parts without a counterpart to leave out on purpose: ``"pairs"``, ``"impropers"``, ``"angle 2"``."""
     chains: Flag = True
-    """Whether molecules of at least four beads whose bonds make a linear chain, a ring or a star are polymer chains, of
-    which a run has statistics."""
+    """Whether molecules of at least four beads that form a linear chain, a ring or a star are treated as polymer
+    chains, for which a run computes statistics."""
 
     _inferred: tuple[str, ...] = PrivateAttr(default=())
 
     def resolved(self, units: UnitSystem, where: str = "model") -> Self:
-        """A copy in the given units; raises CaseError where these are not those of data files."""
+        """Return a copy in the given units; raises CaseError if these are not units of data files."""
         if units.name not in STYLE_OF:
             known = " or ".join(f"'{one}'" for one in STYLE_OF)
             raise CaseError(
-                f"{where}.builder: data files of LAMMPS are read in the units {known}; write it in case.units"
+                f"{where}.builder: LAMMPS data files need the units {known}; set case.units to one of these"
             )
         return super().resolved(units, where)
 
     def beside(self, source: str) -> Self:
-        """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
-        there or has changed."""
+        """Return a copy whose file is located beside a case file and recorded by a digest; raises CaseError if it is
+        missing or has changed."""
         return marked(self, "file", source, "model")
 
     def populate(self, builder: ModelBuilder) -> None:
@@ -72,5 +72,5 @@ class LammpsData(BaseBuilder):
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """What was inferred when the model was last populated, a line each."""
+        """Assumptions made when the model was last populated, one line each."""
         return self._inferred

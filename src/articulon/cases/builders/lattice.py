@@ -1,4 +1,4 @@
-"""Particles on a crystal's lattice, in the periodic box that holds whole cells of it."""
+"""Particles on a crystal lattice, in a periodic box that holds whole cells."""
 
 import math
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -28,20 +28,20 @@ _BASES: dict[str, tuple[tuple[tuple[float, float, float], int], ...]] = {
         ((0.0, 0.0, 0.5), 1),
     ),
 }
-"""Places in a cell of edge 1, each with which of the species stands there."""
+"""Positions in a cell of edge 1, each with the index of its species."""
 
 _WIDTHS = ("constant", "number_density", "packing_fraction")
-"""Keys that say how wide a cell is."""
+"""Keys that determine the width of a cell."""
 
 Count = Annotated[Whole, Field(ge=1)]
 
 
 class Lattice(BaseBuilder):
-    """``cells`` of a crystal along x, y and z, each cubic with the edge ``constant``.
+    """``cells`` crystal cells along x, y and z, each a cube with the edge ``constant``.
 
-    Where the case has no ``[box]`` it gets a periodic one with a corner at the origin that holds the cells exactly. A
+    If the case has no ``[box]``, it gets a periodic one with a corner at the origin that holds the cells exactly. A
     lattice needs ``constant``, ``number_density`` or ``packing_fraction``, or a box whose lengths are divided by the
-    cells. The first place of the first cell lies a quarter of an edge from the corner, so that no particle begins on a
+    cells. The first position of the first cell is a quarter of an edge from the corner, so that no particle starts on a
     face.
     """
 
@@ -49,24 +49,24 @@ class Lattice(BaseBuilder):
 
     builder: Literal["lattice"] = "lattice"
     structure: Literal["simple-cubic", "body-centred-cubic", "face-centred-cubic", "rock-salt"]
-    """The crystal."""
+    """Crystal structure."""
     cells: Count | tuple[Count, Count, Count]
-    """How many, in all directions or in each."""
+    """Number of cells, in all directions or in each."""
     species: dict[str, Species]
-    """One by its kind, or the two of rock salt, the first in its corners."""
+    """Species by kind: one, or two for rock salt, the first of which is at the corners."""
     constant: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Edge of a cell [length]."""
     number_density: Annotated[Quantity | None, Dimension("number_density", minimum=0, exclusive=True)] = None
-    """Particles in a volume [1/length³]."""
+    """Number of particles per volume [1/length³]."""
     packing_fraction: Annotated[Quantity | None, Dimension("dimensionless", minimum=0, exclusive=True)] = None
-    """Part of the volume that the spheres fill, whose species have a radius, instead of ``constant``."""
+    """Fraction of the volume filled by the spheres, instead of ``constant``; the species then need a radius."""
     jitter: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.0
-    """How far a particle may begin from its place along each axis, in edges of a cell; evenly distributed."""
+    """Largest random initial displacement of a particle along each axis, in cell edges; uniformly distributed."""
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)] = 0.0
-    """Of the initial velocities: drawn from Maxwell's distribution, without total momentum, and of exactly the kinetic
-    energy of 3n − 3 degrees of freedom [temperature]."""
+    """Temperature of the initial velocities: Maxwell-distributed, with zero total momentum, scaled to exactly the
+    kinetic energy of 3n − 3 degrees of freedom [temperature]."""
     seed: Seed = 1
-    """Chooses the velocities and the jitter."""
+    """Seed for the velocities and the jitter."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -79,7 +79,7 @@ class Lattice(BaseBuilder):
         return self
 
     def populate(self, builder: ModelBuilder) -> None:
-        """Add the particles, and the box where there is none; quantities are in the builder's units."""
+        """Add the particles, and a box if there is none; quantities are in the builder's units."""
         cells = np.array(self.cells if isinstance(self.cells, tuple) else [self.cells] * 3)
         basis = _BASES[self.structure]
         count = math.prod(cells.tolist()) * len(basis)
@@ -110,7 +110,8 @@ class Lattice(BaseBuilder):
         )
 
     def _edges(self, box: Box | None, cells: np.ndarray, basis: int) -> np.ndarray:
-        """Edges of a cell along x, y and z [length]; raises CaseError where nothing or two things say them."""
+        """Edges of a cell along x, y and z [length]; raises CaseError if nothing determines them, or two settings
+        do."""
         edge = None if self.constant is None else float(self.constant)
         if self.number_density is not None:
             edge = float(np.cbrt(basis / float(self.number_density)))
@@ -128,7 +129,7 @@ class Lattice(BaseBuilder):
             return np.full(3, edge)
         lengths = np.array([float(x) for x in box.lengths])
         if any(float(tilt) for tilt in box.tilts):
-            raise CaseError("box.tilts: a lattice fills a box of right angles; leave out the tilts")
+            raise CaseError("box.tilts: a lattice needs a rectangular box; leave out the tilts")
         if edge is None:
             return lengths / cells
         misfit = np.abs(cells * edge - lengths) > 1e-9 * lengths

@@ -1,4 +1,4 @@
-"""A chain of equal links, hung up or floating freely."""
+"""A chain of equal links, hanging or floating freely."""
 
 import math
 from typing import Annotated, Literal, Self
@@ -18,48 +18,47 @@ from articulon.units import UnitSystem
 
 
 class LinkChain(BaseBuilder):
-    """``links`` solid cylinders along −z of their frames, each on a joint at the end of the one before.
+    """``links`` solid cylinders along −z of their frames, each on a joint at the end of its predecessor.
 
-    The first is free, its end at the world's origin, or hangs there by a joint of the same kind. At zero coordinates
-    each link is turned against the one before by ``curl`` about y. Bodies are called ``link-1`` to ``link-n``.
+    The first link is free, with its end at the world's origin, or hangs there from a joint of the same kind. At zero
+    coordinates each link is rotated relative to its predecessor by ``curl`` about y. Bodies are named ``link-1`` to
+    ``link-n``.
     """
 
     builder: Literal["link-chain"] = "link-chain"
     links: Annotated[Whole, Field(ge=1)]
-    """How many."""
+    """Number of links."""
     joint: JointName = "spherical"
-    """Any joint but a free one."""
+    """Kind of joint between links; any but a free one."""
     axis: Annotated[Vector | None, Dimension("dimensionless")] = None
     """Direction of a revolute or prismatic joint, in the joint frame; (0, 0, 1) by default."""
     base: Literal["free", "hung"] = "free"
     """Whether the first link is free or hangs."""
     length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Of a link [length]."""
+    """Length of a link [length]."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Of a link [length]."""
+    """Radius of a link [length]."""
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """Of a link [mass]."""
+    """Mass of a link [mass]."""
     curl: Annotated[Quantity, Dimension("angle")] = 0.0
-    """Between a link and the next at zero coordinates [rad]."""
+    """Angle between a link and the next at zero coordinates [rad]."""
     disorder: Annotated[Number, Field(ge=0)] = 0.0
-    """σ, by which initial rotations of spherical joints are drawn, with a density exp(−φ²/2σ²) over all rotations of
-    angle φ: thermal equilibrium under torsional springs of the stiffness kT/σ² with Fixman's potential."""
+    """Width σ of the distribution of initial rotations of spherical joints, with a density exp(−φ²/2σ²) over all
+    rotations of angle φ: thermal equilibrium of torsional springs of stiffness kT/σ² with Fixman's potential."""
     disorder_seed: Seed = 1
-    """Chooses these."""
+    """Seed for these rotations."""
     spin: Annotated[Vector, Dimension("angular_velocity")] = (0.0, 0.0, 0.0)
-    """Initial angular velocity of a free first link, and with it of the chain, world frame [rad/time]."""
+    """Initial angular velocity of a free first link, and so of the whole chain, world frame [rad/time]."""
 
     def resolved(self, units: UnitSystem, where: str = "model") -> Self:
-        """A copy in the given units; raises CaseError for a joint that joins nothing or an axis that cannot be."""
+        """Return a copy in the given units; raises CaseError for a joint that joins nothing or an invalid axis."""
         chain = super().resolved(units, where)
         if not BY_NAME[self.joint]().rows():
             raise CaseError(f"{where}.joint: a {self.joint} joint does not hold links together; choose another joint")
         if self.base == "hung" and any(chain.spin):
             raise CaseError(f"{where}.spin: the first link hangs; only a free one can be given a spin")
         if self.disorder and self.joint != "spherical":
-            raise CaseError(
-                f"{where}.disorder: rotations are drawn for spherical joints, and these are {self.joint} ones"
-            )
+            raise CaseError(f"{where}.disorder: random rotations need spherical joints; these are {self.joint} joints")
         return chain.model_copy(update={"axis": axis_of(self.joint, chain.axis, where)})
 
     def populate(self, builder: ModelBuilder) -> None:
@@ -87,8 +86,8 @@ class LinkChain(BaseBuilder):
 
 
 def rotations(count: int, sigma: float, seed: int) -> np.ndarray:
-    """Euler parameters of rotations about even axes, whose angles φ have the density sin²(φ/2) exp(−φ²/2σ²), shape
-    (count, 4)."""
+    """Random rotations about uniformly distributed axes with angles of density sin²(φ/2) exp(−φ²/2σ²), as Euler
+    parameters, shape (count, 4)."""
     random = np.random.default_rng(seed)
     angles = np.linspace(0.0, np.pi, 20001)
     below = np.concatenate([[0.0], np.cumsum(np.sin(0.5 * angles[1:]) ** 2 * np.exp(-0.5 * (angles[1:] / sigma) ** 2))])

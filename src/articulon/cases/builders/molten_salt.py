@@ -1,4 +1,4 @@
-"""A molten salt about a cluster of silica, in a cube with walls (Guy 2018, 3.3 and 4.4)."""
+"""A molten salt around a silica cluster, in a cube with walls (Guy 2018, 3.3 and 4.4)."""
 
 import math
 from typing import Annotated, ClassVar, Literal
@@ -19,36 +19,37 @@ class Ion(Species):
     """A kind of ion."""
 
     count: Annotated[Whole, Field(ge=0)]
-    """How many there are."""
+    """Number of ions of this kind."""
 
 
 class Cluster(Declaration):
-    """A sphere among the ions, which moves and does not turn."""
+    """A sphere among the ions that translates but does not rotate."""
 
     kind: str = "SiO2"
-    """What its site is called in tables of potentials."""
+    """Name of its site in tables of potentials."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius of the cluster [length]."""
     density: Annotated[Quantity, Dimension("mass_density", minimum=0, exclusive=True)]
-    """From which its mass follows [mass/length³]."""
+    """Density that determines its mass [mass/length³]."""
     charge: Annotated[Quantity, Dimension("charge")] = 0.0
-    """[charge]."""
+    """Charge of the cluster [charge]."""
 
     @property
     def mass(self) -> float:
-        """[mass]."""
+        """Mass of the cluster [mass]."""
         return 4.0 / 3.0 * math.pi * float(self.radius) ** 3 * float(self.density)
 
 
 class MoltenSalt(BaseBuilder):
-    """Ions around a cluster in the middle of a cube, which is centred on the origin.
+    """Ions around a cluster at the centre of a cube that is centred on the origin.
 
-    They begin on the places of a simple cubic lattice between the cluster and the walls, cations and anions by turns as
-    far as the numbers allow, each moved at random by ``jitter``. All ions begin with one speed in random directions,
-    and the cluster at rest, such that the kinetic temperature of all degrees of freedom is ``temperature``: Guy lets it
-    err from the thermostat's target, so that convergence can be seen. Bodies are called by their kind and a number.
+    The ions start on a simple cubic lattice between the cluster and the walls, cations and anions alternating as far as
+    their numbers allow, each displaced at random by ``jitter``. All ions start with the same speed in random
+    directions, and the cluster at rest, such that the kinetic temperature of all degrees of freedom is ``temperature``.
+    Guy chooses it different from the thermostat's target, so that convergence can be seen. Bodies are named by kind and
+    number.
 
-    Where the case has no ``[box]`` it gets this cube, open on all sides: walls are forces, such as
+    If the case has no ``[box]``, it gets this cube, open on all sides: walls are forces, such as
     ``lennard-jones-wall``.
     """
 
@@ -56,22 +57,22 @@ class MoltenSalt(BaseBuilder):
 
     builder: Literal["molten-salt"] = "molten-salt"
     ions: dict[str, Ion]
-    """By kind."""
+    """Ions by kind."""
     cluster: Cluster | None = None
-    """The cluster of silica, if there is one."""
+    """Silica cluster, if any."""
     side: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Edge of the cube [length]."""
     clearance: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Least distance of an ion's place from the walls, and from the cluster's surface [length]."""
+    """Minimum initial distance of an ion from the walls and from the surface of the cluster [length]."""
     jitter: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.05
-    """How far an ion may begin from its place along each axis, in spacings of the lattice; evenly distributed."""
+    """Largest random initial displacement of an ion along each axis, in lattice spacings; uniformly distributed."""
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
     """Initial kinetic temperature [temperature]."""
     seed: Seed = 1
-    """Chooses the places and the directions of the velocities."""
+    """Seed for the positions and the directions of the velocities."""
 
     def populate(self, builder: ModelBuilder) -> None:
-        """Add the ions and the cluster, and the box where there is none; quantities are in the builder's units."""
+        """Add the ions and the cluster, and a box if there is none; quantities are in the builder's units."""
         for kind, ion in self.ions.items():
             check_size(ion.count, PARTICLE, "ions", f"model.ions.{kind}.count")
         rng = np.random.Generator(np.random.PCG64(self.seed))
@@ -79,7 +80,7 @@ class MoltenSalt(BaseBuilder):
         masses = np.array([float(self.ions[kind].mass) for kind in kinds])
         charges = np.array([float(self.ions[kind].charge) for kind in kinds])
         if not kinds:
-            raise CaseError("model.ions: there are none; give each kind a count")
+            raise CaseError("model.ions: there are no ions; give each kind a count")
         positions = self._places(charges, rng)
         bodies = len(kinds) + (self.cluster is not None)
         thermal_energy = builder.units.boltzmann * float(self.temperature)
@@ -107,7 +108,7 @@ class MoltenSalt(BaseBuilder):
         )
 
     def _places(self, charges: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Places of the ions, in their order [length], shape (ions, 3); raises CaseError where they find no room."""
+        """Positions of the ions, in their order [length], shape (ions, 3); raises CaseError if they do not fit."""
         half = 0.5 * float(self.side) - float(self.clearance)
         hollow = 0.0 if self.cluster is None else float(self.cluster.radius) + float(self.clearance)
         count = charges.size
@@ -125,7 +126,7 @@ class MoltenSalt(BaseBuilder):
             )
         places, even = places[free], steps[free].sum(axis=1) % 2 == 0
         mixed = rng.permutation(len(places))
-        # Cations on the even places and anions on the odd ones; what finds none of its own takes what is left.
+        # Cations take even sites and anions odd ones; ions without a free site of their own parity take the others.
         order = {sign: mixed[even[mixed] == sign] for sign in (True, False)}
         chosen = np.full(count, -1)
         for sign in (True, False):

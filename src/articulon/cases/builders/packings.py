@@ -1,4 +1,4 @@
-"""Places for spheres that do not touch: on a loose grid, or thrown in one by one."""
+"""Positions for spheres that do not touch: on a loose grid, or by random insertion."""
 
 import math
 from collections.abc import Iterator
@@ -8,38 +8,38 @@ import numpy as np
 from articulon.errors import ModelError
 
 MOST = 1e15
-"""Places of a grid along an edge, beyond which nobody counts."""
+"""Limit on the number of grid places along an edge, beyond which they are not counted."""
 AT_ONCE = 2**16
-"""Places of a grid that are looked at in one go."""
+"""Number of grid places processed at once."""
 ROUNDS = 400
-"""How often places are drawn for the spheres that have found none yet."""
+"""Number of rounds in which positions are drawn for spheres that are not placed yet."""
 BATCHES = 25
-"""Groups of spheres that find their places one after the other: the large ones find none once the small ones stand."""
+"""Number of groups of spheres placed one after the other, because large ones find no space after the small ones."""
 
 DENSEST = np.pi / np.sqrt(18.0)
-"""Part of space that equal spheres can fill; those of several sizes fill more, but are not thrown in so densely."""
+"""Largest volume fraction of equal spheres; mixed sizes could exceed it, but random insertion never does."""
 Region = tuple[np.ndarray, ...]
-"""The two corners of a box, or the ends of a cylinder's axis [length], each of shape (3,)."""
+"""Two corners of a box, or the two ends of a cylinder's axis [length], each of shape (3,)."""
 
 
 def sizes(count: int, smallest: float, largest: float, distribution: str, rng: np.random.Generator) -> np.ndarray:
-    """Radii (count,) between two [length]: ``uniform``, or with ``equal-volumes`` of each size, p(R) ∝ 1/R³."""
+    """Radii (count,) in a range [length]: ``uniform``, or ``equal-volumes`` of each size, p(R) ∝ 1/R³."""
     if largest == smallest:
         return np.full(count, smallest)
     share = rng.random(count)
     if distribution == "uniform":
         return smallest + (largest - smallest) * share
-    # The inverse of the cumulated density (1/a² − 1/R²)/(1/a² − 1/b²).
+    # The inverse of the cumulative distribution (1/a² − 1/R²)/(1/a² − 1/b²).
     return np.asarray(1.0 / np.sqrt(smallest**-2 - share * (smallest**-2 - largest**-2)))
 
 
 def grid_places(
     region: Region, around: float | None, radius: float, gap: float, rng: np.random.Generator, count: int | None = None
 ) -> np.ndarray:
-    """Centres (n, 3) on a cubic grid for spheres of at most a radius, the lowest along z first: all, or ``count`` and
-    some more where there are as many.
+    """Centres (n, 3) on a cubic grid for spheres up to a radius, the lowest along z first.
 
-    Neighbours are 2 radius (1 + gap) apart, and each is moved at random by less than half of what is free.
+    Returns all of them, or at least ``count`` if there are as many. Neighbours are 2 radius (1 + gap) apart, and each
+    is displaced at random by less than half of the free gap.
     """
     low, high = _hull(region, around)
     spacing = 2.0 * radius * (1.0 + gap)
@@ -47,7 +47,7 @@ def grid_places(
     if (counts < 1).any():
         return np.zeros((0, 3))
     left = high - low - 2.0 * radius - (counts - 1) * spacing
-    # Layers begin on the floor; across they stand in the middle.
+    # Layers begin on the floor; within a layer the grid is centred.
     corner = low + radius + 0.5 * left * np.array([1.0, 1.0, 0.0])
     wide, deep, _ = counts.tolist()
     laid_out, looked, found, kept = (
@@ -56,7 +56,7 @@ def grid_places(
         [np.zeros((0, 3))],
         0,
     )
-    # Of a large region that few spheres lie in no more is looked at than they need.
+    # In a large region with few spheres only the places that they need are visited.
     while looked < laid_out and (count is None or kept < count):
         index = np.arange(looked, min(looked + AT_ONCE, laid_out))
         steps = np.stack([index % wide, index // wide % deep, index // (wide * deep)], axis=1)
@@ -64,19 +64,19 @@ def grid_places(
         places = np.clip(places, low + radius, high - radius)
         found.append(places[_inside(places, region, around, np.full(len(places), radius))])
         looked, kept = looked + len(steps), kept + len(found[-1])
-    # What is drawn later does not depend on how many places were looked at.
+    # Later random numbers do not depend on how many places were visited.
     rng.bit_generator.advance(3 * (math.prod(counts.tolist()) - looked))  # type: ignore[attr-defined]
     return np.concatenate(found)
 
 
 def grid_count(region: Region, around: float | None, radius: float, gap: float, count: int | None = None) -> float:
-    """How many places of a grid are laid out for a number of spheres, or for as many as there is room for."""
+    """Number of grid places to lay out for a number of spheres, or for as many as fit."""
     x, y, _ = np.maximum(_grid(region, around, radius, gap), 0.0).tolist()
     return x * y * layers_of(region, around, radius, gap, count)
 
 
 def layers_of(region: Region, around: float | None, radius: float, gap: float, count: int | None) -> int:
-    """Layers of a grid that a number of spheres needs; all of them where there is no number, or the region is round."""
+    """Number of grid layers that a number of spheres needs; all layers if no number is given or the region is round."""
     x, y, z = np.clip(_grid(region, around, radius, gap), 0.0, MOST).tolist()
     if count is None or around is not None or x * y < 1.0:
         return int(z)
@@ -84,28 +84,28 @@ def layers_of(region: Region, around: float | None, radius: float, gap: float, c
 
 
 def _grid(region: Region, around: float | None, radius: float, gap: float) -> np.ndarray:
-    """Places of a grid along x, y and z."""
+    """Number of grid places along x, y and z."""
     low, high = _hull(region, around)
-    # Even one place needs only the sphere itself; each further one a spacing.
+    # The first place needs only the size of the sphere; each further place needs one spacing.
     return np.floor((high - low - 2.0 * radius) / (2.0 * radius * (1.0 + gap)) * (1.0 + 1e-12)) + 1.0
 
 
 def check_room(region: Region, around: float | None, count: int, radius: float, where: str) -> None:
-    """Raises ModelError where spheres of at least a radius have no room in a region, however they lie."""
+    """Raises ModelError if spheres of at least a radius cannot fit in a region in any arrangement."""
     sides = np.abs(region[1] - region[0])
     volume = float(np.prod(sides)) if around is None else np.pi * around**2 * float(np.linalg.norm(sides))
     filled = count * 4.0 / 3.0 * np.pi * radius**3
     if filled > DENSEST * volume:
         raise ModelError(
-            f"{where}: {count} grains of a radius of {radius:g} and more fill {filled:.3g}, and the region has the "
-            f"volume {volume:.3g}: there is no more room in it; enlarge it, or ask for fewer"
+            f"{where}: {count} grains of a radius of {radius:g} and more have the volume {filled:.3g}, and the region "
+            f"has the volume {volume:.3g}: they cannot fit; enlarge the region, or lower count"
         )
 
 
 def random_places(region: Region, around: float | None, radii: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Centres (n, 3) for spheres of these radii, in their order, wherever there is room (random sequential addition).
+    """Centres (n, 3) for spheres of these radii, in their order, by random sequential addition.
 
-    Fewer than there are radii where no room is found any more.
+    There are fewer centres than radii if no more space is found.
     """
     low, high = _hull(region, around)
     places = np.zeros((0, 3))
@@ -127,8 +127,8 @@ def _batch(
     around: float | None,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Places for some spheres beside those that have theirs."""
-    # SciPy's trees take time to import, which no other model needs.
+    """Positions for a group of spheres among those already placed."""
+    # Imported here because SciPy's trees take time to import and no other model needs them.
     from scipy.spatial import cKDTree
 
     result = np.full((radii.size, 3), np.nan)
@@ -167,18 +167,18 @@ def _batches(count: int) -> Iterator[tuple[int, int]]:
 
 
 def _hull(region: Region, around: float | None) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the smallest box with edges along the axes that holds a region."""
+    """Corners of the smallest axis-aligned box that contains a region."""
     low, high = np.minimum(*region), np.maximum(*region)
     if around is None:
         return low, high
     along = (region[1] - region[0]) / np.linalg.norm(region[1] - region[0])
-    # A disc of a radius reaches out by its sine along each axis.
+    # A disc extends along each axis by its radius times the sine of the angle to its normal.
     reach = around * np.sqrt(np.maximum(1.0 - along**2, 0.0))
     return low - reach, high + reach
 
 
 def _inside(places: np.ndarray, region: Region, around: float | None, radii: np.ndarray) -> np.ndarray:
-    """Whether spheres lie wholly in a region, shape (n,)."""
+    """Whether spheres lie completely in a region, shape (n,)."""
     slack = 1e-9 * radii
     if around is None:
         low, high = region

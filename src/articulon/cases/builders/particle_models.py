@@ -1,4 +1,4 @@
-"""Particles at given places: written out in the case, or in a file beside it."""
+"""Particles at given positions, written out in the case or in a file beside it."""
 
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
@@ -19,38 +19,39 @@ from articulon.inputs import array, real, shown
 class Particles(BaseBuilder):
     """Free particles, each of one of the ``species``.
 
-    Places, velocities and kinds are lists here, or come from a ``file``: an ``.xyz`` file, whose lines after the first
-    two hold a kind, three coordinates and three components of the velocity where there are any; or an ``.npz`` file
-    with ``positions``, ``kinds`` and, where there are any, ``velocities``. Its numbers are in the units of the case.
+    Positions, velocities and kinds are lists here, or come from a ``file``. In an ``.xyz`` file each line after the
+    first two holds a kind, three coordinates and, optionally, three velocity components. An ``.npz`` file has the
+    arrays ``positions``, ``kinds`` and, optionally, ``velocities``. The numbers of the file are in the units of the
+    case.
     """
 
     error_class: ClassVar = ModelError
 
     builder: Literal["particles"] = "particles"
     species: dict[str, Species]
-    """By kind."""
+    """Species by kind."""
     positions: Annotated[tuple[Vector, ...] | None, Dimension("length")] = None
-    """[length]."""
+    """Positions of the particles [length]."""
     velocities: Annotated[tuple[Vector, ...] | None, Dimension("velocity")] = None
-    """[velocity]; at rest by default."""
+    """Initial velocities; by default zero [velocity]."""
     kinds: str | tuple[str, ...] | None = None
-    """One for all or one each; may be left out where there is one."""
+    """One kind for all particles or one each; may be left out if there is only one species."""
     file: str | None = None
-    """Where they are instead, a path beside the case."""
+    """Path of a file with the particles, relative to the case, instead of lists."""
     sha256: str | None = None
-    """Of the file, so that a run does not go on with another; found when the case is read."""
+    """SHA-256 of the file, so that a run does not continue with a different file; computed when the case is read."""
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0)] = None
-    """Of initial velocities, instead of given ones: drawn from Maxwell's distribution, without total momentum, and of
-    exactly the kinetic energy of 3n − 3 degrees of freedom [temperature]."""
+    """Temperature of the initial velocities, instead of given ones: Maxwell-distributed, with zero total momentum,
+    scaled to exactly the kinetic energy of 3n − 3 degrees of freedom [temperature]."""
     seed: Seed = 1
-    """Chooses these velocities."""
+    """Seed for these velocities."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if (self.positions is None) == (self.file is None):
             raise ValueError("give either positions or a file")
         if self.file is not None and (self.velocities is not None or self.kinds is not None):
-            raise ValueError("the file holds the kinds and velocities: leave them out here")
+            raise ValueError("the file contains kinds and velocities; leave them out here")
         if self.velocities is not None and self.temperature is not None:
             raise ValueError("give either velocities or their temperature")
         if not self.species:
@@ -58,8 +59,8 @@ class Particles(BaseBuilder):
         return self
 
     def beside(self, source: str) -> "Particles":
-        """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
-        there or has changed."""
+        """Return a copy whose file is located beside a case file and recorded by a digest; raises CaseError if it is
+        missing or has changed."""
         return self if self.file is None else marked(self, "file", source, "model")
 
     def populate(self, builder: ModelBuilder) -> None:
@@ -68,12 +69,12 @@ class Particles(BaseBuilder):
         for kind in dict.fromkeys(kinds):
             if kind not in self.species:
                 raise CaseError(
-                    f"model.species: there is no '{kind}', which particles are of; known: {[*self.species]}"
+                    f"model.species: there is no species '{kind}', which some particles have; known: {[*self.species]}"
                 )
         masses = np.array([float(self.species[kind].mass) for kind in kinds])
         if self.temperature is not None:
             if velocities is not None:
-                raise CaseError("model.temperature: the file holds velocities; leave the temperature out")
+                raise CaseError("model.temperature: the file contains velocities; leave the temperature out")
             thermal_energy = builder.units.boltzmann * float(self.temperature)
             velocities = thermal_velocities(masses, thermal_energy, self.seed)
         builder.add_particles(
@@ -90,7 +91,7 @@ class Particles(BaseBuilder):
         positions = np.array(self.positions, dtype=float).reshape(-1, 3)
         count = len(positions)
         if self.kinds is None and len(self.species) > 1:
-            raise CaseError("model.kinds: is required where there are several species")
+            raise CaseError("model.kinds: is required if there are several species")
         given = next(iter(self.species)) if self.kinds is None else self.kinds
         kinds = [given] * count if isinstance(given, str) else list(given)
         velocities = None if self.velocities is None else np.array(self.velocities, dtype=float).reshape(-1, 3)
@@ -101,7 +102,7 @@ class Particles(BaseBuilder):
 
 
 def _of_file(path: Path) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
-    """Positions, velocities and kinds in a file; raises CaseError, naming the line, for what cannot be read."""
+    """Positions, velocities and kinds in a file; raises CaseError, naming the line, if it cannot be read."""
     if path.suffix == ".npz":
         return _of_arrays(path)
     if path.suffix != ".xyz":
@@ -122,7 +123,7 @@ def _of_file(path: Path) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
             raise CaseError(f"model.file: {path}, line {k}: expected a kind and numbers, got {shown(line)}") from None
         if len(rows[-1]) not in (3, 6) or len(rows[-1]) != len(rows[0]):
             raise CaseError(
-                f"model.file: {path}, line {k}: expected a kind and 3 or 6 numbers, as many in each line, got "
+                f"model.file: {path}, line {k}: expected a kind and 3 or 6 numbers, the same in each line, got "
                 f"{shown(line)}"
             )
         kinds.append(words[0])
@@ -131,7 +132,7 @@ def _of_file(path: Path) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
             f"model.file: {path}, line 1: expected the number of particles, {len(rows)}, got {shown(lines[:1])}"
         )
     if not rows:
-        raise CaseError(f"model.file: {path} holds no particles")
+        raise CaseError(f"model.file: {path} contains no particles")
     values = np.array(rows)
     return values[:, :3], values[:, 3:] if values.shape[1] == 6 else None, kinds
 
@@ -144,7 +145,7 @@ def _of_arrays(path: Path) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
         raise CaseError(f"{where} {reason}") from None
     for name in ("positions", "kinds"):
         if name not in found:
-            raise CaseError(f"{where}: holds no array '{name}'{nearest(name, list(found))}")
+            raise CaseError(f"{where}: has no array '{name}'{nearest(name, list(found))}")
     if found["kinds"].ndim != 1 or not found["kinds"].size:
         raise CaseError(f"{where}: expected a list of kinds, got an array of shape {found['kinds'].shape}")
     kinds = [str(kind) for kind in found["kinds"]]

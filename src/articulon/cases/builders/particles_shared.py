@@ -1,4 +1,4 @@
-"""What the builders of particles share: kinds with their masses and charges, and the speeds of a temperature."""
+"""Shared parts of the particle builders: species with mass and charge, and thermal velocities."""
 
 from typing import Annotated
 
@@ -11,26 +11,26 @@ class Species(Declaration):
     """A kind of particle."""
 
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of a particle [mass]."""
     charge: Annotated[Quantity, Dimension("charge")] = 0.0
-    """[charge]."""
+    """Charge of a particle [charge]."""
     radius: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
-    """Of hard spheres [length]; 0 for what has no size."""
+    """Radius of hard spheres [length]; 0 for point particles."""
 
 
 def thermal_velocities(masses: np.ndarray, thermal_energy: float, seed: int) -> np.ndarray:
-    """Velocities (n, 3) drawn from the distribution of Maxwell, without total momentum [velocity].
+    """Maxwell-distributed velocities (n, 3) with zero total momentum [velocity].
 
-    They are then multiplied by one number, so that the kinetic energy is exactly that of 3n − 3 degrees of freedom.
+    They are scaled so that the kinetic energy is exactly that of 3n − 3 degrees of freedom.
 
     Parameters
     ----------
     masses
-        [mass], shape (n,).
+        Masses, shape (n,) [mass].
     thermal_energy
-        kT [energy].
+        Thermal energy kT [energy].
     seed
-        Chooses the random numbers.
+        Seed of the random numbers.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     velocities = rng.standard_normal((masses.size, 3)) / np.sqrt(masses)[:, None]
@@ -42,6 +42,6 @@ def thermal_velocities(masses: np.ndarray, thermal_energy: float, seed: int) -> 
 
 
 def directions(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Unit vectors (count, 3), evenly spread over the sphere."""
+    """Unit vectors (count, 3), uniformly distributed on the sphere."""
     vectors = rng.standard_normal((count, 3))
     return vectors / np.linalg.norm(vectors, axis=1)[:, None]

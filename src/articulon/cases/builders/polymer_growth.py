@@ -1,9 +1,9 @@
-"""Chains grown at the density of a melt: walks that look for room, then a soft push off each other.
+"""Chains grown at the density of a melt: self-avoiding random walks, followed by a soft push-off.
 
-Beads are added to all chains side by side; each goes where, of a number of random directions, the nearest bead is
-farthest. What still overlaps is pushed apart as soft spheres are, while the bonds keep their lengths (a fast push-off:
-Auhl et al., J. Chem. Phys. 119, 12718, 2003). Rings are closed walks, made of regular polygons by crankshaft turns,
-which keep every bond.
+Beads are added to all chains in parallel. Each new bead takes, of several random directions, the one in which its
+nearest bead is farthest away. Remaining overlaps are removed by a soft repulsion while the bonds keep their lengths
+(a fast push-off: Auhl et al., J. Chem. Phys. 119, 12718, 2003). Rings are closed walks, made from regular polygons by
+crankshaft rotations, which preserve every bond length.
 """
 
 from typing import NamedTuple
@@ -13,34 +13,34 @@ import numpy as np
 from articulon.errors import ModelError
 
 DIRECTIONS = 24
-"""Random directions that a new bead chooses from."""
+"""Number of random directions tried for a new bead."""
 TURNS = 20
-"""Crankshaft turns for each bead of a ring."""
+"""Number of crankshaft rotations per bead of a ring."""
 PUSHES, SWEEPS, RELIST = 4000, 6, 8
-"""Most pushes; corrections of all bonds after each; pushes between two lists of neighbours."""
+"""Maximum number of pushes; sweeps of bond corrections after each; pushes between two neighbour lists."""
 REACH = 0.4
-"""How far beyond the distance that is asked for neighbours are listed, in that distance."""
+"""Extra range of the neighbour list beyond the requested distance, relative to that distance."""
 STRENGTH = 0.4
-"""Part of an overlap that a push takes away."""
+"""Fraction of an overlap that one push removes."""
 CLOSING_SWEEPS, CLOSED = 100_000, 1e-13
-"""Corrections of the bonds of rings, at most, and the error of a length, relative, that ends them."""
+"""Maximum number of sweeps that correct the bonds of rings, and the relative length error at which they end."""
 ENOUGH = 0.95
-"""Part of the distance that is asked for at which beads are far enough apart."""
+"""Fraction of the requested distance at which beads count as far enough apart."""
 
 
 class Skeleton(NamedTuple):
-    """Molecules before they have places: beads one molecule after the other."""
+    """Connectivity of molecules before positions are assigned; beads are stored molecule after molecule."""
 
     molecule: np.ndarray
-    """Of each bead, shape (beads,)."""
+    """Molecule of each bead, shape (beads,)."""
     parent: np.ndarray
-    """The bead that each is bonded to, of smaller number, −1 for the first of a molecule, shape (beads,)."""
+    """Bead with a smaller number that each bead is bonded to, −1 for the first bead of a molecule, shape (beads,)."""
     closing: np.ndarray
-    """Bonds that close rings, last bead and first, shape (rings, 2)."""
+    """Bonds that close rings, last bead and first bead, shape (rings, 2)."""
 
     @property
     def bonds(self) -> np.ndarray:
-        """All bonds, the smaller number first, shape (bonds, 2)."""
+        """All bonds, smaller number first, shape (bonds, 2)."""
         child = np.flatnonzero(self.parent >= 0)
         return np.vstack([np.stack([self.parent[child], child], axis=1), self.closing[:, ::-1]])
 
@@ -48,27 +48,27 @@ class Skeleton(NamedTuple):
 def grown(
     skeleton: Skeleton, bond: float, distance: float, edges: np.ndarray | None, volume: np.ndarray, seed: int
 ) -> np.ndarray:
-    """Places of the beads, unwrapped [length], shape (beads, 3).
+    """Positions of the beads, unwrapped [length], shape (beads, 3).
 
     Parameters
     ----------
     skeleton
-        What is bonded to what.
+        Connectivity of the beads.
     bond
         Length of all bonds [length].
     distance
-        That beads keep which are not bonded to each other [length].
+        Minimum distance of beads that are not bonded [length].
     edges
-        Of the periodic box [length], shape (3,); None in open space.
+        Edges of the periodic box [length], shape (3,); None in open space.
     volume
-        Edges of the region that chains begin in [length], shape (3,).
+        Edges of the region in which chains begin [length], shape (3,).
     seed
-        Chooses the random numbers.
+        Seed of the random numbers.
 
     Raises
     ------
     ModelError
-        Naming the molecule, where beads stay closer than that.
+        If beads stay closer than ``distance``; the message names the molecule.
     """
     rng = np.random.Generator(np.random.PCG64([seed, 7]))
     x = _walked(skeleton, bond, edges, volume, rng)
@@ -80,7 +80,7 @@ def grown(
 def _walked(
     skeleton: Skeleton, bond: float, edges: np.ndarray | None, volume: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Bead by bead, all molecules side by side."""
+    """Grow all molecules in parallel, bead by bead."""
     from scipy.spatial import cKDTree
 
     parent = skeleton.parent
@@ -104,7 +104,7 @@ def _walked(
 
 
 def _close_rings(x: np.ndarray, skeleton: Skeleton, bond: float, volume: np.ndarray, rng: np.random.Generator) -> None:
-    """Puts random closed walks in the place of the walks of rings."""
+    """Replace the open walks of rings by random closed walks."""
     for last, first in skeleton.closing.tolist():
         n = last - first + 1
         angle = 2.0 * np.pi * np.arange(n) / n
@@ -118,7 +118,7 @@ def _close_rings(x: np.ndarray, skeleton: Skeleton, bond: float, volume: np.ndar
 
 
 def _turned(x: np.ndarray, a: np.ndarray, b: np.ndarray, angle: float) -> np.ndarray:
-    """Places turned about the line from a to b; as they are where the two are one place."""
+    """Positions rotated about the line from a to b; unchanged if the two points coincide."""
     size = float(np.linalg.norm(b - a))
     if size < 1e-9:
         return x
@@ -129,7 +129,7 @@ def _turned(x: np.ndarray, a: np.ndarray, b: np.ndarray, angle: float) -> np.nda
 
 
 def _pushed(x: np.ndarray, skeleton: Skeleton, bond: float, distance: float, edges: np.ndarray | None) -> np.ndarray:
-    """Places at which beads that are not bonded are far enough apart."""
+    """Positions at which beads that are not bonded are far enough apart."""
     bonds = skeleton.bonds
     colours = _coloured(bonds)
     bonded = set(map(tuple, np.sort(bonds, axis=1).tolist()))
@@ -157,13 +157,13 @@ def _pushed(x: np.ndarray, skeleton: Skeleton, bond: float, distance: float, edg
     worst = int(np.argmin(r))
     a, b = (int(skeleton.molecule[k]) + 1 for k in pairs[worst])
     raise ModelError(
-        f"model: no room is found for the beads of chain {a}: one stays {r[worst]:.3g} from one of chain {b}, nearer "
+        f"model: no space is found for the beads of chain {a}: one stays {r[worst]:.3g} from one of chain {b}, nearer "
         f"than the bead_distance of {distance:g}; lower model.number_density or model.bead_distance"
     )
 
 
 def _pairs(x: np.ndarray, reach: float, edges: np.ndarray | None, bonded: set[tuple[int, int]]) -> np.ndarray:
-    """Pairs nearer than a distance that are not bonded, shape (pairs, 2)."""
+    """Pairs of beads closer than a distance that are not bonded, shape (pairs, 2)."""
     from scipy.spatial import cKDTree
 
     tree = cKDTree(x) if edges is None else cKDTree(x % edges, boxsize=edges)
@@ -176,7 +176,7 @@ def _pairs(x: np.ndarray, reach: float, edges: np.ndarray | None, bonded: set[tu
 
 
 def _coloured(bonds: np.ndarray) -> list[np.ndarray]:
-    """Bonds in groups in which no two share a bead."""
+    """Group the bonds so that no two bonds of a group share a bead."""
     used: dict[int, set[int]] = {}
     groups: list[list[tuple[int, int]]] = []
     for a, b in bonds.tolist():
@@ -191,7 +191,7 @@ def _coloured(bonds: np.ndarray) -> list[np.ndarray]:
 
 
 def _correct(x: np.ndarray, colours: list[np.ndarray], bond: float) -> None:
-    """Brings every bond to its length, group by group; neighbours spoil it by a part."""
+    """Set every bond to its length, group by group; later groups partly undo the correction of neighbours."""
     for group in colours:
         a, b = group[:, 0], group[:, 1]
         d = x[b] - x[a]
@@ -202,7 +202,7 @@ def _correct(x: np.ndarray, colours: list[np.ndarray], bond: float) -> None:
 
 
 def _closed(x: np.ndarray, colours: list[np.ndarray], bond: float) -> np.ndarray:
-    """Rings whose bonds have their lengths, to rounding."""
+    """Rings whose bond lengths are exact to rounding."""
     bonds = np.vstack(colours)
     for sweep in range(CLOSING_SWEEPS):
         _correct(x, colours, bond)
@@ -211,13 +211,13 @@ def _closed(x: np.ndarray, colours: list[np.ndarray], bond: float) -> np.ndarray
             if np.abs(length / bond - 1.0).max() < CLOSED:
                 return x
     raise ModelError(
-        "model: no rings of these bonds are found where the beads have room; lower model.number_density or "
-        "model.bead_distance"
+        "model: no rings of these bonds are found in which the beads keep their distance; lower "
+        "model.number_density or model.bead_distance"
     )
 
 
 def _exact(x: np.ndarray, skeleton: Skeleton, bond: float) -> np.ndarray:
-    """Trees of bonds with their exact lengths, from the first bead of each on."""
+    """Trees of bonds with exact lengths, rebuilt from the first bead of each."""
     parent = skeleton.parent
     result, rank = x.copy(), np.arange(parent.size) - np.flatnonzero(parent < 0)[skeleton.molecule]
     for step in range(1, int(rank.max(initial=0)) + 1):

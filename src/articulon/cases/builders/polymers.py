@@ -1,4 +1,4 @@
-"""Polymers: chains, stars and rings of beads, articulated or of beads on springs."""
+"""Polymers: chains, stars and rings of beads, with rigid bonds or springs."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -22,11 +22,11 @@ Beads = Annotated[Whole, Field(ge=2)]
 
 
 class Polymers(BaseBuilder):
-    """Polymers of beads, grown without overlaps in a periodic box, or in open space.
+    """Polymers of beads, grown without overlaps in a periodic box or in open space.
 
-    With ``bonds = "rigid"`` bonds are massless rods: each chain is a tree of beads on swing joints, and only directions
-    move. With ``"fene"`` or ``"harmonic"`` beads move by themselves and bonds are springs. Bonded beads do not interact
-    otherwise; what the others do to each other stands in ``[[forces]]``.
+    With ``bonds = "rigid"`` bonds are massless rods: each chain is a tree of beads on swing joints, and only the bond
+    directions change. With ``"fene"`` or ``"harmonic"`` the beads move freely and the bonds are springs. Bonded beads
+    have no other interaction; ``[[forces]]`` defines the interactions of the others.
     """
 
     error_class: ClassVar = ModelError
@@ -35,70 +35,70 @@ class Polymers(BaseBuilder):
     chains: Annotated[Whole, Field(ge=1)]
     """Number of molecules."""
     beads: Beads | tuple[Beads, ...]
-    """Beads of each molecule: one number for all, or one each."""
+    """Number of beads per molecule: one number for all, or one each."""
     architecture: Literal["linear", "ring", "star"] = "linear"
-    """Of all molecules. A star has a bead amid ``arms`` of equal length."""
+    """Architecture of all molecules. A star has a central bead with ``arms`` of equal length."""
     arms: Annotated[Whole, Field(ge=3)] | None = None
-    """Of a star."""
+    """Number of arms of a star."""
     bonds: Literal["rigid", "fene", "harmonic"] = "rigid"
-    """What holds bonded beads together."""
+    """Kind of bond between bonded beads."""
     bond_length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Of rods, and of springs at the start [length]."""
+    """Length of rods, and initial length of springs [length]."""
     bond_stiffness: Annotated[Quantity | None, Dimension("stiffness", minimum=0, exclusive=True)] = None
-    """k of springs [energy/length²]."""
+    """Stiffness k of springs [energy/length²]."""
     bond_extent: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """R₀, which no FENE bond reaches [length]."""
+    """Maximum extension R₀ of FENE bonds [length]."""
     bond_repulsion: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
-    """ε of the repulsion of beads that a FENE bond joins [energy]; none by default."""
+    """Strength ε of the repulsion between beads joined by a FENE bond [energy]; none by default."""
     bond_diameter: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """σ of that repulsion [length]."""
+    """Diameter σ of that repulsion [length]."""
     bending_stiffness: Annotated[Quantity, Dimension("energy", minimum=0)] = 0.0
-    """κ of U = κ (1 + cos θ), θ the angle between two bonds, π where they are in line [energy]."""
+    """Bending stiffness κ of U = κ (1 + cos θ), θ the angle between two bonds, π if they are collinear [energy]."""
     dihedral_stiffness: Annotated[Quantity, Dimension("energy")] = 0.0
-    """k of U = k [1 + cos(n φ − φ₀)] of the dihedral angles along the backbone [energy]."""
+    """Stiffness k of U = k [1 + cos(n φ − φ₀)] for the dihedral angles along the backbone [energy]."""
     dihedral_multiplicity: Annotated[Whole, Field(ge=1, le=6)] = 3
-    """n."""
+    """Multiplicity n of the dihedral potential."""
     dihedral_phase: Annotated[Quantity, Dimension("angle")] = 0.0
-    """φ₀ [rad]."""
+    """Phase φ₀ of the dihedral potential [rad]."""
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """Of a bead [mass]."""
+    """Mass of a bead [mass]."""
     kind: str = "bead"
-    """Kind of all beads, by which forces between sites know them."""
+    """Kind of all beads, which selects the forces between sites."""
     number_density: Annotated[Quantity | None, Dimension("number_density", minimum=0, exclusive=True)] = None
-    """Beads in a volume [1/length³]: a periodic cube of this density, where the case has no ``[box]``."""
+    """Number of beads per volume [1/length³], for a periodic cube; used if the case has no ``[box]``."""
     bead_distance: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """That beads which are not bonded keep when they are grown [length]; the length of a bond by default."""
+    """Minimum distance between non-bonded beads during growth [length]; by default the bond length."""
     seed: Seed = 1
-    """Chooses how the chains are grown."""
+    """Seed for the growth of the chains."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if isinstance(self.beads, tuple) and len(self.beads) != self.chains:
             raise ValueError(f"beads: one number, or one for each of the {self.chains} chains, got {len(self.beads)}")
         if (self.architecture == "star") != (self.arms is not None):
-            raise ValueError("arms is of stars: give it with architecture = 'star', and only there")
+            raise ValueError("arms is required for architecture = 'star' and allowed only there")
         for count in set(self.counts):
             if self.arms is not None and (count - 1) % self.arms:
-                raise ValueError(f"beads: {count} beads are no star of one amid {self.arms} arms of equal length")
+                raise ValueError(f"beads: {count} beads make no star with a centre and {self.arms} equal arms")
             if self.architecture == "ring" and count < 3:
                 raise ValueError(f"beads: a ring has three beads or more, got {count}")
         if (self.bonds == "rigid") != (self.bond_stiffness is None):
-            raise ValueError("bond_stiffness is of bonds that are springs: give it with them, and only with them")
+            raise ValueError("bond_stiffness is required for spring bonds and allowed only for them")
         if (self.bonds == "fene") != (self.bond_extent is not None):
-            raise ValueError("bond_extent is of FENE bonds: give it with them, and only with them")
+            raise ValueError("bond_extent is required for FENE bonds and allowed only for them")
         if (self.bond_repulsion is None) != (self.bond_diameter is None):
             raise ValueError("give bond_repulsion and bond_diameter together")
         if self.bond_repulsion is not None and self.bonds != "fene":
-            raise ValueError("bond_repulsion is of FENE bonds; leave it out")
+            raise ValueError("bond_repulsion applies to FENE bonds only; leave it out")
         return self
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Beads of each molecule."""
+        """Number of beads of each molecule."""
         return self.beads if isinstance(self.beads, tuple) else (self.beads,) * self.chains
 
     def populate(self, builder: ModelBuilder) -> None:
-        """Add the chains, their bonds, and the box where there is none; quantities are in the builder's units."""
+        """Add the chains, their bonds, and a box if there is none; quantities are in the builder's units."""
         total = sum(self.counts)
         check_size(total, PARTICLE, "beads", "model.beads")
         edges, volume = self._space(builder, total)
@@ -119,7 +119,7 @@ class Polymers(BaseBuilder):
             builder.add_force(force)
 
     def skeleton(self) -> Skeleton:
-        """What is bonded to what."""
+        """Connectivity of the beads."""
         parent: list[int] = []
         molecule: list[int] = []
         closing: list[tuple[int, int]] = []
@@ -127,7 +127,7 @@ class Polymers(BaseBuilder):
             start = len(parent)
             arm = None if self.arms is None else (count - 1) // self.arms
             for k in range(count):
-                # The first bead of each arm is bonded to the one amid them, all others to the one before.
+                # The first bead of each arm is bonded to the central bead, all others to their predecessor.
                 begins = arm is not None and k > 0 and (k - 1) % arm == 0
                 parent.append(-1 if k == 0 else start if begins else start + k - 1)
                 molecule.append(number)
@@ -136,10 +136,10 @@ class Polymers(BaseBuilder):
         return Skeleton(np.array(molecule), np.array(parent), np.array(closing, dtype=np.int64).reshape(-1, 2))
 
     def _space(self, builder: ModelBuilder, total: int) -> tuple[np.ndarray | None, np.ndarray]:
-        """Edges of the periodic box, None in open space, and of the region that chains begin in."""
+        """Edges of the periodic box, None in open space, and edges of the region in which chains begin."""
         if self.number_density is not None:
             if builder.box is not None:
-                raise CaseError("model.number_density: the [box] is given; leave one of them out")
+                raise CaseError("model.number_density: the case also has a [box]; leave one of them out")
             edge = float(np.cbrt(total / float(self.number_density)))
             builder.box = Box(lengths=(edge,) * 3)
         if builder.box is None:
@@ -147,12 +147,12 @@ class Polymers(BaseBuilder):
             return None, np.full(3, longest * self.chains ** (1.0 / 3.0))
         box = builder.box
         if not box.periodic.all() or any(float(tilt) for tilt in box.tilts):
-            raise CaseError("box: chains grow in a box of right angles that is periodic in all directions, or in none")
+            raise CaseError("box: chains need a rectangular box that is periodic in all directions or in none")
         lengths = np.array([float(x) for x in box.lengths])
         return lengths, lengths
 
     def _forces(self, skeleton: Skeleton, first: int) -> list[Any]:
-        """Bonds, angles and dihedrals, and bonded pairs taken out of the forces between all sites."""
+        """Bonds, angles and dihedrals, and the exclusion of bonded pairs from the forces between sites."""
         bonds: Any = _indices(first + skeleton.bonds)
         found: list[Any] = [Exclusions(bonds=bonds, bonds_apart=1)]
         if self.bonds == "harmonic" and self.bond_stiffness is not None:
@@ -174,7 +174,7 @@ class Polymers(BaseBuilder):
 
 
 def backbone(skeleton: Skeleton) -> tuple[np.ndarray, np.ndarray]:
-    """Three beads of every angle and four of every dihedral between bonds that follow each other, shapes (angles, 3)
+    """The three beads of each angle and the four beads of each dihedral between consecutive bonds, shapes (angles, 3)
     and (dihedrals, 4)."""
     neighbours: dict[int, list[int]] = {}
     for a, b in skeleton.bonds.tolist():

@@ -1,4 +1,4 @@
-"""A receptor protein whose active site is a few side chains, and a drug particle before it (Guy 2018, chapter 2)."""
+"""A receptor protein with a few side chains as its active site, and a drug particle in front (Guy 2018, chapter 2)."""
 
 import math
 from typing import Annotated, ClassVar, Literal, Self
@@ -21,52 +21,53 @@ class Ball(Declaration):
     """A spherical body."""
 
     mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of the sphere [mass]."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius of the sphere [length]."""
 
 
 class Particle(Ball):
     """The drug particle."""
 
     charge: Annotated[Quantity, Dimension("charge")] = 0.0
-    """In its middle [charge]."""
+    """Charge at its centre [charge]."""
     distance: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """From its surface to the outermost atom of the side chains along x, at the start [length]."""
+    """Initial distance along x from its surface to the outermost atom of the side chains [length]."""
 
 
 class ReceptorSite(BaseBuilder):
-    """A bulk protein that turns about an axis in the ground, the side chains of its active site, and a drug particle.
+    """A bulk protein that rotates about a fixed axis, the side chains of its active site, and a drug particle.
 
-    The bulk is a sphere. It turns about the z axis through the origin, where it touches the ground, and its middle lies
-    on the x axis at its radius. The side chains stand on its far side, their alpha carbons evenly on a circle about the
-    x axis, their beta carbons outwards. Each is cut into rigid links at its single bonds, which turn about them: link
-    ``L57-CG`` turns about the bond from CB to CG. Bond lengths and angles are standard ones, torsions those of a
-    frequent rotamer; angles of joints are zero there. The particle moves and does not turn.
+    The bulk is a sphere. It rotates about the z axis through the origin, where it touches the ground; its centre is on
+    the x axis at a distance of its radius. The side chains are on its far side, with their alpha carbons evenly on a
+    circle about the x axis and their beta carbons pointing outwards. Each side chain is divided into rigid links at its
+    single bonds, about which the links rotate: link ``L57-CG`` rotates about the bond from CB to CG. Bond lengths and
+    angles are standard; torsions are those of a frequent rotamer, at which joint angles are zero. The particle
+    translates but does not rotate.
 
-    Sites are the atoms, in the group ``receptor``, the particle's middle, in ``drug``, and the bulk's, in ``bulk``;
-    the alpha carbons are sites of the bulk. A site's kind is its element, ``drug`` or ``bulk``. Arginine and lysine
-    carry their charge on the atoms of their last link, evenly.
+    Sites are the atoms, in the group ``receptor``, the centre of the particle, in ``drug``, and the centre of the bulk,
+    in ``bulk``; the alpha carbons are sites of the bulk. The kind of a site is its element, ``drug`` or ``bulk``. The
+    charge of arginine and lysine is distributed evenly over the atoms of their last link.
     """
 
     error_class: ClassVar = ModelError
 
     builder: Literal["receptor-site"] = "receptor-site"
     bulk: Ball
-    """The protein without these side chains."""
+    """Protein without these side chains."""
     drug: Particle
-    """The particle."""
+    """Drug particle."""
     residues: Annotated[tuple[str, ...], Field(min_length=1)]
-    """One-letter names of leucine, arginine, phenylalanine or lysine with their numbers, as ``L57``."""
+    """Residues: one-letter names of leucine, arginine, phenylalanine or lysine with their numbers, as ``L57``."""
     masses: Annotated[dict[str, Quantity], Dimension("mass", minimum=0, exclusive=True)]
-    """Of the elements H, C and N [mass]."""
+    """Masses of the elements H, C and N [mass]."""
     site_radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Of the circle of the alpha carbons [length]."""
+    """Radius of the circle of the alpha carbons [length]."""
     structure: str | None = None
-    """A PDB or mmCIF file from which backbones and torsions are taken instead, such as PDB entry 3CSY: the middle of
-    the chain's alpha carbons is then the bulk's, and the site's lie beyond it along x."""
+    """PDB or mmCIF file from which backbones and torsions are taken instead, such as PDB entry 3CSY. The centre of the
+    chain's alpha carbons is then that of the bulk, and the centre of the site's alpha carbons is beyond it along x."""
     chain: str = "A"
-    """The chain of that file."""
+    """Chain of that file."""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -100,8 +101,8 @@ class ReceptorSite(BaseBuilder):
         builder.add_site("drug", kind="drug", group="drug", charge=self.drug.charge)
 
     def _backbones(self, nm: float) -> list[Backbone]:
-        """Those of the structure; or alpha carbons on a circle at the surface of the bulk, beta carbons along its
-        normal."""
+        """Backbones of the structure; or alpha carbons on a circle at the surface of the bulk, with beta carbons along
+        the surface normal."""
         radius, around = float(self.bulk.radius) / nm, float(self.site_radius) / nm
         if self.structure is not None:
             residues = [(ONE_LETTER[name[0]], int(name[1:])) for name in self.residues]
@@ -109,7 +110,7 @@ class ReceptorSite(BaseBuilder):
         if around >= radius:
             raise ModelError("model.site_radius: must be smaller than the radius of the bulk")
         beta = place("LEU", BACKBONE, (0.0, 0.0))["CB"]
-        # Columns: the frame of a backbone with x along its beta carbon.
+        # Columns: the axes of the backbone frame, with x towards its beta carbon.
         x = beta / np.linalg.norm(beta)
         y = np.cross(BACKBONE["C"], x)
         y /= np.linalg.norm(y)
@@ -130,7 +131,7 @@ class ReceptorSite(BaseBuilder):
     def _add_side_chain(
         self, builder: ModelBuilder, name: str, backbone: Backbone, atoms: dict[str, np.ndarray], nm: float
     ) -> None:
-        """The links of one side chain; all frames are parallel to the world's at the start."""
+        """Add the links of one side chain; all frames are parallel to the world frame at the start."""
         alpha = nm * backbone.atoms["CA"]
         charged, charge = FORMAL_CHARGES.get(backbone.residue, ("", 0.0))
         unit = builder.units.value("1 e", "charge", "model")
@@ -155,7 +156,7 @@ class ReceptorSite(BaseBuilder):
                 builder.add_site(body, position, kind=atom[0], group="receptor", charge=share)
 
     def _rigid(self, link: Link, local: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Mass, centre of mass and inertia about it of a link's atoms at local positions."""
+        """Mass, centre of mass and inertia about it of the atoms of a link at local positions."""
         masses = np.array([float(self.masses[atom[0]]) for atom in link.atoms])
         com = masses @ local / masses.sum()
         d = local - com

@@ -1,4 +1,4 @@
-"""Where the side chains of a receptor site stand, taken from a structure file."""
+"""Backbones and torsions of the side chains of a receptor site, taken from a structure file."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -15,35 +15,37 @@ from articulon.molecules.torsion_names import dihedral
 
 
 class Backbone(NamedTuple):
-    """What a side chain is tied to."""
+    """Backbone atoms and torsions of a side chain."""
 
     residue: str
-    """Three-letter name."""
+    """Three-letter residue name."""
     atoms: dict[str, np.ndarray]
     """Positions of N, CA and C [nm]."""
     torsions: tuple[float, ...]
-    """χ [rad]."""
+    """Torsions χ [rad]."""
 
 
 def backbones_of(file: str, chain: str, residues: list[tuple[str, int]], radius: float) -> list[Backbone]:
-    """Backbones and torsions of residues, moved so that the middle of the chain's alpha carbons is at (radius, 0, 0)
-    and that of the residues' lies beyond it on the x axis.
+    """Backbones and torsions of residues.
+
+    They are moved so that the centre of the chain's alpha carbons is at (radius, 0, 0) and that of the residues' alpha
+    carbons is beyond it on the x axis.
 
     Parameters
     ----------
     file
-        A PDB or mmCIF file; hydrogens, missing residues and what else the chain holds do not matter.
+        PDB or mmCIF file; hydrogens, missing residues and other contents of the chain are ignored.
     chain
-        Its chain.
+        Name of the chain.
     residues
-        Three-letter names and numbers.
+        Three-letter names and numbers of the residues.
     radius
-        [nm].
+        Distance of the centre from the origin [nm].
 
     Raises
     ------
     ModelError
-        Naming the residue and the atom that is not there.
+        If an atom is missing; the message names the residue and the atom.
     """
     structure = read_structure(file, chains=(chain,), altloc="highest", accept=tuple(FAULTS))
     found = [_residue(structure, chain, name, number) for name, number in residues]
@@ -52,7 +54,7 @@ def backbones_of(file: str, chain: str, residues: list[tuple[str, int]], radius:
     outwards = np.mean([atoms["CA"] for atoms in found], axis=0) - middle
     size = float(np.linalg.norm(outwards))
     if size < 1e-6:
-        raise ModelError(f"{file}: the residues of the site lie around the middle of the chain: no side is theirs")
+        raise ModelError(f"{file}: the residues of the site are not on one side of the chain")
     turn = _turned_to_x(outwards / size)
     result = []
     for (name, _), atoms in zip(residues, found, strict=True):
@@ -63,19 +65,19 @@ def backbones_of(file: str, chain: str, residues: list[tuple[str, int]], radius:
 
 
 def _chi(name: str) -> list[tuple[str, ...]]:
-    """The atoms of χ1, χ2, …"""
+    """Names of the atoms of χ1, χ2, …"""
     return [atoms for _, atoms in chi_angles(name).values()]
 
 
 def _residue(structure: Structure, chain: str, name: str, number: int) -> dict[str, np.ndarray]:
-    """Positions of the atoms that fix a backbone and the torsions of its side chain."""
+    """Positions of the atoms that determine a backbone and the torsions of its side chain."""
     file = Path(structure.source).name
     here = [k for k, r in enumerate(structure.residues) if r.number == number and not r.insertion]
     if not here:
         raise ModelError(f"{file}: chain {chain} has no residue {number}; choose model.chain or model.residues")
     residue = structure.residues[here[0]]
     if residue.standard != name:
-        raise ModelError(f"{file}: residue {residue.label} is no {name}; choose model.chain or model.residues")
+        raise ModelError(f"{file}: residue {residue.label} is not {name}; choose model.chain or model.residues")
     wanted = dict.fromkeys([*(atom for four in _chi(name) for atom in four), "C"])
     missing = [atom for atom in wanted if structure.atom(here[0], atom) < 0]
     if missing:
@@ -87,7 +89,7 @@ def _residue(structure: Structure, chain: str, name: str, number: int) -> dict[s
 
 
 def _turned_to_x(direction: np.ndarray) -> np.ndarray:
-    """The rotation by the least angle that takes a unit vector to the x axis, shape (3, 3)."""
+    """Rotation by the smallest angle that takes a unit vector to the x axis, shape (3, 3)."""
     x = np.array([1.0, 0.0, 0.0])
     v, c = np.cross(direction, x), float(direction @ x)
     if c < -1.0 + 1e-12:

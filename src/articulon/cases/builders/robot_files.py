@@ -1,4 +1,4 @@
-"""Models of the descriptions of others: URDF and MJCF."""
+"""Models from robot descriptions: URDF and MJCF."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from articulon.units import UnitSystem
 
 
 class RobotFile(BaseBuilder):
-    """What both formats have."""
+    """Settings common to both formats."""
 
     error_class: ClassVar = ModelError
 
     file: str
-    """The description, a path beside the case."""
+    """Path of the robot description, relative to the case."""
     sha256: str | None = None
-    """Of the file, so that a run does not go on with another; found when the case is read."""
+    """SHA-256 of the file, so that a run does not continue with a different file; computed when the case is read."""
     limits: Flag = True
-    """Whether limits of joints are stops."""
+    """Whether joint limits act as stops."""
     meshes: Flag = True
-    """Whether meshes are looked for, and drawn."""
+    """Whether meshes are loaded and drawn."""
 
     _inferred: tuple[str, ...] = PrivateAttr(default=())
 
     def resolved(self, units: UnitSystem, where: str = "model") -> Self:
-        """A copy in the given units; raises CaseError where these are not those of descriptions of robots."""
+        """Return a copy in the given units; raises CaseError if these are not the units of robot descriptions."""
         if units.name != UNITS:
             raise CaseError(
-                f"{where}.builder: descriptions of robots are in kilograms, metres and seconds; write '{UNITS}' in "
+                f"{where}.builder: robot descriptions are in kilograms, metres and seconds; write '{UNITS}' in "
                 "case.units"
             )
         return super().resolved(units, where)
 
     def beside(self, source: str) -> Self:
-        """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
-        there or has changed."""
+        """Return a copy whose file is located beside a case file and recorded by a digest; raises CaseError if it is
+        missing or has changed."""
         return marked(self, "file", source, "model")
 
     def populate(self, builder: ModelBuilder) -> None:
@@ -54,11 +54,11 @@ class RobotFile(BaseBuilder):
         self._inferred = tuple(robot.inferred)
 
     def _read(self) -> Robot:
-        raise NotImplementedError  # of a subclass
+        raise NotImplementedError  # implemented by subclasses
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """What was inferred when the model was last populated, a line each."""
+        """Assumptions made when the model was last populated, one line each."""
         return self._inferred
 
 
@@ -67,13 +67,13 @@ class UrdfFile(RobotFile):
 
     builder: Literal["urdf"] = "urdf"
     root: Literal["fixed", "free"] = "fixed"
-    """Whether the link that is no joint's child is fixed to the ground or free."""
+    """Whether the root link, which is no joint's child, is fixed to the ground or free."""
     packages: dict[str, str] = {}
-    """Folders of packages by the names in ``package://NAME/``, from the folder of the case; others are sought in the
-    folders above the file."""
+    """Folders of packages by the name in ``package://NAME/``, relative to the case; others are searched in the folders
+    above the file."""
 
     def beside(self, source: str) -> Self:
-        """See :class:`RobotFile`; folders of packages are found beside the case, too."""
+        """Locate the file and the package folders beside a case file; see :class:`RobotFile`."""
         made = super().beside(source)
         folder = Path(source).parent
         places = {name: str((folder / place).resolve()) for name, place in self.packages.items()}

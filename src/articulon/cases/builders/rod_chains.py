@@ -1,4 +1,4 @@
-"""Trees of beads on rods: point masses that swing joints join."""
+"""Trees of beads on rods: point masses connected by swing joints."""
 
 from collections.abc import Sequence
 
@@ -18,22 +18,22 @@ def add_rod_chains(
 ) -> np.ndarray:
     """Add beads on rods to a builder: a body and a site for each bead.
 
-    The first bead of a molecule moves freely; every other one swings about the bead that it is bonded to, at the
-    distance of their places. A ring is cut at the bond that closes it: another rod from its last bead ends at the first
-    one, which is two halves in one place there, and a loop holds them together.
+    The first bead of a molecule moves freely; every other one swings about the bead that it is bonded to, at their
+    initial distance. A ring is cut at the bond that closes it: another rod from its last bead ends at the first bead,
+    which is split into two halves at the same position, and a loop constraint holds them together.
 
     Parameters
     ----------
     builder
-        Takes bodies, called by molecule and bead from 1 on, such as ``"3:16"``, and sites.
+        Receives sites and bodies named by molecule and bead from 1 on, such as ``"3:16"``.
     skeleton
-        What is bonded to what.
+        Connectivity of the beads.
     places
-        Of the beads [length], shape (beads, 3).
+        Positions of the beads [length], shape (beads, 3).
     masses
-        [mass], shape (beads,).
+        Masses of the beads [mass], shape (beads,).
     kinds
-        Of the sites, one for each bead.
+        Kinds of the sites, one for each bead.
 
     Returns
     -------
@@ -85,22 +85,22 @@ def add_rod_chains(
 
 
 def _frames(rods: np.ndarray, length: np.ndarray, parent: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """Orientations in the world whose z axes lie along the rods, each turned by the shortest way from its parent's, as
-    Euler parameters, shape (beads, 4)."""
+    """World orientations of frames with z along the rods, each rotated by the smallest angle from its parent's frame,
+    as Euler parameters, shape (beads, 4)."""
     frames = np.tile([1.0, 0.0, 0.0, 0.0], (len(parent), 1))
     for step in range(1, int(rank.max(initial=0)) + 1):
-        new = np.flatnonzero(rank == step)  # of every molecule one
+        new = np.flatnonzero(rank == step)  # at most one bead of each molecule
         frames[new] = _turned(frames[parent[new]], rods[new] / length[new, None])
     return frames
 
 
 def _turned(frames: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Frames (n, 4) turned by the shortest way so that their z axes are the unit vectors z (n, 3)."""
+    """Frames (n, 4) rotated by the smallest angle so that their z axes are the unit vectors z (n, 3)."""
     e0, e1, e2, e3 = frames.T
     old = np.stack([2.0 * (e1 * e3 + e0 * e2), 2.0 * (e2 * e3 - e0 * e1), e0**2 - e1**2 - e2**2 + e3**2], axis=1)
     turn = np.concatenate([1.0 + (old * z).sum(axis=1, keepdims=True), np.cross(old, z)], axis=1)
     size = np.linalg.norm(turn, axis=1, keepdims=True)
-    opposite = size[:, 0] < 1e-6  # about any axis across
+    opposite = size[:, 0] < 1e-6  # rotate about any perpendicular axis
     if opposite.any():
         axes = np.eye(3)[np.argmin(np.abs(old[opposite]), axis=1)]
         turn[opposite, 0], turn[opposite, 1:] = 0.0, np.cross(old[opposite], axes)

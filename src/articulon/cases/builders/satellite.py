@@ -14,34 +14,34 @@ from articulon.sizes import BODY, check_size
 
 
 class SatelliteWithBooms(BaseBuilder):
-    """A cylindrical hub, free, that carries ``booms`` evenly around its z axis, folded in zigzag against its side.
+    """A free cylindrical hub with ``booms`` evenly around its z axis, folded in zigzag against its side.
 
-    A boom is a row of ``segments`` thin-walled boxes on revolute joints with tangential axes; all angles are zero where
-    it stands out straight in the radial direction. Folded, its segments run along −z and +z in turn. Bodies are called
-    ``hub`` and, for boom k, ``boom-k-1`` outwards.
+    A boom is a row of ``segments`` thin-walled boxes on revolute joints with tangential axes. All angles are zero if
+    the boom is straight in the radial direction. Folded, its segments run along −z and +z in turn. Bodies are named
+    ``hub`` and, for boom k, ``boom-k-1`` onwards from the hub.
     """
 
     builder: Literal["satellite-with-booms"] = "satellite-with-booms"
     booms: Annotated[Whole, Field(ge=1)]
-    """How many."""
+    """Number of booms."""
     segments: Annotated[Whole, Field(ge=1)]
-    """Of a boom."""
+    """Number of segments of a boom."""
     hub_mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of the hub [mass]."""
     hub_radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius of the hub [length]."""
     hub_height: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Along z [length]."""
+    """Height of the hub along z [length]."""
     segment_mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    """Mass of a segment [mass]."""
     segment_length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Length of a segment [length]."""
     segment_width: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Of the square section [length]."""
+    """Width of the square cross-section [length]."""
     fold: Annotated[Quantity, Dimension("angle")] = "90 deg"
-    """Initial angle of the first joint; those after it have twice as much, in turn either way [rad]."""
+    """Initial angle of the first joint; the following joints have twice this angle with alternating sign [rad]."""
     spin: Annotated[Vector, Dimension("angular_velocity")]
-    """Initial angular velocity of the whole, in the hub's axes [rad/time]."""
+    """Initial angular velocity of the whole satellite, in the hub frame [rad/time]."""
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the bodies; quantities are in the builder's units."""
@@ -56,7 +56,7 @@ class SatelliteWithBooms(BaseBuilder):
             u=(0.0, 0.0, 0.0, *self.spin),
         )
         m, length, width = float(self.segment_mass), float(self.segment_length), float(self.segment_width)
-        # A box of thin walls: the section's second moment about either axis is m w²/6.
+        # A thin-walled box: the section's second moment about either axis is m w²/6.
         beam = m * length**2 / 12.0 + m * width**2 / 6.0
         fold = float(self.fold)
         for k in range(self.booms):
@@ -69,7 +69,8 @@ class SatelliteWithBooms(BaseBuilder):
                     mass=m,
                     inertia=(m * width**2 / 3.0, beam, beam),
                     com=(0.5 * length, 0.0, 0.0),
-                    # x outwards, y along the tangent, z along the hub's axis: a positive angle folds towards −z.
+                    # x points outwards, y along the tangent, z along the axis of the hub: a positive angle folds
+                    # towards −z.
                     joint=Revolute(axis=(0, 1, 0)),
                     position=(length, 0.0, 0.0) if s else outwards,
                     rotation=(1.0, 0.0, 0.0, 0.0) if s else (math.cos(half), 0.0, 0.0, math.sin(half)),

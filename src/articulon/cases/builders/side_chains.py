@@ -1,4 +1,4 @@
-"""Side chains of amino acids in standard geometry, cut into links at the bonds that turn."""
+"""Side chains of amino acids in standard geometry, divided into links at the rotatable bonds."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ BACKBONE = {
     "CA": np.zeros(3),
     "C": np.array([geometry.CA_C, 0.0, 0.0]),
 }
-"""Backbone of an L-amino acid: CA at the origin, C along x, N beside it [nm]."""
+"""Backbone of an L-amino acid: CA at the origin, C along x, N in the plane [nm]."""
 ROTAMERS = {**geometry.ROTAMERS, "PHE": (-65.0, -85.0)}
-"""Frequent torsions χ of each [degrees]: that of phenylalanine is its most frequent outside of helices."""
+"""Frequent torsions χ of each residue [degrees]; that of phenylalanine is its most frequent one outside helices."""
 FORMAL_CHARGES = {"ARG": ("NE", 1.0), "LYS": ("NZ", 1.0)}
-"""The link that carries a charge at neutral pH, and that charge [e]."""
+"""Link that carries a charge at neutral pH, and that charge [e]."""
 
 
 class Link(NamedTuple):
-    """A rigid part of a side chain, which turns about a bond."""
+    """A rigid part of a side chain, which rotates about a bond."""
 
     name: str
-    """Of its first atom, to which the bond leads."""
+    """Name of its first atom, at which the bond ends."""
     parent: str
-    """Name of the link that the bond starts from; "" for the backbone."""
+    """Name of the link from which the bond starts; "" for the backbone."""
     start: str
-    """The atom that the bond starts from."""
+    """Name of the atom from which the bond starts."""
     atoms: tuple[str, ...]
-    """Its atoms."""
+    """Names of its atoms."""
 
 
 @cache
 def links(residue: str) -> tuple[Link, ...]:
-    """The rigid parts of a side chain, from the backbone outwards."""
+    """Rigid parts of a side chain, from the backbone outwards."""
     rotamer = [math.radians(angle) for angle in ROTAMERS[residue]]
     places = {"CA": BACKBONE["CA"], **place(residue, BACKBONE, rotamer)}
     names, positions = tuple(places), np.array(list(places.values()))
@@ -53,7 +53,7 @@ def links(residue: str) -> tuple[Link, ...]:
     elements = tuple(atom[0] for atom in names)
     structure = bonded(Structure(residue, names, elements, (whole,), positions, weights, no_bonds))
     turns = rigidity(structure).turns
-    # The alpha carbon is the backbone's, of which there is no more here: its bond turns with nothing behind it.
+    # The bond to the alpha carbon rotates although nothing is behind it: the rest of the backbone is not included here.
     turns |= (structure.bonds == names.index("CA")).any(axis=1)
     graph = ClusterGraph(structure, turns)
     members, edges = graph.members(), graph.edges()
@@ -79,7 +79,7 @@ def place(residue: str, backbone: Mapping[str, np.ndarray], torsions: Sequence[f
         A standard name, such as ``LEU``.
     backbone
         Positions of ``N``, ``CA`` and ``C`` [nm].
-    torsions
+    Torsions χ1, χ2, … [rad].
         χ1, χ2, … [rad].
     """
     found = {name: np.asarray(backbone[name], dtype=float) for name in BACKBONE}

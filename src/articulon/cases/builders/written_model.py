@@ -1,4 +1,4 @@
-"""A model written out in the case file: its bodies with their joints, its sites, its loops and driven joints."""
+"""A model written out in the case file: bodies with their joints, sites, loops and driven joints."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
@@ -25,12 +25,12 @@ from articulon.declaration import BodyOrGround, Declaration, Dimension, Quantity
 from articulon.errors import CaseError
 from articulon.model import body_checks
 from articulon.model.joints import BY_NAME
-from articulon.model.shapes import AnyShape, Mesh, Shape
+from articulon.model.shapes import AnyShape, FileShape, Shape
 from articulon.units import UnitSystem, expectation
 
 
 def _listed(value: Any) -> Any:
-    """One shape as a list of it."""
+    """Convert one shape to a list."""
     return (value,) if isinstance(value, Mapping | Shape) else value
 
 
@@ -39,28 +39,28 @@ AnyShapes: TypeAlias = Annotated[tuple[AnyShape, ...], BeforeValidator(_listed)]
 
 
 class ExplicitBody(Declaration):
-    """One body and the joint that connects it to its parent."""
+    """A body and the joint that connects it to its parent."""
 
     name: Annotated[str, Field(min_length=1)]
-    """Unique among the bodies."""
+    """Name, unique among the bodies."""
     modes: AnyModes | None = None
-    """Of a flexible body; its frame is that of handle 1. The coordinates [length] and speeds of its modes follow those
-    of the joint in q and u, and are zero where they are left out."""
+    """Modes of a flexible body, whose frame is that of handle 1. The coordinates [length] and speeds of the modes
+    follow those of the joint in q and u, and are zero if left out."""
     shape: AnyShapes | None = None
-    """What it looks like: a table, or a list of several."""
+    """Geometry: a table, or a list of several."""
     density: Annotated[Quantity | None, Dimension("mass_density", minimum=0, exclusive=True)] = None
-    """Of the shape, from which what is left out of mass, inertia and com then follows [mass/length³]; without a mass,
-    and without a com unless there is an inertia about it."""
+    """Density of the shape [mass/length³], from which any of mass, inertia and com that is left out follows. It must
+    not be combined with a mass, and with a com only if an inertia about it is given."""
     mass: Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True), Field(validate_default=True)] = None
-    """[mass]; may be left out where there is a density, or where the nodes of modes have masses, to which it adds at
-    handle 1."""
+    """Mass [mass]; optional if a density is given, or if the nodes of modes have masses, to which it is added at handle
+    1."""
     inertia: Annotated[Quantity | Vector | tuple[Vector, Vector, Vector] | None, Dimension("inertia")] = None
-    """About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix; 0 by
-    default, or what follows from the density."""
+    """Inertia about the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix;
+    by default 0, or the value from the density."""
     com: Annotated[Vector | None, Dimension("length")] = None
-    """Centre of mass in the body's frame [length]; its origin by default, or what follows from the density."""
+    """Centre of mass in the body frame [length]; by default its origin, or the value from the density."""
     parent: BodyOrGround = GROUND
-    """The body that this one is joined to; it may come later in the file."""
+    """Parent body, which this one is joined to; it may come later in the file."""
     joint: JointName
     """The joint to the parent."""
     axis: Annotated[Vector | None, Dimension("dimensionless")] = None
@@ -68,24 +68,24 @@ class ExplicitBody(Declaration):
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """Origin of the joint frame in the parent's frame [length]."""
     rotation: Annotated[Rotation, Dimension("dimensionless")] = (1.0, 0.0, 0.0, 0.0)
-    """The joint frame in the parent's: Euler parameters, scalar first."""
+    """Orientation of the joint frame in the parent's frame: Euler parameters, scalar first."""
     q: Quantity | tuple[Quantity, ...] | None = None
-    """Initial coordinates of the joint, each in its own dimension; zero displacement by default, or what
-    closes the loops."""
+    """Initial coordinates of the joint, each in its own dimension; by default zero displacement, or the values that
+    close the loops."""
     u: Quantity | tuple[Quantity, ...] | None = None
-    """Initial speeds of the joint; at rest by default, or what the loops ask for."""
+    """Initial speeds of the joint; by default zero, or the values that the loops require."""
     joint_name: str | None = None
-    """What the joint is called; like the body by default."""
+    """Name of the joint; by default that of the body."""
     armature: Quantity | tuple[Quantity, ...] | None = None
-    """Inertia that belongs to the joint's speeds and to no body [mass length² of turns, mass of slides]: a number, or
-    one for each speed."""
+    """Armature: inertia added to the joint speeds that belongs to no body [mass length² for rotations, mass for
+    translations]; one number, or one per speed."""
     node: Annotated[Whole, Field(ge=0)] | None = None
-    """Node of the flexible parent that the joint frame sits on; position and rotation are then in the node's frame."""
+    """Node of the flexible parent that carries the joint frame; position and rotation are then in the node's frame."""
 
     @field_validator("mass")
     @classmethod
     def _massive(cls, mass: float | str | None, others: ValidationInfo) -> float | str | None:
-        """Of modes and densities that are at fault nothing is known, and nothing is said here."""
+        """Require a mass; if modes or density are themselves at fault, no message is given here."""
         if mass is None and all(key in others.data and others.data[key] is None for key in ("modes", "density")):
             raise ValueError(
                 f"is required: {expectation('mass')}, a shape with a density, or modes, whose nodes have masses"
@@ -93,10 +93,10 @@ class ExplicitBody(Declaration):
         return mass
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """A copy in the given units, checked for what no body can be; raises CaseError naming the key."""
+        """Return a copy in the given units; raises CaseError, naming the key, for an impossible body."""
         body = super().resolved(units, where)
         kind = BY_NAME[self.joint]
-        # What is left out stays so: it may follow from loops, where what is given must not.
+        # A coordinate that is left out stays so: it may then follow from the loops, which given values must not.
         q = None if self.q is None else self._motion("q", self.q, kind.coordinates, units, where)
         u = None if self.u is None else self._motion("u", self.u, kind.speeds, units, where)
         axis = axis_of(self.joint, body.axis, where)
@@ -115,14 +115,14 @@ class ExplicitBody(Declaration):
         return body.model_copy(update={"q": q, "u": u, "axis": axis})
 
     def beside(self, source: str, where: str) -> Self:
-        """A copy with the files of its modes and meshes found beside a case file; raises CaseError naming the key."""
+        """Return a copy whose mode and shape files are located beside a case file; raises CaseError naming the key."""
         changes: dict[str, Any] = {}
         if self.modes is not None:
             changes["modes"] = self.modes.beside(source, f"{where}.modes")
         if self.shape is not None:
             changes["shape"] = tuple(
                 shape.beside(source, f"{where}.shape[{k}]", f", body '{self.name}'")
-                if isinstance(shape, Mesh)
+                if isinstance(shape, FileShape)
                 else shape
                 for k, shape in enumerate(self.shape)
             )
@@ -139,7 +139,7 @@ class ExplicitBody(Declaration):
         given = value if isinstance(value, tuple) else (value,)
         dimensions = [dimension for _, dimension in named]
         if self.modes is not None:
-            # How many modes there are is known when they are made; the builder counts them.
+            # The number of modes is known only when they are created; the builder checks it.
             modal = "length" if key == "q" else "velocity"
             dimensions += [modal] * (len(given) - len(dimensions))
         if len(given) != len(dimensions):
@@ -158,37 +158,37 @@ class ExplicitSite(Declaration):
     """A point where pair forces act."""
 
     body: BodyOrGround
-    """The body that carries it, or ``"ground"``."""
+    """Body that carries the site, or ``"ground"``."""
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
-    """In the body's frame, or the world's [length]."""
+    """Position in the frame of the body, or in the world frame [length]."""
     charge: Annotated[Quantity, Dimension("charge")] = 0.0
-    """[charge]."""
+    """Charge of the site [charge]."""
     kind: str = "site"
-    """Chooses the force law of its pairs."""
+    """Kind, which selects the force law of its pairs."""
     group: str | None = None
-    """Chooses which pairs there are; the kind's name by default."""
+    """Group, which selects the pairs; by default the name of the kind."""
     node: Annotated[Whole, Field(ge=0)] | None = None
-    """Node of a flexible body that carries it; the position is then in the node's frame."""
+    """Node of a flexible body that carries the site; the position is then in the node's frame."""
     radius: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
-    """Of a contact sphere about it [length]; 0 for a point that touches nothing."""
+    """Radius of a contact sphere about the site [length]; 0 for a point without contacts."""
 
 
 class WrittenOut(BaseBuilder):
-    """Bodies, sites, loops and drives one by one: what every model has that a case writes out."""
+    """Bodies, sites, loops and drives one by one: the common part of all written-out models."""
 
     error_class: ClassVar = CaseError
     bodies: tuple[ExplicitBody, ...] = ()
-    """In any order; the model has them with parents first and otherwise as they are written."""
+    """Bodies in any order; the model stores parents first and otherwise keeps the order of the file."""
     sites: tuple[ExplicitSite, ...] = ()
-    """The points where pair forces act."""
+    """Points where pair forces act."""
     loops: tuple[ExplicitLoop, ...] = ()
-    """Joints that close loops."""
+    """Joints that close kinematic loops."""
     drives: tuple[ExplicitDrive, ...] = ()
-    """Coordinates of joints that follow given motions."""
+    """Joint coordinates that follow given motions."""
 
     def resolved(self, units: UnitSystem, where: str = "model") -> Self:
-        """A copy in the given units; raises CaseError for a missing parent, parents in a ring, or a body that is named
-        and does not exist."""
+        """Return a copy in the given units; raises CaseError for a missing parent, a cycle of parents, or a body that
+        does not exist."""
         self._connected(where)
         model = super().resolved(units, where)
         joints = {body.name: body.joint for body in self.bodies}
@@ -202,15 +202,15 @@ class WrittenOut(BaseBuilder):
         for k, body in enumerate(self.bodies):
             key = f"{where}.bodies[{k}].name"
             if body.name == GROUND:
-                raise CaseError(f"{key}: '{GROUND}' is what bodies without a parent are joined to; choose another name")
+                raise CaseError(f"{key}: '{GROUND}' is reserved for bodies without a parent; choose another name")
             if body.name in number:
                 raise CaseError(f"{key}: '{body.name}' is already the name of {where}.bodies[{number[body.name]}]")
             number[body.name] = k
         for k, body in enumerate(self.bodies):
             if body.parent != GROUND and body.parent not in number:
                 raise CaseError(
-                    f"{where}.bodies[{k}].parent: body '{body.name}' is joined to '{body.parent}', which is no body of "
-                    f"this model{closest(body.parent, [*number, GROUND])}"
+                    f"{where}.bodies[{k}].parent: body '{body.name}' is joined to '{body.parent}', which is not a body "
+                    f"of this model{closest(body.parent, [*number, GROUND])}"
                 )
         for k, site in enumerate(self.sites):
             if site.body != GROUND and site.body not in number:
@@ -222,7 +222,7 @@ class WrittenOut(BaseBuilder):
         self._parents_first(where)
 
     def _constrained(self, where: str, bodies: list[str]) -> None:
-        """Raises CaseError for a loop or drive of a body that does not exist, or of a name that another has."""
+        """Raises CaseError for a loop or drive of a body that does not exist, or with a name that is already used."""
         for k, loop in enumerate(self.loops):
             for key, end in (("parent", loop.parent), ("child", loop.child)):
                 if end != GROUND and end not in bodies:
@@ -247,7 +247,7 @@ class WrittenOut(BaseBuilder):
             taken[name] = key
 
     def _parents_first(self, where: str) -> list[ExplicitBody]:
-        """The bodies in file order, but each after its parent; raises CaseError for a loop."""
+        """Bodies in file order, but each after its parent; raises CaseError for a cycle."""
         by_name = {body.name: body for body in self.bodies}
         placed: dict[str, ExplicitBody] = {}
         for body in self.bodies:
@@ -268,7 +268,7 @@ class WrittenOut(BaseBuilder):
         return list(placed.values())
 
     def beside(self, source: str) -> Self:
-        """A copy with the files of modes, meshes and functions that drive joints found beside a case file; see
+        """Return a copy with the files of modes, shapes and driving functions located beside a case file; see
         :class:`BaseBuilder`."""
         bodies = tuple(body.beside(source, f"model.bodies[{k}]") for k, body in enumerate(self.bodies))
         drives = tuple(
@@ -281,15 +281,15 @@ class WrittenOut(BaseBuilder):
 
     @property
     def driven_by_code(self) -> bool:
-        """See :class:`BaseBuilder`."""
+        """Whether a function drives a joint; see :class:`BaseBuilder`."""
         return any(drive.function is not None for drive in self.drives)
 
     def without_code(self) -> Self:
-        """A copy without the drives that are functions: what they drive is free."""
+        """Return a copy without the drives that are functions; the driven coordinates are then free."""
         return self.model_copy(update={"drives": tuple(drive for drive in self.drives if drive.function is None)})
 
     def populate(self, builder: ModelBuilder) -> None:
-        """Add the bodies, sites, loops and drives to a builder, for a declaration that has been resolved."""
+        """Add the bodies, sites, loops and drives of a resolved declaration to a builder."""
         number = {body.name: k for k, body in enumerate(self.bodies)}
         for body in self._parents_first("model"):
             where = f"model.bodies[{number[body.name]}].modes, body '{body.name}'"
@@ -329,17 +329,17 @@ class WrittenOut(BaseBuilder):
 
 
 class ExplicitModel(WrittenOut):
-    """A model of what is written out and nothing else."""
+    """A model that consists only of what is written out."""
 
     builder: Literal["explicit"] = "explicit"
-    """What a model without a named builder is."""
+    """Builder of a model without a named builder."""
     bodies: Annotated[tuple[ExplicitBody, ...], Field(min_length=1)]
-    """In any order; the model has them with parents first and otherwise as they are written."""
+    """Bodies in any order; the model stores parents first and otherwise keeps the order of the file."""
     atoms: ExplicitAtoms | None = None
-    """Which sites are atoms, and what these are called."""
+    """Which sites are atoms, with their names and residues."""
 
     def populate(self, builder: ModelBuilder) -> None:
-        """See :class:`WrittenOut`."""
+        """Add the bodies, sites, loops, drives and atoms; see :class:`WrittenOut`."""
         first = builder._site_count
         super().populate(builder)
         if self.atoms is not None:

@@ -5,16 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.dynamics.armatures import kept_solution
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.common_ancestors import common_of, fill_common, link_of_speed
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
-from articulon.dynamics.derivatives.inverse_mass import apply_inverse, factorise_mass
+from articulon.dynamics.derivatives.inverse_mass import apply_inverse, apply_inverse_to_rows, factorise_mass
 from articulon.dynamics.derivatives.motion_columns import find_columns
-from articulon.dynamics.motion_passes import solve_and_keep
 from articulon.dynamics.state_functions import At, Definition, Shape, clear, moving
 from articulon.kernels import jit
-from articulon.lanes import WIDTH, LaneArray, fused
+from articulon.lane_registers import store_run
+from articulon.lanes import WIDTH, LaneArray, fused, lane_of
 from articulon.model import Forest, Model, Workspace
 from articulon.passes import Bound, pass_of
 
@@ -91,14 +92,35 @@ def copy_row(source, target):
 @pass_of
 def factorise(forest, columns, articulated, factors):
     """Factors of M⁻¹."""
-    factorise_mass(forest, columns, articulated, factors)
+    factorise_mass(forest, columns, articulated, None, factors)
+
+
+@pass_of
+def factorise_with(forest, columns, articulated, diagonal, factors):
+    """Factors of M⁻¹, with a diagonal of joint space (nu,) added to M."""
+    factorise_mass(forest, columns, articulated, diagonal, factors)
+
+
+def factorising(
+    model: Model, forest: Forest, columns: np.ndarray, articulated: np.ndarray, factors: np.ndarray
+) -> Bound:
+    """The pass that finds the factors of M⁻¹, with the armatures of a model."""
+    if model.armature is None:
+        return factorise.bind(forest, columns, articulated, factors)
+    return factorise_with.bind(forest, columns, articulated, model.armature.copy(), factors)
 
 
 @pass_of
 def solve_rows(forest, ws, columns, factors, rows, force):
-    """M⁻¹ of every row of generalised forces (rows, nu), in place; a row of lanes is a block of columns."""
+    """M⁻¹ of every row of generalised forces (rows, nu), in place."""
     for b in range(rows.shape[0]):
         apply_inverse(forest, ws, columns, factors, rows, b, forest.parent.size - 1, force)
+
+
+@pass_of
+def solve_blocks(forest, ws, columns, factors, rows, last, force):
+    """The same of blocks of columns, lanes (blocks, nu), as far as links ``last``; scratch ``force`` (2 links, 6)."""
+    apply_inverse_to_rows(forest, ws, columns, factors, rows, last, force)
 
 
 @pass_of
@@ -109,8 +131,7 @@ def invert_mass(forest, ws, columns, factors, rows, numbers, last, force, result
     size, n = rows.shape[0], result.shape[0]
     for k in range(n):
         put(numbers, k, k, 1.0)
-    for b in range(size):
-        apply_inverse(forest, ws, columns, factors, rows, b, last[b], force)
+    apply_inverse_to_rows(forest, ws, columns, factors, rows, last, force)
     collect_block_matrix(numbers, 1.0, result)
     for b in range(size):
         # Rows of links beyond the block's last one have not been found: there the transposed numbers have.
@@ -144,12 +165,27 @@ def collect_matrices(blocks, sign, result):
         collect_block_matrix(blocks[m * count : (m + 1) * count], sign, result[m])
 
 
+@jit
+def put_row_of_block(rows, matrix, n, row, block, numbers):
+    """Puts a row of a block of columns, lanes, into one of the matrices (n, n) that lie one behind the other."""
+    first = block * WIDTH
+    at = (matrix * n + row) * n + first
+    if n - first >= WIDTH:
+        store_run(rows, at, numbers)
+    else:
+        for lane in range(n - first):
+            rows[at + lane] = lane_of(numbers, lane)
+
+
 @pass_of
-def multiply_blocks(matrix, rows, product):
-    """A matrix (n, n) times columns in lanes (blocks, n), an even number of blocks."""
+def multiply_blocks(matrix, rows, products):
+    """Less a matrix (n, n) times each of two (n, n) in blocks of columns, lanes (2 blocks, n), into ``products``
+    (2 n n,)."""
     n, nothing = matrix.shape[0], 0.0 * rows[0, 0]
-    whole = n - n % 4
+    whole, count = n - n % 4, rows.shape[0] // 2
     for b in range(0, rows.shape[0], 2):
+        at, block = b // count, b % count
+        next_at, next_block = (b + 1) // count, (b + 1) % count
         for i in range(0, whole, 4):
             # Eight sums, each of which need not wait for the others.
             p0, p1, p2, p3 = nothing, nothing, nothing, nothing
@@ -159,14 +195,20 @@ def multiply_blocks(matrix, rows, product):
                 m0, m1, m2, m3 = matrix[i, k], matrix[i + 1, k], matrix[i + 2, k], matrix[i + 3, k]
                 p0, p1, p2, p3 = fused(m0, x, p0), fused(m1, x, p1), fused(m2, x, p2), fused(m3, x, p3)
                 q0, q1, q2, q3 = fused(m0, y, q0), fused(m1, y, q1), fused(m2, y, q2), fused(m3, y, q3)
-            product[b, i], product[b, i + 1], product[b, i + 2], product[b, i + 3] = p0, p1, p2, p3
-            product[b + 1, i], product[b + 1, i + 1] = q0, q1
-            product[b + 1, i + 2], product[b + 1, i + 3] = q2, q3
+            put_row_of_block(products, at, n, i, block, -p0)
+            put_row_of_block(products, at, n, i + 1, block, -p1)
+            put_row_of_block(products, at, n, i + 2, block, -p2)
+            put_row_of_block(products, at, n, i + 3, block, -p3)
+            put_row_of_block(products, next_at, n, i, next_block, -q0)
+            put_row_of_block(products, next_at, n, i + 1, next_block, -q1)
+            put_row_of_block(products, next_at, n, i + 2, next_block, -q2)
+            put_row_of_block(products, next_at, n, i + 3, next_block, -q3)
         for i in range(whole, n):
             p0, q0 = nothing, nothing
             for k in range(n):
                 p0, q0 = fused(matrix[i, k], rows[b, k], p0), fused(matrix[i, k], rows[b + 1, k], q0)
-            product[b, i], product[b + 1, i] = p0, q0
+            put_row_of_block(products, at, n, i, block, -p0)
+            put_row_of_block(products, next_at, n, i, next_block, -q0)
 
 
 class Carried(NamedTuple):
@@ -206,9 +248,9 @@ def _accelerating(at: At, carried: Carried, tau: np.ndarray, factors: np.ndarray
     yield from moving(at)
     forest, ws, gravity, udot = at.forest, at.ws, at.shared.gravity, np.zeros(at.model.nu)
     articulated = np.zeros((forest.mass.size, inverse_mass.ARTICULATED))
-    yield solve_and_keep.bind(forest, tau, carried.wrench, gravity, np.ones(1), ws, udot, articulated)
+    yield kept_solution(at.model, forest, (tau, carried.wrench, gravity, np.ones(1)), ws, udot, articulated)
     yield find_motion_columns.bind(forest, at.given[1], udot, gravity, ws, carried.columns, carried.acceleration)
-    yield factorise.bind(forest, carried.columns, articulated, factors)
+    yield factorising(at.model, forest, carried.columns, articulated, factors)
 
 
 def _blocks(n: int, matrices: int) -> LaneArray:
@@ -222,7 +264,7 @@ def _factors(at: At) -> np.ndarray:
 
 def _inverting(at: At, columns: np.ndarray, factors: np.ndarray, inverse: np.ndarray) -> Bound:
     """M⁻¹ (nu, nu)."""
-    n, identity, force = at.model.nu, _blocks(at.model.nu, 1), LaneArray.zeros((at.forest.mass.size, 6))
+    n, identity, force = at.model.nu, _blocks(at.model.nu, 1), LaneArray.zeros((2 * at.forest.mass.size, 6))
     last = np.array([part.max() for part in np.split(link_of_speed(at.forest), range(WIDTH, n, WIDTH))])
     return invert_mass.bind(at.forest, at.ws, columns, factors, identity, identity.numbers, last, force, inverse)
 
@@ -235,12 +277,10 @@ def _of_accelerations(at: At) -> Iterator[Bound]:
     yield find_force_jacobians.bind(*carried, common_of(at.forest, rows), rows)
     yield _inverting(at, carried.columns, factors, found[2])
     if n <= MULTIPLIED:
-        product = _blocks(n, 2)
-        yield multiply_blocks.bind(found[2], rows, product)
-        yield collect_matrices.bind(product.numbers, -1.0, found[:2])
+        yield multiply_blocks.bind(found[2], rows, found[:2].reshape(-1))
     else:
-        force = LaneArray.zeros((links, 6))
-        yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, rows, force)
+        last, force = np.full(len(rows.numbers), links - 1), LaneArray.zeros((2 * links, 6))
+        yield solve_blocks.bind(at.forest, at.ws, carried.columns, factors, rows, last, force)
         yield collect_matrices.bind(rows.numbers, -1.0, found[:2])
 
 
@@ -260,9 +300,9 @@ def _of_loops(at: At) -> Iterator[Bound]:
     carried = carried._replace(columns=columns, acceleration=acceleration)
     forest, ws, gravity, kept = at.forest, at.ws, at.shared.gravity, np.zeros((links, inverse_mass.ARTICULATED))
     yield from moving(at)
-    yield solve_and_keep.bind(forest, np.zeros(n), carried.wrench, gravity, np.ones(1), ws, np.zeros(n), kept)
+    yield kept_solution(at.model, forest, (np.zeros(n), carried.wrench, gravity, np.ones(1)), ws, np.zeros(n), kept)
     yield find_motion_columns.bind(forest, at.given[1], at.given[2], gravity, ws, columns, acceleration)
-    yield factorise.bind(forest, columns, kept, factors)
+    yield factorising(at.model, forest, columns, kept, factors)
     yield find_force_jacobians.bind(*carried, common_of(forest, rows), rows)
     yield collect_matrices.bind(rows.numbers, 1.0, matrices)
     yield _inverting(at, columns, factors, inverse)

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.dynamics.armatures import refuse_armature
 from articulon.dynamics.derivatives.derivative_definitions import (
     OF_ACCELERATIONS,
     OF_FORCES,
@@ -140,7 +139,6 @@ def derivatives(
     if quick is not None:
         return AccelerationDerivatives(*quick.reshape(3, model.nu, model.nu))
     check_model(model, "derivatives")
-    refuse_armature(model, "derivatives")
     if is_batch((q, 1), (u, 1), (tau, 1), (wrenches, 2)):
 
         def of_one(q: Any, u: Any, tau: Any, wrenches: Any) -> np.ndarray:
@@ -166,8 +164,21 @@ def force_derivatives(
 ) -> ForceDerivatives:
     """Derivatives of :func:`articulon.inverse_dynamics` with respect to coordinates, speeds and accelerations.
 
-    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`, with accelerations ``udot``
-    (nu,) in the place of forces.
+    The tangent space and what is raised are those of :func:`articulon.derivatives`.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q, u
+        Coordinates (nq,) and speeds (nu,).
+    udot
+        Accelerations (nu,).
+    wrenches
+        Force, then moment about the body's origin, world frame (bodies, 6), which stay as they are while bodies move;
+        None is zero.
+    gravity
+        Acceleration of gravity, world frame [length/time²], shape (3,); none by default.
 
     Returns
     -------
@@ -175,7 +186,6 @@ def force_derivatives(
         ``q``, ``u`` and ``udot``, each (nu, nu): ∂τ/∂q, ∂τ/∂u and ∂τ/∂u' = M.
     """
     check_model(model, "force_derivatives")
-    refuse_armature(model, "force_derivatives")
     if is_batch((q, 1), (u, 1), (udot, 1), (wrenches, 2)):
 
         def of_one(q: Any, u: Any, udot: Any, wrenches: Any) -> np.ndarray:
@@ -231,7 +241,6 @@ def vector_jacobian(
     if quick is not None:
         return Products(*(_SIGNS * quick.reshape(3, model.nu)))
     check_model(model, "vector_jacobian")
-    refuse_armature(model, "vector_jacobian")
     given = np.array([vector(tau, model.nu, "tau"), array(w, (model.nu,), "w")])
     if _looped(model) or _flexible(model):
         return Products(*(given[1] @ one for one in derivatives(model, q, u, given[0], wrenches, gravity, time)))
@@ -272,7 +281,6 @@ def jacobian_vector(
     if quick is not None:
         return quick
     check_model(model, "jacobian_vector")
-    refuse_armature(model, "jacobian_vector")
     changes = ("tau", tau), ("dq", dq), ("du", du), ("dtau", dtau)
     given = np.array([vector(one, model.nu, name) for name, one in changes])
     if _flexible(model) and not _looped(model):

@@ -58,9 +58,10 @@ def fused_cross(a, b, c):
 
 
 @jit
-def factorise_mass(forest, columns, articulated, factors):
+def factorise_mass(forest, columns, articulated, diagonal, factors):
     """The factors (nu, 7) of joints whose columns have been found, by the articulated inertias (links, 21) of their
-    links as they are before the joint is eliminated."""
+    links as they are before the joint is eliminated. ``diagonal`` (nu,) is what is added to the mass matrix, or
+    None."""
     kinds, u_start = forest.kind, forest.u_start
     for i in range(kinds.size):
         first = u_start[i]
@@ -68,7 +69,10 @@ def factorise_mass(forest, columns, articulated, factors):
         for k in range(first + joints.degrees_of_freedom(kinds[i]) - 1, first - 1, -1):
             sw, sv = load_motion(columns, k, SHIFT)
             n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
-            d = 1.0 / (dot(sw, n) + dot(sv, f))
+            d = dot(sw, n) + dot(sv, f)
+            if diagonal is not None:
+                d += diagonal[k]
+            d = 1.0 / d
             store_from(factors, k, 0, n)
             store_from(factors, k, 3, f)
             factors[k, 6] = d
@@ -78,36 +82,88 @@ def factorise_mass(forest, columns, articulated, factors):
 
 
 @jit
+def clear_forces(force, last):
+    """Zeroes the forces on the links up to ``last``."""
+    nothing = 0.0 * force[0, 0]
+    for i in range(last + 1):
+        store_motion(force, i, 0, (nothing, nothing, nothing), (nothing, nothing, nothing))
+
+
+@jit
+def hand_inward(forest, ws, columns, factors, rows, b, i, force):
+    """Eliminates the joint of link i: its part of row b becomes τ − s·p, and what is left goes on to its parent."""
+    p, start = forest.parent[i], forest.u_start[i]
+    n, f = load_motion(force, i, 0)
+    for k in range(start + joints.degrees_of_freedom(forest.kind[i]) - 1, start - 1, -1):
+        sw, sv = load_motion(columns, k, SHIFT)
+        # Two sums, neither of which waits for the other.
+        t = fused_dot(scale(-1.0, sw), n, rows[b, k]) - fused_dot(sv, f, 0.0 * f[0])
+        rows[b, k] = t
+        t = factors[k, 6] * t
+        n, f = fused_add(t, load_from(factors, k, 0), n), fused_add(t, load_from(factors, k, 3), f)
+    if p >= 0:
+        m, g = load_motion(force, p, 0)
+        store_motion(force, p, 0, fused_cross(load(ws.reach, i), f, add(m, n)), add(g, f))
+
+
+@jit
+def accelerate_outward(forest, ws, columns, factors, rows, b, i, motion):
+    """Accelerates the joint of link i, whose parent's acceleration is known: its part of row b becomes u'."""
+    p, start = forest.parent[i], forest.u_start[i]
+    nothing = 0.0 * rows[b, start]
+    w, a = (nothing, nothing, nothing), (nothing, nothing, nothing)
+    if p >= 0:
+        w, a = load_motion(motion, p, 0)
+        a = fused_cross(scale(-1.0, load(ws.reach, i)), w, a)  # w × r
+    for k in range(start, start + joints.degrees_of_freedom(forest.kind[i])):
+        turned = fused_dot(scale(-1.0, load_from(factors, k, 0)), w, rows[b, k])
+        s = factors[k, 6] * (turned - fused_dot(load_from(factors, k, 3), a, nothing))
+        rows[b, k] = s
+        sw, sv = load_motion(columns, k, SHIFT)
+        w, a = fused_add(s, sw, w), fused_add(s, sv, a)
+    store_motion(motion, i, 0, w, a)
+
+
+@jit
 def apply_inverse(forest, ws, columns, factors, rows, b, last, force):
     """M⁻¹ of the generalised forces in row b of ``rows`` (blocks, nu), in place; ``force`` (links, 6) is scratch of the
     same numbers, which may be lanes. There are forces up to the joint of link ``last`` and none beyond, nor is M⁻¹
     taken beyond."""
-    parent, kinds, u_start, reach = forest.parent, forest.kind, forest.u_start, ws.reach
-    nothing = 0.0 * rows[b, 0]
-    for i in range(last + 1):
-        store_motion(force, i, 0, (nothing, nothing, nothing), (nothing, nothing, nothing))
+    clear_forces(force, last)
     for i in range(last, -1, -1):
-        p, start = parent[i], u_start[i]
-        n, f = load_motion(force, i, 0)
-        for k in range(start + joints.degrees_of_freedom(kinds[i]) - 1, start - 1, -1):
-            sw, sv = load_motion(columns, k, SHIFT)
-            t = rows[b, k] - fused_dot(sw, n, fused_dot(sv, f, nothing))
-            rows[b, k] = t
-            t = factors[k, 6] * t
-            n, f = fused_add(t, load_from(factors, k, 0), n), fused_add(t, load_from(factors, k, 3), f)
-        if p >= 0:
-            m, g = load_motion(force, p, 0)
-            store_motion(force, p, 0, fused_cross(load(reach, i), f, add(m, n)), add(g, f))
+        hand_inward(forest, ws, columns, factors, rows, b, i, force)
     for i in range(last + 1):
-        p, start = parent[i], u_start[i]
-        w, a = (nothing, nothing, nothing), (nothing, nothing, nothing)
-        if p >= 0:
-            w, a = load_motion(force, p, 0)
-            a = fused_cross(scale(-1.0, load(reach, i)), w, a)  # w × r
-        for k in range(start, start + joints.degrees_of_freedom(kinds[i])):
-            pushed = fused_dot(load_from(factors, k, 3), a, nothing)
-            s = factors[k, 6] * (rows[b, k] - fused_dot(load_from(factors, k, 0), w, pushed))
-            rows[b, k] = s
-            sw, sv = load_motion(columns, k, SHIFT)
-            w, a = fused_add(s, sw, w), fused_add(s, sv, a)
-        store_motion(force, i, 0, w, a)
+        accelerate_outward(forest, ws, columns, factors, rows, b, i, force)
+
+
+@jit
+def apply_inverse_twice(forest, ws, columns, factors, rows, b, b_last, c, c_last, force, other):
+    """M⁻¹ of the generalised forces in rows b and c, as :func:`apply_inverse` with either, up to the links ``b_last``
+    and ``c_last`` ≥ ``b_last``. Link by link in turn, so that neither row waits for what its own link before has
+    left."""
+    clear_forces(force, b_last)
+    clear_forces(other, c_last)
+    for i in range(c_last, b_last, -1):
+        hand_inward(forest, ws, columns, factors, rows, c, i, other)
+    for i in range(b_last, -1, -1):
+        hand_inward(forest, ws, columns, factors, rows, b, i, force)
+        hand_inward(forest, ws, columns, factors, rows, c, i, other)
+    for i in range(b_last + 1):
+        accelerate_outward(forest, ws, columns, factors, rows, b, i, force)
+        accelerate_outward(forest, ws, columns, factors, rows, c, i, other)
+    for i in range(b_last + 1, c_last + 1):
+        accelerate_outward(forest, ws, columns, factors, rows, c, i, other)
+
+
+@jit
+def apply_inverse_to_rows(forest, ws, columns, factors, rows, last, force):
+    """M⁻¹ of every row of generalised forces (blocks, nu), in place: row b as far as link ``last[b]``, as
+    :func:`apply_inverse` does. ``force`` (2 links, 6) is scratch."""
+    count, links = rows.shape[0], forest.parent.size
+    one, other = force[:links], force[links:]
+    for first in range(0, count - 1, 2):
+        # Joints may be in another order than links.
+        b, c = (first, first + 1) if last[first] <= last[first + 1] else (first + 1, first)
+        apply_inverse_twice(forest, ws, columns, factors, rows, b, last[b], c, last[c], one, other)
+    if count % 2 == 1:
+        apply_inverse(forest, ws, columns, factors, rows, count - 1, last[count - 1], force)

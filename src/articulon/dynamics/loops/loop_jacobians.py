@@ -69,6 +69,14 @@ def loop_residuals(model: Model, q: np.ndarray, time: float = 0.0) -> np.ndarray
 
 
 def loop_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
-    """The derivative J (rows, nu) of ``loop_residuals`` by the speeds: φ' = J u."""
+    """The derivative J (rows, nu) of ``loop_residuals`` by the speeds: φ' = J u.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,).
+    """
     check_model(model, "loop_jacobian")
     return loop_equations(model, q, np.zeros(model.nu)).jacobian

@@ -131,16 +131,16 @@ def solving_again(
     return Program([adding.solve.bind(forest, *again)])
 
 
-def factoring(forest: Forest, loops: Loops, ws: Workspace, arrays: LoopScratch) -> Program:
+def factoring(forest: Forest, loops: Loops, ws: Workspace, arrays: LoopScratch, adding: OpenForest = BARE) -> Program:
     """Factors of J M⁻¹ Jᵀ at links that have been placed."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
-    return Program(factoring_under(forest, loops, loads, at_rest.py_func(ws, arrays), arrays, arrays.response))
+    return Program(factoring_under(forest, loops, loads, at_rest.py_func(ws, arrays), arrays, arrays.response, adding))
 
 
-def responding(forest: Forest, ws: Workspace, arrays: LoopScratch) -> Program:
+def responding(forest: Forest, ws: Workspace, arrays: LoopScratch, adding: OpenForest = BARE) -> Program:
     """M⁻¹ f of the forces in the scratch, into its ``response``, at links that have been placed."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
-    return solving_again(forest, loads, at_rest.py_func(ws, arrays), arrays, arrays.response)
+    return solving_again(forest, loads, at_rest.py_func(ws, arrays), arrays, arrays.response, adding)
 
 
 @jit

@@ -1,1 +1,1 @@
-"""Contacts between spheres, on whatever body they are, and with walls."""
+"""Contacts of spheres, on bodies of any kind, with each other and with walls."""

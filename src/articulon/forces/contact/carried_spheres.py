@@ -1,4 +1,4 @@
-"""Spheres on bodies of any kind: where they are and how they move, and what their contacts do to the links."""
+"""Spheres on bodies of any kind: their positions and motion, and the wrenches of their contacts on the links."""
 
 from typing import NamedTuple
 
@@ -14,19 +14,19 @@ from articulon.kernels import jit
 
 
 class Carried(NamedTuple):
-    """The spheres of a model on its links."""
+    """Spheres of a model as carried by its links."""
 
     link: np.ndarray
-    """Link that carries each, −1 for the ground, shape (spheres,)."""
+    """Link that carries each sphere, −1 for the ground, shape (spheres,)."""
     local: np.ndarray
-    """Its centre there, or in the world [length], shape (spheres, 3)."""
+    """Centre in the link's frame, or in the world for the ground [length], shape (spheres, 3)."""
     wrench: np.ndarray
     """Force and moment about its origin that contacts exert on each link, world frame, shape (links, 6)."""
 
 
 @jit
 def follow_images(particles, motion, first, last):
-    """Brings some images to where their spheres have gone, moving as these do."""
+    """Move some periodic images along with their spheres."""
     n = particles.order.size
     for m in range(first, last):
         root = particles.parent[m]
@@ -38,7 +38,7 @@ def follow_images(particles, motion, first, last):
 
 @jit
 def place_spheres(carried, ws, system):
-    """Centres of the spheres, in the order of the model."""
+    """Compute the centres of the spheres, in the order of the model."""
     site, link = system.particles.site, carried.link
     for s in range(link.size):
         x = load(carried.local, s)
@@ -49,8 +49,8 @@ def place_spheres(carried, ws, system):
 
 @jit
 def farthest_sphere(system):
-    """The square of the longest way that a sphere has gone since the last list; NaN before that, or where it has no
-    number."""
+    """Square of the longest displacement of a sphere since the last list; NaN before the first list, or where a
+    position is NaN."""
     site, reference, worst = system.particles.site, system.particles.reference, 0.0
     for s in range(site.shape[1]):
         d = (site[0, s] - reference[0, s], site[1, s] - reference[1, s], site[2, s] - reference[2, s])
@@ -63,7 +63,7 @@ def farthest_sphere(system):
 
 @jit
 def list_spheres(system, lists, refresh):
-    """Lists anew what is near to what, at the places in ``site``, with the contacts that are kept."""
+    """Rebuild all lists for the positions in ``site``, and keep the contacts."""
     particles, spheres = system.particles, system.spheres
     particles.reference[0, 0] = np.nan
     refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, system.spheres.radius)
@@ -80,14 +80,14 @@ def list_spheres(system, lists, refresh):
 
 @jit
 def capacity_exceeded(system):
-    """Whether some list had too little room."""
+    """Whether a list exceeded its capacity."""
     candidates, walls = system.candidates.counts, system.walls.counts
     return system.particles.counts[OVERFLOW] + candidates[COUNTS.exceeded] + walls[COUNTS.exceeded] > 0
 
 
 @jit
 def follow_spheres(system, lists, refresh):
-    """Brings lists up to date with the places in ``site``; whether all is well."""
+    """Bring the lists up to date with the positions in ``site``; return whether this succeeded."""
     if not farthest_sphere(system) <= system.grid.reach[1]:
         lists[KEEP](system)
         list_spheres(system, lists, refresh)
@@ -96,7 +96,7 @@ def follow_spheres(system, lists, refresh):
 
 @jit
 def move_spheres(carried, ws, system):
-    """Positions, velocities and angular velocities of the spheres in the order of cells, and positions of their
+    """Compute positions, velocities and angular velocities of the spheres in the order of cells, and positions of their
     images."""
     particles, motion = system.particles, system.spheres.motion
     site, order, wrap, n = particles.site, particles.order, particles.wrap, particles.order.size
@@ -115,8 +115,7 @@ def move_spheres(carried, ws, system):
 
 @jit
 def add_wall_contact(walls, slot, f, t):
-    """Adds a contact with a wall, and what resists rolling and twisting there, to the force and the torque on its
-    sphere."""
+    """Add a contact with a wall, and its rolling and twisting resistance, to the force and torque on its sphere."""
     record = walls.record
     pull = load_from(record, slot, RECORD.force)
     t = sub(t, scale(record[slot, RECORD.arm], cross(load_from(record, slot, RECORD.normal), pull)))
@@ -127,8 +126,7 @@ def add_wall_contact(walls, slot, f, t):
 
 @jit
 def take_load(load, p):
-    """The force and the torque that contacts between spheres have added up for that of a place; leaves nothing of
-    them."""
+    """Return and reset the force and torque that contacts between spheres have summed for the sphere at a place."""
     force, torque = load_from(load, p, LOAD.force), load_from(load, p, LOAD.torque)
     for a in range(LOAD.width):
         load[p, a] = 0.0
@@ -137,7 +135,7 @@ def take_load(load, p):
 
 @jit
 def sum_contacts(carried, ws, system):
-    """Wrenches of all contacts on the links: those of pairs as they have been summed, then those of walls."""
+    """Compute the wrenches of all contacts on the links: first pairs, already summed, then walls."""
     candidates, walls, particles = system.candidates, system.walls, system.particles
     wrench, order, site = carried.wrench, particles.order, particles.site
     one = wrench.reshape(-1)

@@ -1,4 +1,4 @@
-"""The passes over contacts, compiled for each law."""
+"""Compiled passes over contacts for each law."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -20,17 +20,17 @@ from articulon.kernel_variants import leaf_variant, part, specialised
 from articulon.kernels import kernel, prepare
 
 LIST = types.void(SYSTEM)
-"""Signature of what lists candidates and keeps contacts."""
+"""Signature of the passes that list candidates and keep contacts."""
 
 
 @kernel(called="value")
 def no_pass(system, time, h):
-    """Nothing."""
+    """Do nothing."""
 
 
 @kernel(called="value")
 def no_list(system):
-    """Nothing."""
+    """Do nothing."""
 
 
 def _value(signature: Any, function: Any, name: str, **parts: Any) -> Any:
@@ -38,18 +38,18 @@ def _value(signature: Any, function: Any, name: str, **parts: Any) -> Any:
 
 
 class Law(NamedTuple):
-    """A law and its parts, as leaves; see ``contact_law.py``."""
+    """A contact law and its parts, as leaf functions; see ``contact_law.py``."""
 
     label: str
     contact: Any
     arms: Any
     parts: dict[str, Any]
-    """As the loops over pairs name them."""
+    """The parts by the names that the loops over pairs use."""
 
 
 @cache
 def law_leaves(normal: str, tangential: str, damping: str, tail: bool, convention: str) -> Law:
-    """A law."""
+    """Compile a contact law."""
     names = (normal, tangential, damping, "tail" if tail else "clipped", convention)
     label = "_".join(names).replace("-", "_")
     lammps = convention == "lammps"
@@ -87,7 +87,7 @@ def law_leaves(normal: str, tangential: str, damping: str, tail: bool, conventio
 
 @cache
 def pair_leaf(law: str, one_kind: bool, **parts: Any) -> tuple[str, Any]:
-    """The name of what takes the pairs of a block of places, and it."""
+    """Return the name of the leaf that evaluates the pairs of a block of places, and the leaf."""
     name = f"{law}{'_one_kind' if one_kind else ''}"
     entry = leaf_variant(contact_batches.entry, f"entry_{name}", ONE_KIND=one_kind)
     stages = {
@@ -106,7 +106,7 @@ def pair_leaf(law: str, one_kind: bool, **parts: Any) -> tuple[str, Any]:
 
 @cache
 def pair_kernel(name: str, block: Any, parallel: bool) -> Any:
-    """The pass over pairs of spheres, of a leaf of some name."""
+    """Compile the pass over pairs of spheres from a named leaf."""
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     strip = leaf_variant(contact_pairs.pair_strip, f"pair_strip_{name}", pair_block=block)
     share = part(contact_pairs.share_pairs, f"share_pairs_{how}", parallel, pair_strip=strip)
@@ -115,7 +115,7 @@ def pair_kernel(name: str, block: Any, parallel: bool) -> Any:
 
 @cache
 def resistance_kernel(normal: str, convention: str, parallel: bool) -> Any:
-    """The pass that resists rolling and twisting."""
+    """Compile the pass for rolling and twisting resistance."""
     lammps = convention == "lammps"
     name = f"{normal}_{convention}"
     carried = leaf_variant(contact_law.carried, f"carried_rolling_{name}", LAMMPS=lammps)
@@ -128,7 +128,7 @@ def resistance_kernel(normal: str, convention: str, parallel: bool) -> Any:
 
 @cache
 def list_kernel(parallel: bool) -> Any:
-    """What lists pairs of spheres."""
+    """Compile the pass that lists pairs of spheres."""
     how = "parallel" if parallel else "serial"
     count, fill, give = (
         part(function, f"{function.__name__}_{how}", parallel)
@@ -139,7 +139,7 @@ def list_kernel(parallel: bool) -> Any:
 
 @cache
 def keep_kernel(parallel: bool, whole: bool) -> Any:
-    """What keeps all contacts, for a list or with whole records for a state."""
+    """Compile the pass that keeps all contacts, for a new list or, with whole records, for a state."""
     how = "parallel" if parallel else "serial"
     return _value(
         LIST, contact_history.keep, f"keep_{'records' if whole else 'pasts'}_{how}", **_keep_parts(parallel, whole)
@@ -158,7 +158,7 @@ def _keep_parts(parallel: bool, whole: bool) -> dict[str, Any]:
 
 @cache
 def state_kernels(parallel: bool) -> tuple[Any, ...]:
-    """What takes contacts from a state, what finds their order there, and what gives them to it."""
+    """Compile the passes that load contacts from a state, find their order in it, and store them in it."""
     how = "parallel" if parallel else "serial"
     line, table, contact_pairs = types.int64[::1], types.float64[:, ::1], types.int64[:, ::1]
     found = []
@@ -177,7 +177,7 @@ def state_kernels(parallel: bool) -> tuple[Any, ...]:
 
 @cache
 def wall_kernel(label: str, law: Any, arms: Any, parallel: bool) -> Any:
-    """The pass over spheres and walls."""
+    """Compile the pass over spheres and walls."""
     how = "parallel" if parallel else "serial"
     act = leaf_variant(wall_pass.act, f"act_{label}", CONTACT=law, arms=arms)
     block = leaf_variant(wall_pass.wall_block, f"wall_block_{label}", act=act)
@@ -187,7 +187,7 @@ def wall_kernel(label: str, law: Any, arms: Any, parallel: bool) -> Any:
 
 @cache
 def wall_list_kernel(parallel: bool) -> Any:
-    """What lists spheres and walls."""
+    """Compile the pass that lists spheres near walls."""
     return _value(
         LIST, wall_lists.list_walls, f"list_walls_{'parallel' if parallel else 'serial'}", **_wall_list_parts(parallel)
     )
@@ -205,5 +205,5 @@ def _wall_list_parts(parallel: bool) -> dict[str, Any]:
 
 @cache
 def wall_setter() -> Any:
-    """What puts walls where they are at a time."""
+    """Compile the pass that places walls at a given time."""
     return prepare(wall_pass.set_walls, types.void(SYSTEM, types.float64))

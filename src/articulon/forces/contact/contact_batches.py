@@ -1,6 +1,6 @@
-"""The law of some contacts at once, as a few vector loops over the fields of a batch.
+"""Contact law for several contacts at once, as a few vector loops over the fields of a batch.
 
-One loop with all of it would wait for one contact's roots and quotients before it began with the next ones.
+A single loop over contacts would wait for the square roots and divisions of each before it began the next.
 """
 
 import math
@@ -15,55 +15,56 @@ from articulon.forces.contact.contact_tables import FRICTION_WORK, PARTS, SLIDES
 from articulon.kernels import jit
 
 LANES = 32
-"""Contacts whose law is evaluated together."""
+"""Number of contacts whose law is evaluated together."""
 STRIDE = 36
-"""From one of their fields to the next: some more, so that not all of them lie in the same lines of the cache."""
+"""Stride between fields of a batch: a few more than that number, so that fields do not all map to the same cache
+lines."""
 CARRIED: Any = None
 CONTACT_WIDTH: Any = None
 DAMPING_OF: Any = None
 FORCES: Any = None
 ARMS: Any = None
 VISCOUS_BEFORE: Any = None
-"""Stand for the parts of the law."""
+"""Placeholders for the parts of the law."""
 ONE_KIND = False
-"""Whether there is but one kind."""
+"""Whether there is only one kind of sphere."""
 RESTORES, LAMMPS = True, False
-"""As in ``contact_law.py``."""
+"""Same constants as in ``contact_law.py``."""
 
 
 @jit
 def put(batch, field, k, value):
-    """Sets a field of the k-th contact. An index without a sign is not counted from the end."""
+    """Set a field of the k-th contact. An unsigned index skips the check for counting from the end."""
     batch[np.uint64(field * STRIDE) + np.uint64(k)] = value
 
 
 @jit
 def get(batch, field, k):
-    """A field of the k-th contact."""
+    """Return a field of the k-th contact."""
     return batch[np.uint64(field * STRIDE) + np.uint64(k)]
 
 
 @jit
 def put3(batch, field, k, v):
-    """Sets a vector of the k-th contact, in the loops below."""
+    """Set a vector of the k-th contact, in the loops below."""
     batch[field * STRIDE + k], batch[(field + 1) * STRIDE + k], batch[(field + 2) * STRIDE + k] = v
 
 
 @jit
 def get3(batch, field, k):
-    """A vector of the k-th contact, in the loops below."""
+    """Return a vector of the k-th contact, in the loops below."""
     return batch[field * STRIDE + k], batch[(field + 1) * STRIDE + k], batch[(field + 2) * STRIDE + k]
 
 
 @jit
 def entry(batch, column, k, one):
-    """A column of the table for the k-th contact; ``one`` where there is but one kind."""
+    """Return a column of the law table for the k-th contact; ``one`` if there is only one kind."""
     return one if ONE_KIND else batch[(BATCH.law + column) * STRIDE + k]
 
 
 @jit
 def active(batch, k):
-    """Whether a contact stuck and slid at the last evaluation, and whether it is one now: 1 or 0."""
+    """Return whether a contact was active (stuck or slid) at the last evaluation, and whether it is now: 1 or 0."""
     state = batch[BATCH.touches * STRIDE + k]
     here = 1.0 if state < PARTS else 0.0
     before = state - PARTS * (1.0 - here)
@@ -73,7 +74,7 @@ def active(batch, k):
 
 @jit
 def measure(batch, count, rows):
-    """Normals, arms and overlaps, with what depends on these alone."""
+    """Compute normals, arms and overlaps, and what depends on these alone."""
     c0 = rows[0, LAW.damping]
     for k in range(count):
         xi, yi, zi = get3(batch, BATCH.position_i, k)
@@ -83,7 +84,7 @@ def measure(batch, count, rows):
         inverse_mass = batch[BATCH.inverse_mass_i * STRIDE + k] + batch[BATCH.inverse_mass_j * STRIDE + k]
         r = math.sqrt(dx * dx + dy * dy + dz * dz)
         reach, least = Ri + Rj, min(Ri, Rj)
-        # One division for four quotients.
+        # One division instead of four.
         here, there = reach * inverse_mass, r * least
         inverse = 1.0 / (here * there)
         by_r, by_least, by_reach, ms = (
@@ -108,7 +109,7 @@ def measure(batch, count, rows):
 
 @jit
 def find_velocities(batch, count):
-    """Velocities of the surfaces."""
+    """Compute the relative velocities of the surfaces."""
     for k in range(count):
         ai, aj, bi, bj = ARMS(
             batch[BATCH.radius_i * STRIDE + k], batch[BATCH.radius_j * STRIDE + k], batch[BATCH.depth * STRIDE + k]
@@ -127,7 +128,7 @@ def find_velocities(batch, count):
 
 @jit
 def turn(batch, count, h):
-    """Tangential displacements in the new tangent planes."""
+    """Carry the tangential displacements into the new tangent planes."""
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
@@ -139,7 +140,7 @@ def turn(batch, count, h):
 
 @jit
 def act(batch, count, h, rows):
-    """The forces."""
+    """Compute the forces."""
     k0, kt0, ct0, s0, m0 = (
         rows[0, LAW.stiffness],
         rows[0, LAW.shear],
@@ -184,7 +185,7 @@ def act(batch, count, h, rows):
 
 @jit
 def sum_forces(batch, count):
-    """The whole forces, for records."""
+    """Sum the total forces, for records."""
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         fx, fy, fz = get3(batch, BATCH.tangential, k)
@@ -194,7 +195,7 @@ def sum_forces(batch, count):
 
 @jit
 def lever(batch, k):
-    """What the torques' arms add to the velocity of the surfaces, at the velocity arms."""
+    """Contribution of the torques' arms to the relative surface velocity, evaluated at the velocity arms."""
     if not LAMMPS:
         return 0.0, 0.0, 0.0
     ai, aj, bi, bj = ARMS(
@@ -208,15 +209,15 @@ def lever(batch, k):
 
 @jit
 def book(batch, count, h, rows, seen):
-    """Adds to the lines of a block what contacts have done since the last evaluation, a time h ago: the mean of the
-    forces then and now times the way of the surfaces. That is the trapezoidal rule, of second order in h/t_c but in the
-    first step of a contact, and of first order in h v/R, by which the normal turns.
+    """Add to the ledger lines of a block the work of contacts since the last evaluation, a time h ago: the mean of the
+    previous and current forces times the displacement of the surfaces. This is the trapezoidal rule. It is of second
+    order in h/t_c, except in the first step of a contact, and of first order in h v/R, by which the normal rotates.
 
-    Forces of then are the law's at the overlap δ + h v_n, with the tangential displacement that is remembered; friction
-    is as strong as the normal force of then, and along k ξ' + c v⁻ of then, with the velocity of now. The
-    damping of then, −γ v⁻, times the way of now, h v, is −½ h γ (v⁻² + v²) to second order; the first part was seen
-    then as one to come, so that no velocity need be remembered. A contact that has ended does the second half of its
-    last work.
+    Previous forces are those of the law at the overlap δ + h v_n, with the stored tangential displacement. Friction has
+    the magnitude that the previous normal force allows, along the previous k ξ' + c v⁻, with the current velocity. The
+    work of the previous damping force −γ v⁻ over the current displacement h v is −½ h γ (v⁻² + v²) to second order; its
+    first part was booked in the previous step as work to come, so that no velocity has to be stored. A contact that has
+    ended adds the second half of its last work.
     """
     k0, kt0, c0, ct0 = rows[0, LAW.stiffness], rows[0, LAW.shear], rows[0, LAW.damping], rows[0, LAW.tangential_damping]
     m0 = rows[0, LAW.kinetic_friction]
@@ -242,14 +243,14 @@ def book(batch, count, h, rows, seen):
         damps = 0.5 * ct * (batch[BATCH.damping * STRIDE + k] if RESTORES else ms) * v2
         slides = here * batch[BATCH.slides * STRIDE + k]
         sticks = here - slides
-        if LAMMPS:  # a spring that has not been stretched yet gives no friction
+        if LAMMPS:  # a spring that is not yet stretched gives no friction
             gx, gy, gz = get3(batch, BATCH.new_displacement, k)
             slid = slid if x * x + y * y + z * z > 0.0 else 0.0
             slides = slides if gx * gx + gy * gy + gz * gz > 0.0 else 0.0
         elastic = entry(batch, LAW.stiffness, k, k0) * a * depth
         pull = VISCOUS_BEFORE(elastic, damping, batch[BATCH.old_closing * STRIDE + k], vn)
         slips = stretched - damped
-        if not LAMMPS:  # friction of then is as strong as the normal force, and along the trial force
+        if not LAMMPS:  # previous friction: limited by the normal force, along the trial force
             eta = ct * (damping if RESTORES else ms)
             kt = entry(batch, LAW.shear, k, kt0) * a
             gx, gy, gz = kt * x + eta * sx, kt * y + eta * sy, kt * z + eta * sz
@@ -272,7 +273,7 @@ def book(batch, count, h, rows, seen):
 
 @jit
 def list_loads(batch, count):
-    """What each contact does, in the place of the first fields, torques for arms of one length."""
+    """Store the loads of each contact in place of the first fields; torques are those of arms of unit length."""
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         fx, fy, fz = get3(batch, BATCH.tangential, k)

@@ -1,7 +1,7 @@
-"""Which pairs of spheres are within reach.
+"""Pairs of spheres within reach: the candidates for contacts.
 
-The list of neighbours (``forces/sites/neighbours.py``), here with each pair once, has one reach, that of the two
-largest spheres. Of it those pairs are taken that their own radii and the skin bring within reach.
+The neighbour list (``forces/sites/neighbours.py``), here with each pair once, has a single reach, that of the two
+largest spheres. Candidates are those of its pairs that are within reach of their own radii and the skin.
 """
 
 from typing import Any
@@ -17,12 +17,12 @@ from articulon.kernels import jit
 
 @jit
 def shorten_row(particles, neighbours, spheres, skin, p):
-    """Leaves in the row of a place those within reach that it is the first of; returns how many."""
+    """Keep, in the row of a place, the pairs within reach that belong to it; return their number."""
     x, y, z, radius, order, parent = (
         particles.x,
         particles.y,
         particles.z,
-        particles.charge,  # in whose column spheres have their radii
+        particles.charge,  # for spheres this column holds the radii
         particles.order,
         particles.parent,
     )
@@ -44,7 +44,7 @@ def shorten_row(particles, neighbours, spheres, skin, p):
 
 @jit
 def count_block(particles, neighbours, spheres, candidates, skin, first, last):
-    """Candidates of some places, each at its place's end."""
+    """Count the candidates of some places; each count is stored at the end of its place."""
     start = candidates.start
     for p in range(first, last):
         start[p + 1] = shorten_row(particles, neighbours, spheres, skin, p)
@@ -52,7 +52,7 @@ def count_block(particles, neighbours, spheres, candidates, skin, first, last):
 
 @jit
 def sum_starts(candidates):
-    """Where rows start from how long they are; whether there is room."""
+    """Turn row lengths into row starts; return whether the capacity suffices."""
     start = candidates.start
     start[0] = 0
     for p in range(start.size - 1):
@@ -64,7 +64,7 @@ def sum_starts(candidates):
 
 @jit
 def end_of_strip(candidates, p):
-    """The place behind the strip of a place."""
+    """Return the place behind the end of the strip of a place."""
     strip, k = candidates.strip, 1
     while PLACES * strip[k] <= p:
         k += 1
@@ -73,7 +73,7 @@ def end_of_strip(candidates, p):
 
 @jit
 def fill_block(particles, neighbours, spheres, candidates, first, last):
-    """Writes the candidates of some places, none of which touch so far."""
+    """Write the candidates of some places, none of them touching."""
     n, end = particles.order.size, end_of_strip(candidates, first)
     start, root = candidates.start, candidates.root
     for p in range(first, last):
@@ -89,7 +89,7 @@ def fill_block(particles, neighbours, spheres, candidates, first, last):
 
 @jit
 def return_block(particles, candidates, kept, first, last):
-    """Gives some of the contacts that are kept to their slots, which no others are given to."""
+    """Restore some kept contacts to their slots; no two contacts share a slot."""
     place, order, n = particles.place, particles.order, particles.order.size
     start, root = candidates.start, candidates.root
     for k in range(first, last):
@@ -105,8 +105,8 @@ def return_block(particles, candidates, kept, first, last):
 
 @jit
 def list_across(spheres, candidates):
-    """Gives those slots whose other sphere is in a later strip, or too far behind, rows of their own, those of each
-    place in the order of slots; ``counts`` says where there are too few."""
+    """Assign separate load rows to the slots whose other sphere is in a later strip or too far behind, grouped by place
+    in slot order; ``counts`` records an exceeded capacity."""
     across, into, root, places = candidates.across, candidates.into, candidates.root, spheres.radius.shape[0]
     for p in range(places + 1):
         across[p] = 0
@@ -138,7 +138,7 @@ def list_across(spheres, candidates):
 
 
 def count_all(particles, neighbours, spheres, candidates, skin):
-    """Counts the candidates of all places."""
+    """Count the candidates of all places."""
     n = spheres.radius.shape[0]
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -146,7 +146,7 @@ def count_all(particles, neighbours, spheres, candidates, skin):
 
 
 def fill_all(particles, neighbours, spheres, candidates):
-    """Writes the candidates of all places."""
+    """Write the candidates of all places."""
     n = particles.order.size
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -154,7 +154,7 @@ def fill_all(particles, neighbours, spheres, candidates):
 
 
 def return_all(particles, candidates, kept):
-    """Gives all contacts that are kept to their slots."""
+    """Restore all kept contacts to their slots."""
     count = kept.counts[COUNTS.listed]
     for b in prange((count + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -164,11 +164,11 @@ def return_all(particles, candidates, kept):
 COUNT: Any = None
 FILL: Any = None
 RETURN: Any = None
-"""Stand for these, compiled."""
+"""Placeholders for the compiled passes."""
 
 
 def list_pairs(system):
-    """Lists the candidates of all places; ``counts`` says where there is too little room."""
+    """List the candidates of all places; ``counts`` records an exceeded capacity."""
     skin = system.skin[0]
     COUNT(system.particles, system.neighbours, system.spheres, system.candidates, skin)
     if sum_starts(system.candidates):

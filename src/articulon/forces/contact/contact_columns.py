@@ -1,95 +1,97 @@
-"""Which columns the tables of contacts have.
+"""Columns of the contact tables.
 
-Each table has one record of column numbers, which kernels take for constants. Of a quantity with several components,
-whose number stands in brackets, the record has the first column. Columns that are parts of another table's row have
-names of their own: a loop whose indices have sums of constants in them does not become a vector loop.
+Each table has one record of column numbers, which kernels treat as constants. For a quantity with several components,
+whose number is given in brackets, the record holds the first column. Columns of a row that is part of another table
+have names of their own, because the compiler does not vectorise a loop whose indices contain sums of constants.
 """
 
 from articulon.columns import Columns
 
 
 class MotionColumns(Columns):
-    """Of ``Spheres.motion``: where a sphere is and how it moves, world frame. A row is a line and a half of memory."""
+    """Columns of ``Spheres.motion``: position and motion of a sphere, world frame. A row takes one and a half cache
+    lines."""
 
     position: int = 0
-    """Of the centre (3) [length]."""
+    """Position of the centre (3) [length]."""
     radius: int = 3
-    """[length]"""
+    """Radius [length]."""
     velocity: int = 4
-    """Of the centre (3) [length/time]."""
+    """Velocity of the centre (3) [length/time]."""
     inverse_mass: int = 7
-    """Of what carries the sphere [1/mass]."""
+    """Inverse mass of the body that carries the sphere [1/mass]."""
     spin: int = 8
     """Angular velocity (3) [angle/time]."""
     kind: int = 11
-    """Number of the material."""
+    """Material, by its number."""
     width: int = 12
 
 
 class LoadColumns(Columns):
-    """Of ``Spheres.load``, a line of memory: the sums of what contacts do to a sphere, world frame."""
+    """Columns of ``Spheres.load``, one cache line: the sum of the contact forces on a sphere, world frame."""
 
     force: int = 0
-    """(3) [force]"""
+    """Force (3) [force]."""
     force_spare: int = 3
-    """Stays empty."""
+    """Unused."""
     torque: int = 4
-    """About the centre (3) [force × length]."""
+    """Torque about the centre (3) [force × length]."""
     torque_spare: int = 7
-    """Stays empty."""
+    """Unused."""
     width: int = 8
 
 
 class LawColumns(Columns):
-    """Of the law of two kinds, ``ContactTable.rows``; the units of stiffnesses and dampings are the law's."""
+    """Columns of the law of two kinds, ``ContactTable.rows``; the units of stiffnesses and dampings are those of the
+    law."""
 
     stiffness: int = 0
     """4/3 E*, or the stiffness of a linear spring."""
     shear: int = 1
     """8 G*, or the tangential stiffness of a linear spring."""
     damping: int = 2
-    """What the normal damping is a multiple of."""
+    """Factor of the normal damping."""
     tangential_damping: int = 3
-    """Tangential damping by the normal one."""
+    """Ratio of tangential to normal damping."""
     static_friction: int = 4
-    """Coefficient."""
+    """Coefficient of static friction."""
     kinetic_friction: int = 5
-    """Coefficient."""
+    """Coefficient of kinetic friction."""
     rolling: int = 6
-    """Coefficient. From here on columns are of the resistance against rolling and twisting."""
+    """Coefficient of rolling friction. The columns from here on are for rolling and twisting resistance."""
     rolling_stiffness: int = 7
     rolling_damping: int = 8
     twisting: int = 9
-    """Largest couple by the normal force [length]."""
+    """Ratio of the largest twisting couple to the normal force [length]."""
     twisting_stiffness: int = 10
     twisting_damping: int = 11
     width: int = 12
 
 
 class RecordColumns(Columns):
-    """Of a contact's record, two lines of memory: ``Candidates.record`` and ``WallSlots.record``."""
+    """Columns of a contact's record, two cache lines: ``Candidates.record`` and ``WallSlots.record``."""
 
     displacement: int = 0
-    """Tangential displacement of the first sphere against the second at the last evaluation (3) [length]."""
+    """Tangential displacement of the first sphere relative to the second at the last evaluation (3) [length]."""
     closing: int = 3
-    """Relative velocity along the normal then, ``NEVER`` before there was one [length/time]."""
+    """Relative normal velocity at the last evaluation, ``NEVER`` if there was none [length/time]."""
     force: int = 4
-    """On the first (3) [force]."""
+    """Force on the first sphere (3) [force]."""
     elastic: int = 7
-    """Elastic part of it along the normal [force]."""
+    """Elastic part of the normal force [force]."""
     normal: int = 8
     """Unit vector from the second to the first (3)."""
     arm: int = 11
-    """Arm of the torque on the first, −arm n × F [length]."""
+    """Arm of the torque on the first sphere, −arm n × F [length]."""
     tangential_viscous: int = 12
     """Viscous part of the tangential force (3) [force]."""
     other_arm: int = 15
-    """Arm of the torque on the second; of a contact with a wall the overlap [length]."""
+    """Arm of the torque on the second sphere; for a contact with a wall the overlap [length]."""
     width: int = 16
 
 
 class MemoryColumns(Columns):
-    """Of all that the law asks of a contact's past, ``Candidates.memory``: the first ones of a record."""
+    """Columns of ``Candidates.memory``, the contact history that the law needs: the first columns of a record."""
 
     displacement: int = 0
     closing: int = 3
@@ -97,10 +99,10 @@ class MemoryColumns(Columns):
 
 
 class ResistanceColumns(Columns):
-    """Of what resists rolling and twisting: ``Candidates.resistance`` and ``WallSlots.resistance``."""
+    """Columns of the rolling and twisting resistance: ``Candidates.resistance`` and ``WallSlots.resistance``."""
 
     couple: int = 0
-    """On the first sphere (3) [force × length]."""
+    """Couple on the first sphere (3) [force × length]."""
     roll: int = 3
     """Rolling displacement (3) [length]."""
     twist: int = 6
@@ -109,75 +111,75 @@ class ResistanceColumns(Columns):
 
 
 class PastColumns(Columns):
-    """Of what a list keeps of a contact between spheres, a line of memory, ``Kept.past``: those of ``MEMORY``, and
-    behind them the following. Two stay empty."""
+    """Columns of ``Kept.past``, what a list keeps of a contact between spheres, one cache line: those of ``MEMORY``,
+    then the following. Two are unused."""
 
     since: int = 4
-    """When the two touched [time]."""
+    """Time at which the contact began [time]."""
     standing: int = 5
     """Whether it sticks or slides, as in ``Candidates.touches``."""
     width: int = 8
 
 
 class KeptColumns(Columns):
-    """Of a contact in a state, ``State.contacts.memory``, and in ``Kept.column``: those of ``RECORD``, and behind them
-    the following."""
+    """Columns of a contact in a state, ``State.contacts.memory``, and in ``Kept.column``: those of ``RECORD``, then the
+    following."""
 
     since: int = 16
-    """When the two touched [time]."""
+    """Time at which the contact began [time]."""
     standing: int = 17
     """Whether it sticks or slides, as in ``Candidates.touches``."""
     resistance: int = 18
-    """First of those of ``RESISTANCE`` (7)."""
+    """First column of those of ``RESISTANCE`` (7)."""
     width: int = 25
 
 
 class CountsPlaces(Columns):
-    """In ``Candidates.counts``, ``WallSlots.counts`` and ``Kept.counts``, of which the first have but two and the last
-    but one."""
+    """Entries of ``Candidates.counts``, ``WallSlots.counts`` and ``Kept.counts``; the first has only two of them, the
+    last only one."""
 
     listed: int = 0
-    """Candidates, slots or contacts."""
+    """Number of candidates, slots or contacts."""
     exceeded: int = 1
-    """Whether there was too little room for them."""
+    """Whether they exceeded the capacity."""
     fault: int = 2
-    """What has gone wrong: ``LEFT``, ``PASSED`` or ``OVERRUN``."""
+    """Fault, if any: ``LEFT``, ``PASSED`` or ``OVERRUN``."""
     sphere: int = 3
-    """The sphere of it, in the order of the model."""
+    """Sphere of the fault, in the order of the model."""
     wall: int = 4
-    """The wall of it."""
+    """Wall of the fault."""
     moved: int = 5
-    """Whether a wall has gone so far that lists are wanted before its contacts are found."""
+    """Whether a wall has moved so far that lists must be rebuilt before its contacts are found."""
     width: int = 6
 
 
 class SeenColumns(Columns):
-    """Of what a pass sees in a block of places, ``Candidates.block`` and ``WallSlots.block``. First come the works
-    since the last pass by line of the ledger (5)."""
+    """Columns of ``Candidates.block`` and ``WallSlots.block``: what a pass records for a block of places. The works
+    since the last pass come first, by ledger line (5)."""
 
     begun: int = 5
-    """Contacts that begin."""
+    """Number of contacts that begin."""
     ended: int = 6
-    """Contacts that end."""
+    """Number of contacts that end."""
     durations: int = 7
-    """Sum of how long those have lasted [time]."""
+    """Sum of the durations of the contacts that ended [time]."""
     longest: int = 8
-    """The longest that one of them has [time]."""
+    """Longest of these durations [time]."""
     deepest: int = 9
-    """Largest overlap by the smaller radius."""
+    """Largest ratio of overlap to smaller radius."""
     deep_first: int = 10
-    """Whose it is, as in ``Kept.first`` ..."""
+    """First sphere of the deepest contact, as in ``Kept.first``."""
     deep_other: int = 11
-    """... and ``Kept.other``."""
+    """Second sphere or wall of the deepest contact, as in ``Kept.other``."""
     viscous_to_come: int = 12
-    """Power of damping in the half kick to come, as far as it is known [energy/time]."""
+    """Power of damping in the next half kick, as far as it is known [energy/time]."""
     friction_to_come: int = 13
-    """The same in the line of friction."""
+    """Power in the next half kick booked as friction, as far as it is known [energy/time]."""
     width: int = 14
 
 
 class TimesPlaces(Columns):
-    """In ``State.contacts.times``: what passes have seen so far, as in ``SEEN``."""
+    """Columns of ``State.contacts.times``: totals of all passes so far, as in ``SEEN``."""
 
     begun: int = 0
     ended: int = 1
@@ -190,31 +192,31 @@ class TimesPlaces(Columns):
 
 
 class BatchFields(Columns):
-    """Of some contacts whose law is evaluated together, each field with the values of all of them one behind the
-    other; see ``contact_batches``."""
+    """Fields of a batch of contacts whose law is evaluated together. Each field holds the values of all contacts
+    contiguously; see ``contact_batches``."""
 
     position_i: int = 0
-    """From here on the first sphere's row of ``MOTION`` (12)."""
+    """Start of the first sphere's row of ``MOTION`` (12)."""
     radius_i: int = 3
     velocity_i: int = 4
     inverse_mass_i: int = 7
     spin_i: int = 8
     kind_i: int = 11
     position_j: int = 12
-    """From here on the second one's (12)."""
+    """Start of the second sphere's row of ``MOTION`` (12)."""
     radius_j: int = 15
     velocity_j: int = 16
     inverse_mass_j: int = 19
     spin_j: int = 20
     kind_j: int = 23
     load_force: int = 0
-    """In the end from here on, in the place of the first fields, what the contact does, as a row of ``LOAD`` (8); its
-    torques are for arms of one length."""
+    """Start of the resulting loads, as a row of ``LOAD`` (8), which finally replace the first fields; torques are those
+    of arms of unit length."""
     load_force_spare: int = 3
     load_torque: int = 4
     load_torque_spare: int = 7
     old: int = 24
-    """From here on what is remembered of the contact, as in ``MEMORY`` (4)."""
+    """Start of the contact history, as in ``MEMORY`` (4)."""
     old_displacement: int = 24
     old_closing: int = 27
     contact_width: int = 28
@@ -224,9 +226,9 @@ class BatchFields(Columns):
     damping: int = 30
     """See ``contact_law.damping_of``."""
     mass: int = 31
-    """m* [mass]"""
+    """Reduced mass m* [mass]."""
     surface_velocity: int = 32
-    """Of the first surface against the second (3) [length/time]."""
+    """Velocity of the first surface relative to the second (3) [length/time]."""
     turned: int = 35
     """Tangential displacement in the new tangent plane (3) [length]."""
     viscous: int = 38
@@ -234,7 +236,7 @@ class BatchFields(Columns):
     tangential: int = 39
     """Tangential force (3) [force]."""
     new: int = 42
-    """From here on the record as it will be, as in ``RECORD`` (16)."""
+    """Start of the new record, as in ``RECORD`` (16)."""
     new_displacement: int = 42
     new_closing: int = 45
     new_force: int = 46
@@ -246,43 +248,44 @@ class BatchFields(Columns):
     slides: int = 58
     """1 where the surfaces slide, otherwise 0."""
     relative_depth: int = 59
-    """Overlap by the smaller radius."""
+    """Ratio of overlap to smaller radius."""
     size: int = 60
-    """R* [length]"""
+    """Reduced radius R* [length]."""
     overlap: int = 61
-    """Negative where the two are apart [length]."""
+    """Overlap, negative where the two are apart [length]."""
     touches: int = 62
-    """As in ``Candidates.touches``. What stands behind the last contact of a batch parts, and does nothing."""
+    """Contact state, as in ``Candidates.touches``. Padding behind the last contact of a batch is apart and has no
+    effect."""
     law: int = 63
-    """From here on the first columns of ``LAW`` (6), where there are several kinds."""
+    """Start of the first columns of ``LAW`` (6), if there are several kinds."""
     width: int = 69
 
 
 class WallMotionColumns(Columns):
-    """Of ``Walls.motion``."""
+    """Columns of ``Walls.motion``."""
 
     point: int = 0
-    """Where the wall's point is at t = 0, without its swing (3) [length]."""
+    """Position of the wall's reference point at t = 0, without its oscillation (3) [length]."""
     velocity: int = 3
-    """Of that point, without its swing (3) [length/time]."""
+    """Velocity of the reference point, without its oscillation (3) [length/time]."""
     amplitude: int = 6
-    """Of its swing (3) [length]."""
+    """Amplitude of the oscillation (3) [length]."""
     spin: int = 9
     """Angular velocity (3) [angle/time]."""
     rate: int = 12
-    """Angular frequency of the swing [angle/time]."""
+    """Angular frequency of the oscillation [angle/time]."""
     width: int = 13
 
 
 class WallPoseColumns(Columns):
-    """Of ``Walls.pose``, at the time last asked for, world frame."""
+    """Columns of ``Walls.pose``, at the latest time for which walls were placed, world frame."""
 
     place: int = 0
-    """Of the wall's point (3) [length]."""
+    """Position of the wall's reference point (3) [length]."""
     rotation: int = 3
-    """From the wall's frame to the world's, row by row (9)."""
+    """Rotation matrix from the wall's frame to the world, row by row (9)."""
     velocity: int = 12
-    """Of the point (3) [length/time]."""
+    """Velocity of the reference point (3) [length/time]."""
     spin: int = 15
     """Angular velocity (3) [angle/time]."""
     direction: int = 18
@@ -291,24 +294,24 @@ class WallPoseColumns(Columns):
 
 
 class WallPlaceColumns(Columns):
-    """Of a scratch of the places of walls that a sphere touches, world frame; shape (``TOUCHED``, 7)."""
+    """Columns of a scratch array of wall places that a sphere touches, world frame; shape (``TOUCHED``, 7)."""
 
     gap: int = 0
-    """Distance of the wall from the centre [length]."""
+    """Distance from the wall to the centre [length]."""
     normal: int = 1
     """Unit vector from the wall to the centre (3)."""
     point: int = 4
-    """Where on the wall (3) [length]."""
+    """Contact point on the wall (3) [length]."""
     width: int = 7
 
 
 class WallNumberColumns(Columns):
-    """Of a scratch of the numbers of those places; shape (``TOUCHED``, 3)."""
+    """Columns of a scratch array of the numbers of those places; shape (``TOUCHED``, 3)."""
 
     wall: int = 0
     feature: int = 1
     part: int = 2
-    """The edge or corner that is touched, −1 for a face."""
+    """Edge or corner that is touched, −1 for a face."""
     width: int = 3
 
 

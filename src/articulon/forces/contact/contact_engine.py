@@ -1,4 +1,4 @@
-"""The contacts of a model, made ready: tables, scratch and compiled passes."""
+"""Contacts of a model prepared for evaluation: tables, scratch and compiled passes."""
 
 import math
 from functools import cached_property
@@ -45,13 +45,13 @@ from articulon.passes import Function, functions
 from articulon.sizes import check_size
 
 PARALLEL_SPHERES = 2000
-"""From this number of spheres on, the threads share them."""
+"""Number of spheres from which on threads share them."""
 SKIN = 0.4
-"""Skin by the smallest radius."""
+"""Default skin as a fraction of the smallest radius."""
 
 
 def contact_of(model: Model) -> Contact | None:
-    """The declared contacts of a model, if there are any.
+    """Return the declared contacts of a model, if any.
 
     Raises
     ------
@@ -65,28 +65,28 @@ def contact_of(model: Model) -> Contact | None:
 
 
 def carrying_masses(model: Model, bodies: np.ndarray) -> np.ndarray:
-    """Mass of what carries each of some bodies (n,), all that is welded to it included; infinite for the ground, −1,
-    and what is welded there [mass]."""
+    """Mass that carries each of the given bodies (n,), including all that is welded to it; infinite for the ground, −1,
+    and for bodies welded to it [mass]."""
     link = np.where(bodies < 0, -1, model.link[bodies])
     return np.where(link < 0, np.inf, model.forest.mass[link])
 
 
 class Contacts:
-    """The contacts of a model that has some.
+    """Contacts of a model that declares them.
 
     Parameters
     ----------
     model
         The model.
     law
-        What it declares.
+        The declared contact law.
     """
 
     def __init__(self, model: Model, law: Contact) -> None:
         self.model, self.law = model, law
         sites = model.sites
         self.sites = np.flatnonzero(sites.radius > 0.0)
-        """Site that each sphere is, shape (spheres,)."""
+        """Site of each sphere, shape (spheres,)."""
         self.spheres = self.sites.size
         self.radius = sites.radius[self.sites]
         names = law.names(model)
@@ -107,7 +107,7 @@ class Contacts:
         self._check_box()
         walls = parts_of(law.walls, model, "walls")
         self.walls = [wall.name for wall in walls]
-        """What each wall is called."""
+        """Names of the walls."""
         bounded = model.box is not None and not bool(model.box.periodic.all())
         self.wall_tables = wall_tables(walls, names, float(self.radius.max()) + self.skin, bounded)
         self.wall_room = (256, 256) if walls else (0, 0)
@@ -115,7 +115,7 @@ class Contacts:
         ready(no_pass, PASS)
         ready(no_list, LIST)
         self.pairs = pair_leaf(parts.label, len(names) == 1, **parts.parts)
-        """The name of what takes the pairs of a block of places, and it."""
+        """Name of the leaf that evaluates the pairs of a block of places, and the leaf."""
         with preparing_together():
             self.passes = (
                 wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if walls else no_pass,
@@ -133,7 +133,7 @@ class Contacts:
         self._make_room(*self._guess())
 
     def pair_pass(self) -> Any:
-        """The pass over pairs of spheres alone, where their bodies are not free."""
+        """Pass over pairs of spheres alone, for spheres whose bodies are not free particles."""
         return pair_kernel(*self.pairs, self.parallel)
 
     def _check_box(self) -> None:
@@ -144,14 +144,14 @@ class Contacts:
         for axis in range(3):
             if box.periodic[axis] and across[axis] <= 2.0 * self.reach:
                 raise ModelError(
-                    f"the box is {across[axis]:.6g} wide along {'xyz'[axis]}, where it is periodic, and contacts reach "
-                    f"{self.reach:.6g} with their skin: a sphere could touch another one twice; make it wider than "
-                    "twice that"
+                    f"the box is {across[axis]:.6g} wide along {'xyz'[axis]}, where it is periodic, and contacts with "
+                    f"their skin reach {self.reach:.6g}: a sphere could touch another one twice; make the box wider "
+                    "than twice that"
                 )
 
     def _guess(self) -> tuple[int, int, int, int, int]:
-        """Room for images, neighbours of each, candidates, spheres near walls, and candidates far from each other in
-        the order."""
+        """Return initial capacities: images, neighbours of each place, candidates, spheres near walls, and candidates
+        far apart in the order."""
         n, box = self.spheres, self.model.box
         volume = np.float64(np.median(self.radius)) ** 3 * 8.0
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -192,19 +192,20 @@ class Contacts:
         )
 
     def _owners(self) -> np.ndarray:
-        """See ``Spheres.owner``."""
+        """Owner of each sphere; see ``Spheres.owner``."""
         shared = (self.link < 0).sum() > 1 or np.unique(self.link).size < self.spheres
         return self.link.astype(np.int64) if shared else np.zeros(0, dtype=np.int64)
 
     def _excluded(self) -> tuple[np.ndarray, np.ndarray]:
-        """Spheres that never touch each sphere, by joints between their bodies: where they start, and who they are."""
+        """Spheres that never touch a given sphere because of joints between their bodies: row starts, and the
+        spheres."""
         joints = self.law.excluded_joints
         if not joints or (self.model.forest.parent < 0).all():
             return np.zeros(self.spheres + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         return near_by_joints(self.model, self.sites, joints)
 
     def grow(self) -> None:
-        """Makes more room for whatever had too little."""
+        """Enlarge every list that exceeded its capacity."""
         images, neighbours, candidates, walls, rows = self.room
         system = self.system
         if system.particles.counts[OVERFLOW]:
@@ -220,11 +221,11 @@ class Contacts:
         self._make_room(images, neighbours, candidates, walls, rows)
 
     def wall_name(self, feature: int) -> str:
-        """What the wall that has a feature is called."""
+        """Name of the wall that has a feature."""
         return self.walls[int(np.searchsorted(self.wall_tables.feature, feature, side="right")) - 1].rstrip(",")
 
     def restore(self, state: State) -> None:
-        """Puts the contacts of a state where lists take them from, and the walls where they then are."""
+        """Load the contacts of a state for the next lists, and place the walls at its time."""
         kept, count = self.system.kept, state.contacts.pairs.shape[0]
         assert state.contacts.memory.shape == (count, KEPT.width), "a state of another version"
         if count > kept.other.size:
@@ -248,7 +249,7 @@ class Contacts:
         self.set_walls(self.system, float(state.time[0]))
 
     def save(self, state: State) -> None:
-        """Gives a state the contacts that have been kept, in the order of their pairs."""
+        """Store the kept contacts in a state, in the order of their pairs."""
         kept = self.system.kept
         count = int(kept.counts[COUNTS.listed])
         order = np.empty(count, dtype=np.int64)
@@ -259,5 +260,5 @@ class Contacts:
 
     @cached_property
     def functions(self) -> tuple[tuple[Function, ...], tuple[Function, ...], tuple[Function, ...]]:
-        """The passes, lists and refresh, as passes of drivers take them."""
+        """Return the evaluation, list and refresh passes in the form that steppers take."""
         return functions(self.passes, PASS), functions(self.lists, LIST), functions(self.refresh, REFRESH)

@@ -1,5 +1,5 @@
-"""How contacts outlive a list, and how they come from a state and go to it: by pair, in the numbers of the model, while
-slots change."""
+"""Contact history that outlives a list and is loaded from and stored in a state: by pair, in the numbers of the model,
+because slots change."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from articulon.forces.contact.contact_tables import FREE, PLACES
 from articulon.kernels import jit
 
 LIST_PAIRS, LIST_WALLS, KEEP, KEEP_RECORDS = range(4)
-"""Passes that list and keep contacts, in ``Contacts.lists``."""
+"""Passes that list and keep contacts, as in ``Contacts.lists``."""
 
 
 @jit
 def turn_record(record, slot):
-    """A record as the other of the two has it."""
+    """Return a record as seen from the other sphere of the pair."""
     for a in range(3):
         record[slot, RECORD.displacement + a] = -record[slot, RECORD.displacement + a]
         record[slot, RECORD.force + a] = -record[slot, RECORD.force + a]
@@ -29,8 +29,8 @@ def turn_record(record, slot):
 
 @jit
 def copy_memory(source, row, target, into, turned):
-    """Copies what the law asks of a contact's past, the first columns of a record; ``turned`` where the first sphere of
-    the one is the second of the other."""
+    """Copy the contact history that the law needs, the first columns of a record; ``turned`` if source and target have
+    the two spheres in opposite order."""
     s = -1.0 if turned else 1.0
     for a in range(3):
         target[into, MEMORY.displacement + a] = s * source[row, MEMORY.displacement + a]
@@ -39,8 +39,8 @@ def copy_memory(source, row, target, into, turned):
 
 @jit
 def copy_resistance(source, row, first, target, into, start, turned):
-    """Copies what resists rolling and twisting, from the column ``first`` on to the column ``start`` on. Swapping the
-    two bodies turns the normal and their relative spin, so that only the couple changes its sign."""
+    """Copy the rolling and twisting resistance from column ``first`` on to column ``start`` on. Swapping the two bodies
+    reverses the normal and their relative angular velocity, so that only the couple changes sign."""
     s = -1.0 if turned else 1.0
     for a in range(RESISTANCE.width):
         target[into, start + a] = (s if a < RESISTANCE.couple + 3 else 1.0) * source[row, first + a]
@@ -48,7 +48,7 @@ def copy_resistance(source, row, first, target, into, start, turned):
 
 @jit
 def store_record(record, touches, since, resistance, slot, column, k, turned):
-    """Keeps a whole contact; ``turned`` where the slot's first sphere is to be the second."""
+    """Keep a whole contact; ``turned`` if the slot's first sphere becomes the second."""
     for a in range(RECORD.width):
         column[k, a] = record[slot, a]
     if turned:
@@ -60,7 +60,7 @@ def store_record(record, touches, since, resistance, slot, column, k, turned):
 
 @jit
 def load_wall_contact(kept, k, walls, slot):
-    """Gives a slot what is kept of its contact with a wall."""
+    """Restore the kept history of a contact with a wall to its slot."""
     column = kept.column
     for a in range(RECORD.width):
         walls.record[slot, a] = column[k, a]
@@ -71,7 +71,7 @@ def load_wall_contact(kept, k, walls, slot):
 
 @jit
 def store_past(candidates, slot, kept, k, turned):
-    """Keeps what the law, and what resists rolling and twisting, ask of the past of a contact between spheres."""
+    """Keep the history of a contact between spheres that the law and the rolling and twisting resistance need."""
     past = kept.past
     copy_memory(candidates.memory, slot, past, k, turned)
     past[k, PAST.since], past[k, PAST.standing] = candidates.since[slot], candidates.touches[slot]
@@ -81,7 +81,7 @@ def store_past(candidates, slot, kept, k, turned):
 
 @jit
 def load_past(kept, k, turned, candidates, slot):
-    """Gives a slot what is kept of its contact; records are written before they are read."""
+    """Restore the kept history of a contact to its slot; records are written before they are read."""
     past = kept.past
     copy_memory(past, k, candidates.memory, slot, turned)
     candidates.since[slot], candidates.touches[slot] = past[k, PAST.since], np.int8(past[k, PAST.standing])
@@ -91,7 +91,7 @@ def load_past(kept, k, turned, candidates, slot):
 
 @jit
 def clear_contact(slot, touches, resistance):
-    """Leaves no contact in a slot."""
+    """Clear the contact of a slot."""
     touches[slot] = FREE
     if resistance.shape[0] > 0:
         for a in range(RESISTANCE.width):
@@ -100,7 +100,7 @@ def clear_contact(slot, touches, resistance):
 
 @jit
 def count_block(candidates, walls, first, last):
-    """Contacts in the rows of some places, those with walls among them."""
+    """Count the contacts in the rows of some places, including those with walls."""
     found = 0
     for slot in range(candidates.start[first], candidates.start[last]):
         found += candidates.touches[slot] != FREE
@@ -111,7 +111,7 @@ def count_block(candidates, walls, first, last):
 
 @jit
 def keep_block(particles, candidates, walls, kept, first, last, whole, k):
-    """Keeps the contacts in the rows of some places, from the k-th on, each one's walls last."""
+    """Keep the contacts in the rows of some places, from the k-th on; in each row those with walls come last."""
     order, spheres = particles.order, particles.order.size
     for p in range(first, last):
         i = order[p]
@@ -136,7 +136,7 @@ def keep_block(particles, candidates, walls, kept, first, last, whole, k):
 
 @jit
 def sum_blocks(kept):
-    """Where the contacts of each block of places begin, from how many they are. There is room for as many as slots."""
+    """Turn the numbers of contacts of all blocks into their starts. The capacity is the number of slots."""
     block = kept.block
     block[0] = 0
     for b in range(1, block.size):
@@ -145,7 +145,7 @@ def sum_blocks(kept):
 
 
 def count_all(candidates, walls, kept):
-    """Counts the contacts of all places."""
+    """Count the contacts of all places."""
     n, block = candidates.start.size - 1, kept.block
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -153,7 +153,7 @@ def count_all(candidates, walls, kept):
 
 
 def keep_all(particles, candidates, walls, kept, whole):
-    """Keeps the contacts of all places."""
+    """Keep the contacts of all places."""
     n, block = candidates.start.size - 1, kept.block
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -162,14 +162,14 @@ def keep_all(particles, candidates, walls, kept, whole):
 
 COUNT: Any = None
 SHARE: Any = None
-"""Stand for these, compiled."""
+"""Placeholders for the compiled passes."""
 WHOLE = False
 """Whether records of pairs of spheres are kept too."""
 
 
 def keep(system):
-    """Keeps all contacts, those in the row of each place one behind the other. A state takes whole records; a list but
-    what the law asks for of contacts between spheres."""
+    """Keep all contacts, those in the row of each place contiguously. A state takes whole records; a list takes only
+    the history that the law needs for contacts between spheres."""
     COUNT(system.candidates, system.walls, system.kept)
     sum_blocks(system.kept)
     SHARE(system.particles, system.candidates, system.walls, system.kept, WHOLE)
@@ -177,7 +177,7 @@ def keep(system):
 
 @jit
 def take_block(memory, source, column, past, first, last):
-    """Takes some contacts from a state."""
+    """Load some contacts from a state."""
     for k in range(first, last):
         s = source[k]
         for a in range(column.shape[1]):
@@ -188,7 +188,7 @@ def take_block(memory, source, column, past, first, last):
 
 
 def take_pairs(memory, source, kept):
-    """Takes contacts from a state, the k-th from its row ``source[k]``."""
+    """Load contacts from a state, the k-th from row ``source[k]``."""
     column, past = kept.column, kept.past
     for b in prange((source.size + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -196,8 +196,7 @@ def take_pairs(memory, source, kept):
 
 
 def order_pairs(first, other, order, spheres):
-    """Writes into ``order`` which of the contacts that are kept comes k-th by its lower number and then by its higher
-    one."""
+    """Write into ``order`` the order of the kept contacts by the lower, then by the higher number of their pair."""
     begin, end = np.zeros(spheres + 1, np.int64), np.zeros(spheres, np.int64)
     for k in range(order.size):
         begin[min(first[k], other[k]) + 1] += 1
@@ -216,7 +215,7 @@ def order_pairs(first, other, order, spheres):
 
 @jit
 def give_block(first, other, column, order, sites, walls, pairs, memory, begin, end):
-    """Gives some contacts to a state, in order."""
+    """Store some contacts in a state, in order."""
     for k in range(begin, end):
         m = order[k]
         low, high = min(first[m], other[m]), max(first[m], other[m])
@@ -227,8 +226,8 @@ def give_block(first, other, column, order, sites, walls, pairs, memory, begin, 
 
 
 def give_pairs(kept, order, sites, walls, pairs, memory):
-    """Gives contacts to a state in that order: sites, or ``walls`` and the feature of a wall, and what is
-    remembered."""
+    """Store contacts in a state in that order: sites, or ``walls`` and the feature of a wall, and the contact
+    history."""
     first, other, column = kept.first, kept.other, kept.column
     for b in prange((order.size + PLACES - 1) // PLACES):
         begin = PLACES * np.int64(b)

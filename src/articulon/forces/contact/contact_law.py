@@ -1,8 +1,8 @@
-"""The law of a contact: Hertz's normal force and Mindlin's tangential one with memory, or linear springs, with damping
-and Coulomb's cap (Lee and Gardner, equations 4 to 16).
+"""The contact law: Hertz's normal force and Mindlin's tangential force with history, or linear springs, with damping
+and Coulomb friction (Lee and Gardner, equations 4 to 16).
 
-The leaf below is a template. Its upper-case names are constants of a compilation, so that the loop over contacts is a
-vector loop without branches.
+The leaf below is a template. Its upper-case names are compile-time constants, so that the loop over contacts vectorises
+without branches.
 """
 
 import math
@@ -12,26 +12,27 @@ from articulon.kernels import jit
 TINY, NEVER = 1e-300, 1e300
 
 HERTZ = True
-"""Whether stiffnesses grow as √δ."""
+"""Whether stiffnesses grow with √δ."""
 GRIPS = True
 """Whether there is a tangential force."""
 RESTORES = True
-"""Whether the damping is that of a coefficient of restitution, rather than γ m*."""
+"""Whether the damping is set by a coefficient of restitution, rather than by γ m*."""
 TAIL = True
 """Whether damping may make the normal force attractive at the end of a contact."""
 LAMMPS = False
-"""Whether the arms, the carrying of the tangential displacement and what it is after a slip are those of LAMMPS."""
+"""Whether arms, the carrying of the tangential displacement, and its value after slip follow LAMMPS."""
 
 
 @jit
 def arms(Ri, Rj, delta):
-    """From the centres to where a contact is, along the line of centres: for its relative velocity, and for the torque.
+    """Arms from the centres to the contact along the line of centres: those for the relative velocity and those for the
+    torque.
 
-    R r/(R_i + R_j) by default (equation 4), which keeps angular momentum and makes the torque's power that of the
-    tangential force; LAMMPS takes R and R − δ/2. A wall has R_j = 0 here, and its contacts lie on its surface.
+    The default R r/(R_i + R_j) (equation 4) conserves angular momentum and makes the torque's power equal to that of
+    the tangential force; LAMMPS takes R and R − δ/2. A wall has R_j = 0 here, and its contacts lie on its surface.
     """
     if LAMMPS:
-        depth = 0.5 * delta if Rj > 0.0 else 0.0  # at a wall it takes R for both
+        depth = 0.5 * delta if Rj > 0.0 else 0.0  # at a wall LAMMPS takes R for both
         return Ri, Rj, Ri - depth, Rj - depth
     part = 1.0 - delta / (Ri + Rj)
     return Ri * part, Rj * part, Ri * part, Rj * part
@@ -39,8 +40,8 @@ def arms(Ri, Rj, delta):
 
 @jit
 def carried(x, y, z, nx, ny, nz, spin, h):
-    """A tangential displacement after the contact's frame has turned: in the new tangent plane, of its old length, and
-    turned about the normal by the mean spin of the two bodies."""
+    """Tangential displacement after the contact frame has rotated: projected into the new tangent plane at unchanged
+    length, and rotated about the normal by the mean spin of the two bodies."""
     before = x * x + y * y + z * z
     if not LAMMPS:
         angle = h * spin
@@ -59,15 +60,15 @@ def carried(x, y, z, nx, ny, nz, spin, h):
 
 @jit
 def damping_of(a, ms, c):
-    """The coefficient of the normal damping: c √(a m*), which makes restitution that of the table, or c m*."""
+    """Coefficient of the normal damping: c √(a m*), which yields the given coefficient of restitution, or c m*."""
     return c * math.sqrt(a * ms) if RESTORES else c * ms
 
 
 @jit
 def viscous_before(elastic, damping, before, vn):
-    """The viscous normal force of the last evaluation, from the elastic one and the damping of then, ``before`` as in
-    ``forces``, and the relative velocity along the normal in the step since then: the mean of the two velocities is
-    what ``forces`` let expect."""
+    """Viscous normal force of the last evaluation, from the elastic force and damping at that time, ``before`` as in
+    ``forces``, and the relative normal velocity in the step since then. The mean of the two velocities is what
+    ``forces`` predicted."""
     seen = vn if before >= NEVER else before
     viscous = -damping * (seen if LAMMPS else 0.5 * (seen + vn))
     return viscous if TAIL else max(viscous, -elastic)
@@ -75,13 +76,13 @@ def viscous_before(elastic, damping, before, vn):
 
 @jit
 def contact_width(Rs, depth):
-    """√(R* δ), the radius of what touches; 1 where stiffnesses do not depend on it."""
+    """√(R* δ), the contact radius; 1 if stiffnesses do not depend on it."""
     return math.sqrt(Rs * depth) if HERTZ else 1.0
 
 
 @jit
 def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k, kt, ct, mu_s, mu_k):
-    """The forces of a contact on its first body, and its tangential displacement.
+    """Forces of a contact on its first body, and its tangential displacement.
 
     Parameters
     ----------
@@ -90,17 +91,17 @@ def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k,
     nx, ny, nz
         Unit normal, from the second body to the first.
     vx, vy, vz
-        Velocity of the first surface against the second one at the contact.
+        Velocity of the first surface relative to the second at the contact.
     x, y, z
-        Tangential displacement ξ at the last evaluation, ``carried`` to the new tangent plane.
+        Tangential displacement ξ at the last evaluation, ``carried`` into the new tangent plane.
     before
-        Relative velocity along the normal at the last evaluation, ``NEVER`` without one. Velocities are those of half
-        steps; the normal damping is at the one that these two let expect at the end of the step, so that what it takes
-        is of second order in the step. LAMMPS takes that of the half step.
+        Relative normal velocity at the last evaluation, ``NEVER`` if there was none. Velocities are those of half
+        steps. The normal damping uses the velocity that the two predict for the end of the step, so that its
+        dissipation is of second order in the step. LAMMPS takes the velocity of the half step.
     h
-        Time since then; zero leaves ξ where it is.
+        Time since the last evaluation; zero leaves ξ unchanged.
     k, kt, ct, mu_s, mu_k
-        Columns of the table.
+        Columns of the law table.
 
     Returns
     -------
@@ -125,14 +126,14 @@ def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k,
         fx, fy, fz = wx - stiffness * x, wy - stiffness * y, wz - stiffness * z
         trial = math.sqrt(fx * fx + fy * fy + fz * fz)
         over = trial > mu_s * normal
-        # Spring and damper stretch together and give what friction leaves, −k ξ' − c (ξ' − ξ)/h. In LAMMPS the damper
-        # has all of the slip, and the spring makes up for it: as it stiffens, it pushes along with the slip.
+        # Spring and damper are stretched in parallel and give what friction leaves, −k ξ' − c (ξ' − ξ)/h. In LAMMPS the
+        # damper takes all of the slip and the spring compensates: as it stiffens, it pushes along with the slip.
         since = 1.0 if LAMMPS else h
         lasting = 0.0 if LAMMPS else tangential_damping
         give = since * stiffness + lasting
-        inverse = 1.0 / max(trial * give, TINY)  # one division for two quotients
+        inverse = 1.0 / max(trial * give, TINY)  # one division instead of two
         part = mu_k * normal * (give * inverse) if over else 1.0
-        if LAMMPS:  # which has no force to scale where the spring has not been stretched yet, and leaves it so
+        if LAMMPS:  # an unstretched spring has no force to scale and stays as it is
             slack = over and x * x + y * y + z * z == 0.0
             part = 0.0 if slack else part
             wx, wy, wz = (0.0, 0.0, 0.0) if slack else (wx, wy, wz)
@@ -148,8 +149,8 @@ def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k,
 
 @jit
 def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, before, h, k, kt, c, ct, mu_s, mu_k):
-    """``forces`` from the overlap δ, which is positive, R* and m*, the mean angular velocity ``spin`` of the two bodies
-    about the normal, and the tangential displacement as it was at the last evaluation."""
+    """``forces`` from the overlap δ > 0, R* and m*, the mean angular velocity ``spin`` of the two bodies about the
+    normal, and the tangential displacement at the last evaluation."""
     a = contact_width(Rs, delta)
     if GRIPS:
         x, y, z = carried(x, y, z, nx, ny, nz, spin, h)

@@ -1,10 +1,10 @@
-"""The pass over pairs of spheres: which of the candidates touch, and what forces they exert.
+"""The pass over pairs of spheres: which candidates touch, and the forces that they exert.
 
-Those that touch, or did so at the last evaluation, are gathered, some at a time, in an array in which the law is a few
-vector loops; what it finds goes back to what is remembered of each, and to the rows of the two spheres in
-``Spheres.load``. A thread takes the places of a strip in their order, and adds what a contact does to a sphere of a
-later strip, or far behind in the same one, to a row of that contact's own: so no two threads write to one place, and
-the bits do not depend on how many there are.
+Pairs that touch, or did so at the last evaluation, are gathered in batches, on which the law is a few vector loops. The
+results go back to the history of each contact and to the rows of the two spheres in ``Spheres.load``. A thread
+processes the places of a strip in order. If the other sphere is in a later strip, or far behind in the same one, its
+load goes to a separate row for that contact. So no two threads write to one place, and results do not depend on the
+number of threads, to the last bit.
 """
 
 from typing import Any
@@ -34,23 +34,23 @@ from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.kernels import jit
 
 AHEAD = 96
-"""Slots before a contact is looked at that its spheres are asked for."""
+"""How many slots ahead of a contact its spheres are prefetched."""
 MINE, OTHERS, FROM, INTO = range(0, 4 * LANES, LANES)
-"""Where the numbers that go with the contacts of a batch begin, LANES of each: the places of the two spheres, and the
-rows that take what the contact does to them."""
+"""Where the index arrays of a batch begin, LANES entries each: the places of the two spheres, and the rows that receive
+the contact's loads."""
 ROWS = 4 * LANES
 BITS = (1 << FOUR) - 1
-"""Of a set of four."""
+"""Bit mask of a group of four slots."""
 BY_PLACE = 0, -1
-"""In place of a ring, where the row of each place is that of its number. A ring is its first row, and the bits of a
-place that say which row of it is the place's."""
+"""Used in place of a ring if the row of each place is its own number. A ring is described by its first row and a bit
+mask that maps a place to its row in the ring."""
 ONE_KIND = False
-"""Whether there is but one kind."""
+"""Whether there is only one kind of sphere."""
 
 
 @jit
 def find_deepest(batch, count, slots, order, candidates, seen):
-    """The largest overlap of a block so far, and whose it is."""
+    """Return the largest overlap of a block so far, and its pair."""
     deeper = 0.0
     for k in range(count):
         deeper += 1.0 if batch[BATCH.relative_depth * STRIDE + k] > seen[SEEN.deepest] else 0.0
@@ -65,8 +65,8 @@ def find_deepest(batch, count, slots, order, candidates, seen):
 
 @jit
 def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
-    """What the law has found, to what is remembered of each contact, and to the rows of its spheres; to the records
-    too, where they are asked for ``whole``."""
+    """Write the results of the law to the history of each contact and to the load rows of its spheres; also to the
+    records if they are requested with ``whole``."""
     touches, memory, full = candidates.touches, candidates.memory, count - count % FOUR
     for k in range(0, full, FOUR):
         put_columns(memory, MEMORY.width, slots, k, 0, batch, BATCH.new * STRIDE + k, STRIDE)
@@ -91,7 +91,7 @@ def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
 
 @jit
 def add_across(candidates, load, p, mine):
-    """Adds to the row of a place, ``mine``, what contacts from afar do, and leaves nothing of it."""
+    """Add the loads of distant contacts to ``mine``, the row of a place, and reset them."""
     for c in range(candidates.across[p], candidates.across[p + 1]):
         if candidates.touches[candidates.source[c]] != FREE:
             add_row(load, np.uint64(mine), np.uint64(candidates.across.shape[0] - 1 + c))
@@ -99,25 +99,25 @@ def add_across(candidates, load, p, mine):
 
 @jit
 def is_by_place(ring):
-    """Whether it is no ring."""
+    """Whether rows are indexed by place, without a ring."""
     return ring[1] < 0
 
 
 @jit
 def row_in(ring, p):
-    """The row of a place in a ring."""
+    """Return the row of a place in a ring."""
     return ring[0] + (p & ring[1])
 
 
 @jit
 def row_into(ring, into, places):
-    """The row that a slot's contact adds to for its other sphere."""
+    """Return the row to which a slot's contact adds for its other sphere."""
     return into if into >= places else row_in(ring, into)
 
 
 @jit
 def end_contact(slot, time, candidates, seen):
-    """Ends a contact, which has its last work to do."""
+    """End a contact, which still has its last work to add."""
     lasted = time - candidates.since[slot]
     seen[SEEN.ended] += 1.0
     seen[SEEN.durations] += lasted
@@ -127,7 +127,7 @@ def end_contact(slot, time, candidates, seen):
 
 @jit
 def begin_contact(slot, time, candidates, seen):
-    """Begins a contact, of which nothing is remembered."""
+    """Begin a contact, without history."""
     for a in range(MEMORY.width):
         candidates.memory[slot, a] = 0.0
     candidates.memory[slot, MEMORY.closing] = NEVER
@@ -137,8 +137,8 @@ def begin_contact(slot, time, candidates, seen):
 
 @jit
 def ask_ahead(spheres, candidates, ring, at):
-    """Asks for what the contacts of some slots from ``at`` on will need and may have left the cache: what is remembered
-    of them, how the other sphere moves, and the row for what they do to it."""
+    """Prefetch, for some slots from ``at`` on, what may have left the cache: the contact history, the motion of the
+    other sphere, and the row for its load."""
     last, places = candidates.counts[COUNTS.listed] - 1, spheres.radius.shape[0]
     for k in range(at, at + LANES, LINE // (8 * MEMORY.width)):
         prefetch(candidates.memory, MEMORY.width * k)
@@ -147,15 +147,15 @@ def ask_ahead(spheres, candidates, ring, at):
         other, into = MOTION.width * np.int64(candidates.second[slot]), np.int64(candidates.into[slot])
         prefetch(spheres.motion, other)
         prefetch(spheres.motion, other + LINE // 8)
-        if into >= places or is_by_place(ring):  # the rows of a ring are at hand
+        if into >= places or is_by_place(ring):  # the rows of a ring are in the cache
             for line in range(LOAD.width * 8 // LINE):
                 prefetch(spheres.load, LOAD.width * into + line * (LINE // 8))
 
 
 @jit
 def find_slots(spheres, candidates, at, end, time, slots, found, seen):
-    """Appends those slots from ``at`` on, LANES at most, whose spheres touch or did so, and begins and ends contacts;
-    without a branch that could not be foreseen. Returns how many there are then."""
+    """Append those slots from ``at`` on, at most LANES, whose spheres touch or did so, and begin and end contacts,
+    without unpredictable branches. Return the new number of appended slots."""
     for k in range(at, min(at + LANES, end), FOUR):
         bits = find_near(
             spheres.motion, MOTION.width, candidates.first, candidates.second, candidates.touches, k, end, slots, found
@@ -174,13 +174,13 @@ def find_slots(spheres, candidates, at, end, time, slots, found, seen):
 
 @jit
 def padded(count):
-    """The next multiple of four."""
+    """Round up to the next multiple of four."""
     return (count + FOUR - 1) // FOUR * FOUR
 
 
 @jit
 def gather(spheres, candidates, table, ring, slots, rows, count, batch):
-    """Gathers some contacts; behind them the last one again, up to a multiple of four."""
+    """Gather some contacts, padded with copies of the last one to a multiple of four."""
     motion, kinds, full, places = spheres.motion, table.kinds[0], padded(count), spheres.radius.shape[0]
     for k in range(count, full):
         slots[np.uint64(k)] = slots[np.uint64(count - 1)]
@@ -212,7 +212,7 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
 
 @jit
 def pair_block(order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen):
-    """The contacts in the rows of some places; what they do is added up in a ring, or by place."""
+    """Evaluate the contacts in the rows of some places; loads are summed in a ring, or by place."""
     load, law = spheres.load, table.rows
     for a in range(SEEN.width):
         seen[a] = 0.0
@@ -239,7 +239,7 @@ def pair_block(order, spheres, candidates, table, ring, first, last, time, h, wh
 
 @jit
 def pair_strip(order, spheres, candidates, table, s, time, h, batch, slots, rows):
-    """The contacts in the rows of a strip, with whole records."""
+    """Evaluate the contacts in the rows of a strip, with whole records."""
     n, strip, seen = spheres.radius.shape[0], candidates.strip, candidates.block
     for b in range(strip[s], strip[s + 1]):
         first = PLACES * b
@@ -248,7 +248,7 @@ def pair_strip(order, spheres, candidates, table, s, time, h, batch, slots, rows
 
 
 def share_pairs(order, spheres, candidates, table, time, h):
-    """All strips. Loops that are shared out take no tuples of tuples."""
+    """Evaluate all strips in parallel. Numba's parallel loops accept no tuples of tuples."""
     strips = candidates.strip.shape[0] - 1
     for s in prange(strips):
         batch, slots, rows = np.zeros(BATCH.width * STRIDE), np.zeros(2 * LANES, np.uint64), np.zeros(ROWS, np.uint64)
@@ -256,9 +256,9 @@ def share_pairs(order, spheres, candidates, table, time, h):
 
 
 SHARE: Any = None
-"""Stands for this, compiled."""
+"""Placeholder for the compiled function."""
 
 
 def pair_pass(system, time, h):
-    """All pairs of spheres that touch, with whole records, at a time, a time h after the last pass."""
+    """Evaluate all pairs of spheres that touch, with whole records, at a time, a time h after the last pass."""
     SHARE(system.particles.order, system.spheres, system.candidates, system.table, time, h)

@@ -1,4 +1,4 @@
-"""Powers of the forces of contacts: of walls by the lines of the ledger, of pairs as a whole."""
+"""Powers of contact forces: for walls by ledger line, for pairs in total."""
 
 from articulon.algebra.vectors import cross, dot, load_from, scale, sub
 from articulon.forces.contact.contact_columns import MOTION, RECORD, RESISTANCE
@@ -8,22 +8,23 @@ from articulon.kernels import jit, kernel
 
 @jit
 def surface_velocity(dvx, dvy, dvz, a, wix, wiy, wiz, b, wjx, wjy, wjz, nx, ny, nz):
-    """Velocity of the first surface against the second: the first point lies at −a n from its centre, the second at
-    b n."""
+    """Velocity of the first surface relative to the second. The first surface point lies at −a n from its centre, the
+    second at b n."""
     wx, wy, wz = a * wix + b * wjx, a * wiy + b * wjy, a * wiz + b * wjz
     return dvx - (wy * nz - wz * ny), dvy - (wz * nx - wx * nz), dvz - (wx * ny - wy * nx)
 
 
 @jit
 def power_of_couple(resistance, slot, w):
-    """Of what resists rolling and twisting, at an angular velocity of the first body against the second."""
+    """Power of the rolling and twisting resistance at a relative angular velocity of the first body."""
     return dot(load_from(resistance, slot, RESISTANCE.couple), w)
 
 
 @jit
 def powers_at_wall(walls, slot, v, w):
-    """Powers of a wall's forces on a grain that moves at v and spins at w, line by line: at the velocity against the
-    wall, of the elastic normal force, the tangential spring, the viscous forces and friction; and at the wall's own."""
+    """Powers of a wall's forces on a grain that moves at v and rotates at w, by ledger line: of the elastic normal
+    force, the tangential spring, the viscous forces and friction at the velocity relative to the wall, and of all at
+    the wall's own velocity."""
     record, velocity, slides = walls.record, walls.velocity, walls.touches[slot] == SLIDES
     n, f, t = (
         load_from(record, slot, RECORD.normal),
@@ -46,8 +47,8 @@ def powers_at_wall(walls, slot, v, w):
 
 @jit
 def power_block(spheres, candidates, first, last, seen):
-    """The power of all forces of some places at the velocities that are in ``motion``, in the line of elastic forces,
-    to which belongs what is left of it."""
+    """Power of all forces of some places at the velocities in ``motion``, booked in the line of elastic forces, which
+    also holds the remainder."""
     motion, record, touches = spheres.motion, candidates.record, candidates.touches
     for a in range(WORKS):
         seen[a] = 0.0
@@ -84,8 +85,8 @@ def power_block(spheres, candidates, first, last, seen):
 
 @kernel
 def pair_powers(system):
-    """Powers of all pairs, at the velocities that are in ``motion``, left with their blocks in place of what the pass
-    has seen of works."""
+    """Compute the powers of all pairs at the velocities in ``motion``, stored with their blocks in place of the works
+    of the pass."""
     spheres, candidates = system.spheres, system.candidates
     n, seen = spheres.radius.shape[0], candidates.block
     for b in range(seen.shape[0]):
@@ -95,7 +96,7 @@ def pair_powers(system):
 
 @jit
 def wall_powers(system, lines):
-    """Adds the powers of all walls, at the velocities that are in ``motion``."""
+    """Add the powers of all walls at the velocities in ``motion``."""
     walls, motion = system.walls, system.spheres.motion
     for p in range(system.spheres.radius.shape[0]):
         for slot in range(walls.start[p], walls.start[p + 1]):

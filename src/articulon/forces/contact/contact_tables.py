@@ -1,4 +1,4 @@
-"""What the kernels of contacts read and write."""
+"""Arrays that the contact kernels read and write."""
 
 from typing import NamedTuple
 
@@ -24,40 +24,42 @@ from articulon.forces.sites.prefetching import LINE
 from articulon.forces.sites.site_tables import Cell, Grid, Neighbours, Particles, empty_neighbours, empty_particles
 
 BEYOND = 8
-"""Places beyond the last sphere and image, and beyond the last slot of what is read for some slots at a time."""
+"""Padding behind the last sphere and image, and behind the last slot, for arrays that are read several slots at a
+time."""
 FREE, STICKS, SLIDES = 0, 1, 2
-"""What a pair within reach does."""
+"""Contact states of a pair within reach."""
 PARTS = 4
-"""Added to that while a pass goes through the pairs of a block, where the two no longer touch."""
+"""Offset added to the state while a pass is in a block, for pairs that no longer touch."""
 LEFT, PASSED, OVERRUN = 1, 2, 3
-"""What: a sphere has left the box, has gone through a mesh, or overlaps more triangles than there is room for."""
+"""Fault codes: a sphere has left the box, has gone through a mesh, or overlaps more triangles than the capacity."""
 NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK, WALL_WORK = range(5)
 WORKS = 5
-"""Lines of the ledger: elastic normal forces, tangential springs, viscous forces, friction and what resists rolling, by
-the relative velocity of the two surfaces; and what walls that move do. Of pairs of spheres, springs, viscous forces and
-friction are summed contact by contact (``batches.book``), and what is left of the work of all is of elastic forces."""
+"""Ledger lines: elastic normal forces, tangential springs, viscous forces, friction and rolling resistance, each by the
+relative velocity of the two surfaces; and the work of moving walls. For pairs of spheres, springs, viscous forces and
+friction are summed contact by contact (``batches.book``), and the remainder of the total work belongs to elastic
+forces."""
 
 
 class Spheres(NamedTuple):
-    """The spheres in the order of cells, as the particles beside them are."""
+    """Spheres in the order of cells, like the particles."""
 
     motion: np.ndarray
-    """See ``MOTION``, the images of periodic faces behind; shape (spheres + images, 12)."""
+    """Motion of the spheres, then of their periodic images, see ``MOTION``; shape (spheres + images, 12)."""
     radius: np.ndarray
-    """In the order of the model [length], shape (spheres,)."""
+    """Radii in the order of the model [length], shape (spheres,)."""
     inverse_mass: np.ndarray
-    """Inverse mass of what carries each, in the order of the model [1/mass], shape (spheres,)."""
+    """Inverse mass of the body that carries each sphere, in the order of the model [1/mass], shape (spheres,)."""
     owner: np.ndarray
-    """What carries each, in the order of the model: those of one owner never touch, shape (spheres,); or (0,), where
-    each has its own."""
+    """Owner of each sphere, in the order of the model: spheres of one owner never touch, shape (spheres,); or (0,)
+    where each sphere has its own."""
     load: np.ndarray
-    """See ``LOAD``: what contacts do to each; behind, what contacts from afar in the order do, a row for each of these
-    candidates; and at the end rings, in which each thread of a sweep has the rows of the places that it is at. Zero
-    once it has been taken; shape (spheres + rows + strips × 4096, 8)."""
+    """Contact loads, see ``LOAD``: first one row per sphere, then one row for each candidate that is far apart in the
+    order, then the rings, which hold the rows of the places at which each thread of a sweep is. Reset to zero when
+    read; shape (spheres + rows + strips × 4096, 8)."""
 
 
 class Candidates(NamedTuple):
-    """Pairs of spheres within reach, each once: in the row of the one with the lower place."""
+    """Pairs of spheres within reach, each once: in the row of the sphere at the lower place."""
 
     start: np.ndarray
     """First slot of each place, shape (spheres + 1,)."""
@@ -68,85 +70,88 @@ class Candidates(NamedTuple):
     root: np.ndarray
     """Place of the other sphere itself, shape (capacity,)."""
     into: np.ndarray
-    """Row of ``Spheres.load`` for what a slot's contact does to the other sphere: that sphere's own if it is of the
-    same strip and near in the order, otherwise one of this slot's, shape (capacity,)."""
+    """Row of ``Spheres.load`` for the load on the other sphere: that sphere's own if it is in the same strip and near
+    in the order, otherwise a separate row of this slot, shape (capacity,)."""
     across: np.ndarray
-    """First of those rows whose other sphere is in each place, shape (spheres + 1,)."""
+    """First of the separate rows for each place of the other sphere, shape (spheres + 1,)."""
     source: np.ndarray
-    """Slot that each of those rows is of, shape (capacity,)."""
+    """Slot of each separate row, shape (capacity,)."""
     strip: np.ndarray
-    """First block of places of each strip, which one thread goes through in order, shape (strips + 1,)."""
+    """First block of places of each strip, which one thread processes in order, shape (strips + 1,)."""
     belongs: np.ndarray
     """Strip of each block, shape (blocks,)."""
     earliest: np.ndarray
-    """Of each block, the earliest strip whose contacts have rows for its places, or the number of strips where there is
-    none, shape (blocks,)."""
+    """For each block, the earliest strip whose contacts have separate rows for its places, or the number of strips if
+    there is none, shape (blocks,)."""
     done: np.ndarray
-    """Marks: whether all contacts in the rows of a strip have been gone through, shape (strips,)."""
+    """Flags: whether all contacts in the rows of a strip are evaluated, shape (strips,)."""
     late: np.ndarray
-    """Whether the places of a block could not move with their contacts, shape (blocks,)."""
+    """Whether the places of a block could not be moved together with their contacts, shape (blocks,)."""
     touches: np.ndarray
-    """Whether the two are free of each other, stick or slide, shape (capacity + 8,)."""
+    """Contact state: apart, sticking or sliding, shape (capacity + 8,)."""
     since: np.ndarray
-    """When the two touched [time], shape (capacity,); of no meaning where they do not, as the record."""
+    """Time at which the contact began [time], shape (capacity,); undefined, like the record, for pairs that do not
+    touch."""
     memory: np.ndarray
-    """See ``MEMORY``, shape (capacity, 4)."""
+    """Contact history, see ``MEMORY``, shape (capacity, 4)."""
     record: np.ndarray
-    """See ``RECORD``; written where whole records are asked for, shape (capacity, 16)."""
+    """Records, see ``RECORD``; written if whole records are requested, shape (capacity, 16)."""
     resistance: np.ndarray
-    """See ``RESISTANCE``, shape (capacity, 7), or (0, 7) where nothing resists rolling and twisting."""
+    """Rolling and twisting resistance, see ``RESISTANCE``, shape (capacity, 7), or (0, 7) without it."""
     counts: np.ndarray
     """See ``COUNTS``, shape (2,)."""
     block: np.ndarray
-    """See ``SEEN``, shape (blocks, 14)."""
+    """What the last pass recorded by block, see ``SEEN``, shape (blocks, 14)."""
 
 
 class WallSlots(NamedTuple):
-    """Pairs of a sphere and a feature of a wall within reach. The sphere is the first of the two."""
+    """Pairs of a sphere and a wall feature within reach. The sphere is the first of the two."""
 
     start: np.ndarray
     """First slot of each place, shape (spheres + 1,)."""
     place: np.ndarray
     """Place of the sphere, shape (capacity,)."""
     feature: np.ndarray
-    """What the sphere touches, shape (capacity,)."""
+    """Feature that the sphere touches, shape (capacity,)."""
     wall: np.ndarray
-    """The wall that has it, shape (capacity,)."""
+    """Wall of the feature, shape (capacity,)."""
     touches: np.ndarray
-    """As of pairs: the first slots of a place, in the order of features; shape (capacity,)."""
+    """Contact state as in ``Candidates``; active ones occupy the first slots of a place, in the order of features;
+    shape (capacity,)."""
     velocity: np.ndarray
-    """Of the wall's material where they touch [length/time], and the wall's angular velocity, shape (capacity, 6)."""
+    """Velocity of the wall's material at the contact [length/time], and the wall's angular velocity, shape (capacity,
+    6)."""
     since: np.ndarray
-    """As of pairs, shape (capacity,)."""
+    """Time at which the contact began [time], shape (capacity,)."""
     record: np.ndarray
-    """See ``RECORD``; all that is remembered, written at every evaluation, shape (capacity, 16)."""
+    """Whole contact history, written at every evaluation, see ``RECORD``, shape (capacity, 16)."""
     resistance: np.ndarray
-    """As of pairs, shape (capacity, 7), or (0, 7)."""
+    """Rolling and twisting resistance, see ``RESISTANCE``, shape (capacity, 7), or (0, 7) without it."""
     counts: np.ndarray
     """See ``COUNTS``, shape (6,)."""
     block: np.ndarray
-    """As of pairs, shape (blocks, 14)."""
+    """What the last pass recorded by block, see ``SEEN``, shape (blocks, 14)."""
 
 
 class Kept(NamedTuple):
-    """Contacts by pair: what outlives a list, and what a state holds."""
+    """Contacts by pair: what outlives a list, and what a state stores."""
 
     start: np.ndarray
-    """First of those that were in the row of each sphere, with its walls behind; shape (spheres,)."""
+    """First of the contacts in the row of each sphere, those with walls last; shape (spheres,)."""
     stop: np.ndarray
-    """Behind the last of them, shape (spheres,)."""
+    """Index behind the last of them, shape (spheres,)."""
     first: np.ndarray
-    """Sphere in whose row it was, in the order of the model, shape (capacity,)."""
+    """Sphere in whose row the contact was, in the order of the model, shape (capacity,)."""
     other: np.ndarray
     """The other sphere, or the number of spheres and the feature of a wall, shape (capacity,)."""
     past: np.ndarray
-    """See ``PAST``, of contacts between spheres, as the sphere of the lower number has it; not written where whole
-    records are kept for a state, shape (capacity, 8)."""
+    """History of contacts between spheres, see ``PAST``, as seen from the sphere of the lower number; not written if
+    whole records are kept for a state, shape (capacity, 8)."""
     column: np.ndarray
-    """See ``KEPT``, likewise; of contacts between spheres a list writes but what resists rolling and twisting, shape
-    (capacity, 25)."""
+    """Records as in a state, see ``KEPT``, as seen from the sphere of the lower number; for contacts between spheres a
+    list writes only the rolling and twisting resistance, shape (capacity, 25)."""
     block: np.ndarray
-    """First of those in the rows of each block of places, shape (blocks + 1,)."""
+    """First contact in the rows of each block of places, shape (blocks + 1,)."""
     counts: np.ndarray
     """See ``COUNTS``, shape (1,)."""
 
@@ -155,13 +160,13 @@ class ContactTable(NamedTuple):
     """The law of each pair of kinds."""
 
     rows: np.ndarray
-    """See ``LAW``: a row for each ordered pair of kinds (first * kinds + second), shape (kinds², 12)."""
+    """Law of each ordered pair of kinds (first * kinds + second), see ``LAW``, shape (kinds², 12)."""
     kinds: np.ndarray
     """Number of kinds, shape (1,)."""
 
 
 class ContactSystem(NamedTuple):
-    """Contacts as kernels see them."""
+    """All arrays of contacts that kernels read and write."""
 
     cell: Cell
     particles: Particles
@@ -181,29 +186,31 @@ class ContactSystem(NamedTuple):
 
 
 PLACES = 512
-"""Places whose contacts a thread takes together, and contacts that it takes from a state or gives to it."""
+"""Number of places whose contacts a thread processes together, and of contacts that it loads from or stores in a state
+together."""
 RING = 4096
-"""Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They stay in a second
+"""Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They fit the second-level
 cache."""
 LAYERS = 6
-"""Of a cube of spheres that make a strip: most contacts are then within one, and many threads have some to do."""
+"""Number of spheres in a cube that makes a strip: most contacts are then within one strip, and many threads have
+work."""
 
 
 def blocks_of(spheres: int) -> int:
-    """Number of blocks of places."""
+    """Return the number of blocks of places."""
     return (spheres + PLACES - 1) // PLACES
 
 
 def strips_of(spheres: int) -> np.ndarray:
-    """First block of each strip, and their number. Whatever the number of threads, sums are taken strip by strip."""
+    """Return the first block of each strip. Sums are taken strip by strip, whatever the number of threads."""
     blocks, wanted = blocks_of(spheres), spheres ** (1.0 / 3.0) / LAYERS
-    # Numbers that most numbers of threads divide.
+    # Numbers that most thread counts divide.
     strips = max(k for k in (1, 2, 4, 6, *(m << e for e in range(40) for m in (8, 12))) if k <= max(wanted, 1.0))
     return np.arange(strips + 1) * blocks // strips
 
 
 def aligned_zeros(rows: int, columns: int) -> np.ndarray:
-    """Zeros whose first row begins with a line of the cache, shape (rows, columns)."""
+    """Return zeros aligned to a cache line, shape (rows, columns)."""
     size = rows * columns
     raw = np.zeros(size + LINE // 8)
     skipped = -raw.ctypes.data % LINE // 8
@@ -211,7 +218,7 @@ def aligned_zeros(rows: int, columns: int) -> np.ndarray:
 
 
 def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
-    """Room for a number of candidates."""
+    """Allocate a given capacity of candidates."""
     strips = strips_of(spheres)
     return Candidates(
         np.zeros(spheres + 1, dtype=np.int64),
@@ -237,7 +244,7 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
 
 
 def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
-    """Room for a number of spheres near walls."""
+    """Allocate a given capacity of spheres near walls."""
     return WallSlots(
         np.zeros(spheres + 1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
@@ -254,7 +261,7 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
 
 
 def empty_spheres(spheres: int, images: int, candidates: int) -> Spheres:
-    """Room for a number of spheres, of their images and of candidates."""
+    """Allocate for given numbers of spheres, images and candidates."""
     radius, inverse_mass, owner = np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)
     rings = RING * (len(strips_of(spheres)) - 1)
     return Spheres(
@@ -267,7 +274,7 @@ def empty_spheres(spheres: int, images: int, candidates: int) -> Spheres:
 
 
 def empty_kept(spheres: int, capacity: int) -> Kept:
-    """Room for a number of contacts."""
+    """Allocate a given capacity of contacts."""
     return Kept(
         np.zeros(spheres, dtype=np.int64),
         np.zeros(spheres, dtype=np.int64),
@@ -290,8 +297,8 @@ def empty_system(
     rows: int = 0,
     resists: bool = False,
 ) -> ContactSystem:
-    """Arrays for a number of spheres, images, places in a row of the list of neighbours, candidates, spheres near
-    walls, contacts, and candidates that are far from each other in the order."""
+    """Allocate all arrays for given numbers of spheres, images, places in a row of the neighbour list, candidates,
+    spheres near walls, contacts, and candidates far apart in the order."""
     return ContactSystem(
         Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
         empty_particles(spheres, images, BEYOND),
@@ -310,6 +317,6 @@ def empty_system(
 
 
 SYSTEM, KEPT_TYPE = numba.typeof(empty_system(1)), numba.typeof(empty_kept(1, 1))
-"""Numba's types of it and of the contacts that are kept."""
+"""Numba types of the system and of the kept contacts."""
 PASS = types.void(SYSTEM, types.float64, types.float64)
-"""Signature of a pass over all contacts at a time and with the time since the last one."""
+"""Signature of a pass over all contacts at a time, with the time since the last one."""

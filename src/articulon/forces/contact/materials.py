@@ -1,4 +1,4 @@
-"""What a user says of contacts: materials, the law, and walls."""
+"""Declaration of contacts: materials, the law, and walls."""
 
 import math
 from typing import Annotated, ClassVar, Literal, Self
@@ -35,41 +35,41 @@ ACTS = {
     "twisting_stiffness": ("twisting", "spring"),
     "twisting_damping": ("twisting", "spring"),
 }
-"""What of a material acts only with a certain option."""
+"""Keys of a material that act only with a certain option."""
 
 
 class Surface(Declaration):
-    """What of a contact can be given for a material and for a pair of them."""
+    """Contact properties that can be given for a material or for a pair of materials."""
 
     static_friction: _Number = None
-    """μ_s, of the force that begins to slide; 0 by default."""
+    """Coefficient of static friction μ_s, up to which a contact sticks; 0 by default."""
     kinetic_friction: _Number = None
-    """μ_k, of the force while sliding; that of ``static_friction`` by default."""
+    """Coefficient of kinetic friction μ_k, while sliding; that of ``static_friction`` by default."""
     restitution: _Number = None
     """Coefficient of normal restitution e, in (0, 1], with ``damping = "restitution"``."""
     viscous_damping: _Rate = None
     """γ_n of equation 15 [1/time], with ``damping = "viscous"``."""
     tangential_damping: _Rate = None
-    """γ_t of equation 16 [1/time], likewise; γ_n by default."""
+    """γ_t of equation 16 [1/time], with ``damping = "viscous"``; γ_n by default."""
     tangential_damping_ratio: _Number = None
-    """Tangential over normal damping coefficient, with ``damping = "restitution"``; 1 by default."""
+    """Ratio of the tangential to the normal damping coefficient, with ``damping = "restitution"``; 1 by default."""
     stiffness: _Stiffness = None
-    """Of the linear normal spring [force/length]."""
+    """Stiffness of the linear normal spring [force/length]."""
     tangential_stiffness: _Stiffness = None
-    """Of the linear tangential spring [force/length]; 2/7 of the normal one by default."""
+    """Stiffness of the linear tangential spring [force/length]; 2/7 of the normal one by default."""
     rolling_friction: _Number = None
-    """μ_r, of the couple μ_r R* F_n that begins to roll."""
+    """Coefficient of rolling friction μ_r: rolling begins at the couple μ_r R* F_n."""
     rolling_stiffness: _Stiffness = None
-    """Of the spring against rolling [force/length]; the tangential stiffness at the moment by default, for both of two
-    materials or for neither."""
+    """Stiffness of the spring against rolling [force/length]; by default the current tangential stiffness. Give it for
+    both of two materials or for neither."""
     rolling_damping: Annotated[Quantity | None, Dimension("translational_drag", minimum=0)] = None
-    """Of the damping against rolling [mass/time]; none by default."""
+    """Damping against rolling [mass/time]; none by default."""
     twisting_friction: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """Couple about the normal that begins to twist, by the normal force [length]."""
+    """Largest twisting couple about the normal, divided by the normal force [length]."""
     twisting_stiffness: Annotated[Quantity | None, Dimension("torsional_stiffness", minimum=0, exclusive=True)] = None
-    """Of the spring against twisting [torque/angle]."""
+    """Stiffness of the spring against twisting [torque/angle]."""
     twisting_damping: Annotated[Quantity | None, Dimension("rotational_drag", minimum=0)] = None
-    """Of the damping against twisting [torque time/angle]; none by default."""
+    """Damping against twisting [torque time/angle]; none by default."""
 
     @model_validator(mode="after")
     def _restitution(self) -> Self:
@@ -94,15 +94,15 @@ class Material(Surface):
 
 
 class MaterialPair(Surface):
-    """What is given for a pair of materials, instead of the mean of the two."""
+    """Properties of a pair of materials that replace the mean of the two."""
 
     kinds: tuple[str, str]
     """The two materials."""
 
 
 class Contact(Declaration):
-    """Contacts of spheres with each other and with walls: Hertz's normal force and Mindlin's tangential one, which
-    remembers, or linear springs (Lee and Gardner, equations 4 to 16).
+    """Contacts of spheres with each other and with walls: Hertz's normal force and Mindlin's tangential force with
+    history, or linear springs (Lee and Gardner, equations 4 to 16).
 
     With overlap δ, R* = R₁R₂/(R₁ + R₂), m* = m₁m₂/(m₁ + m₂) and a = √(R* δ):
 
@@ -118,46 +118,48 @@ class Contact(Declaration):
     positional: ClassVar[tuple[str, ...]] = ("materials",)
     kind: Literal["contact"] = "contact"
     materials: dict[str, Material]
-    """Materials, by kind of site and by the kind that walls name."""
+    """Materials by kind of site, and by the kind that walls name."""
     pairs: tuple[MaterialPair, ...] = ()
-    """What differs for a pair of kinds; otherwise coefficients of a pair are the geometric means of theirs."""
+    """Properties of pairs of kinds; coefficients that are not given are geometric means of the two materials."""
     normal: Literal["hertz", "linear"] = "hertz"
     """The normal force."""
     tangential: Literal["mindlin", "linear", "none"] = "mindlin"
     """The tangential force."""
     damping: Literal["restitution", "viscous", "none"] = "restitution"
-    """What damps: a coefficient of restitution, which is then that at every speed, or γ m*, with which the coefficient
-    of restitution depends on the speed."""
+    """Form of the damping: a coefficient of restitution, the same at every speed, or γ m*, for which the coefficient of
+    restitution depends on the speed."""
     attractive_tail: Flag = True
-    """Whether damping may make the normal force attractive at the end of a contact. Without it the coefficient of
-    restitution is larger than the one given: 0.25 for 0.1."""
+    """Whether damping may make the normal force attractive at the end of a contact. Without such a tail the coefficient
+    of restitution is larger than the given one: 0.25 for 0.1."""
     convention: Literal["consistent", "lammps"] = "consistent"
-    """Arms of the tangential force: R_i r/(R_i + R_j) of equation 4, which keeps angular momentum, with the tangential
-    displacement turning with the mean spin; or R for velocities and R − δ/2 for torques, without that turning."""
+    """Convention for the arms of the tangential force. Either R_i r/(R_i + R_j) of equation 4, which conserves angular
+    momentum, with the tangential displacement rotating with the mean spin; or R for velocities and R − δ/2 for torques,
+    without that rotation."""
     rolling: Literal["none", "spring"] = "none"
-    """What resists rolling."""
+    """Rolling resistance."""
     twisting: Literal["none", "spring"] = "none"
-    """What resists twisting."""
+    """Twisting resistance."""
     excluded_joints: Annotated[Whole, Field(ge=0)] = 1
-    """Spheres whose bodies are this many joints apart, or fewer, do not touch; those on one body never do."""
+    """Spheres do not touch if their bodies are at most this many joints apart; those on one body never do."""
     largest_overlap: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 0.05
-    """Overlap by the smaller radius beyond which the law is not that of small deformations: refused at the start, and
-    noted where a run comes to it."""
+    """Ratio of overlap to smaller radius beyond which the law, which is for small deformations, does not hold: rejected
+    at the start, reported where a run reaches it."""
     walls: tuple[AnyWall, ...] = ()
-    """Planes, faces of the box, cylinders and meshes that the spheres touch as well."""
+    """Planes, faces of the box, cylinders and meshes that the spheres also touch."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Skin of the list of neighbours [length]; a fifth of the smallest diameter by default."""
+    """Skin of the neighbour list [length]; a fifth of the smallest diameter by default."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if not self.materials:
             raise ValueError("materials: give at least one")
         if self.tangential == "mindlin" and self.normal == "linear":
-            raise ValueError("tangential: 'mindlin' goes with normal = 'hertz'; choose 'linear' or 'none'")
+            raise ValueError("tangential: 'mindlin' requires normal = 'hertz'; choose 'linear' or 'none'")
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for kinds without a material, missing or impossible numbers, and spheres without radius."""
+        """Raises ModelError for kinds without a material, missing or impossible numbers, and spheres without a
+        radius."""
         self._check_use(where)
         self.rows(model, where)
         for k, wall in enumerate(self.walls):
@@ -170,7 +172,7 @@ class Contact(Declaration):
         check_inside(model, where)
 
     def _check_use(self, where: str) -> None:
-        """Raises ModelError for what is given and would do nothing, and for numbers that are out of bounds."""
+        """Raises ModelError for keys that would have no effect, and for numbers out of bounds."""
         tables: list[tuple[str, Surface]] = [(f"materials.{name}", one) for name, one in self.materials.items()]
         tables += [(f"pairs[{k}]", pair) for k, pair in enumerate(self.pairs)]
         for name, one in tables:
@@ -178,7 +180,7 @@ class Contact(Declaration):
                 chosen = getattr(self, option)
                 if getattr(one, key, None) is not None and chosen != value:
                     raise ModelError(
-                        f"{where}.{name}.{key}: does nothing with {option} = '{chosen}'; choose {option} = '{value}', "
+                        f"{where}.{name}.{key}: has no effect with {option} = '{chosen}'; choose {option} = '{value}', "
                         "or leave it out"
                     )
             e = one.restitution
@@ -186,18 +188,18 @@ class Contact(Declaration):
                 raise ModelError(f"{where}.{name}.restitution: {float(e):g} is not in (0, 1]")
 
     def beside(self, source: str, where: str) -> "Contact":
-        """A copy with the files of its walls found beside a case file; see :meth:`Wall.beside`."""
+        """Return a copy whose wall files are resolved relative to a case file; see :meth:`Wall.beside`."""
         walls = [wall.beside(source, f"{where}.walls[{k}]") for k, wall in enumerate(self.walls)]
         return self.model_copy(update={"walls": tuple(walls)})
 
     def names(self, model: Model) -> tuple[str, ...]:
-        """Kinds of the table: those of the spheres, then materials that only walls have."""
+        """Kinds of the table: those of the spheres, then materials that only walls use."""
         sites = model.sites
         kinds = [sites.kinds[k] for k in np.unique(sites.kind[sites.radius > 0.0]).tolist()]
         return tuple(kinds) + tuple(name for name in self.materials if name not in kinds)
 
     def rows(self, model: Model, where: str = "contact") -> np.ndarray:
-        """The table of the law, a row for each ordered pair of kinds, shape (kinds², 12)."""
+        """Return the law table, one row for each ordered pair of kinds, shape (kinds², 12)."""
         if not (model.sites.radius > 0.0).any():
             raise ModelError(f"{where}: the model has no contact spheres; add grains, or sites with a radius")
         smallest = model.sites.radius[model.sites.radius > 0.0].min()
@@ -207,7 +209,7 @@ class Contact(Declaration):
         for name in names:
             if name not in self.materials:
                 raise ModelError(
-                    f"{where}.materials: spheres of the kind '{name}' have none{nearest(name, tuple(self.materials))}"
+                    f"{where}.materials: no material for spheres of kind '{name}'{nearest(name, tuple(self.materials))}"
                 )
         given: dict[frozenset[str], MaterialPair] = {}
         for k, pair in enumerate(self.pairs):
@@ -228,13 +230,13 @@ class Contact(Declaration):
 
 
 def geometric_mean(one: float, two: float) -> float:
-    """√(one two), also where the product is beyond what a number can be."""
+    """√(one two), also where the product would overflow or underflow."""
     product = one * two
     return math.sqrt(product) if 1e-300 < product < math.inf else math.sqrt(one) * math.sqrt(two)
 
 
 class _Row:
-    """The row of a pair of kinds."""
+    """Builds the law-table row of a pair of kinds."""
 
     def __init__(self, law: Contact, first: str, second: str, pair: MaterialPair | None, where: str) -> None:
         self.law, self.first, self.second, self.pair, self.where = law, first, second, pair, where
@@ -257,7 +259,7 @@ class _Row:
         return geometric_mean(float(values[0]), float(values[1]))
 
     def elastic(self, name: str, material: Material) -> tuple[float, float]:
-        """E and ν of a material."""
+        """Return E and ν of a material."""
         for key in ("young", "poisson"):
             if getattr(material, key) is None:
                 raise ModelError(f"{self.where}.materials.{name}.{key}: is needed with normal = 'hertz'")
@@ -267,7 +269,7 @@ class _Row:
         return young, poisson
 
     def filled(self) -> np.ndarray:
-        """The numbers of the law."""
+        """Return the numbers of the law."""
         law, row = self.law, np.zeros(LAW.width)
         if law.normal == "hertz":
             (E1, n1), (E2, n2) = self.elastic(self.first, self.one), self.elastic(self.second, self.two)
@@ -277,7 +279,7 @@ class _Row:
             if law.tangential == "mindlin":
                 row[LAW.shear] = 8.0 * shear
             elif law.tangential == "linear":
-                raise ModelError(f"{self.where}.tangential: 'linear' goes with normal = 'linear'")
+                raise ModelError(f"{self.where}.tangential: 'linear' requires normal = 'linear'")
         else:
             row[LAW.stiffness] = self.mean("stiffness")
             inertial = 2.0 * math.sqrt(row[LAW.stiffness])
@@ -310,7 +312,7 @@ class _Row:
         return row
 
     def rolling_stiffness(self) -> float:
-        """k_r, 0 for the tangential stiffness at the moment; raises ModelError where one material alone has it."""
+        """k_r, or 0 for the current tangential stiffness; raises ModelError if only one of the two materials has it."""
         if self.pair is None or self.pair.rolling_stiffness is None:
             missing = [
                 name
@@ -319,15 +321,15 @@ class _Row:
             ]
             if len(missing) == 1:
                 raise ModelError(
-                    f"{self.where}.materials.{missing[0]}.rolling_stiffness: is missing, where the other of "
+                    f"{self.where}.materials.{missing[0]}.rolling_stiffness: is missing, but the other of "
                     f"{self.first} and {self.second} has it; give it to both, to neither, or for the pair"
                 )
         return self.mean("rolling_stiffness", 0.0)
 
     def kinetic(self, static: float) -> float:
-        """μ_k: that of the pair, or the mean of those of the materials, which are their μ_s where none are given.
+        """μ_k of the pair, or the mean of those of the two materials, which default to their μ_s.
 
-        Raises ModelError where it is larger than μ_s.
+        Raises ModelError if it is larger than μ_s.
         """
         own = [
             float(m.static_friction or 0.0) if m.kinetic_friction is None else float(m.kinetic_friction)
@@ -342,6 +344,6 @@ class _Row:
         if result > static * (1.0 + 1e-12):
             raise ModelError(
                 f"{self.where}.materials: kinetic_friction {result:g} of {self.first} and {self.second} is larger than "
-                f"their static_friction, {static:g}; lower it, or raise that"
+                f"their static_friction, {static:g}; lower the first or raise the second"
             )
         return result

@@ -1,12 +1,12 @@
-"""The pass over contacts that resists rolling and twisting.
+"""The pass that computes rolling and twisting resistance of contacts.
 
-Two spheres that turn against each other at w = ω_i − ω_j roll at v = R* w × n, as if at a distance R* from where they
-touch. A spring and a damper oppose the rolling displacement ∫ v dt with a force F_r = −k_r ξ_r − c_r v, which is at
-most μ_r F_n, and which stands for the couple R* n × F_r on i and its opposite on j: no force acts on either (Luding,
-Granular Matter 10, 235, 2008; Santos et al., Phys. Rev. E 102, 032903, 2020). The twist about the normal is opposed
-likewise, by a couple of at most μ_t F_n with μ_t a length.
+Two spheres with relative angular velocity w = ω_i − ω_j roll at v = R* w × n, as if they touched at a distance R*. A
+spring and a damper oppose the rolling displacement ∫ v dt with a force F_r = −k_r ξ_r − c_r v of at most μ_r F_n, which
+stands for the couple R* n × F_r on i and its opposite on j; it exerts no net force on either (Luding, Granular Matter
+10, 235, 2008; Santos et al., Phys. Rev. E 102, 032903, 2020). The twist about the normal is opposed in the same way, by
+a couple of at most μ_t F_n with μ_t a length.
 
-Couples are evaluated after the forces of a contact, by its normal force. What they do counts as friction.
+Couples are evaluated after the forces of a contact, from its normal force. Their work is booked as friction.
 """
 
 import math
@@ -22,23 +22,23 @@ from articulon.forces.contact.contact_tables import FREE, FRICTION_WORK, PLACES
 from articulon.kernels import jit
 
 HERTZ = True
-"""Whether stiffnesses grow as √δ."""
+"""Whether stiffnesses grow with √δ."""
 
 
 @jit
 def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
-    """Brings the couple, the rolling displacement and the twist of a contact to a time h later.
+    """Advance the couple, the rolling displacement and the twist of a contact by a time h.
 
     Parameters
     ----------
     record, resistance, slot
-        Of the contact.
+        Record and resistance of the contact, and its slot.
     w, mean
-        Angular velocity of the first body against the second, and the mean of the two.
+        Angular velocity of the first body relative to the second, and the mean of the two.
     R, delta
         R* and the overlap.
     rows, row
-        Table of the law, and the row of the two kinds.
+        Law table, and the row of the two kinds.
     h
         Time since the last evaluation.
     """
@@ -54,7 +54,7 @@ def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
     trial = math.sqrt(dot(force, force))
     if trial > most:
         force = scale(most / max(trial, TINY), force)
-        # Spring and damper stretch together, as those of the tangential force do.
+        # Spring and damper are stretched in parallel, like those of the tangential force.
         roll = scale(1.0 / max(h * k + c, TINY), sub(scale(c, sub(roll, scale(h, v))), scale(h, force)))
     k, c, most = rows[row, LAW.twisting_stiffness], rows[row, LAW.twisting_damping], rows[row, LAW.twisting] * push
     rate = dot(w, n)
@@ -70,22 +70,22 @@ def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
 
 @jit
 def forget(resistance, slot):
-    """Leaves nothing of a contact that has ended."""
+    """Clear the resistance of a contact that has ended."""
     for a in range(RESISTANCE.width):
         resistance[slot, a] = 0.0
 
 
 @jit
 def add_couple(load, p, s, couple):
-    """Adds a couple to the torque on the sphere of a row, with its sign."""
+    """Add a couple, with a sign, to the torque on the sphere of a row."""
     for a in range(3):
         load[p, LOAD.torque + a] += s * couple[a]
 
 
 @jit
 def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
-    """The contacts of a strip of places. Couples between spheres are added to what contacts do to them, and the work of
-    the mean of the last ones and the new ones to the line of friction; those of walls, with the kicks."""
+    """Evaluate the contacts of a strip of places. Couples between spheres are added to their contact loads, and the
+    work of the mean of previous and new couples to the line of friction; couples of walls are booked with the kicks."""
     motion, load, rows, kinds = spheres.motion, spheres.load, table.rows, table.kinds[0]
     record, resistance, touches = candidates.record, candidates.resistance, candidates.touches
     for p in range(first, last):
@@ -119,7 +119,7 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
 
 
 def share_resistance(spheres, candidates, walls, shapes, table, h):
-    """All strips. Loops that are shared out take no tuples of tuples."""
+    """Evaluate all strips in parallel. Numba's parallel loops accept no tuples of tuples."""
     n, strip, strips = spheres.radius.shape[0], candidates.strip, candidates.strip.shape[0] - 1
     for b in prange(strips):
         s = np.int64(b)
@@ -128,9 +128,10 @@ def share_resistance(spheres, candidates, walls, shapes, table, h):
 
 
 SHARE: Any = None
-"""Stands for this, compiled."""
+"""Placeholder for the compiled function."""
 
 
 def resistance_pass(system, time, h):
-    """Couples of all contacts, whose forces have been evaluated, at a time, a time h after the last pass."""
+    """Compute the couples of all contacts, whose forces are already evaluated, at a time, a time h after the last
+    pass."""
     SHARE(system.spheres, system.candidates, system.walls, system.shapes, system.table, h)

@@ -1,8 +1,8 @@
-"""Rows of tables and the columns that vector loops take, four rows by four columns at a time.
+"""Transposition between table rows and the columns of vector loops, in blocks of four rows by four columns.
 
-A loop over a few values of one kind, one behind the other, becomes a loop of vector instructions; what lies near each
-other in memory, so that it comes together, is the row of one sphere or contact. Exchanged in registers, sixteen values
-go from one order to the other in eight instructions.
+A loop over contiguous values of one field compiles to vector instructions. Memory locality, on the other hand, requires
+the row of one sphere or contact to be contiguous. A transposition in registers converts sixteen values from one order
+to the other in eight instructions.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from articulon.forces.contact.contact_columns import LOAD
 from articulon.forces.sites.vector_packing import store_chosen
 
 LANES = 4
-"""Rows, and columns, that are exchanged together."""
+"""Rows, and columns, that are transposed together."""
 
 _LONG, _WORD, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 _DOUBLES, _LONGS = ir.VectorType(ir.DoubleType(), LANES), ir.VectorType(_LONG, LANES)
@@ -26,9 +26,9 @@ _DOUBLES, _LONGS = ir.VectorType(ir.DoubleType(), LANES), ir.VectorType(_LONG, L
 def take_columns(
     typing: Any, table: Any, width: Any, rows: Any, k: Any, first: Any, columns: Any, at: Any, stride: Any
 ) -> Any:
-    """Reads four columns of a table, ``width`` wide, from ``first`` on, in the four rows that ``rows`` names from its
-    k-th place on; writes them at ``at``, ``at + stride``, … of ``columns``, each with its four values one behind the
-    other."""
+    """Read four columns, starting at ``first``, of a table of width ``width``, from the four rows that ``rows`` names
+    from its k-th entry on. Write them at ``at``, ``at + stride``, … of ``columns``, each with its four values
+    contiguous."""
     long = types.int64
     return types.void(table, long, rows, long, long, columns, long, long), _take
 
@@ -37,7 +37,7 @@ def take_columns(
 def put_columns(
     typing: Any, table: Any, width: Any, rows: Any, k: Any, first: Any, columns: Any, at: Any, stride: Any
 ) -> Any:
-    """Writes what ``take_columns`` reads, and reads what it writes."""
+    """Inverse of ``take_columns``: write what it reads, and read what it writes."""
     long = types.int64
     return types.void(table, long, rows, long, long, columns, long, long), _put
 
@@ -55,11 +55,11 @@ def find_near(
     slots: Any,
     found: Any,
 ) -> Any:
-    """Which of four pairs overlap, from the k-th on and before ``end``, as the lowest four bits of a number: of spheres
-    in the rows of ``motion``, ``width`` wide, that ``first`` and ``second`` name, with coordinates and radius in front.
-    The next four are those whose ``touches`` is not zero. Of both, the numbers of the pairs are written behind each
-    other into ``slots``, from ``found`` on, and how many there are is in the bits behind. The arrays go on for three
-    more, and ``slots`` is written as far."""
+    """Return which of four pairs overlap, from the k-th on and before ``end``, as the lowest four bits of a number. The
+    spheres are in the rows of ``motion``, of width ``width``, that ``first`` and ``second`` name; coordinates and
+    radius come first in a row. The next four bits mark pairs whose ``touches`` is not zero. The numbers of the pairs
+    marked in either way are appended to ``slots`` from ``found`` on, and their count is in the bits above. The input
+    arrays extend three entries further, and ``slots`` is written as far."""
     long = types.int64
     return types.int64(motion, long, first, second, touches, long, long, slots, long), _find_near
 
@@ -68,16 +68,16 @@ def find_near(
 def add_columns(
     typing: Any, load: Any, rows: Any, mine: Any, others: Any, columns: Any, at: Any, stride: Any, arm: Any, other: Any
 ) -> Any:
-    """Adds four rows of loads, whose columns are at ``at``, ``at + stride``, …, to the rows of ``load`` that are named
-    from ``rows[mine]`` on, the torques times what is at ``arm`` and behind it; and to those from ``rows[others]`` on
-    the torques times what is at ``other``, and the forces with the other sign."""
+    """Add four rows of loads, whose columns are at ``at``, ``at + stride``, …, to the rows of ``load`` named from
+    ``rows[mine]`` on, with torques multiplied by the values from ``arm`` on; and to those named from ``rows[others]``
+    on, with torques multiplied by the values from ``other`` on and forces negated."""
     long = types.int64
     return types.void(load, rows, long, long, columns, long, long, long, long), _add
 
 
 @intrinsic
 def add_row(typing: Any, load: Any, i: Any, j: Any) -> Any:
-    """Adds row j of ``load`` to row i, another one, and leaves nothing of it."""
+    """Add row j of ``load`` to row i, a different one, and reset row j to zero."""
     return types.void(load, types.uint64, types.uint64), _add_row
 
 
@@ -86,7 +86,7 @@ def _pointer(context: Any, builder: Any, kind: Any, array: Any) -> Any:
 
 
 def _four(builder: Any, data: Any, at: Any) -> Any:
-    """Where four numbers are."""
+    """Pointer to four numbers."""
     return builder.bitcast(builder.gep(data, [at]), _DOUBLES.as_pointer())
 
 
@@ -99,19 +99,19 @@ def _along(builder: Any, at: Any, stride: Any, column: int) -> Any:
 
 
 def _splat(builder: Any, value: Any, kind: Any) -> Any:
-    """A vector of one value."""
+    """Return a vector of four equal values."""
     undefined = ir.Constant(kind, ir.Undefined)
     one = builder.insert_element(undefined, value, ir.Constant(_WORD, 0))
     return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_WORD, LANES), [0] * LANES))
 
 
 def _numbers(builder: Any, rows: Any, k: Any) -> list[Any]:
-    """Four numbers of rows."""
+    """Return four row numbers."""
     return [builder.load(builder.gep(rows, [builder.add(k, _constant(m))])) for m in range(LANES)]
 
 
 def _exchange(builder: Any, rows: list[Any]) -> list[Any]:
-    """Four columns from four rows, or the other way."""
+    """Transpose four rows into four columns, or the reverse."""
 
     def mix(a: Any, b: Any, order: tuple[int, ...]) -> Any:
         return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_WORD, LANES), list(order)))
@@ -170,7 +170,7 @@ def _add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             builder.load(_four(builder, source, _along(builder, at, stride, first + column)), align=8)
             for column in range(LANES)
         ]
-        # One contact after the other: their spheres may be the same.
+        # One contact after the other, because their spheres may be the same.
         for m, value in enumerate(_exchange(builder, taken)):
             for start, lever, sign in ((here[m], arms[m][0], builder.fadd), (there[m], arms[m][1], builder.fsub)):
                 where = _four(builder, data, builder.add(start, _constant(first)))

@@ -1,4 +1,4 @@
-"""Where spheres are and how they move, for Python; and what they are called."""
+"""Positions, motion and names of spheres, for Python."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def angular_velocities(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray
 
 
 def sphere_name(model: Model, site: int) -> str:
-    """What a sphere is called: its body, with its site where the body has several."""
+    """Name of a sphere: its body, with its site if the body has several."""
     body = int(model.sites.body[site])
     if body < 0:
         return f"site {site} on the ground"

@@ -1,4 +1,4 @@
-"""What can go wrong between spheres and walls, in words."""
+"""Messages for faults between spheres and walls."""
 
 from collections.abc import Sequence
 
@@ -13,24 +13,23 @@ from articulon.model import Model
 
 ADVICE = {
     LEFT: (
-        "Nothing holds it there: put a wall on that face (shape = 'box'), make the box larger or periodic, or give the "
-        "model none. If there is a wall, it was passed: take a shorter step, a stiffer material, or slower spheres."
+        "No wall holds it there: put one on that face (shape = 'box'), make the box larger or periodic, or leave the "
+        "box out. If there is a wall, the sphere passed it: take a shorter step, a stiffer material, or slower spheres."
     ),
     PASSED: "Take a shorter step, a stiffer material, or slower spheres.",
 }
-"""What to do about a fault."""
+"""Advice for each fault."""
 
 
 class WallFault(str):
-    """What has gone wrong, as a phrase."""
+    """Description of a fault, as a phrase."""
 
     advice: str | None = None
-    """What to do."""
+    """What the user can do."""
 
 
 def check_inside(model: Model, where: str) -> None:
-    """Raises ModelError where the centre of a sphere is outside of the box at the start, in a direction that is not
-    periodic."""
+    """Raises ModelError if the centre of a sphere is outside the box at the start, in a non-periodic direction."""
     if model.box is None or model.box.periodic.all():
         return
     spheres = np.flatnonzero((model.sites.radius > 0.0) & (model.sites.body >= 0))
@@ -46,14 +45,14 @@ def check_inside(model: Model, where: str) -> None:
 
 
 def wall_fault(model: Model, sites: np.ndarray, walls: Sequence[str], system: ContactSystem) -> tuple[str, int] | None:
-    """What has gone wrong and the link that it happened to; None where nothing has.
+    """Return the fault and the link on which it occurred; None if there is none.
 
     Parameters
     ----------
     sites
         Site of each sphere.
     walls
-        What each wall is called.
+        Names of the walls.
     """
     counts = system.walls.counts
     if counts[COUNTS.fault] == 0:
@@ -67,7 +66,7 @@ def wall_fault(model: Model, sites: np.ndarray, walls: Sequence[str], system: Co
     else:
         place = int(np.flatnonzero(system.particles.order == sphere)[0])
         x = system.spheres.motion[place, :3]
-        text = f"{called}, at {_point(x)}, overlaps more triangles of walls at once than there is room for"
+        text = f"{called}, at {_point(x)}, overlaps more wall triangles at once than the capacity allows"
         if counts[COUNTS.fault] == PASSED:
             text = f"{called} has gone through {walls[int(counts[COUNTS.wall])].rstrip(',')} at {_point(x)}"
     fault = WallFault(text)
@@ -76,7 +75,7 @@ def wall_fault(model: Model, sites: np.ndarray, walls: Sequence[str], system: Co
 
 
 def _outside(model: Model, x: np.ndarray) -> np.ndarray:
-    """Which directions of the box each point is outside of, shape (points, 3)."""
+    """Directions in which each point is outside the box, shape (points, 3)."""
     assert model.box is not None
     origin = np.array([float(value) for value in model.box.origin])
     f = (x - origin) @ np.linalg.inv(model.box.vectors)

@@ -1,4 +1,4 @@
-"""How far spheres are from walls, at coordinates that no run has come to: where one begins."""
+"""Distances of spheres from walls at given coordinates, outside a run: for the start of one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from articulon.model import Model
 
 @kernel
 def fill_gaps(walls, cell, x, reach, result):
-    """Distances of points from walls, the nearest of their images, at t = 0; ``reach`` where a mesh is farther."""
+    """Compute distances of points from the nearest images of walls at t = 0; ``reach`` where a mesh is farther."""
     place_walls(walls, 0.0)
     for s in range(x.shape[0]):
         for w in range(walls.shape.size):
@@ -48,16 +48,16 @@ def fill_gaps(walls, cell, x, reach, result):
 def wall_gaps(
     model: Model, walls: Sequence[Any], materials: Sequence[str], x: np.ndarray, reach: float
 ) -> tuple[list[str], np.ndarray]:
-    """What each wall is called, and how far it is from points at t = 0.
+    """Names of the walls, and their distances from points at t = 0.
 
     Parameters
     ----------
     walls
-        As declared; their kinds are among ``materials``.
+        Declared walls, whose kinds are among ``materials``.
     x
-        World frame [length], shape (points, 3).
+        Points, world frame [length], shape (points, 3).
     reach
-        Distance up to which meshes are looked for [length].
+        Distance up to which meshes are searched [length].
 
     Returns
     -------

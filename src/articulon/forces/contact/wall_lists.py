@@ -1,7 +1,7 @@
-"""Lists of walls near each sphere: made when the spheres' neighbours are listed, or when a wall has moved too far.
+"""Lists of walls near each sphere, rebuilt with the spheres' neighbour list or when a wall has moved too far.
 
-What is listed decides what is looked at and nothing else: contacts stand in the order of their features, so that the
-bits of a run do not depend on when a list was made, and the lists are no part of the state.
+The lists only decide which pairs are examined. Contacts are in the order of their features, so that results do not
+depend on when a list was built, to the last bit, and the lists are no part of the state.
 """
 
 import math
@@ -14,28 +14,28 @@ from articulon.algebra.vectors import add, apply, dot, load, load_from, sub
 from articulon.forces.contact.contact_columns import COUNTS, WALL_MOTION, WALL_POSE
 from articulon.forces.contact.contact_history import clear_contact, load_wall_contact
 from articulon.forces.contact.contact_tables import LEFT, PLACES
-from articulon.forces.contact.wall_motion import rotation_of, way_of
+from articulon.forces.contact.wall_motion import largest_displacement, rotation_of
 from articulon.forces.contact.wall_shapes import MESH, OUTSIDE, triangle_gap
 from articulon.forces.contact.wall_touching import in_wall_frame, smooth_gap
 from articulon.forces.sites.cells import fractions
 from articulon.kernels import jit
 
 MOST = 16
-"""Places of one mesh that a sphere can touch at once."""
+"""Largest number of places of one mesh that a sphere can touch at once."""
 
 
 @jit
 def walls_moved(walls, lists, skin):
-    """Whether a wall has gone more than half the skin since the lists were made."""
+    """Whether a wall has moved more than half the skin since the lists were built."""
     moved = False
     for w in range(walls.shape.size):
-        moved = moved or not way_of(walls, lists.listed, w, lists.far2[w]) <= 0.5 * skin
+        moved = moved or not largest_displacement(walls, lists.listed, w, lists.far2[w]) <= 0.5 * skin
     return moved
 
 
 @jit
 def image(cell, d, k):
-    """The lattice vector that brings d to its k-th image: the nearest one for 0, and up to one more period each way."""
+    """Lattice vector that brings d to its k-th image: the nearest one for 0, and up to one period further each way."""
     f = fractions(cell, d[0] + cell.origin[0], d[1] + cell.origin[1], d[2] + cell.origin[2])
     steps = (k % 3, k // 3 % 3, k // 9)
     s = (0.0, 0.0, 0.0)
@@ -53,8 +53,8 @@ def image(cell, d, k):
 
 @jit
 def repeats(walls, cell, w, k):
-    """Whether a wall has a k-th image that is another one than itself: planes and the insides of cylinders lie along
-    all that is periodic, and so may a bar."""
+    """Whether the k-th image of a wall differs from the wall itself: planes and the insides of cylinders extend along
+    all periodic directions, and so may a bar."""
     found = True
     for a in range(3):
         step = k % 3 if a == 0 else k // 3 % 3 if a == 1 else k // 9
@@ -68,7 +68,7 @@ def repeats(walls, cell, w, k):
 
 @jit
 def cell_of(walls, w, y):
-    """Number of the cell of a mesh that a point of its frame lies in, −1 outside of all."""
+    """Number of the mesh cell that contains a point of the mesh's frame, −1 outside all cells."""
     edge = walls.grid[w, 3]
     number = 0
     for a in range(3):
@@ -81,8 +81,8 @@ def cell_of(walls, w, y):
 
 @jit
 def list_group(walls, lists, w, x, shift, reach, group, entry, writes):
-    """Lists the triangles of a wall that come within reach of a point, which has been shifted; returns how many places
-    it may be touched at and how many triangles there are."""
+    """List the triangles of a wall within reach of a point that has been shifted to the image. Return an upper bound of
+    the places where it may be touched, and the number of triangles."""
     places, triangles = 0, 0
     if walls.shape[w] == MESH:
         y = in_wall_frame(walls, w, x)
@@ -105,8 +105,8 @@ def list_group(walls, lists, w, x, shift, reach, group, entry, writes):
 
 @jit
 def list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, writes):
-    """Lists the walls near the sphere at a place, where it was when the spheres were listed; returns how many places of
-    walls it may touch, and numbers of groups and triangles."""
+    """List the walls near the sphere at a place, at the position where the spheres were listed. Return an upper bound
+    of the wall places that it may touch, and the numbers of groups and triangles."""
     s = particles.order[p]
     slots, groups, entries = 0, 0, 0
     if spheres.inverse_mass[s] > 0.0:
@@ -132,7 +132,7 @@ def list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, wr
 
 @jit
 def count_block(walls, lists, cell, particles, spheres, slots, skin, first, last):
-    """How much is near the spheres at some places, each at its place's end."""
+    """Count what is near the spheres at some places; each count is stored at the end of its place."""
     for p in range(first, last):
         slots.start[p + 1], lists.group_start[p + 1], lists.entry_first[p + 1] = list_place(
             walls, lists, cell, particles, spheres, skin, p, 0, 0, False
@@ -141,7 +141,7 @@ def count_block(walls, lists, cell, particles, spheres, slots, skin, first, last
 
 @jit
 def sum_walls(slots, lists):
-    """Where rows start from how long they are; whether there is room."""
+    """Turn row lengths into row starts; return whether the capacity suffices."""
     slots.start[0], lists.group_start[0], lists.entry_first[0] = 0, 0, 0
     n = slots.start.size - 1
     for p in range(n):
@@ -161,7 +161,7 @@ def sum_walls(slots, lists):
 
 @jit
 def wall_of(walls, feature):
-    """The wall that has a feature."""
+    """Return the wall that has a feature."""
     w = 0
     while w + 1 < walls.shape.size and walls.feature[w + 1] <= feature:
         w += 1
@@ -170,7 +170,7 @@ def wall_of(walls, feature):
 
 @jit
 def fill_block(walls, lists, cell, particles, spheres, slots, kept, skin, first, last):
-    """Writes the lists of some places, with the contacts that have been kept in their first slots."""
+    """Write the lists of some places, with the kept contacts in the first slots."""
     order = particles.order
     n = order.size
     for p in range(first, last):
@@ -193,8 +193,8 @@ def fill_block(walls, lists, cell, particles, spheres, slots, kept, skin, first,
 
 @jit
 def outside_block(cell, particles, first, last):
-    """The first sphere of some places that was outside of the box when the spheres were listed, in a direction that is
-    not periodic; −1 for none."""
+    """First sphere of some places that was outside the box, in a non-periodic direction, when the spheres were listed;
+    −1 for none."""
     reference = particles.reference
     for p in range(first, last):
         s = particles.order[p]
@@ -207,7 +207,7 @@ def outside_block(cell, particles, first, last):
 
 @jit
 def remember_poses(system):
-    """Notes where the walls are, and how far from them places lie that matter."""
+    """Store the poses of the walls, and the largest relevant distances from them."""
     walls, lists, particles, radius = system.shapes, system.near_walls, system.particles, system.spheres.radius
     reference, skin = particles.reference, system.skin[0]
     for w in range(walls.shape.size):
@@ -224,8 +224,8 @@ def remember_poses(system):
 
 
 def find_outside(cell, particles, lists):
-    """A sphere outside of the box in each block. Loops that are shared out take no tuples of tuples, and lose what they
-    write to an array that is not named before them."""
+    """Find a sphere outside the box in each block. Numba's parallel loops accept no tuples of tuples, and lose what
+    they write to an array that is not named before the loop."""
     n, outside = particles.order.size, lists.outside
     for b in prange(outside.size):
         first = PLACES * np.int64(b)
@@ -233,7 +233,7 @@ def find_outside(cell, particles, lists):
 
 
 def count_walls(walls, lists, cell, particles, spheres, slots, skin):
-    """How much is near all spheres."""
+    """Count what is near all spheres."""
     n = particles.order.size
     for b in prange(lists.outside.size):
         first = PLACES * np.int64(b)
@@ -242,7 +242,7 @@ def count_walls(walls, lists, cell, particles, spheres, slots, skin):
 
 
 def fill_walls(walls, lists, cell, particles, spheres, slots, kept, skin):
-    """Writes the lists of all places."""
+    """Write the lists of all places."""
     n = particles.order.size
     for b in prange(lists.outside.size):
         first = PLACES * np.int64(b)
@@ -253,12 +253,12 @@ def fill_walls(walls, lists, cell, particles, spheres, slots, kept, skin):
 FIND: Any = None
 COUNT: Any = None
 FILL: Any = None
-"""Stand for these, compiled."""
+"""Placeholders for the compiled passes."""
 
 
 def list_walls(system):
-    """Lists the walls near all spheres where these were when they were listed, the walls being where ``pose`` says;
-    ``counts`` says where there is too little room, and which sphere is outside of the box."""
+    """List the walls near all spheres, for the sphere positions of the last list and the walls at ``pose``; ``counts``
+    records an exceeded capacity and a sphere outside the box."""
     slots, walls, lists, skin = system.walls, system.shapes, system.near_walls, system.skin[0]
     cell, particles, spheres = system.cell, system.particles, system.spheres
     if walls.bounded[0] != 0:

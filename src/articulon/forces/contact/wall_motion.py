@@ -1,4 +1,4 @@
-"""Where moving walls are: a function of the time alone, so that nothing of it need be remembered."""
+"""Motion of walls: a function of time alone, so that it needs no state."""
 
 import math
 
@@ -16,7 +16,7 @@ def rotation_of(pose, w):
 
 @jit
 def place_walls(walls, time):
-    """Poses of all walls at a time: p + v t + A sin(2π f t), turned by ω t (Rodrigues' formula)."""
+    """Compute the poses of all walls at a time: p + v t + A sin(2π f t), rotated by ω t (Rodrigues' formula)."""
     motion, pose = walls.motion, walls.pose
     for w in range(motion.shape[0]):
         point, velocity = load_from(motion, w, WALL_MOTION.point), load_from(motion, w, WALL_MOTION.velocity)
@@ -54,15 +54,15 @@ def wall_velocity(pose, w, x):
 
 
 @jit
-def way_of(walls, listed, w, far2):
-    """How far any place of a wall that matters has gone since ``listed`` was its pose, at most [length].
+def largest_displacement(walls, listed, w, far2):
+    """Upper bound of the displacement of any relevant place of a wall since its pose was ``listed`` [length].
 
-    ``far2`` is the largest square of the distance of a sphere from its point, which bounds those places on a plane or
-    cylinder; a mesh has a size of its own.
+    ``far2`` is the largest squared distance of a sphere from the wall's reference point, which bounds the relevant
+    places on a plane or cylinder; a mesh has a size of its own.
     """
     pose, centre = walls.pose, walls.centre
     gone = sub(load_from(pose, w, WALL_POSE.place), load_from(listed, w, WALL_POSE.place))
-    way = math.sqrt(dot(gone, gone))
+    displacement = math.sqrt(dot(gone, gone))
     if walls.shape[w] == MESH:
         c = load_from(centre, w, 0)
         arm = math.sqrt(dot(c, c)) + centre[w, 3]
@@ -70,8 +70,8 @@ def way_of(walls, listed, w, far2):
         for k in range(9):
             d = pose[w, WALL_POSE.rotation + k] - listed[w, WALL_POSE.rotation + k]
             turn += d * d
-        return way + math.sqrt(turn) * arm  # |ΔR y| ≤ ‖ΔR‖ |y|
-    # Of a plane or cylinder only the turn of its normal or axis is felt.
+        return displacement + math.sqrt(turn) * arm  # |ΔR y| ≤ ‖ΔR‖ |y|
+    # For a plane or cylinder, only the rotation of its normal or axis matters.
     d = sub(load_from(pose, w, WALL_POSE.direction), load_from(listed, w, WALL_POSE.direction))
     arm = math.sqrt(far2) + (centre[w, 3] if walls.shape[w] != PLANE else 0.0)
-    return way + math.sqrt(dot(d, d)) * arm
+    return displacement + math.sqrt(dot(d, d)) * arm

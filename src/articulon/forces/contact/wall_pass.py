@@ -1,7 +1,7 @@
-"""The pass over spheres and walls: which places of the walls each sphere touches, and what forces they exert.
+"""The pass over spheres and walls: the places of walls that each sphere touches, and the forces that they exert.
 
-A contact goes on as its sphere slides from triangle to triangle: of the contacts that a sphere had with a wall, a place
-takes over the memory of the one whose normal is nearest to its own.
+A contact continues as its sphere slides from triangle to triangle: a place takes over the history of that contact of
+the sphere with the same wall whose normal is nearest to its own.
 """
 
 import math
@@ -32,19 +32,20 @@ from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.kernels import jit, kernel
 
 AHEAD = 8
-"""Slots before a sphere is looked at that it is asked for."""
+"""How many slots ahead of a sphere its data are prefetched."""
 CONTACT: Any = None
-"""Stands for the law."""
+"""Placeholder for the compiled law."""
 SHARE: Any = None
-"""Stands for the pass over all places."""
+"""Placeholder for the compiled pass over all places."""
 SWAY = (math.cos(0.1), math.sin(0.1))
-"""Of the angle by which, beside a mesh's smooth angle, a normal may turn from one evaluation to the next and still be
-that of the same contact."""
+"""Cosine and sine of the angle by which, in addition to a mesh's smooth angle, a normal may rotate between two
+evaluations and still belong to the same contact."""
 
 
 @jit
 def places_of(slots, walls, lists, motion, p, places, numbers):
-    """Writes the places of walls that a sphere touches, in the order of features; returns how many, −1 for too many."""
+    """Write the wall places that a sphere touches, in the order of features; return their number, −1 if it exceeds the
+    capacity."""
     rows, x = 0, load_from(motion, p, MOTION.position)
     for g in range(lists.group_start[p], lists.group_start[p + 1]):
         at = add(x, load_from(lists.shift, g, 0))
@@ -64,7 +65,7 @@ def places_of(slots, walls, lists, motion, p, places, numbers):
 
 @jit
 def is_taken(old, rows, m):
-    """Whether a contact already goes on."""
+    """Whether a contact is already continued."""
     taken = False
     for k in range(rows):
         taken = taken or old[k] == m
@@ -73,9 +74,9 @@ def is_taken(old, rows, m):
 
 @jit
 def match(slots, walls, first, had, places, numbers, rows, old):
-    """Which contact each place goes on with: ``old`` (rows,) gets its slot behind ``first``, −1 for none. One of the
-    same feature comes first, then one of the same wall with the nearest normal. Returns a wall at which a place faces
-    the other way from the contact that its triangle had, −1 for none."""
+    """Find the contact that each place continues: ``old`` (rows,) gets its slot behind ``first``, −1 for none. A
+    contact of the same feature has priority, then one of the same wall with the nearest normal. Return a wall with a
+    place that faces the opposite way from the previous contact of its triangle, −1 for none."""
     through = -1
     for k in range(rows):
         old[k] = -1
@@ -97,16 +98,16 @@ def match(slots, walls, first, had, places, numbers, rows, old):
 
 
 @jit
-def goes_on(slots, first, places, numbers):
-    """Whether the only place that a sphere touches is that of the only contact it had, which most are: what ``match``
-    would find."""
+def continues_only_contact(slots, first, places, numbers):
+    """Whether the only place that a sphere touches continues its only contact, which is the usual case: the result that
+    ``match`` would find."""
     along = dot(load_from(places, 0, WALL_PLACE.normal), load_from(slots.record, first, RECORD.normal))
     return slots.feature[first] == numbers[0, WALL_NUMBER.feature] and along >= 0.0
 
 
 @jit
 def carry_over(slots, first, had, rows, old, spare):
-    """Brings records, and what is kept of resistance, to where their contacts stand now, the others to zero."""
+    """Move records, and the kept resistance, to the new slots of their contacts; clear the others."""
     still = had == rows
     for k in range(rows):
         still = still and old[k] == k
@@ -134,7 +135,7 @@ def carry_over(slots, first, had, rows, old, spare):
 
 @jit
 def act(slots, walls, motion, table, p, slot, gap, n, at, h):
-    """The law at a place of a wall with its normal: the record of a slot; returns the overlap."""
+    """Evaluate the law at a wall place and write the record of its slot; return the overlap."""
     record = slots.record
     w, R = slots.wall[slot], motion[p, MOTION.radius]
     delta = R - gap
@@ -183,7 +184,7 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
 
 @jit
 def ask_ahead(slots, lists, motion, slot, behind):
-    """Asks for what the sphere of a slot some way ahead needs: few spheres are near walls, and far from each other in
+    """Prefetch what the sphere of a slot some way ahead needs: few spheres are near walls, and they are far apart in
     memory."""
     if slot + AHEAD < behind:
         p = slots.place[slot + AHEAD]
@@ -195,7 +196,7 @@ def ask_ahead(slots, lists, motion, slot, behind):
 
 @jit
 def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, places, numbers, old, spare, seen):
-    """The contacts of some places with walls; returns what has gone wrong, the sphere and the wall."""
+    """Evaluate the contacts of some places with walls; return the fault, the sphere and the wall."""
     start, touches, since = slots.start, slots.touches, slots.since
     begun, ended, durations, longest, deepest = 0.0, 0.0, 0.0, 0.0, 0.0
     fault, sphere, wall = 0, -1, -1
@@ -214,7 +215,7 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
             fault, sphere, rows = OVERRUN, order[p], 0
         if rows == 0 and had == 0:
             continue
-        if had == 1 and rows == 1 and goes_on(slots, base, places, numbers):
+        if had == 1 and rows == 1 and continues_only_contact(slots, base, places, numbers):
             old[0] = 0
         else:
             through = match(slots, walls, base, had, places, numbers, rows, old)
@@ -245,7 +246,7 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
 
 
 def share_walls(slots, walls, lists, spheres, particles, table, time, h):
-    """All places, shared among threads. Loops that are shared out take no tuples of tuples."""
+    """Evaluate all places in parallel. Numba's parallel loops accept no tuples of tuples."""
     n, seen, counts = spheres.radius.shape[0], slots.block, slots.counts
     for b in prange(seen.shape[0]):
         places, numbers = np.empty((TOUCHED, WALL_PLACE.width)), np.empty((TOUCHED, WALL_NUMBER.width), np.int64)
@@ -269,13 +270,13 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
             spare,
             seen[block],
         )
-        if fault != 0:  # whichever thread writes it last: a run that goes wrong ends all the same
+        if fault != 0:  # threads may overwrite each other: any fault ends the run
             counts[COUNTS.fault], counts[COUNTS.sphere], counts[COUNTS.wall] = fault, sphere, wall
 
 
 def wall_pass(system, time, h):
-    """Records of all spheres and walls that touch, at a time, a time h after the last pass; nothing where
-    ``counts`` says that a wall has moved beyond what has been listed, or that a list has too little room."""
+    """Compute the records of all spheres and walls that touch, at a time, a time h after the last pass. Do nothing if
+    ``counts`` reports that a wall has moved beyond what is listed, or that a list exceeded its capacity."""
     slots = system.walls
     place_walls(system.shapes, time)
     slots.counts[COUNTS.moved] = walls_moved(system.shapes, system.near_walls, system.skin[0])
@@ -285,5 +286,5 @@ def wall_pass(system, time, h):
 
 @kernel
 def set_walls(system, time):
-    """Puts the walls where they are at a time."""
+    """Place the walls at a given time."""
     place_walls(system.shapes, time)

@@ -1,4 +1,4 @@
-"""Nearest points of walls, in the walls' own frames: planes, cylinders and triangles."""
+"""Nearest points of walls in the walls' own frames: planes, cylinders and triangles."""
 
 import math
 
@@ -6,25 +6,27 @@ from articulon.algebra.vectors import add, dot, load_at, scale, sub
 from articulon.kernels import jit
 
 PLANE, INSIDE, OUTSIDE, MESH = range(4)
-"""Shapes of walls: a half-space, the inside and the outside of a cylinder, and a closed surface of triangles."""
+"""Wall shapes: a half-space, the inside and the outside of a cylinder, and a closed surface of triangles."""
 
 FACE, CORNER_A, CORNER_B, CORNER_C, EDGE_AB, EDGE_BC, EDGE_CA = range(7)
-"""Where on a triangle its nearest point lies."""
+"""Feature of a triangle on which the nearest point lies."""
 
 
 @jit
 def plane_gap(normal, y):
-    """Distance of a point from the plane n·y = 0, negative behind it, and the unit vector from there to the point."""
+    """Distance of a point from the plane n·y = 0, negative behind it, and the unit vector from the plane to the
+    point."""
     return dot(normal, y), normal
 
 
 @jit
 def cylinder_gap(axis, radius, y, inside):
-    """The same of a cylinder about an axis through the origin, without caps: ρ₀ − ρ and −e_ρ inside of it, ρ − ρ₀ and
-    e_ρ outside, ρ the distance from the axis; negative beyond the wall."""
+    """Distance of a point from a cylinder about an axis through the origin, without caps, and the unit vector from the
+    wall to the point: ρ₀ − ρ and −e_ρ inside the cylinder, ρ − ρ₀ and e_ρ outside, with ρ the distance from the axis.
+    The distance is negative beyond the wall."""
     across = sub(y, scale(dot(axis, y), axis))
     rho = math.sqrt(dot(across, across))
-    out = scale(1.0 / rho, across) if rho > 0.0 else (0.0, 0.0, 0.0)  # on the axis no direction is nearer
+    out = scale(1.0 / rho, across) if rho > 0.0 else (0.0, 0.0, 0.0)  # on the axis all directions are equally near
     if inside:
         return radius - rho, (-out[0], -out[1], -out[2])
     return rho - radius, out
@@ -32,10 +34,10 @@ def cylinder_gap(axis, radius, y, inside):
 
 @jit
 def nearest_on_triangle(corners, k, y):
-    """The point of a triangle that is nearest to y, and whether it is in its face, at a corner or on an edge
-    (C. Ericson, Real-Time Collision Detection, 2005, 5.1.5).
+    """Point of a triangle nearest to y, and whether it is in the face, at a corner or on an edge (C. Ericson, Real-Time
+    Collision Detection, 2005, 5.1.5).
 
-    ``corners`` is flat with twelve numbers a triangle: corner a, then b − a, c − a and the unit normal.
+    ``corners`` is flat with twelve numbers per triangle: corner a, then b − a, c − a and the unit normal.
     """
     a, ab, ac = load_at(corners, 12 * k), load_at(corners, 12 * k + 3), load_at(corners, 12 * k + 6)
     ap = sub(y, a)
@@ -66,8 +68,8 @@ def nearest_on_triangle(corners, k, y):
 
 @jit
 def triangle_gap(corners, k, y):
-    """Distance of a point from a triangle, the unit vector from there to the point, and where on the triangle it is
-    nearest. Of a face the vector is the normal to the last bit, on whatever side the point is."""
+    """Distance of a point from a triangle, the unit vector from the nearest point to the point, and the feature on
+    which the nearest point lies. For a face the vector is exactly the normal, on either side."""
     q, where = nearest_on_triangle(corners, k, y)
     d = sub(y, q)
     gap = math.sqrt(dot(d, d))

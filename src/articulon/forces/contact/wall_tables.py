@@ -1,4 +1,4 @@
-"""What the kernels of walls read and write."""
+"""Arrays that the wall kernels read and write."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,15 +11,15 @@ from articulon.forces.contact.walls.wall_base import WallPart
 
 SHAPES = {"plane": PLANE, "inside": INSIDE, "outside": OUTSIDE, "mesh": MESH}
 CELLS = 1 << 20
-"""At most so many cells for the triangles of one mesh."""
+"""Largest number of cells for the triangles of one mesh."""
 
 LEAST_ANGLE = 1e-6
-"""Normals that are closer than this are the same but for rounding [rad]."""
+"""Normals closer than this are equal up to rounding [rad]."""
 
 
 class Walls(NamedTuple):
-    """All walls of a model. Each has features that a sphere touches: a plane or cylinder itself, or the triangles of a
-    mesh, which are numbered through all walls. Only ``pose`` changes, and depends on the time alone."""
+    """All walls of a model. Each has features that a sphere can touch: a plane or cylinder itself, or the triangles of
+    a mesh, numbered across all walls. Only ``pose`` changes, and it depends on time alone."""
 
     shape: np.ndarray
     """``PLANE``, ``INSIDE``, ``OUTSIDE`` or ``MESH``, shape (walls,)."""
@@ -32,62 +32,62 @@ class Walls(NamedTuple):
     pose: np.ndarray
     """See ``WALL_POSE``, shape (walls, 21)."""
     smooth: np.ndarray
-    """Cosine of the angle between normals below which two places on a mesh are one contact, shape (walls,)."""
+    """Cosine of the angle between normals below which two places on a mesh count as one contact, shape (walls,)."""
     feature: np.ndarray
-    """Number of the first feature of each wall, and of all features, shape (walls + 1,)."""
+    """First feature of each wall, then the total number of features, shape (walls + 1,)."""
     triangle: np.ndarray
-    """Where its triangles start in the next two; feature f of wall w is triangle f − feature[w] + triangle[w], shape
-    (walls,)."""
+    """Start of a wall's triangles in the next two arrays; feature f of wall w is triangle f − feature[w] + triangle[w],
+    shape (walls,)."""
     corners: np.ndarray
-    """a, b − a and c − a of each triangle in the wall's frame [length], and its unit normal, flat, twelve numbers
-    a triangle."""
+    """a, b − a and c − a of each triangle in the wall's frame [length], and its unit normal, flat, twelve numbers per
+    triangle."""
     parts: np.ndarray
-    """Numbers of the triangle's corners a, b, c and of its edges ab, bc, ca, which are others than those of corners and
-    of other meshes, shape (triangles, 6)."""
+    """Numbers of a triangle's corners a, b, c and of its edges ab, bc, ca, unique over corners, edges and meshes, shape
+    (triangles, 6)."""
     centre: np.ndarray
-    """Middle of a mesh in its frame, and half of its diagonal; for a cylinder zero and its radius [length], shape
+    """Centre of a mesh in its frame, and half of its diagonal; for a cylinder zero and its radius [length], shape
     (walls, 4)."""
     grid: np.ndarray
-    """Lowest corner and edge of the cells of a mesh in its frame [length], shape (walls, 4)."""
+    """Lowest corner of the cells of a mesh in its frame, and their edge length [length], shape (walls, 4)."""
     size: np.ndarray
-    """Number of its cells in each direction, shape (walls, 3)."""
+    """Number of cells of a mesh in each direction, shape (walls, 3)."""
     cell: np.ndarray
-    """Where the cells of a mesh start in ``start``, shape (walls,)."""
+    """Start of the cells of a mesh in ``start``, shape (walls,)."""
     start: np.ndarray
-    """Where the triangles of each cell start in ``near``; one more for each mesh."""
+    """Start of the triangles of each cell in ``near``, with one more entry per mesh."""
     near: np.ndarray
     """Triangles within reach of any point of a cell, sorted, shape (entries,)."""
     bounded: np.ndarray
-    """1 where the model has a box that a sphere may leave, shape (1,)."""
+    """1 if the model has a box that a sphere may leave, shape (1,)."""
 
 
 class WallLists(NamedTuple):
-    """Walls near spheres, in groups: a sphere and a wall, or an image of it. No part of the state."""
+    """Walls near spheres, in groups. A group is a sphere and a wall, or an image of a wall. No part of the state."""
 
     listed: np.ndarray
-    """Poses of the walls when these lists were made; NaN before, shape (walls, 21)."""
+    """Poses of the walls when these lists were built; NaN before the first build, shape (walls, 21)."""
     far2: np.ndarray
-    """Square of the largest distance of a place that matters from the point of each wall, then [length²]."""
+    """Largest squared distance of a relevant place from the reference point of each wall at that time [length²]."""
     outside: np.ndarray
-    """Of each block of places, a sphere that has left the box, −1 for none, shape (blocks,)."""
+    """A sphere of each block of places that has left the box, −1 for none, shape (blocks,)."""
     needed: np.ndarray
-    """Groups and triangles for which there must be room, shape (2,)."""
+    """Required capacities for groups and triangles, shape (2,)."""
     group_start: np.ndarray
     """First group of each place, shape (spheres + 1,)."""
     entry_first: np.ndarray
     """First triangle of each place, shape (spheres + 1,)."""
     wall: np.ndarray
-    """Of each group, shape (groups,)."""
+    """Wall of each group, shape (groups,)."""
     shift: np.ndarray
-    """What is added to the sphere's position, where space repeats [length], shape (groups, 3)."""
+    """Periodic shift added to the sphere's position [length], shape (groups, 3)."""
     entry_start: np.ndarray
     """First triangle of each group, shape (groups + 1,)."""
     entry: np.ndarray
-    """Triangles, shape (triangles,)."""
+    """Triangles of all groups, shape (triangles,)."""
 
 
 def empty_lists(walls: int, spheres: int, blocks: int, groups: int, entries: int) -> WallLists:
-    """Lists with room for so many groups and triangles."""
+    """Allocate lists for given numbers of groups and triangles."""
     return WallLists(
         np.full((walls, WALL_POSE.width), np.nan),
         np.zeros(walls),
@@ -105,16 +105,16 @@ def empty_lists(walls: int, spheres: int, blocks: int, groups: int, entries: int
 def wall_tables(
     walls: Sequence[WallPart] = (), materials: Sequence[str] = (), reach: float = 1.0, bounded: bool = False
 ) -> Walls:
-    """The tables of walls.
+    """Build the tables of walls.
 
     Parameters
     ----------
     walls
-        From ``walls.wall_parts.parts_of``.
+        Parts of the walls, from ``walls.wall_parts.parts_of``.
     materials
         Names of the materials in the order of their numbers.
     reach
-        Largest distance of a sphere's centre from a mesh at which its triangles are found: the largest radius and a
+        Largest distance of a sphere's centre from a mesh at which its triangles are found: the largest radius plus the
         skin [length].
     bounded
         Whether there is a box that a sphere may leave.
@@ -170,12 +170,12 @@ def wall_tables(
 def _cells(
     a: np.ndarray, b: np.ndarray, c: np.ndarray, normal: np.ndarray, low: np.ndarray, high: np.ndarray, reach: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Corner and edge, size, starts and triangles of cells that hold every triangle within reach of them."""
+    """Build the cells of a mesh: corner and edge, size, starts, and the triangles within reach of each cell."""
     extent = high - low
     spread = np.ptp(np.stack([a, b, c]), axis=0).max(axis=1)
     edge = max(reach, float(np.median(spread)), float(np.cbrt(np.prod(extent) / CELLS)))
     size = np.maximum(np.ceil(extent / edge).astype(np.int64), 1)
-    # The cells that a triangle's bounding box, enlarged by the reach, covers ...
+    # Cells covered by a triangle's bounding box, enlarged by the reach ...
     box_low, box_high = np.minimum(np.minimum(a, b), c) - reach, np.maximum(np.maximum(a, b), c) + reach
     first = np.clip(((box_low - low) / edge).astype(np.int64), 0, size - 1)
     last = np.clip(((box_high - low) / edge).astype(np.int64), 0, size - 1)
@@ -187,7 +187,7 @@ def _cells(
     place = first[of] + np.stack(
         [k // (width[:, 1] * width[:, 2]), k // width[:, 2] % width[:, 1], k % width[:, 2]], axis=1
     )
-    # ... without those that its plane passes by.
+    # ... without those that are farther than that from its plane.
     middle = low + (place + 0.5) * edge
     kept = np.abs(np.einsum("ij,ij->i", normal[of], middle - a[of])) <= reach + 0.5 * np.sqrt(3.0) * edge * (1 + 1e-12)
     of, place = of[kept], place[kept]

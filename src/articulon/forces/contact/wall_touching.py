@@ -1,4 +1,4 @@
-"""Which places of the walls a sphere touches."""
+"""Places of the walls that a sphere touches."""
 
 from articulon.algebra.vectors import apply, apply_t, dot, load_from, scale, store_from, sub
 from articulon.forces.contact.contact_columns import WALL_NUMBER, WALL_PLACE, WALL_POSE
@@ -17,18 +17,18 @@ from articulon.forces.contact.wall_shapes import (
 from articulon.kernels import jit
 
 TOUCHED = 64
-"""Triangles that a sphere may overlap at once, and rows of a scratch."""
+"""Largest number of triangles that a sphere may overlap at once; rows of the scratch arrays."""
 
 
 @jit
 def in_wall_frame(walls, w, x):
-    """A point of the world in the frame of a wall."""
+    """Transform a point of the world into the frame of a wall."""
     return apply_t(rotation_of(walls.pose, w), sub(x, load_from(walls.pose, w, WALL_POSE.place)))
 
 
 @jit
 def smooth_gap(walls, w, x):
-    """Distance and unit normal of a plane or cylinder from a point of the world, in the world's frame."""
+    """Distance of a point of the world from a plane or cylinder, and the unit normal, in the world frame."""
     y, direction = sub(x, load_from(walls.pose, w, WALL_POSE.place)), load_from(walls.pose, w, WALL_POSE.direction)
     if walls.shape[w] == PLANE:
         return plane_gap(direction, y)
@@ -60,7 +60,7 @@ def exchange(places, numbers, a, b):
 
 @jit
 def holds(parts, triangle, part):
-    """Whether a triangle has a corner or an edge."""
+    """Whether a triangle has a given corner or edge."""
     found = False
     for k in range(6):
         found = found or parts[triangle, k] == part
@@ -69,12 +69,12 @@ def holds(parts, triangle, part):
 
 @jit
 def touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row):
-    """Writes the places of a mesh within ``radius`` of y from ``row`` on; returns the row after them, or −1 where a
-    sphere overlaps more triangles than there is room for.
+    """Write the places of a mesh within ``radius`` of y from ``row`` on. Return the next free row, or −1 if the sphere
+    overlaps more triangles than the capacity.
 
-    A place is where the distance from y is least on the surface around it. That is so on a face; on an edge or at a
-    corner only if no triangle that has it comes nearer. Of places whose normals are closer than the smooth angle the
-    nearest counts.
+    A place is a local minimum of the distance from y on the surface. A face point always is one. A point on an edge or
+    at a corner is one only if no triangle sharing it comes nearer. Of places whose normals differ by less than the
+    smooth angle only the nearest counts.
     """
     parts, base = walls.parts, walls.feature[w] - walls.triangle[w]
     end = row
@@ -95,7 +95,8 @@ def touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row):
                 k -= 1
             put(places, numbers, k, gap, n, w, t + base, part)
             end += 1
-    # The nearest comes first. Those that are no places of their own are marked, for they still hide others behind them.
+    # The nearest comes first. Those that are no places of their own are marked, because they still hide others behind
+    # them.
     for k in range(row, end):
         n, part, hidden = load_from(places, k, WALL_PLACE.normal), numbers[k, WALL_NUMBER.part], False
         for other in range(row, k):
@@ -115,7 +116,8 @@ def touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row):
 
 @jit
 def touch(walls, w, near, first, last, x, radius, places, numbers, row):
-    """The same for any wall and a point x of the world; normals are of the world."""
+    """Write the places of any wall within ``radius`` of a point x of the world, as ``touch_mesh``; normals are in world
+    axes."""
     end = row
     if walls.shape[w] != MESH:
         gap, n = smooth_gap(walls, w, x)
@@ -136,7 +138,7 @@ def touch(walls, w, near, first, last, x, radius, places, numbers, row):
 
 @jit
 def sort_by_feature(places, numbers, rows):
-    """Puts the places of a sphere into the order of their features, which no list of candidates has a part in."""
+    """Sort the places of a sphere by feature, an order that does not depend on the candidate lists."""
     for k in range(1, rows):
         m = k
         while m > 0 and numbers[m - 1, WALL_NUMBER.feature] > numbers[m, WALL_NUMBER.feature]:

@@ -1,7 +1,7 @@
-"""Marks by which one thread lets others know that something has been written.
+"""Marks by which a thread tells others that data have been written.
 
-Whoever sees a mark sees all that the thread that made it had written before: the one is a store with release semantics,
-the other a load with acquire semantics.
+A thread that sees a mark also sees all that the marking thread wrote before: setting a mark is a store with release
+semantics, reading one is a load with acquire semantics.
 """
 
 from typing import Any
@@ -15,13 +15,13 @@ _LONG = ir.IntType(64)
 
 @intrinsic
 def mark(typing: Any, marks: Any, k: Any) -> Any:
-    """Sets the k-th of some marks, an array of int64."""
+    """Set the k-th mark of an int64 array."""
     return types.void(marks, types.int64), _mark
 
 
 @intrinsic
 def is_marked(typing: Any, marks: Any, k: Any) -> Any:
-    """Whether the k-th mark is set, not zero."""
+    """Whether the k-th mark is set (not zero)."""
     return types.boolean(marks, types.int64), _is_marked
 
 

@@ -1,9 +1,9 @@
-"""The forces or impulses of several contacts at once, as one linear complementarity problem.
+"""Forces or impulses of several contacts at once, as one linear complementarity problem.
 
-What contacts do along their normals and across them follows from A = J M⁻¹ Jᵀ: A λ + b is what becomes of
-accelerations, or of velocities. Normals: 0 ≤ (A λ + b)_n ⊥ λ_n ≥ 0. One that slips already has its force along n − μ s.
-Of any other the force across is a sum of pushes β ≥ 0 in eight directions, of which one is that against what would
-happen without it, with 0 ≤ μ λ_n − Σ β ⊥ σ ≥ 0 (D. E. Stewart and J. C. Trinkle, Int. J. Numer. Meth. Eng. 39, 2673,
+With A = J M⁻¹ Jᵀ, contact forces λ along and across the normals give the accelerations, or velocities, A λ + b. For
+normals 0 ≤ (A λ + b)_n ⊥ λ_n ≥ 0. The force of a contact that already slips is along n − μ s. For any other contact the
+force across the normal is a sum of components β ≥ 0 in eight directions, one of which opposes the motion that would
+occur without it, with 0 ≤ μ λ_n − Σ β ⊥ σ ≥ 0 (D. E. Stewart and J. C. Trinkle, Int. J. Numer. Meth. Eng. 39, 2673,
 1996).
 """
 
@@ -16,38 +16,38 @@ import numpy as np
 from articulon.forces.impacts.linear_complementarity import lemke
 
 SIDES = 8
-"""Directions of a force across a normal."""
+"""Number of directions of a force across a normal."""
 
 
 class Solved(NamedTuple):
-    """The forces of contacts."""
+    """Solved forces of contacts."""
 
     force: np.ndarray
-    """Along the normal and two directions across, shape (n, 3)."""
+    """Force along the normal and two directions across it, shape (n, 3)."""
     slips: np.ndarray
-    """Whether the two then slip, shape (n,)."""
+    """Whether each contact slips under these forces, shape (n,)."""
 
 
 def solve_contacts(
     A: np.ndarray, b: np.ndarray, friction: np.ndarray, slip: np.ndarray, given: np.ndarray | None = None
 ) -> Solved | None:
-    """The forces of n contacts.
+    """Return the forces of n contacts.
 
     Parameters
     ----------
     A, b
-        Normal and two directions across for each, shapes (3 n, 3 n) and (3 n,).
+        Matrix and vector for the normal and two directions across it for each contact, shapes (3 n, 3 n) and (3 n,).
     friction
         μ, shape (n,).
     slip
-        Unit vector of the slip across the normal, zero where there is none, shape (n, 2).
+        Unit vector of the slip across the normal, zero if there is no slip, shape (n, 2).
     given
-        Normal forces that act in any case, shape (n,); part of what is returned.
+        Given normal forces, shape (n,), which are part of the result.
 
     Returns
     -------
     Solved or None
-        None where there is no solution that Lemke's method finds: with friction there may be none.
+        None if Lemke's method finds no solution; with friction there may be none.
     """
     n = friction.size
     rubs = (friction > 0.0) & ~slip.any(axis=1)
@@ -73,7 +73,7 @@ def solve_contacts(
     base = np.zeros(size)
     if given is not None:
         base[:n] = given
-    # What is given pushes as the unknowns do, and widens the cones.
+    # Given normal forces act like the unknown ones, and widen the friction cones.
     matrix = felt @ A @ pushes + extra
     z = lemke(matrix, felt @ b + matrix @ base)
     if z is None:

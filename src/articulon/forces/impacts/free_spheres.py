@@ -1,4 +1,4 @@
-"""Whether a model is one of hard spheres: smooth ones that fly freely between impacts."""
+"""Test for models of hard spheres: smooth ones that fly freely between impacts."""
 
 from weakref import WeakKeyDictionary
 
@@ -13,8 +13,8 @@ _SPHERES: WeakKeyDictionary[Model, bool] = WeakKeyDictionary()
 
 
 def only_hard_spheres(model: Model) -> bool:
-    """Whether all that moves are free particles, each a sphere with its site at its place, which nothing but impacts
-    with each other, without friction, and gravity act on."""
+    """Whether all that moves are free particles, each a sphere whose site is at its centre, on which only frictionless
+    impacts with each other and gravity act."""
     if model not in _SPHERES:
         forest, sites, n, law = model.forest, model.sites, model.bodies, impacts_of(model)
         _SPHERES[model] = bool(
@@ -37,5 +37,5 @@ def only_hard_spheres(model: Model) -> bool:
 
 
 def weightless_hard_spheres(model: Model) -> bool:
-    """Whether a model is one of hard spheres that no gravity acts on."""
+    """Whether a model consists of hard spheres without gravity."""
     return only_hard_spheres(model) and not any(isinstance(force, Gravity) for force in model.forces)

@@ -1,9 +1,10 @@
-"""Hard cores of sites: spheres that meet in impacts in place of the repulsion A/r¹² of a pair potential.
+"""Hard cores of sites: spheres with impacts that replace the repulsion A/r¹² of a pair potential.
 
-The core of a pair is as large as its potential: its spheres touch at the distance σ where U = A/r¹² − B/r⁶ + C/r comes
-down to zero from within, beyond which two that come from far away with no speed would not get. For B alone that is
-(A/B)^(1/6), Lennard and Jones's σ. What is left of the potential, −B/r⁶ + C/r, acts outside of it. (S. Guy, 2018,
-section 5.9, names impacts in place of the repulsion as future work; neither a size nor a restitution is given there.)
+The size of a core follows from the pair potential: the spheres touch at the distance σ at which U = A/r¹² − B/r⁶ + C/r
+crosses zero from above, the closest approach of two sites that come from infinity at zero speed. With B alone σ is
+(A/B)^(1/6), as in the Lennard-Jones potential. The remaining potential −B/r⁶ + C/r acts outside the core. (S. Guy,
+2018, section 5.9, names impacts in place of the repulsion as future work; neither a size nor a restitution is given
+there.)
 """
 
 from __future__ import annotations
@@ -25,60 +26,60 @@ class HardCores(NamedTuple):
     """Pairs of sites with hard cores."""
 
     pair: np.ndarray
-    """Two sites each, shape (pairs, 2)."""
+    """Two sites per pair, shape (pairs, 2)."""
     size: np.ndarray
-    """Distance at which they touch [length], shape (pairs,)."""
+    """Distance at which the cores touch [length], shape (pairs,)."""
     restitution: float
-    """e."""
+    """Coefficient of restitution e."""
     resting_speed: float
-    """Approach speed below which they rest, −1 where none does [length/time]."""
+    """Approach speed below which they come to rest, −1 for never [length/time]."""
 
 
 NO_CORES = HardCores(np.zeros((0, 2), dtype=np.int64), np.zeros(0), 0.0, -1.0)
 
 
 def check_core_keys(force: Any) -> None:
-    """Raises ValueError for keys of hard cores that a force of site pairs does not have, or out of bounds."""
+    """Raises ValueError for hard-core keys that are out of bounds or that a force of site pairs does not have."""
     within_one(force.core_restitution)
     if force.repulsion == "soft":
         for key, usual in (("core_restitution", 0.0), ("core_resting_speed", None)):
             if getattr(force, key) != usual:
-                raise ValueError(f"{key}: is of hard cores; set repulsion = 'impact', or leave it out")
+                raise ValueError(f"{key}: applies to hard cores only; set repulsion = 'impact', or leave it out")
 
 
 def core_size(A: float, B: float, C: float) -> float | None:
-    """The distance at which A/r¹² − B/r⁶ + C/r, A > 0, first comes down to zero [length]; None where it never does."""
+    """Distance at which A/r¹² − B/r⁶ + C/r, A > 0, first falls to zero [length]; None if it never does."""
     guesses = [(A / B) ** (1.0 / 6.0)] if B > 0.0 else []
     if C < 0.0:
         guesses.append((A / -C) ** (1.0 / 11.0))
     if not guesses:
         return None
     unit = min(guesses)
-    # f(x) = U r¹²/A with r = x times the unit: 1 at x = 0.
+    # f(x) = U r¹²/A with r = x times the length unit: 1 at x = 0.
     b, c = B * unit**6 / A, C * unit**11 / A
     roots = np.roots([c, 0.0, 0.0, 0.0, 0.0, -b, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     real = roots.real[(abs(roots.imag) < 1e-9 * abs(roots)) & (roots.real > 0.0)]
     if not real.size:
         return None
     x = float(real.min())
-    for _ in range(3):  # to the last digit
+    for _ in range(3):  # to machine precision
         x -= (1.0 - b * x**6 + c * x**11) / (-6.0 * b * x**5 + 11.0 * c * x**10)
     return x * unit if math.isfinite(x) else None
 
 
 def gather_cores(model: Model, laws: Iterable[tuple[int, int, Law]], force: Any, where: str) -> HardCores:
-    """The cores of pairs of sites with the law (A, B, C) of each; a pair may come twice.
+    """Return the hard cores of site pairs with given law (A, B, C); a pair may occur twice.
 
     Raises
     ------
     ModelError
-        Where a repulsion gives no size, nothing repels, or restitution is not in [0, 1].
+        If a repulsion defines no size, if nothing repels, or if the restitution is not in [0, 1].
     """
     check_restitution(float(force.core_restitution), where)
     found: dict[tuple[int, int], float] = {}
     known: dict[Law, float | None] = {}
     for i, j, law in laws:
-        # With parameters by kind σ is declared, whatever the charges.
+        # With parameters by kind σ is declared and does not depend on the charges.
         own = law if force.table else (law[0], law[1], 0.0)
         if own[0] <= 0.0:
             continue
@@ -88,12 +89,12 @@ def gather_cores(model: Model, laws: Iterable[tuple[int, int, Law]], force: Any,
         if size is None:
             one, two = (model.sites.kinds[model.sites.kind[k]] for k in (i, j))
             raise ModelError(
-                f"{where}.repulsion: {one} and {two} repel each other at every distance, which gives a hard core no "
+                f"{where}.repulsion: {one} and {two} repel each other at every distance, which defines no hard-core "
                 "size; give their law an attraction, leave A out, or set repulsion = 'soft'"
             )
         found[min(int(i), int(j)), max(int(i), int(j))] = size
     if not found:
-        raise ModelError(f"{where}.repulsion: no law has an A that hard cores would stand for; set it to 'soft'")
+        raise ModelError(f"{where}.repulsion: no law has a repulsion A for hard cores to replace; set it to 'soft'")
     pairs = sorted(found)
     resting = -1.0 if force.core_resting_speed is None else float(force.core_resting_speed)
     return HardCores(
@@ -107,7 +108,7 @@ def has_cores(model: Model) -> bool:
 
 
 def cores_of(model: Model) -> HardCores:
-    """The hard cores of a model's sites."""
+    """Return the hard cores of a model's sites."""
     for k, force in enumerate(model.forces):
         if getattr(force, "repulsion", "soft") == "impact":
             cores: HardCores = force.hard_cores(model, f"forces[{k}]")
@@ -116,7 +117,7 @@ def cores_of(model: Model) -> HardCores:
 
 
 def core_classes(model: Model, spheres: np.ndarray, cores: HardCores) -> tuple[np.ndarray, np.ndarray]:
-    """Classes of spheres (spheres,), which are sites, and the sizes of their cores (classes, classes)."""
+    """Return the classes of spheres (spheres,), which are sites, and the sizes of their cores (classes, classes)."""
     if not cores.size.size:
         return np.zeros(spheres.size, dtype=np.int64), np.zeros((1, 1))
     sites = model.sites

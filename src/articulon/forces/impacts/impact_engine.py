@@ -1,4 +1,4 @@
-"""The impacts of a model, made ready: tables, scratch and kernels, and how an impact changes the speeds."""
+"""Impacts of a model prepared for evaluation: tables, scratch and kernels, and the change of speeds in an impact."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from articulon.model import Model
 from articulon.model.joints import REVOLUTE
 
 ROUNDING = 1e-13
-"""Normal velocity, over the size of the numbers that it is the sum of, below which there is none."""
+"""Normal velocity, relative to the size of the numbers that it is a sum of, below which it counts as zero."""
 
 
 OVERLAP = 1e-9
-"""Overlap at the start, over the size of the numbers that a gap is the difference of, that is refused: less is what a
-number with nine digits leaves."""
+"""Overlap at the start, relative to the size of the numbers that a gap is a difference of, that is rejected: numbers
+given with nine digits leave less than that."""
 
 
 class Spheres(NamedTuple):
-    """Where what can hit something is, and how it moves."""
+    """Positions and motion of everything that can hit something."""
 
     x: np.ndarray
     """Centres of the spheres [length], shape (spheres, 3)."""
     v: np.ndarray
-    """Their velocities, shape (spheres, 3)."""
+    """Velocities of the centres, shape (spheres, 3)."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
@@ -44,27 +44,27 @@ class Spheres(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Two that meet in a step."""
+    """A contact that closes within a step."""
 
     part: float
-    """Part of the step at which they do, about."""
+    """Approximate fraction of the step at which it closes."""
     contact: np.ndarray
-    """Who they are, shape (1, 2)."""
+    """The contact, shape (1, 2)."""
 
 
 class Rows(NamedTuple):
-    """Contacts and what impulses there do."""
+    """Contacts and their responses to unit impulses."""
 
     normal: np.ndarray
-    """From the second to the first, world frame, shape (n, 3)."""
+    """Normals from the second to the first, world frame, shape (n, 3)."""
     row: np.ndarray
     """J, shape (n per, nu)."""
     jump: np.ndarray
-    """M⁻¹ Jᵀ, a row for each, shape (n per, nu)."""
+    """M⁻¹ Jᵀ, one row for each row of J, shape (n per, nu)."""
 
 
 class ImpactEngine:
-    """The impacts and stops of a model that has some.
+    """Impacts and stops of a model that declares any.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class ImpactEngine:
         self._placed = False
 
     def _kernels(self) -> None:
-        """Asks for what is to be compiled."""
+        """Request the compiled kernels."""
         some, spheres, room = self.spheres(), self.table.link.size, np.zeros((1, 2), dtype=np.int64)
         table, r, nu = self.table, self.response, self.model.nu
         rows = np.zeros((1, nu))
@@ -101,7 +101,7 @@ class ImpactEngine:
 
     @property
     def may_rest(self) -> bool:
-        """Whether any contact may come to rest: one without restitution, or where a resting speed is given."""
+        """Whether any contact may come to rest: one without restitution, or with a resting speed."""
         t = self.table
         return bool(
             (t.restitution == 0.0).any()
@@ -112,12 +112,13 @@ class ImpactEngine:
         )
 
     def spheres(self) -> Spheres:
-        """Arrays for what moves."""
+        """Allocate the arrays for positions and motion."""
         n = self.table.link.size
         return Spheres(np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(self.model.nq), np.zeros(self.model.nu))
 
     def at(self, q: np.ndarray, u: np.ndarray) -> Spheres:
-        """What moves, at coordinates and speeds; later calls for rows and gaps are of the latest one."""
+        """Return positions and motion at the given coordinates and speeds; later calls for rows and gaps refer to the
+        latest ones."""
         if not self._placed:
             self._set_walls(self.table.walls)
             self._placed = True
@@ -128,7 +129,7 @@ class ImpactEngine:
         return found
 
     def touching(self, at: Spheres) -> np.ndarray:
-        """Contacts that are closed, but for rounding, shape (n, 2)."""
+        """Return the contacts that are closed, up to rounding, shape (n, 2)."""
         room = np.zeros((8, 2), dtype=np.int64)
         while True:
             count = self._touching(self.table, at.x, at.q, room)
@@ -137,19 +138,20 @@ class ImpactEngine:
             room = np.zeros((count, 2), dtype=np.int64)
 
     def gaps(self, at: Spheres, contacts: np.ndarray) -> np.ndarray:
-        """Gaps of contacts and the sizes of what they are differences of [length, or angle], shape (n, 2)."""
+        """Gaps of contacts and the sizes of the numbers of which they are differences [length, or angle], shape (n,
+        2)."""
         found = np.zeros((len(contacts), 2))
         self._gaps(self.table, at.x, at.q, contacts, found)
         return found
 
     def deepest(self, at: Spheres, skipped: np.ndarray, least: float = 2.0 * TOUCH) -> np.ndarray | None:
-        """The contact that overlaps most, shape (1, 2), but for some; None where none does by more than ``least`` of
-        the size of the numbers that its gap is the difference of."""
+        """Return the contact that overlaps most, shape (1, 2), other than the given ones; None if none overlaps by more
+        than ``least`` relative to the size of the numbers of which its gap is a difference."""
         found = np.zeros((1, 2), dtype=np.int64)
         return found if self._deepest(self.table, at.x, at.q, skipped, found[0]) > least else None
 
     def check_start(self, q: np.ndarray, u: np.ndarray) -> None:
-        """Raises ModelError, naming the two, where something overlaps, or a joint is beyond a stop, at the start."""
+        """Raises ModelError, naming the pair, if something overlaps or a joint is beyond a stop at the start."""
         at = self.at(q, u)
         found = self.deepest(at, np.zeros((0, 2), dtype=np.int64), OVERLAP)
         if found is None:
@@ -158,29 +160,30 @@ class ImpactEngine:
         units = self.model.units
         if found[0, 0] == STOP:
             raise ModelError(
-                f"{self.name(found[0])} is passed by {gap:.4g} at the start; begin within the limits, or change them"
+                f"{self.name(found[0])} is exceeded by {gap:.4g} at the start; start within the limits, or change them"
             )
         unit = "" if units.length is None else f" {units.symbols[1]}"
         raise ModelError(
-            f"{self.name(found[0])} overlap by {gap:.4g}{unit} at the start, and impacts know no overlap: move them "
+            f"{self.name(found[0])} overlap by {gap:.4g}{unit} at the start, and impacts allow no overlap: move them "
             "apart, or raise excluded_joints where they are on neighbouring bodies"
         )
 
     def first_event(self, start: Spheres, end: Spheres, h: float, skipped: np.ndarray) -> Event | None:
-        """The first contact to close in a step of a length, if any does."""
+        """Return the first contact that closes within a step of a given length, if any."""
         found = np.zeros((1, 2), dtype=np.int64)
         part = float(self._first(self.table, skipped, tuple(start), tuple(end), h, self.ways, found[0]))
         return Event(part, found) if part <= 1.0 else None
 
     def rows(self, at: Spheres, contacts: np.ndarray, per: int = 1) -> Rows:
-        """Rows of contacts at the place that :meth:`at` has been asked for last."""
+        """Return the rows of contacts at the position of the latest call to :meth:`at`."""
         n, nu = len(contacts), self.model.nu
         found = Rows(np.zeros((n, 3)), np.zeros((n * per, nu)), np.zeros((n * per, nu)))
         self._rows(self.response, self.table, at.x, contacts, per, *found)
         return found
 
     def constants(self, contacts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Restitution, friction, and the approach speed below which it rests, of contacts, each of shape (n,)."""
+        """Restitution, friction, and approach speed below which a contact comes to rest, for each contact, each of
+        shape (n,)."""
         table, spheres = self.table, self.table.link.size
         result = np.zeros((3, len(contacts)))
         for k, (a, b) in enumerate(contacts.tolist()):
@@ -196,12 +199,12 @@ class ImpactEngine:
         return result[0], result[1], result[2]
 
     def touch(self, at: Spheres, contacts: np.ndarray, moved: np.ndarray, step: float) -> tuple[Touching, Rows]:
-        """Contacts at an instant as the laws take them."""
+        """Return the contacts at an instant in the form that the impact laws take."""
         e, mu, resting = self.constants(contacts)
         per = 3 if (mu > 0.0).any() else 1
         rows = self.rows(at, contacts, per)
         rounding = ROUNDING * (np.abs(rows.row) @ moved)[::per]
-        if step > 0.0:  # what closes a gap by rounding alone is left, until it is an overlap
+        if step > 0.0:  # a gap that closes by rounding alone is ignored until it is an overlap
             gap, size = self.gaps(at, contacts).T
             rounding = np.where(gap > -0.5 * TOUCH * size, np.maximum(rounding, 0.1 * TOUCH * size / step), rounding)
         return Touching(rows.row @ rows.jump.T, rows.row @ at.u, rounding, e, mu, resting, per), rows
@@ -209,8 +212,9 @@ class ImpactEngine:
     def collide(
         self, at: Spheres, contacts: np.ndarray, moved: np.ndarray, step: float = 0.0
     ) -> tuple[np.ndarray, Outcome] | None:
-        """Speeds (nu,) after the impacts of touching contacts, and what these did; None where none approaches by more
-        than rounding: of speeds of the sizes ``moved`` (nu,), and of gaps in a ``step`` [time]."""
+        """Speeds (nu,) after the impacts of touching contacts, and a record of the impacts; None if no contact
+        approaches by more than rounding, which is judged by the sizes ``moved`` (nu,) of the speeds and by the gaps
+        within a ``step`` [time]."""
         t, rows = self.touch(at, contacts, moved, step)
         if not (t.velocity[t.normal] < -t.rounding).any():
             return None
@@ -220,15 +224,15 @@ class ImpactEngine:
         return at.u + outcome.impulse @ rows.jump, outcome
 
     def press(self, rests: Rests) -> None:
-        """Has these contacts rest in every evaluation from now on."""
+        """Treat these contacts as resting in every evaluation from now on."""
         p, n = self.pressed, len(rests.contact)
         p.total[0], p.jammed[0] = n, 0
         p.contact[:n], p.mode[:n], p.along[:n] = rests
         p.friction[:n] = self.constants(rests.contact)[1]
 
     def press_rows(self, contacts: np.ndarray) -> Pressed:
-        """Normals, J, M⁻¹ Jᵀ and J' u of contacts at the place that :meth:`at` has been asked for last, which are the
-        first of the arrays; no contact rests afterwards."""
+        """Normals, J, M⁻¹ Jᵀ and J' u of contacts at the position of the latest call to :meth:`at`, at the start of the
+        arrays; afterwards no contact rests."""
         n = len(contacts)
         self.press(Rests(contacts, np.zeros(n, dtype=np.int64), np.zeros((n, 3))))
         self._press_rows(self.response, self.table, self.pressed)
@@ -237,22 +241,22 @@ class ImpactEngine:
 
     @staticmethod
     def axes(normal: np.ndarray) -> np.ndarray:
-        """The two directions across a normal, as the kernels take them, shape (2, 3)."""
+        """The two directions across a normal, in the kernels' convention, shape (2, 3)."""
         t = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
         t /= np.linalg.norm(t)
         return np.array([t, np.cross(normal, t)])
 
     def move(self, q: np.ndarray, u: np.ndarray) -> None:
-        """Moves coordinates (nq,) by u (nu,), in place."""
+        """Move coordinates (nq,) by u (nu,), in place."""
         self._move(self.response.forest, q, u)
 
     def is_hinge(self, contact: Any) -> bool:
-        """Whether it is the stop of a joint that turns, whose impulse is one of angular momentum."""
+        """Whether a contact is the stop of a revolute joint, whose impulse is an angular one."""
         a, b = (int(k) for k in contact)
         return a == STOP and int(self.model.kinds[limits_of(self.model)[b].body]) == REVOLUTE
 
     def name(self, contact: Any) -> str:
-        """What two that meet are called."""
+        """Name of the two that meet, for messages."""
         a, b = (int(k) for k in contact)
         if a == STOP:
             return self.named.stops[b]

@@ -1,8 +1,8 @@
-"""Gaps of spheres and stops, and when they close first along the paths of a step.
+"""Gaps of spheres and stops, and the time at which they first close within a step.
 
-Between the two ends of a step a centre is taken to go along the cubic that has its places and velocities there. The
-search is bounded by how far and how curved that cubic can be, so that it passes over nothing, however fast the spheres
-are; it finds which two meet and about when, and the rule's own steps say exactly when.
+Within a step each centre follows the cubic defined by its positions and velocities at the two ends. The search uses
+bounds of the velocity and curvature of that cubic, so that it misses no contact, however fast the spheres are. It finds
+which two meet and approximately when; the integrator's own steps then determine the exact time.
 """
 
 import math
@@ -18,14 +18,15 @@ from articulon.forces.sites.nearest_images import minimum_image
 from articulon.kernels import jit, kernel, routine
 
 DEEPEST = 24
-"""A step is halved so often, at most, to tell whether two meet in it."""
+"""Largest number of bisections of a step in the search for a contact."""
 MOST_LOOKS = 4096
-"""Parts of a step that are looked at, at most; two that go beside each other for long without meeting take many."""
+"""Largest number of parts of a step that are examined; two bodies that move side by side for long without touching need
+many."""
 
 
 @kernel
 def set_walls(walls):
-    """Places walls that stand still."""
+    """Place walls that do not move."""
     place_walls(walls, 0.0)
 
 
@@ -36,7 +37,8 @@ def norm(v):
 
 @jit
 def sphere_states(table, ws, x, v):
-    """Centres (spheres, 3) of the spheres and their velocities, on links that have been placed and moved."""
+    """Compute the centres (spheres, 3) of the spheres and their velocities, for links whose poses and velocities are
+    computed."""
     for s in range(table.link.size):
         i, at, speed = table.link[s], load(table.local, s), (0.0, 0.0, 0.0)
         if i >= 0:
@@ -49,14 +51,14 @@ def sphere_states(table, ws, x, v):
 
 @jit
 def between(table, xa, xb):
-    """The nearest image of xa, less xb."""
+    """Nearest image of xa minus xb."""
     d = sub(xa, xb)
     return minimum_image(table.cell, d[0], d[1], d[2])
 
 
 @routine
 def wall_gap(table, feature, x):
-    """Distance of a point from a feature of a wall, and the unit vector from there to the point."""
+    """Distance of a point from a wall feature, and the unit vector from the feature to the point."""
     w = table.wall_of[feature]
     walls = table.walls
     if walls.shape[w] != MESH:
@@ -68,7 +70,8 @@ def wall_gap(table, feature, x):
 
 @jit
 def reach_of(table, a, b):
-    """Distance of the centres of two spheres that touch: the sum of their radii, or the size of the pair's core."""
+    """Distance between the centres of two spheres that touch: the sum of their radii, or the size of the pair's
+    core."""
     core = table.core_size[table.core[a], table.core[b]]
     return core if core > 0.0 else table.radius[a] + table.radius[b]
 
@@ -83,13 +86,13 @@ def spheres_apart(table, a, b, d):
 
 @jit
 def all_contacts(table):
-    """How many can meet, see :func:`contact_number`."""
+    """Return the number of all possible contacts, see :func:`contact_number`."""
     return table.pair.shape[0] + table.walled[0] * table.wall_of.size + table.stop_speed.size
 
 
 @routine
 def contact_gap(table, x, q, a, b):
-    """Gap, unit vector from the second to the first, and the size of the numbers that the gap is the difference of."""
+    """Gap, unit vector from the second to the first, and size of the numbers of which the gap is a difference."""
     if a == STOP:
         bound, side, at = table.stop[b, 0], table.stop[b, 1], q[table.stop_coordinate[b]]
         return side * (at - bound), (0.0, 0.0, 0.0), table.stop[b, 4]
@@ -104,8 +107,8 @@ def contact_gap(table, x, q, a, b):
 
 @kernel
 def touching(table, x, q, found):
-    """Writes the contacts whose gap is closed, but for rounding, into ``found`` (room, 2); returns how many there are,
-    which may be more than there is room for."""
+    """Write the contacts that are closed, up to rounding, into ``found`` (room, 2). Return their number, which may
+    exceed the capacity."""
     count = 0
     for k in range(all_contacts(table)):
         a, b = contact_number(table, k)
@@ -119,7 +122,7 @@ def touching(table, x, q, found):
 
 @jit
 def contact_number(table, k):
-    """The k-th of all that can meet: pairs of spheres, then spheres and features of walls, then stops."""
+    """The k-th of all possible contacts: pairs of spheres, then spheres and wall features, then stops."""
     pairs, features = table.pair.shape[0], table.wall_of.size
     spheres = table.link.size
     if k < pairs:
@@ -132,15 +135,15 @@ def contact_number(table, k):
 
 @kernel
 def gaps_of(table, x, q, contacts, gaps):
-    """Gaps of some contacts (n, 2), and their sizes, into ``gaps`` (n, 2)."""
+    """Write the gaps of some contacts (n, 2), and their sizes, into ``gaps`` (n, 2)."""
     for k in range(contacts.shape[0]):
         gaps[k, 0], _, gaps[k, 1] = contact_gap(table, x, q, contacts[k, 0], contacts[k, 1])
 
 
 @kernel
 def deepest_overlap(table, x, q, skipped, found):
-    """The largest overlap of all contacts but some (n, 2), over the size that rounding of a gap is measured by; whose
-    it is goes into ``found`` (2,)."""
+    """Largest overlap of all contacts other than some (n, 2), relative to the size that determines the rounding of its
+    gap; the contact is written into ``found`` (2,)."""
     worst = 0.0
     for k in range(all_contacts(table)):
         a, b = contact_number(table, k)
@@ -152,7 +155,7 @@ def deepest_overlap(table, x, q, skipped, found):
 
 @jit
 def cubic(p0, p1, p2, p3, s):
-    """A Bézier cubic at s in [0, 1], and its derivative."""
+    """Evaluate a Bézier cubic and its derivative at s in [0, 1]."""
     r = 1.0 - s
     value = add(add(scale(r * r * r, p0), scale(3.0 * r * r * s, p1)), add(scale(3.0 * r * s * s, p2), scale(s**3, p3)))
     rate = add(add(scale(3.0 * r * r, sub(p1, p0)), scale(6.0 * r * s, sub(p2, p1))), scale(3.0 * s * s, sub(p3, p2)))
@@ -161,8 +164,8 @@ def cubic(p0, p1, p2, p3, s):
 
 @routine
 def gap_on_path(table, a, b, path, s):
-    """Gap at a part s of the step, and its derivative by s. ``path`` is the cubic of what moves: the way between two
-    centres, a centre, or, in the first component, a coordinate."""
+    """Gap at a fraction s of the step, and its derivative by s. ``path`` is the cubic of the moving quantity: the
+    vector between two centres, a centre, or, in the first component, a coordinate."""
     at, rate = cubic(path[0], path[1], path[2], path[3], s)
     if a == STOP:
         return table.stop[b, 1] * (at[0] - table.stop[b, 0]), table.stop[b, 1] * rate[0]
@@ -176,7 +179,7 @@ def gap_on_path(table, a, b, path, s):
 
 @jit
 def path_bounds(table, a, b, path):
-    """How fast the gap can change along the path, and how large its second derivative can be."""
+    """Bounds of the rate of change of the gap along the path, and of its second derivative."""
     fastest = 3.0 * max(norm(sub(path[1], path[0])), norm(sub(path[2], path[1])), norm(sub(path[3], path[2])))
     first = add(sub(path[2], scale(2.0, path[1])), path[0])
     last = add(sub(path[3], scale(2.0, path[2])), path[1])
@@ -184,7 +187,7 @@ def path_bounds(table, a, b, path):
     spheres = table.link.size
     if a == STOP:
         return fastest, bend
-    if b < spheres:  # the centres stay beyond the sum of the radii until the two meet
+    if b < spheres:  # the centres stay apart by at least the sum of the radii until the two meet
         return fastest, bend + fastest * fastest / reach_of(table, a, b)
     w = table.wall_of[b - spheres]
     if table.walls.shape[w] == PLANE or table.walls.shape[w] == INSIDE:
@@ -195,10 +198,10 @@ def path_bounds(table, a, b, path):
 
 @routine
 def first_meeting(table, a, b, path, size, until):
-    """The part of the step at which the gap of a path closes first, at most ``until``; 2 where it does not.
+    """Fraction of the step at which the gap of a path first closes, at most ``until``; 2 if it does not.
 
-    A part of the step is passed over where no path within the bounds can close the gap by more than rounding: where the
-    gap at its ends is more than it can change by, or more than it can sag between them.
+    A part of the step is skipped if no path within the bounds can close the gap there by more than rounding: if the gap
+    at its ends is larger than its largest possible change, or than the largest possible dip between them.
     """
     fastest, bend = path_bounds(table, a, b, path)
     least = -0.5 * TOUCH * size
@@ -228,30 +231,30 @@ def first_meeting(table, a, b, path, size, until):
 
 @jit
 def control_points(x0, v0, x1, v1, h):
-    """Of the cubic with given ends and velocities there over a time h."""
+    """Control points of the cubic with given ends and velocities over a time h."""
     return x0, add(x0, scale(h / 3.0, v0)), sub(x1, scale(h / 3.0, v1)), x1
 
 
 @kernel
-def first_event(table, skipped, start, end, h, ways, found):
-    """:func:`find_first_event` for Python."""
-    return find_first_event(table, skipped, start, end, h, ways, found)
+def first_event(table, skipped, start, end, h, extents, found):
+    """Call :func:`find_first_event` from Python."""
+    return find_first_event(table, skipped, start, end, h, extents, found)
 
 
 @routine
-def find_first_event(table, skipped, start, end, h, ways, found):
-    """The first of all contacts to close in a step of length h, into ``found`` (2,); returns the part of the step at
-    which it does, about, or 2 where none does.
+def find_first_event(table, skipped, start, end, h, extents, found):
+    """Find the first of all contacts to close in a step of length h and write it into ``found`` (2,). Return the
+    approximate fraction of the step at which it closes, or 2 if none does.
 
-    ``start`` and ``end`` are (x, v, q, u) at the two ends; ``skipped`` (n, 2) are contacts that are not looked at;
-    ``ways`` (spheres,) is scratch.
+    ``start`` and ``end`` are (x, v, q, u) at the two ends; ``skipped`` (n, 2) are contacts to ignore; ``extents``
+    (spheres,) is scratch.
     """
     x0, v0, q0, u0 = start
     x1, v1, q1, u1 = end
     spheres, best = table.link.size, 2.0
     for s in range(spheres):
         p = control_points(load(x0, s), load(v0, s), load(x1, s), load(v1, s), h)
-        ways[s] = max(norm(sub(p[1], p[0])), norm(sub(p[2], p[0])), norm(sub(p[3], p[0])))
+        extents[s] = max(norm(sub(p[1], p[0])), norm(sub(p[2], p[0])), norm(sub(p[3], p[0])))
     for k in range(all_contacts(table)):
         a, b = contact_number(table, k)
         if a == STOP:
@@ -262,7 +265,7 @@ def find_first_event(table, skipped, start, end, h, ways, found):
             xa, xb = load(x0, a), load(x0, b)
             d = between(table, xa, xb)
             reach = reach_of(table, a, b)
-            if dot(d, d) > (reach * (1.0 + 2.0 * TOUCH) + ways[a] + ways[b]) ** 2:
+            if dot(d, d) > (reach * (1.0 + 2.0 * TOUCH) + extents[a] + extents[b]) ** 2:
                 continue
             gone = add(d, sub(sub(load(x1, a), xa), sub(load(x1, b), xb)))
             path = control_points(d, sub(load(v0, a), load(v0, b)), gone, sub(load(v1, a), load(v1, b)), h)
@@ -270,7 +273,7 @@ def find_first_event(table, skipped, start, end, h, ways, found):
         else:
             xa = load(x0, a)
             gap, _ = wall_gap(table, b - spheres, xa)
-            if gap > table.radius[a] * (1.0 + 2.0 * TOUCH) + ways[a]:
+            if gap > table.radius[a] * (1.0 + 2.0 * TOUCH) + extents[a]:
                 continue
             path = control_points(xa, load(v0, a), load(x1, a), load(v1, a), h)
             size = table.radius[a] + abs(xa[0]) + abs(xa[1]) + abs(xa[2])
@@ -284,7 +287,7 @@ def find_first_event(table, skipped, start, end, h, ways, found):
 
 @jit
 def is_among(contacts, a, b):
-    """Whether a contact is one of some (n, 2)."""
+    """Whether a contact is in a list (n, 2)."""
     found = False
     for k in range(contacts.shape[0]):
         found = found or (contacts[k, 0] == a and contacts[k, 1] == b)

@@ -1,7 +1,7 @@
-"""Impulses of impacts in the space of contacts: what one law or another makes of normal velocities.
+"""Impulses of impacts in contact space: how each law maps normal velocities to impulses.
 
-Contacts that touch have normal velocities v = J u, negative where they approach, and impulses Λ change them by A Λ,
-with A = J M⁻¹ Jᵀ. What the whole system gains is ΔT = ½ (v⁻ + v⁺)ᵀ Λ, to rounding.
+Contacts that touch have normal velocities v = J u, negative for approach, and impulses Λ change them by A Λ, with A = J
+M⁻¹ Jᵀ. The energy of the whole system changes by ΔT = ½ (v⁻ + v⁺)ᵀ Λ, up to rounding.
 """
 
 from __future__ import annotations
@@ -15,52 +15,52 @@ from articulon.forces.impacts.linear_complementarity import lemke
 from articulon.forces.impacts.single_impact import impact_with_friction
 
 MOST_IN_TURN = 20000
-"""Impacts one after the other at one instant, at most."""
+"""Largest number of successive impacts at one instant."""
 
 
 class Touching(NamedTuple):
-    """Contacts at one instant."""
+    """Contacts that touch at one instant."""
 
     matrix: np.ndarray
     """A, shape (rows, rows)."""
     velocity: np.ndarray
     """v⁻, shape (rows,)."""
     rounding: np.ndarray
-    """What is rounding of v, of each contact, shape (n,)."""
+    """Rounding error of v for each contact, shape (n,)."""
     restitution: np.ndarray
-    """e, shape (n,)."""
+    """Coefficient of restitution e, shape (n,)."""
     friction: np.ndarray
-    """μ, shape (n,)."""
+    """Coefficient of friction μ, shape (n,)."""
     resting: np.ndarray
     """Approach speed below which a contact is inelastic, −1 for none, shape (n,)."""
     per: int
-    """Rows of a contact: 1, or 3 with friction."""
+    """Rows per contact: 1, or 3 with friction."""
 
     @property
     def normal(self) -> slice:
-        """Rows of normals."""
+        """Rows of the normals."""
         return slice(None, None, self.per)
 
 
 class Outcome(NamedTuple):
-    """What impacts do."""
+    """Result of the impacts."""
 
     impulse: np.ndarray
     """Λ, shape (rows,)."""
     largest: float
     """The largest normal impulse of a single impact."""
     largest_of: int
-    """The contact that it was of."""
+    """Contact with the largest normal impulse."""
     impacts: int
-    """Impacts."""
+    """Number of impacts."""
     energy: float
-    """ΔT, at most 0 [energy]."""
+    """Change of the kinetic energy ΔT, at most 0 [energy]."""
     ended: bool
-    """Whether none approaches any more."""
+    """Whether no contact approaches any more."""
 
 
 def in_turn(t: Touching, law: str = "newton") -> Outcome:
-    """One impact after the other by a law, always that which approaches fastest, until none does any more."""
+    """Resolve impacts one at a time by a law, always the contact that approaches fastest, until none approaches."""
     A, v, impulse = t.matrix, t.velocity.copy(), np.zeros(t.velocity.size)
     largest, which, energy = 0.0, 0, 0.0
     for count in range(MOST_IN_TURN):
@@ -86,12 +86,12 @@ def in_turn(t: Touching, law: str = "newton") -> Outcome:
 
 
 def at_once(t: Touching, law: str = "newton") -> Outcome:
-    """All impacts by one linear complementarity problem.
+    """Resolve all impacts by one linear complementarity problem.
 
-    By Newton's law v_n⁺ + e v_n⁻ ≥ 0 ⊥ Λ_n ≥ 0 of what approaches. By Poisson's, one such problem without restitution
-    gives the impulses of compression, and a second one those of restitution, at least e times as large (F. Pfeiffer
-    and C. Glocker 1996, chapter 8). Where that would add energy, as unequal restitutions may, the impulse is the
-    mixture with that of compression which keeps it.
+    Newton's law requires v_n⁺ + e v_n⁻ ≥ 0 ⊥ Λ_n ≥ 0 for all approaching contacts. With Poisson's law, one such problem
+    without restitution gives the impulses of compression, and a second one those of restitution, at least e times as
+    large (F. Pfeiffer and C. Glocker 1996, chapter 8). If that would add energy, which can happen with unequal
+    restitutions, the impulse is the mixture with that of compression that conserves the energy.
     """
     v, e = t.velocity, np.where(-t.velocity[t.normal] < t.resting, 0.0, t.restitution)
     approaches = v[t.normal] < -t.rounding
@@ -118,7 +118,7 @@ def at_once(t: Touching, law: str = "newton") -> Outcome:
 
 
 def _solved(t: Touching, b: np.ndarray, given: np.ndarray) -> np.ndarray | None:
-    """Impulses that leave no approach of what b (rows,) would be without; of them ``given`` (n,) act in any case."""
+    """Impulses that prevent the approach that b (rows,) describes; they include the ``given`` (n,) ones."""
     n = t.friction.size
     if t.per == 1:
         z = lemke(t.matrix, b + t.matrix @ given)
@@ -128,7 +128,7 @@ def _solved(t: Touching, b: np.ndarray, given: np.ndarray) -> np.ndarray | None:
 
 
 def _without_gain(t: Touching, plastic: np.ndarray, full: np.ndarray) -> np.ndarray:
-    """The impulse nearest to ``full`` on the way from ``plastic`` that adds no energy."""
+    """Impulse between ``plastic`` and ``full`` that is nearest to ``full`` and adds no energy."""
     d = full - plastic
     a, b = 0.5 * float(d @ t.matrix @ d), float((t.velocity + t.matrix @ plastic) @ d)
     c = float((t.velocity + 0.5 * t.matrix @ plastic) @ plastic)

@@ -1,6 +1,6 @@
-"""What a run remembers of its impacts: which contacts rest, what has been counted, and how many came close together.
+"""What a run stores about its impacts: resting contacts, counters, and impacts in close succession.
 
-It lies in ``State.rule.history``, as a flat array, so that a checkpoint holds it.
+It is a flat array in ``State.rule.history``, so that checkpoints include it.
 """
 
 from typing import NamedTuple
@@ -12,70 +12,70 @@ from articulon.forces.impacts.impact_tables import MOST_PRESSED, ImpactTable, mo
 
 
 class MemoryPlaces(Columns):
-    """Places of the flat array."""
+    """Entries of the flat array."""
 
     settled: int = 0
-    """1 where what touches has been settled since the latest step; 0 asks for it once more."""
+    """1 if the contacts have been resolved since the latest step; 0 requests it again."""
     impacts: int = 1
-    """Impacts since the start."""
+    """Number of impacts since the start."""
     rests: int = 2
-    """Contacts that have come to rest."""
+    """Number of contacts that have come to rest."""
     lifted: int = 3
-    """Resting contacts that have come apart."""
+    """Number of resting contacts that have come apart."""
     hasty: int = 4
-    """Steps in a row of which each was cut to a small part of the longest."""
+    """Number of successive steps that were each cut to a small fraction of the longest."""
     latest: int = 5
-    """When the latest impact was [time]."""
+    """Time of the latest impact [time]."""
     largest: int = 6
-    """The largest normal impulse [mass velocity], or, of a stop of a hinge, impulse of torque."""
+    """Largest normal impulse [mass velocity], or, for the stop of a revolute joint, angular impulse."""
     largest_at: int = 7
-    """When that was [time]."""
+    """Time of that impulse [time]."""
     largest_of: int = 8
-    """The contact that it was of (2)."""
+    """Contact of that impulse (2)."""
     energy: int = 10
-    """What impacts have done to the kinetic energy, at most 0 [energy]."""
+    """Total change of the kinetic energy by impacts, at most 0 [energy]."""
     longest: int = 11
-    """The longest step that has been taken [time]."""
+    """Longest step so far [time]."""
     level: int = 12
-    """Of steps of one length: how often the latest has been halved."""
+    """For steps of fixed length: how many times the latest one was halved."""
     resting: int = 13
-    """How many contacts rest, and behind it who they are."""
+    """Number of resting contacts, followed by their data."""
     contacts: int = 14
-    """Where these begin."""
+    """Start of these data."""
 
 
 MEMORY = MemoryPlaces()
 
 
 WIDTH = 6
-"""Numbers of a contact that rests: who it is of (2), what it does across its normal, and the direction of its slip."""
+"""Numbers stored per resting contact: the contact (2), its tangential mode, and the direction of its slip."""
 
 
 class Rests(NamedTuple):
-    """Contacts that rest."""
+    """Resting contacts."""
 
     contact: np.ndarray
-    """Shape (n, 2)."""
+    """The contacts, shape (n, 2)."""
     mode: np.ndarray
-    """See ``pressing.SLIDES``, shape (n,)."""
+    """Sticking or sliding, see ``pressing.SLIDES``, shape (n,)."""
     along: np.ndarray
     """Direction of the slip, world frame, shape (n, 3)."""
 
 
 def memory_size(table: ImpactTable) -> int:
-    """Numbers that a run remembers."""
+    """Return the number of values that a run stores."""
     return MEMORY.contacts + WIDTH * min(most_resting(table), MOST_PRESSED)
 
 
 def resting(memory: np.ndarray) -> Rests:
-    """Contacts that rest."""
+    """Return the resting contacts."""
     count = int(memory[MEMORY.resting])
     rows = memory[MEMORY.contacts : MEMORY.contacts + WIDTH * count].reshape(count, WIDTH)
     return Rests(rows[:, :2].astype(np.int64), rows[:, 2].astype(np.int64), rows[:, 3:].copy())
 
 
 def set_resting(memory: np.ndarray, rests: Rests) -> bool:
-    """Remembers which contacts rest; whether there is room for them."""
+    """Store the resting contacts; return whether the capacity suffices."""
     count = len(rests.contact)
     end = MEMORY.contacts + WIDTH * count
     if end > memory.size:
@@ -88,5 +88,5 @@ def set_resting(memory: np.ndarray, rests: Rests) -> bool:
 
 
 def no_rests() -> Rests:
-    """No contact that rests."""
+    """An empty set of resting contacts."""
     return Rests(np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 3)))

@@ -1,4 +1,4 @@
-"""What the kernels of impacts read: spheres on links, pairs that can meet, walls that stand still, and stops."""
+"""Tables that the impact kernels read: spheres on links, pairs that can meet, walls at rest, and stops."""
 
 from typing import NamedTuple
 
@@ -18,37 +18,37 @@ from articulon.model import Model
 from articulon.model.joints import REVOLUTE
 
 STOP = -1
-"""In the place of the first of two spheres: the second is the number of a stop."""
+"""Stands in place of the first sphere of a contact; the second number is then that of a stop."""
 TOUCH = 1e-12
-"""Gap, over the size of the numbers that it is the difference of, below which two touch."""
+"""Gap, relative to the size of the numbers of which it is a difference, below which two touch."""
 MOST_SPHERES = 4000
-"""Every pair of spheres is looked at in every step."""
+"""Largest number of spheres, because every pair is examined in every step."""
 
 MOST_PRESSED = 128
-"""Contacts that rest at a time, at most."""
+"""Largest number of contacts that rest at a time."""
 
 
 class ImpactTable(NamedTuple):
-    """Everything that can hit something. A contact is named by two numbers: the place of a sphere among the spheres,
-    and that of another one, or the number of spheres and the feature of a wall; or ``STOP`` and the number of a stop.
+    """Everything that can hit something. A contact is named by two numbers: the index of a sphere, and that of another
+    one, or the number of spheres plus the feature of a wall; or ``STOP`` and the number of a stop.
     """
 
     link: np.ndarray
     """Link that carries each sphere, −1 for the ground, shape (spheres,)."""
     local: np.ndarray
-    """Its centre there, or in the world [length], shape (spheres, 3)."""
+    """Centre of each sphere in its link's frame, or in the world for the ground [length], shape (spheres, 3)."""
     radius: np.ndarray
-    """[length], shape (spheres,)."""
+    """Radius of each sphere [length], shape (spheres,)."""
     kind: np.ndarray
-    """Number of its kind, −1 for one that only has a hard core, shape (spheres,)."""
+    """Kind of each sphere, −1 for one that only has a hard core, shape (spheres,)."""
     walled: np.ndarray
-    """How many spheres, the first ones, have a radius of their own and meet walls, shape (1,)."""
+    """Number of spheres with a radius of their own, which can hit walls; they come first, shape (1,)."""
     core: np.ndarray
-    """Class of each sphere by which sizes of hard cores differ, shape (spheres,)."""
+    """Class of each sphere for hard cores, shape (spheres,)."""
     core_size: np.ndarray
-    """Distance at which the cores of two classes touch; 0 where there are none [length], shape (classes, classes)."""
+    """Distance at which the cores of two classes touch [length], 0 without cores, shape (classes, classes)."""
     core_constants: np.ndarray
-    """Restitution of hard cores, and the approach speed below which they rest, −1 for none, shape (2,)."""
+    """Restitution of hard cores, and the approach speed below which they come to rest, −1 for never, shape (2,)."""
     pair: np.ndarray
     """Pairs of spheres that can meet, the lower first, shape (pairs, 2)."""
     cell: Cell
@@ -56,42 +56,42 @@ class ImpactTable(NamedTuple):
     walls: Walls
     """The walls, placed."""
     wall_of: np.ndarray
-    """Wall that has each feature, shape (features,)."""
+    """Wall of each feature, shape (features,)."""
     restitution: np.ndarray
-    """e of two kinds, shape (kinds, kinds)."""
+    """Coefficient of restitution e of two kinds, shape (kinds, kinds)."""
     friction: np.ndarray
-    """μ of two kinds, shape (kinds, kinds)."""
+    """Coefficient of friction μ of two kinds, shape (kinds, kinds)."""
     resting: np.ndarray
-    """Approach speed of spheres below which they rest, −1 where none does [length/time], shape (1,)."""
+    """Approach speed below which spheres come to rest, −1 for never [length/time], shape (1,)."""
     stop_coordinate: np.ndarray
     """Coordinate of each stop, shape (stops,)."""
     stop_speed: np.ndarray
-    """Its speed, shape (stops,)."""
+    """Speed of each stop, shape (stops,)."""
     stop_link: np.ndarray
-    """The link that the joint carries, shape (stops,)."""
+    """Link that the joint of each stop carries, shape (stops,)."""
     stop: np.ndarray
-    """Bound, side, restitution, speed below which it rests (−1 for never), and the size that a gap is measured by,
-    shape (stops, 5)."""
+    """Bound, side, restitution, speed below which it comes to rest (−1 for never), and the size by which a gap is
+    measured, shape (stops, 5)."""
 
 
 class Named(NamedTuple):
-    """What contacts are called in messages."""
+    """Names of spheres, walls and stops in messages."""
 
     spheres: np.ndarray
     """Site of each sphere."""
     walls: tuple[str, ...]
-    """What each wall is called."""
+    """Name of each wall."""
     stops: tuple[str, ...]
-    """What each stop is called."""
+    """Name of each stop."""
 
 
 def impact_table(model: Model) -> tuple[ImpactTable, Named]:
-    """The tables of a model that has impacts or joint limits.
+    """Build the tables of a model that has impacts or joint limits.
 
     Raises
     ------
     ModelError
-        Where there are too many spheres.
+        If there are too many spheres.
     """
     law, sites, cores = impacts_of(model), model.sites, cores_of(model)
     spheres = np.flatnonzero(sites.radius > 0.0) if law is not None else np.zeros(0, dtype=np.int64)
@@ -99,8 +99,8 @@ def impact_table(model: Model) -> tuple[ImpactTable, Named]:
     spheres = np.concatenate([spheres, np.setdiff1d(cores.pair, spheres)])
     if spheres.size > MOST_SPHERES:
         raise ModelError(
-            f"impacts: {spheres.size} spheres are more than the {MOST_SPHERES} of which every pair can be looked at in "
-            "every step; take fewer, or contacts"
+            f"impacts: {spheres.size} spheres exceed the limit of {MOST_SPHERES}, because every pair is "
+            "examined in every step; use fewer, or contacts instead of impacts"
         )
     link = model.site_links[spheres].astype(np.int64) if spheres.size else np.zeros(0, dtype=np.int64)
     local = np.zeros((spheres.size, 3))
@@ -149,14 +149,15 @@ def impact_table(model: Model) -> tuple[ImpactTable, Named]:
 
 
 def _stop_row(model: Model, stop: Limit) -> tuple[float, ...]:
-    """A row of ``ImpactTable.stop``."""
+    """Return a row of ``ImpactTable.stop``."""
     lengths = float(np.abs(model.forest.position).max(initial=0.0))
     size = max(abs(stop.bound), 1.0 if int(model.kinds[stop.body]) == REVOLUTE else lengths)
     return stop.bound, stop.side, stop.restitution, stop.resting_speed, size
 
 
 def _pairs(model: Model, spheres: np.ndarray, joints: int, every: np.ndarray, cores: HardCores) -> np.ndarray:
-    """Pairs of spheres that can meet: on bodies more joints apart, and not both on the ground; and hard cores."""
+    """Return the pairs of spheres that can meet: on bodies enough joints apart, and not both on the ground; and hard
+    cores."""
     first, second = np.triu_indices(spheres.size, 1)
     link = model.site_links[spheres]
     meets = link[first] != link[second]
@@ -174,7 +175,7 @@ def _pairs(model: Model, spheres: np.ndarray, joints: int, every: np.ndarray, co
 
 
 def most_resting(table: ImpactTable) -> int:
-    """Contacts that may rest at a time: as many as equal spheres can have, and every stop."""
+    """Largest number of contacts that may rest at a time: the most that equal spheres can have, plus every stop."""
     spheres = table.link.size
     every = len(table.pair) + int(table.walled[0]) * table.wall_of.size
     return min(every, 9 * spheres) + table.stop_speed.size

@@ -1,4 +1,4 @@
-"""What a user says of impacts: restitution and friction of spheres that hit each other and walls in an instant."""
+"""Declaration of impacts: restitution and friction of spheres that hit each other and walls instantaneously."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MOVES = ("velocity", "angular_velocity", "amplitude")
 
 
 class ImpactPair(Declaration):
-    """What differs for a pair of kinds."""
+    """Properties of a pair of kinds."""
 
     kinds: tuple[str, str]
-    """The two kinds: of sites, or the one that a wall names."""
+    """The two kinds: kinds of sites, or a kind that a wall names."""
     restitution: _Restitution | None = None
-    """Coefficient of restitution e, in [0, 1]; that of all by default."""
+    """Coefficient of restitution e, in [0, 1]; the general one by default."""
     friction: _Friction | None = None
-    """Coefficient of Coulomb friction μ; that of all by default."""
+    """Coefficient of Coulomb friction μ; the general one by default."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -38,31 +38,31 @@ class ImpactPair(Declaration):
 
 
 class PairTable(NamedTuple):
-    """Restitution and friction by kinds."""
+    """Restitution and friction by pair of kinds."""
 
     names: tuple[str, ...]
-    """The kinds: of the spheres, then those that only walls have."""
+    """The kinds: those of the spheres, then those that only walls have."""
     restitution: np.ndarray
-    """e of each ordered pair, shape (kinds, kinds)."""
+    """Coefficient of restitution e of each ordered pair, shape (kinds, kinds)."""
     friction: np.ndarray
-    """μ of each, shape (kinds, kinds)."""
+    """Coefficient of friction μ of each ordered pair, shape (kinds, kinds)."""
 
 
 class Impacts(Declaration):
-    """Impacts of spheres with each other and with walls: events that last no time.
+    """Impacts of spheres with each other and with walls: instantaneous events.
 
-    Spheres are the sites with a radius. Where two of them, or one and a wall, come to touch, an impulse along the
-    normal n from the one to the other and, with friction, across it changes the speeds of the whole system at once:
-    u⁺ = u⁻ + M⁻¹ Jᵀ Λ, with J the rows of the contact and the trees and loops moving as one (W. J. Stronge, Impact
-    Mechanics, 2000; F. Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996).
+    Spheres are the sites with a radius. When two spheres, or a sphere and a wall, come into contact, an impulse along
+    the normal n and, with friction, across it changes the speeds of the whole system at once: u⁺ = u⁻ + M⁻¹ Jᵀ Λ. J
+    holds the rows of the contact, and trees and loops respond as one system (W. J. Stronge, Impact Mechanics, 2000; F.
+    Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996).
 
-    - ``newton``: v_n⁺ = −e v_n⁻ of the normal velocity of the two points;
+    - ``newton``: the relative normal velocity of the two points becomes v_n⁺ = −e v_n⁻;
     - ``poisson``: the normal impulse of restitution is e times that of compression;
-    - ``energetic``: the work that the normal impulse gives back is e² times what it took (Stronge 1990).
+    - ``energetic``: the work that the normal impulse returns is e² times the work that it absorbed (Stronge 1990).
 
-    Without friction all three are the same for a single impact. None ever adds energy: with friction, where Newton's or
-    Poisson's law would, the impulse is that of the largest restitution which does not (T. R. Kane and D. A. Levinson,
-    Dynamics, 1985, show how Newton's alone does).
+    Without friction all three agree for a single impact. None ever adds energy: with friction, where Newton's or
+    Poisson's law would, the impulse is that of the largest restitution that does not (T. R. Kane and D. A. Levinson,
+    Dynamics, 1985, show how Newton's law alone adds energy).
     """
 
     is_force: ClassVar[bool] = True
@@ -72,28 +72,28 @@ class Impacts(Declaration):
     friction: _Friction = 0.0
     """Coefficient of Coulomb friction μ."""
     law: Literal["newton", "poisson", "energetic"] = "newton"
-    """What e is the ratio of: velocities, impulses, or the root of works."""
+    """Quantity of which e is a ratio: velocities, impulses, or the square root of works."""
     simultaneous: Literal["sequential", "complementarity"] = "sequential"
-    """Impacts at one instant: one after the other, by the time of contact, until none approaches; or all at once, by
-    one linear complementarity problem."""
+    """Treatment of several impacts at one instant: ``sequential``, the fastest approach first, until no contact
+    approaches; or ``complementarity``, all by one linear complementarity problem."""
     pairs: tuple[ImpactPair, ...] = ()
-    """What differs for a pair of kinds."""
+    """Properties of pairs of kinds that replace the general ones."""
     walls: tuple[AnyWall, ...] = ()
-    """Planes, faces of the box, cylinders and meshes that the spheres hit as well. The ``kind`` of a wall is a kind for
+    """Planes, faces of the box, cylinders and meshes that the spheres also hit. The ``kind`` of a wall is a kind for
     ``pairs``."""
     excluded_joints: Annotated[Whole, Field(ge=0)] = 1
-    """Spheres whose bodies are this many joints apart, or fewer, do not hit each other; those on one body never do."""
+    """Spheres do not hit each other if their bodies are at most this many joints apart; those on one body never do."""
     resting_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """Approach speed below which an impact is inelastic and becomes a resting contact, one that pushes and does not
-    pull, for as long as accelerations press the two together [length/time]; None never rests: a ball that bounces
-    lower and lower then comes to impacts without end, which ends the run with an error."""
+    """Approach speed below which an impact is inelastic and becomes a resting contact, which pushes but does not pull,
+    for as long as accelerations press the two together [length/time]. With None contacts never rest: a bouncing ball
+    then comes to infinitely many impacts, which ends the run with an error."""
 
     @model_validator(mode="after")
     def _in_bounds(self) -> Self:
         within_one(self.restitution)
         if self.law == "energetic" and self.simultaneous == "complementarity":
             raise ValueError(
-                "law: 'energetic' is a law of one contact, and simultaneous = 'complementarity' takes all at once; "
+                "law: 'energetic' applies to one contact, but simultaneous = 'complementarity' solves all at once; "
                 "choose 'newton' or 'poisson', or simultaneous = 'sequential'"
             )
         return self
@@ -105,7 +105,7 @@ class Impacts(Declaration):
             raise ModelError(f"{where}: impacts are declared twice; one declaration holds every pair")
         if any(getattr(force, "kind", None) == "contact" for force in model.forces):
             raise ModelError(
-                f"{where}: the spheres of this model have contacts too, which repel what impacts would let bounce; "
+                f"{where}: the spheres of this model also have contacts, and both would repel them; "
                 "leave out one of the two"
             )
         if not (model.sites.radius > 0.0).any():
@@ -115,7 +115,7 @@ class Impacts(Declaration):
             moving = [key for key in MOVES if any(float(x) != 0.0 for x in getattr(wall, key, ()))]
             if moving:
                 raise ModelError(
-                    f"{where}.walls[{k}].{moving[0]}: walls of impacts stand still; leave it out, or carry a sphere by "
+                    f"{where}.walls[{k}].{moving[0]}: walls of impacts cannot move; leave it out, or carry a sphere by "
                     "a driven body"
                 )
         spheres = int((model.sites.radius > 0.0).sum())
@@ -124,13 +124,13 @@ class Impacts(Declaration):
         self.table(model, where)
 
     def beside(self, source: str, where: str) -> Self:
-        """A copy with the files of its walls found beside a case file; see :meth:`Wall.beside`."""
+        """Return a copy whose wall files are resolved relative to a case file; see :meth:`Wall.beside`."""
         walls = [wall.beside(source, f"{where}.walls[{k}]") for k, wall in enumerate(self.walls)]
         return self.model_copy(update={"walls": tuple(walls)})
 
     def table(self, model: Model, where: str = "impacts") -> PairTable:
-        """Restitution and friction by kinds; raises ModelError for kinds that nothing has, pairs that are given twice
-        and numbers out of bounds."""
+        """Return restitution and friction by kinds; raises ModelError for kinds that nothing has, pairs that are given
+        twice and numbers out of bounds."""
         sites = model.sites
         kinds = [sites.kinds[k] for k in np.unique(sites.kind[sites.radius > 0.0]).tolist()]
         names = tuple(dict.fromkeys([*kinds, *(wall.kind for wall in self.walls)]))
@@ -158,19 +158,17 @@ class Impacts(Declaration):
 
 
 def within_one(restitution: Quantity | None) -> None:
-    """Raises ValueError, naming the key, where a restitution that is a number is not in [0, 1]."""
+    """Raises ValueError, naming the key, if a restitution given as a number is not in [0, 1]."""
     if isinstance(restitution, int | float) and not 0.0 <= restitution <= 1.0:
-        raise ValueError(f"restitution: {restitution:g} is not in [0, 1]: an impact gives back at most what it took")
+        raise ValueError(f"restitution: {restitution:g} is not in [0, 1]: an impact cannot add energy")
 
 
 def check_restitution(restitution: float, where: str) -> None:
-    """Raises ModelError where a restitution is not in [0, 1], whatever it was written as."""
+    """Raises ModelError if a restitution is not in [0, 1], in whatever form it was given."""
     if not 0.0 <= restitution <= 1.0:
-        raise ModelError(
-            f"{where}.restitution: {restitution:g} is not in [0, 1]: an impact gives back at most what it took"
-        )
+        raise ModelError(f"{where}.restitution: {restitution:g} is not in [0, 1]: an impact cannot add energy")
 
 
 def impacts_of(model: Model) -> Impacts | None:
-    """The declared impacts of a model, if there are any."""
+    """Return the declared impacts of a model, if any."""
     return next((force for force in model.forces if isinstance(force, Impacts)), None)

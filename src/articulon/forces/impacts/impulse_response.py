@@ -1,8 +1,8 @@
-"""What a unit impulse at a contact does to the speeds of the whole system: rows of J, and M⁻¹ Jᵀ by the recursion.
+"""Response of all speeds to a unit impulse at a contact: rows of J, and M⁻¹ Jᵀ by the recursion.
 
-The links are placed, and an impulse is a wrench on one link and its opposite on another, or a torque or force on one
-speed. The articulated-body recursion at rest turns it into the jump of all speeds, in O(n); where loops bind the model,
-with the impulses of these.
+For links at given poses, an impulse is a wrench on one link and its opposite on another, or a torque or force on one
+speed. The articulated-body recursion at rest converts it into the jump of all speeds, in O(n); if loops constrain the
+model, with their constraint impulses.
 """
 
 from typing import Any, NamedTuple
@@ -11,10 +11,11 @@ import numpy as np
 
 from articulon.algebra.vectors import add, copy_into, cross, load, scale, store, sub
 from articulon.dynamics import motion_passes
-from articulon.dynamics.armatures import armature_arrays, solve_with_armatures, with_armatures
+from articulon.dynamics.armatures import adding_armatures, open_solution, solve_with_armatures
+from articulon.dynamics.damped_articulated import joint_dampings
 from articulon.dynamics.kinematics import drift
 from articulon.dynamics.loops.conditions import loop_scratch
-from articulon.dynamics.loops.loop_passes import BARE, solving_with_loops
+from articulon.dynamics.loops.loop_passes import solving_with_loops
 from articulon.dynamics.newton_euler import project
 from articulon.forces.impacts.impact_geometry import contact_gap, norm, sphere_states
 from articulon.forces.impacts.impact_tables import STOP
@@ -24,34 +25,36 @@ from articulon.passes import Program, run
 
 
 class Response(NamedTuple):
-    """What finds responses, for kernels."""
+    """Programs and arrays that compute responses, for kernels."""
 
     place: np.ndarray
-    """Code of the program that places and moves the links at ``q`` and ``u``."""
+    """Code of the program that computes poses and velocities of the links at ``q`` and ``u``."""
     solve: np.ndarray
-    """Code of the program that finds ``jump`` of ``tau`` and ``wrench`` at links that have been placed."""
+    """Code of the program that computes ``jump`` from ``tau`` and ``wrench``, for links whose poses are computed."""
     forest: Forest
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
     """Speeds, shape (nu,)."""
     ws: Workspace
-    """The links there."""
+    """Workspace of the links at ``q`` and ``u``."""
     tau: np.ndarray
     """Impulses on joints, shape (nu,)."""
     wrench: np.ndarray
     """Impulses on links and their moments about the links' origins, world axes, shape (links, 6)."""
     jump: np.ndarray
-    """What they do to the speeds, shape (nu,)."""
+    """Resulting jump of the speeds, shape (nu,)."""
     force: np.ndarray
     """Scratch, shape (links, 6)."""
 
 
 def response(
-    model: Model, inertias: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    model: Model,
+    inertias: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+    diagonal: np.ndarray | None = None,
 ) -> tuple[Response, tuple[Program, ...]]:
-    """The response of a model, and its programs, which are to be kept; ``inertias`` are those of its links, mass, first
-    moment and inertia, where they are not the model's own."""
+    """Return the response of a model, and its programs, which the caller must keep alive. ``inertias`` (mass, first
+    moment and inertia of the links) replace the model's own; ``diagonal`` (nu,) is added to that of its mass matrix."""
     forest, loops, motions = kernel_tables(model)
     links, nu = forest.mass.size, model.nu
     q, u, tau, jump = np.zeros(model.nq), np.zeros(nu), np.zeros(nu), np.zeros(nu)
@@ -59,23 +62,24 @@ def response(
     still = ws._replace(twist=np.zeros((links, 6)), bias=np.zeros((links, 6)))
     place = Program([motion_passes.place_links.bind(forest, q, ws), motion_passes.move_links.bind(forest, u, ws)])
     loads: Any = (tau, wrench, np.zeros(3), np.ones(1))
-    armatures = None if model.armature is None else armature_arrays(model.armature, tau)
-    if loops.kind.size:  # motions that are given stay unevaluated: at rest they ask for no jump
+    if inertias is not None:
+        mass, moment, inertia = inertias
+        forest = forest._replace(mass=mass, moment=moment, inertia=inertia)
+    if loops.kind.size:  # driven motions are not evaluated: at rest they require no jump
         arrays = loop_scratch(forest, loops, motions, nu)
-        adding = BARE if armatures is None else with_armatures(armatures)
-        solve = Program(solving_with_loops(forest, loops, loads, still, arrays, jump, adding))
-    elif armatures is not None:
-        solve = Program([solve_with_armatures.bind(forest, *loads, still, armatures, jump, still.gathered[:0])])
+        solve = Program(solving_with_loops(forest, loops, loads, still, arrays, jump, adding_armatures(model, tau)))
+    elif diagonal is not None:
+        added = joint_dampings(nu)._replace(diagonal=diagonal)
+        solve = Program([solve_with_armatures.bind(forest, *loads, still, added, jump, still.gathered[:0])])
     else:
-        inertias = (forest.mass, forest.moment, forest.inertia) if inertias is None else inertias
-        solve = Program([motion_passes.solve.bind(forest, *inertias, *loads, still, jump)])
+        solve = Program([open_solution(model, forest, loads, still, jump)])
     found = Response(place.code, solve.code, forest, q, u, ws, tau, wrench, jump, np.zeros((links, 6)))
     return found, (place, solve)
 
 
 @jit
 def push(r, link, at, f):
-    """Adds an impulse f at a point of the world to a link."""
+    """Add an impulse f at a point of the world to a link."""
     if link >= 0:
         moment = cross(sub(at, load(r.ws.position, link)), f)
         for k in range(3):
@@ -85,7 +89,7 @@ def push(r, link, at, f):
 
 @jit
 def clear(r):
-    """No impulses."""
+    """Clear all impulses."""
     for k in range(r.tau.size):
         r.tau[k] = 0.0
     for i in range(r.wrench.shape[0]):
@@ -95,10 +99,11 @@ def clear(r):
 
 @routine
 def unit_row(r, table, a, b, at, xb, direction, row, jump):
-    """The row of J and of M⁻¹ Jᵀ of a contact in a direction, into ``row`` and ``jump`` (nu,), at placed links.
+    """Compute the rows of J and of M⁻¹ Jᵀ of a contact in a direction, into ``row`` and ``jump`` (nu,), for links whose
+    poses are computed.
 
-    ``at`` is where it acts on the first; ``xb`` is the same point as the second has it, of which an image may be what
-    the first meets.
+    ``at`` is the point where it acts on the first; ``xb`` is the same point for the second, which may differ by a
+    period if the first meets an image.
     """
     clear(r)
     if a == STOP:
@@ -119,15 +124,15 @@ def unit_row(r, table, a, b, at, xb, direction, row, jump):
 
 @kernel
 def locate(r, table, x, v):
-    """Places and moves the links at the coordinates and speeds of ``r``, and finds the centres of the spheres and their
-    velocities (spheres, 3)."""
+    """Compute poses and velocities of the links at the coordinates and speeds of ``r``, and the centres and velocities
+    of the spheres (spheres, 3)."""
     run(r.place)
     sphere_states(table, r.ws, x, v)
 
 
 @jit
 def across(n):
-    """A unit vector across another, about the axis of the world that is farthest from it."""
+    """A unit vector perpendicular to another, from the world axis that is farthest from it."""
     a, b, c = abs(n[0]), abs(n[1]), abs(n[2])
     e = (1.0, 0.0, 0.0) if a <= b and a <= c else (0.0, 1.0, 0.0) if b <= c else (0.0, 0.0, 1.0)
     t = cross(n, e)
@@ -136,10 +141,10 @@ def across(n):
 
 @kernel
 def contact_rows(r, table, x, contacts, per, normal, rows, jumps):
-    """Rows of J and of M⁻¹ Jᵀ of some contacts (n, 2), whose links ``locate`` has placed: ``per`` for each, 1 for the
-    normal or 3 for it and two directions across, into ``rows`` and ``jumps`` (n per, nu); and the normals (n, 3).
+    """Compute rows of J and of M⁻¹ Jᵀ of some contacts (n, 2), after ``locate``: ``per`` for each, 1 for the normal or
+    3 for it and two directions across, into ``rows`` and ``jumps`` (n per, nu); and the normals (n, 3).
 
-    A stop has nothing across, and zeros there.
+    A stop has no directions across; its rows there are zero.
     """
     for k in range(contacts.shape[0]):
         a, b = contacts[k, 0], contacts[k, 1]
@@ -167,5 +172,5 @@ def contact_rows(r, table, x, contacts, per, normal, rows, jumps):
 
 @kernel
 def move_coordinates(forest, q, u):
-    """Moves coordinates (nq,) by u (nu,)."""
+    """Move coordinates (nq,) by u (nu,)."""
     drift(forest, q, u, 1.0)

@@ -1,7 +1,8 @@
-"""What a user says of the stops of joints: how far a coordinate may go, and with what restitution it comes back."""
+"""Declaration of joint stops: the range of a coordinate, and the restitution at its ends."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import model_validator
@@ -22,44 +23,49 @@ class Limit(NamedTuple):
     """One stop of a joint."""
 
     body: int
-    """The body that the joint carries."""
+    """Body that the joint carries."""
     coordinate: int
-    """Of the model's coordinates."""
+    """Index in the model's coordinates."""
     speed: int
-    """Of the model's speeds."""
+    """Index in the model's speeds."""
     bound: float
-    """Where it stops [angle or length]."""
+    """Position of the stop [angle or length]."""
     side: float
     """1 for a lower limit, −1 for an upper one: the gap is side (q − bound)."""
     restitution: float
-    """e."""
+    """Coefficient of restitution e."""
     resting_speed: float
-    """Speed below which it rests there [angular speed or speed]; −1 where it never does."""
+    """Speed below which it comes to rest there [angular speed or speed]; −1 for never."""
 
 
 class JointLimits(Declaration):
-    """Stops of revolute and prismatic joints: q ≥ lower and q ≤ upper, met in an instant with a restitution.
+    """Stops of revolute and prismatic joints: q ≥ lower and q ≤ upper, met instantaneously with a restitution.
 
-    Limits are one number for each of the named bodies, those that the joints carry; a name that ends in ``*`` stands
-    for all that begin so, and of two entries for a body the later counts. An angle has no turns taken off: limits of
-    −400 and 400 degrees allow more than a turn to each side. Several impacts at once follow the law that ``impacts``
-    says, where a model has them too, and are sequential otherwise.
+    Limits are one number for each named body, the one that the joint carries. A name that ends in ``*`` stands for all
+    that begin so, and of two entries for a body the later counts. Angles are not wrapped: limits of −400 and 400
+    degrees allow more than one turn to each side. Several simultaneous impacts follow the law declared in ``impacts``,
+    if the model has them, and are sequential otherwise.
     """
 
     is_force: ClassVar[bool] = True
     on_joints: ClassVar[bool] = True
+    foreign: ClassVar[Mapping[str, str]] = {
+        "friction": "a stop meets the one coordinate of a hinge or a slide, and nothing slides across it: leave it "
+        "out, and give the joint a joint-friction if its bearing rubs"
+    }
     kind: Literal["joint-limits"] = "joint-limits"
     lower: dict[BodyName, Quantity] = {}
-    """Least coordinate by body [angle or length]."""
+    """Smallest coordinate by body [angle or length]."""
     upper: dict[BodyName, Quantity] = {}
     """Largest coordinate by body [angle or length]."""
     restitution: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 1.0
-    """e, in [0, 1], of the joint's speed."""
+    """Coefficient of restitution e of the joint's speed, in [0, 1]."""
     rotational_resting_speed: Annotated[Quantity | None, Dimension("angular_velocity", minimum=0)] = None
-    """Speed of a revolute joint below which it meets a stop without coming back, and then rests on it for as long as
+    """Speed of a revolute joint below which it meets a stop without rebound, and then rests on it for as long as
     accelerations press it there [angular speed]; None never rests."""
     translational_resting_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """The same of a prismatic joint [speed]."""
+    """Speed of a prismatic joint below which it meets a stop without rebound, and then rests on it in the same way
+    [speed]; None never rests."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -69,20 +75,20 @@ class JointLimits(Declaration):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for bodies that do not exist or whose joints can have no limits, limits that leave no room
-        and numbers out of bounds."""
+        """Raises ModelError for bodies that do not exist, joints that cannot have limits, empty ranges and numbers out
+        of bounds."""
         self.limits(model, where)
 
     def limits(self, model: Model, where: str = "joint-limits") -> list[Limit]:
-        """The stops, those of lower limits first, each in the order of the bodies."""
+        """Return the stops, lower limits first, each in the order of the bodies."""
         check_restitution(float(self.restitution), where)
         bounds = {key: self._by_body(model, getattr(self, key), f"{where}.{key}") for key in ("lower", "upper")}
         for body, low in bounds["lower"].items():
             high = bounds["upper"].get(body)
             if high is not None and not low < high:
                 raise ModelError(
-                    f"{where}.upper: the joint of '{model.names[body]}' has no room between {low:g} and {high:g}; the "
-                    "upper limit must be the larger one"
+                    f"{where}.upper: the joint of '{model.names[body]}' has no range between {low:g} and {high:g}; the "
+                    "upper limit must be larger"
                 )
         found: list[Limit] = []
         for key, side in (("lower", 1.0), ("upper", -1.0)):
@@ -110,7 +116,7 @@ class JointLimits(Declaration):
 
 
 def limits_of(model: Model) -> list[Limit]:
-    """All stops of a model, in the order of their declarations."""
+    """Return all stops of a model, in the order of their declarations."""
     found: list[Limit] = []
     for k, force in enumerate(model.forces):
         if isinstance(force, JointLimits):
@@ -119,7 +125,7 @@ def limits_of(model: Model) -> list[Limit]:
 
 
 def has_impacts(model: Model) -> bool:
-    """Whether anything of a model meets something in an instant: spheres, hard cores, or joints their stops."""
+    """Whether a model has any instantaneous impacts: of spheres, hard cores, or joints with their stops."""
     return (
         impacts_of(model) is not None
         or has_cores(model)

@@ -6,17 +6,19 @@ R. W. Cottle, J.-S. Pang and R. E. Stone, The Linear Complementarity Problem, 19
 import numpy as np
 
 TINY = 1e-11
-"""Of a pivot, over the largest number of its column, and of a number of q, over the largest: none."""
+"""Magnitude below which a pivot, relative to the largest number of its column, or a number of q, relative to the
+largest, counts as zero."""
 PERTURBED = 1e-7
-"""What is added to q, over its largest number, so that no two rows ever tie: bodies on four feet do nothing but tie."""
+"""Perturbation of q, relative to its largest number, that prevents ties between rows: a body on four feet has ties
+only."""
 GOLDEN = 0.6180339887498949
 
 
 def lemke(M: np.ndarray, q: np.ndarray) -> np.ndarray | None:
-    """z (n,), or None where the method ends on a ray: there is no solution that it could find.
+    """Return z (n,), or None if the method ends on a ray, that is, without finding a solution.
 
-    The way through the bases is that of a q which is a little larger, row by row by other amounts; the numbers are
-    those of q itself.
+    The pivots are those of a slightly larger q, perturbed by a different amount in each row; the result is that of q
+    itself.
     """
     n = q.size
     if n == 0 or q.min() >= -TINY * float(np.abs(q).max()):
@@ -25,7 +27,7 @@ def lemke(M: np.ndarray, q: np.ndarray) -> np.ndarray | None:
     least = TINY * float(np.abs(M).max())
     d = np.where(diagonal > least, 1.0 / np.sqrt(np.maximum(diagonal, least)), np.sqrt(float(diagonal.max())))
     scaled = d * q
-    # Columns: w, z, the artificial z₀, q and what it is taken for.
+    # Columns: w, z, the artificial z₀, q and the perturbed q.
     table = np.zeros((n, 2 * n + 3))
     table[:, :n] = np.eye(n)
     table[:, n : 2 * n] = -(d[:, None] * M * d[None, :])
@@ -55,7 +57,7 @@ def lemke(M: np.ndarray, q: np.ndarray) -> np.ndarray | None:
 
 
 def _polished(M: np.ndarray, q: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """z without the rounding of the way to it, where its rows are independent."""
+    """Recompute z without the rounding errors of the pivoting, if its rows are independent."""
     held = z > 0.0
     try:
         better = np.linalg.solve(M[np.ix_(held, held)], -q[held])

@@ -1,8 +1,8 @@
-"""Contacts that rest: unilateral constraints, whose forces hold gaps closed while the equations of motion are solved.
+"""Resting contacts: unilateral constraints whose forces keep gaps closed while the equations of motion are solved.
 
-A resting contact has a normal force λ along n. With friction it slides, against a force μ λ along its slip, or sticks,
-by a force across the normal that keeps its slip at zero. The forces follow from the accelerations J u' + J' u of the
-gaps and slips, which they make zero; λ of one that slides acts along n − μ s, s being the direction of the slip
+A resting contact has a normal force λ along n. With friction it either slides, with a force μ λ against its slip, or
+sticks, with a force across the normal that keeps its slip at zero. The forces follow from the accelerations J u' + J' u
+of the gaps and slips, which they make zero; λ of a sliding contact acts along n − μ s, with s the direction of the slip
 (F. Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996, chapter 5).
 """
 
@@ -37,32 +37,32 @@ from articulon.model.state import CONTACT
 from articulon.passes import pass_of, run
 
 SLIDES, STICKS = 0, 1
-"""What a resting contact does across its normal; one without friction slides."""
+"""Tangential modes of a resting contact; one without friction slides."""
 SMALLEST = 1e-11
-"""A pivot below this part of the largest is none: the row follows from others."""
+"""A pivot below this fraction of the largest counts as zero: the row depends on others."""
 
 
 class Pressed(NamedTuple):
-    """Contacts that rest, and the scratch of their forces."""
+    """Resting contacts, and the scratch for their forces."""
 
     total: np.ndarray
-    """How many there are, shape (1,)."""
+    """Number of resting contacts, shape (1,)."""
     contact: np.ndarray
-    """Who they are, shape (room, 2)."""
+    """The contacts, shape (room, 2)."""
     mode: np.ndarray
     """``SLIDES`` or ``STICKS``, shape (room,)."""
     along: np.ndarray
-    """Direction of the slip where it is too slow to have one, world frame, shape (room, 3)."""
+    """Direction of the slip where its speed is too small to define one, world frame, shape (room, 3)."""
     friction: np.ndarray
-    """μ, shape (room,)."""
+    """Coefficient of friction μ, shape (room,)."""
     force: np.ndarray
-    """Along the normal and two directions across, at the latest evaluation, shape (room, 3)."""
+    """Force along the normal and two directions across it, at the latest evaluation, shape (room, 3)."""
     slip: np.ndarray
-    """Velocity along these, shape (room, 3)."""
+    """Velocity along these directions, shape (room, 3)."""
     jammed: np.ndarray
-    """1 + the number of a contact whose force along n − μ s does not part the two; 0 for none, shape (1,)."""
+    """1 + the number of a contact whose force along n − μ s does not push the two apart; 0 for none, shape (1,)."""
     normal: np.ndarray
-    """Shape (room, 3)."""
+    """Unit normals, shape (room, 3)."""
     gamma: np.ndarray
     """J' u, shape (3 room,)."""
     row: np.ndarray
@@ -70,11 +70,11 @@ class Pressed(NamedTuple):
     jump: np.ndarray
     """M⁻¹ Jᵀ, shape (3 room, nu)."""
     column: np.ndarray
-    """M⁻¹ times the forces of the unknowns, shape (3 room, nu)."""
+    """M⁻¹ times the force direction of each unknown, shape (3 room, nu)."""
     number: np.ndarray
-    """Rows of the unknowns, shape (3 room,)."""
+    """Row number of each unknown, shape (3 room,)."""
     matrix: np.ndarray
-    """Of the unknowns, shape (3 room, 3 room)."""
+    """Matrix of the unknowns, shape (3 room, 3 room)."""
     right: np.ndarray
     """Right-hand side, then the solution, shape (3 room,)."""
     order: np.ndarray
@@ -82,11 +82,11 @@ class Pressed(NamedTuple):
     x: np.ndarray
     """Centres of the spheres, shape (spheres, 3)."""
     v: np.ndarray
-    """Their velocities, shape (spheres, 3)."""
+    """Velocities of the centres, shape (spheres, 3)."""
 
 
 def pressed_contacts(table: ImpactTable, nu: int) -> Pressed:
-    """Room for what may rest at a time; nothing does."""
+    """Allocate the largest number of contacts that may rest at a time; none of them rests."""
     room, spheres = min(most_resting(table), MOST_PRESSED), table.link.size
     numbers = np.zeros((2, 3 * room), dtype=np.int64)
     return Pressed(
@@ -114,8 +114,8 @@ def pressed_contacts(table: ImpactTable, nu: int) -> Pressed:
 
 @jit
 def drawn(table, r, s):
-    """Acceleration of a sphere's centre and angular acceleration of its link while the joints' speeds do not change,
-    and the angular velocity of the link."""
+    """Acceleration of a sphere's centre and angular acceleration of its link at constant joint speeds, and the angular
+    velocity of the link."""
     i = table.link[s]
     if i < 0:
         return ZERO, ZERO, ZERO
@@ -127,7 +127,7 @@ def drawn(table, r, s):
 
 @jit
 def about(axis, v, n, distance):
-    """How fast the unit vector n turns that points from an axis, a unit vector or zero for a point, to a place at a
+    """Rate of change of the unit vector n that points from an axis (a unit vector, or zero for a point) to a point at a
     distance from it that moves with v."""
     swept = sub(v, add(scale(dot(axis, v), axis), scale(dot(n, v), n)))
     return scale(1.0 / distance, swept)
@@ -135,7 +135,7 @@ def about(axis, v, n, distance):
 
 @routine
 def normal_rate(table, feature, x, v, n, gap):
-    """How fast the normal of a feature of a wall turns at a point at the distance ``gap`` that moves with v."""
+    """Rate of change of the normal of a wall feature at a point at the distance ``gap`` that moves with v."""
     w = table.wall_of[feature]
     walls = table.walls
     shape = walls.shape[w]
@@ -160,7 +160,7 @@ def normal_rate(table, feature, x, v, n, gap):
 
 @routine
 def press_rows(r, table, p):
-    """Normals, J, M⁻¹ Jᵀ and J' u of the contacts that rest, at the coordinates and speeds of ``r``."""
+    """Compute normals, J, M⁻¹ Jᵀ and J' u of the resting contacts, at the coordinates and speeds of ``r``."""
     run(r.place)
     sphere_states(table, r.ws, p.x, p.v)
     accelerate_at_constant_speeds(r.forest, r.ws)
@@ -215,19 +215,19 @@ def press_rows(r, table, p):
 
 @kernel
 def find_press_rows(r, table, p):
-    """The same for Python."""
+    """Call ``press_rows`` from Python."""
     press_rows(r, table, p)
 
 
 @jit
 def slip_direction(p, k):
-    """Direction of the slip in the two directions across: that of its velocity, or the one that it sets out in."""
+    """Direction of the slip in the two directions across: that of its velocity, or that in which it starts."""
     n = load(p.normal, k)
     t = across(n)
     s1, s2 = p.slip[k, 1], p.slip[k, 2]
     g1, g2 = dot(load(p.along, k), t), dot(load(p.along, k), cross(n, t))
     size = (s1 * s1 + s2 * s2) ** 0.5
-    if not s1 * g1 + s2 * g2 > 0.0:  # a step that goes beyond the end of the slip is taken again, to just there
+    if not s1 * g1 + s2 * g2 > 0.0:  # a step beyond the end of the slip is repeated, up to that end
         s1, s2, size = g1, g2, (g1 * g1 + g2 * g2) ** 0.5
     if size > 0.0:
         return s1 / size, s2 / size
@@ -236,7 +236,7 @@ def slip_direction(p, k):
 
 @jit
 def product(a, i, b):
-    """Row i of a times b."""
+    """Product of row i of a with b."""
     total = 0.0
     for k in range(b.size):
         total += a[i, k] * b[k]
@@ -245,7 +245,7 @@ def product(a, i, b):
 
 @routine
 def solve_pivoted(A, b, order, m):
-    """Solves A x = b in place, by elimination with complete pivoting; unknowns that follow from others stay zero."""
+    """Solve A x = b in place by elimination with complete pivoting; unknowns that depend on others stay zero."""
     for k in range(m):
         order[k] = k
     first = 0.0
@@ -290,9 +290,9 @@ def solve_pivoted(A, b, order, m):
 
 @pass_of
 def press(r, table, p, q, u, udot, power):
-    """Adds to accelerations what resting contacts do, and books their power.
+    """Add the accelerations that resting contacts cause, and book their power.
 
-    Their forces stay in ``p.force``.
+    The forces are left in ``p.force``.
     """
     power[CONTACT] = 0.0
     count, m = p.total[0], 0

@@ -1,4 +1,4 @@
-"""Which contacts rest: by their accelerations, one complementarity problem; and how they are kept closed."""
+"""Selection of the resting contacts from accelerations, by one complementarity problem, and their projection."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from articulon.model import State
 from articulon.model.state import CONTACT
 
 SLOW = 1e-10
-"""Slip, over the size of the numbers that it is the sum of, below which there is none."""
+"""Slip, relative to the size of the numbers that it is a sum of, below which it counts as zero."""
 GIVES = 1e-9
-"""Part of the largest force by which a contact may pull, or stick too hard, before that is more than rounding."""
+"""Fraction of the largest force by which a contact may pull, or exceed its friction cone, as rounding."""
 MOST_PROJECTIONS = 4
 REDUNDANT = 1e-11
 
@@ -28,12 +28,12 @@ def chosen(
     slow: np.ndarray,
     moved: np.ndarray,
 ) -> tuple[Rests, Rests] | None:
-    """Of contacts whose gap is closed and does not open, those that rest, under accelerations that are ``free`` (nu,)
-    of all contact forces; None where with friction no forces are found (P. Painlevé's paradox). The second of the two
-    has those as sticking that do not slip yet, whose slip is to be none.
+    """Select the resting contacts among those that are closed and do not open, for the accelerations ``free`` (nu,)
+    without contact forces; None if with friction no forces are found (P. Painlevé's paradox). The second return value
+    counts contacts that do not slip yet, and whose slip shall stay zero, as sticking.
 
-    ``stuck`` (n,) are those that have stuck before, ``slow`` (n,) speeds below which there is no slip, and ``moved``
-    (nu,) sizes of the numbers that speeds round like.
+    ``stuck`` (n,) marks contacts that stuck before, ``slow`` (n,) gives speeds below which there is no slip, and
+    ``moved`` (nu,) the sizes of the numbers that determine the rounding of speeds.
     """
     p, n = engine.press_rows(contacts), len(contacts)
     rows = np.arange(3 * n)
@@ -67,7 +67,7 @@ def _resting(
     least = 1e-12 * float(np.abs(force[:, 0]).max(initial=0.0))
     held = force[:, 0] > least
     mode = np.where((mu > 0.0) & ~solved.slips, STICKS, SLIDES)
-    # What begins to slip goes against the force that could not hold it.
+    # The force of a contact that begins to slip opposes the slip that it could not hold.
     sizes = np.linalg.norm(force[:, 1:], axis=1)
     against = -force[:, 1:] / np.where(sizes > 0.0, sizes, 1.0)[:, None]
     along = np.where(moving[:, None], ways, against)
@@ -79,11 +79,12 @@ def _resting(
 
 
 def margin(engine: ImpactEngine, u: np.ndarray) -> float:
-    """What is left to contacts that rest until one pulls, slips or slips the other way, after an evaluation at
-    speeds u (nu,); negative, beyond rounding, where one does.
+    """Margin of the resting contacts until one pulls, slips or reverses its slip, after an evaluation at speeds u
+    (nu,); negative, beyond rounding, if one does.
 
-    Where more contacts rest than are needed, the forces of each are not determined, and it is asked whether there are
-    any that neither pull nor leave the cones of friction: the least error of accelerations that these leave.
+    If more contacts rest than are needed, the individual forces are not determined. The margin then tells whether
+    forces exist that neither pull nor leave the friction cones: it follows from the smallest error of accelerations
+    that such forces leave.
     """
     p, n = engine.pressed, int(engine.pressed.total[0])
     force, mu = p.force[:n], p.friction[:n]
@@ -102,9 +103,9 @@ def margin(engine: ImpactEngine, u: np.ndarray) -> float:
 
 
 def _feasible(engine: ImpactEngine) -> float:
-    """How much less than ``GIVES`` the error of accelerations is that forces within their cones leave, over the size of
-    the forces' own."""
-    # SciPy's solvers take time to import, which a run without resting contacts need not pay.
+    """How far the error of accelerations under forces within their cones, relative to the size of the forces, is below
+    ``GIVES``."""
+    # SciPy's solvers are slow to import, and a run without resting contacts does not need them.
     from scipy.optimize import nnls
 
     p, n = engine.pressed, int(engine.pressed.total[0])
@@ -139,8 +140,8 @@ def _feasible(engine: ImpactEngine) -> float:
 
 
 def keep_closed(engine: ImpactEngine, state: State, rests: Rests) -> None:
-    """Moves a state back onto the contacts that rest, by the smallest step in the metric of the mass matrix: gaps to
-    zero, then their rates, and the slip of those that stick. What that does to the kinetic energy is booked."""
+    """Project a state onto the resting contacts by the smallest step in the metric of the mass matrix: first gaps, then
+    their rates and the slip of sticking contacts become zero. The change of the kinetic energy is booked."""
     for _ in range(MOST_PROJECTIONS):
         at = engine.at(state.q, state.u)
         gaps = engine.gaps(at, rests.contact)
@@ -164,6 +165,6 @@ def keep_closed(engine: ImpactEngine, state: State, rests: Rests) -> None:
 
 
 def _least(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The least solution of A x = b, for rows that may follow from others."""
+    """Least-norm solution of A x = b, for rows that may depend on others."""
     found: np.ndarray = np.linalg.lstsq(A, b, rcond=REDUNDANT)[0]
     return found

@@ -1,10 +1,10 @@
-"""One impact with Coulomb friction, followed through its normal impulse.
+"""One impact with Coulomb friction, integrated over its normal impulse.
 
-While the normal impulse p grows, v' = A (1, −μ s): the slip s turns, ends, sticks or sets out again as A and friction
-have it, and what happens is known for every p (E. J. Routh, Dynamics of a System of Rigid Bodies, 1905; V. Bhatt and
-J. Koechling, J. Appl. Mech. 62, 907, 1995). Compression ends where the normal velocity is zero. Where restitution ends
-is what the laws differ in; none goes on beyond the point where the normal impulse has given back all that it took, so
-that energy never rises. Friction takes energy at every p.
+As the normal impulse p grows, v' = A (1, −μ s): depending on A and friction the slip s rotates, ends, sticks or starts
+again, and its course is known for every p (E. J. Routh, Dynamics of a System of Rigid Bodies, 1905; V. Bhatt and J.
+Koechling, J. Appl. Mech. 62, 907, 1995). Compression ends where the normal velocity is zero. The laws differ in where
+restitution ends; none continues beyond the point where the normal impulse has returned all the work that it absorbed,
+so that energy never rises. Friction dissipates energy at every p.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ import math
 import numpy as np
 
 PARALLEL = 1e-12
-"""Sine of the angle by which a slip may turn and still be straight."""
+"""Sine of the angle by which a slip may rotate and still count as straight."""
 TURN = 0.01
-"""How much a slip changes, over its size, in one step of a slip that turns."""
+"""Relative change of the slip in one step while its direction changes."""
 ENDED = 1e-10
-"""A slip smaller than this part of what it was, or of what impulses could make of it, has ended."""
+"""A slip smaller than this fraction of its former size, or of what impulses could make of it, counts as ended."""
 MOST_PARTS = 20000
-"""Parts of an impact, at most."""
+"""Largest number of phases of an impact."""
 
 
 def impact_with_friction(A: np.ndarray, v: np.ndarray, e: float, mu: float, law: str) -> np.ndarray:
-    """The impulse of one impact.
+    """Compute the impulse of one impact.
 
     Parameters
     ----------
     A
         J M⁻¹ Jᵀ of the normal and two directions across, shape (3, 3).
     v
-        Velocities along them before, the first negative, shape (3,).
+        Velocities along these directions before the impact, the first negative, shape (3,).
     e, mu
         Restitution and friction.
     law
-        What e is the ratio of: ``newton``, ``poisson`` or ``energetic``.
+        Quantity of which e is a ratio: ``newton``, ``poisson`` or ``energetic``.
 
     Returns
     -------
     numpy.ndarray
-        Along the three, shape (3,).
+        Impulse along the three directions, shape (3,).
     """
     impact = _Impact(A, v, e, mu, law)
     for _ in range(MOST_PARTS):
@@ -50,7 +50,7 @@ def impact_with_friction(A: np.ndarray, v: np.ndarray, e: float, mu: float, law:
 
 
 class _Impact:
-    """An impact on its way."""
+    """An impact in progress."""
 
     def __init__(self, A: np.ndarray, v: np.ndarray, e: float, mu: float, law: str) -> None:
         self.A, self.v, self.e, self.mu, self.law = A, v.astype(np.float64).copy(), e, mu, law
@@ -59,7 +59,7 @@ class _Impact:
         self.slow = ENDED * max(float(np.linalg.norm(v[1:])), abs(self.start) * mu)
 
     def part(self) -> bool:
-        """Goes on to where something changes; whether that is the end."""
+        """Advance to the next change of regime; return whether the impact has ended."""
         slip = float(np.linalg.norm(self.v[1:]))
         if slip > self.slow:
             f = np.array([1.0, *(-self.mu * self.v[1:] / slip)])
@@ -75,15 +75,15 @@ class _Impact:
             if across > PARALLEL * float(np.linalg.norm(self.A[1:]) * (1.0 + self.mu)):
                 step = TURN * slip / float(np.linalg.norm(rate[1:]))
                 if step < ends:
-                    self._turn(step)
+                    self._rotate_slip(step)
                     return False
             elif along < 0.0 and -slip / along < ends:
-                self._go(f, rate, -slip / along)
+                self._advance(f, rate, -slip / along)
                 self.v[1:] = 0.0
                 return False
-        if math.isinf(ends):  # cannot be with a matrix that is positive definite
+        if math.isinf(ends):  # impossible for a positive definite matrix
             return True
-        self._go(f, rate, ends)
+        self._advance(f, rate, ends)
         if not self.compressing:
             return True
         self.v[0], self.compressing = 0.0, False
@@ -91,7 +91,7 @@ class _Impact:
         return self.e == 0.0
 
     def _at_rest(self) -> np.ndarray:
-        """The force by normal impulse that keeps the slip at zero, or that of the slip that then begins."""
+        """Force per normal impulse that keeps the slip at zero, or that of the slip that then begins."""
         A, mu = self.A, self.mu
         stick = -np.linalg.lstsq(A[1:, 1:], A[1:, 0], rcond=1e-12)[0]
         size = float(np.linalg.norm(stick))
@@ -106,15 +106,15 @@ class _Impact:
             else:
                 high = c
         s /= float(np.linalg.norm(s))
-        self.v[1:] = 2.0 * self.slow * s  # it slips that way from now on
+        self.v[1:] = 2.0 * self.slow * s  # it slips in that direction from now on
         return np.array([1.0, *(-mu * s)])
 
     def _left(self, rate: np.ndarray) -> float:
-        """Normal impulse to the end of compression, or of restitution, at a rate (3,) of the velocities."""
+        """Normal impulse up to the end of compression, or of restitution, at a rate (3,) of the velocities."""
         v, a = float(self.v[0]), float(rate[0])
         if self.compressing:
             return -v / a if a > 0.0 else math.inf
-        ends = [_first_root(0.5 * a, v, self.work)]  # all is given back
+        ends = [_first_root(0.5 * a, v, self.work)]  # all the work is returned
         if self.law == "newton":
             ends.append((-self.e * self.start - v) / a if a > 0.0 else math.inf)
         elif self.law == "poisson":
@@ -125,13 +125,13 @@ class _Impact:
             ends.append(-v / a)
         return max(0.0, min(ends))
 
-    def _go(self, f: np.ndarray, rate: np.ndarray, dp: float) -> None:
+    def _advance(self, f: np.ndarray, rate: np.ndarray, dp: float) -> None:
         self.work += dp * (float(self.v[0]) + 0.5 * dp * float(rate[0]))
         self.v += dp * rate
         self.impulse += dp * f
 
-    def _turn(self, dp: float) -> None:
-        """A step of the fourth order along a slip that turns."""
+    def _rotate_slip(self, dp: float) -> None:
+        """Take one fourth-order step along a slip whose direction changes."""
 
         def slope(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             f = np.array([1.0, *(-self.mu * v[1:] / np.linalg.norm(v[1:]))])
@@ -142,11 +142,11 @@ class _Impact:
         f3, k3 = slope(self.v + 0.5 * dp * k2)
         f4, _ = slope(self.v + dp * k3)
         f = (f1 + 2.0 * f2 + 2.0 * f3 + f4) / 6.0
-        self._go(f, self.A @ f, dp)
+        self._advance(f, self.A @ f, dp)
 
 
 def _first_root(a: float, b: float, c: float) -> float:
-    """The smallest x ≥ 0 with a x² + b x + c = 0, c ≤ 0; infinity where there is none."""
+    """Smallest x ≥ 0 with a x² + b x + c = 0, c ≤ 0; infinity if there is none."""
     if c >= 0.0:
         return 0.0
     if a == 0.0:
@@ -155,6 +155,6 @@ def _first_root(a: float, b: float, c: float) -> float:
     if d < 0.0:
         return math.inf
     root = math.sqrt(d)
-    # The form without cancellation for b ≥ 0.
+    # Form without cancellation for b ≥ 0.
     x = -2.0 * c / (b + root) if b + root > 0.0 else math.inf
     return x if x >= 0.0 else math.inf

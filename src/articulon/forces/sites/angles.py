@@ -18,7 +18,7 @@ from articulon.model import Model
 
 
 class HarmonicAngles(Declaration):
-    """U = ½ k (θ − θ₀)² for each angle, θ at the middle of three sites."""
+    """U = ½ k (θ − θ₀)² for each angle θ at the middle of three sites."""
 
     positional: ClassVar[tuple[str, ...]] = ("angles",)
     kind: Literal["harmonic-angles"] = "harmonic-angles"
@@ -39,13 +39,13 @@ class HarmonicAngles(Declaration):
         return member_table(model, f"{where}.angles", self.angles, stiffness=self.stiffness, angle=self.angle)
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The angles as they are summed."""
+        """Return the angles as terms of the site forces."""
         table = self.table(model, self.kind)
         return [SumTerm(harmonic_forces, harmonic_measure, table, derivatives=HARMONIC_ANGLES)]
 
 
 class CosineAngles(Declaration):
-    """U = k (1 + cos θ) for each angle, θ at the middle of three sites: zero where they are in line (Everaers et al.,
+    """U = k (1 + cos θ) for each angle θ at the middle of three sites: zero where they are collinear (Everaers et al.,
     Macromolecules 53, 1901, 2020, eq. 3)."""
 
     positional: ClassVar[tuple[str, ...]] = ("angles",)
@@ -65,16 +65,18 @@ class CosineAngles(Declaration):
         return member_table(model, f"{where}.angles", self.angles, stiffness=self.stiffness)
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The angles as they are summed."""
+        """Return the angles as terms of the site forces."""
         return [SumTerm(cosine_forces, cosine_measure, self.table(model, self.kind), derivatives=COSINE_ANGLES)]
 
 
 @jit
 def harmonic_bend(table, cell, particles, m):
-    """Arms a and b from the vertex to the ends, forces on the ends, U, and the sum of ∇²U over the three sites.
+    """Return the arms a and b from the vertex to the ends, forces on the ends, U, and the sum of ∇²U over the three
+    sites.
 
     ∇_i θ = â × n̂/a and ∇_k θ = n̂ × b̂/b with n = a × b. Over the three sites, Σ|∇θ|² = 2/a² + 2/b² − 2 cos θ/(ab) and
-    Σ∇²θ = [2 cos θ (1/a² + 1/b²) − 2/(ab)]/sin θ. On a straight angle n̂ is any direction, and the force zero.
+    Σ∇²θ = [2 cos θ (1/a² + 1/b²) − 2/(ab)]/sin θ. For a straight angle the direction of n̂ is arbitrary and the force
+    zero.
     """
     x, y, z, place, members = particles.x, particles.y, particles.z, particles.place, table.members
     i, j, k = place[members[m, 0]], place[members[m, 1]], place[members[m, 2]]
@@ -90,7 +92,7 @@ def harmonic_bend(table, cell, particles, m):
     h = cross(b, n)
     s, t = per / aa, per / bb
     fi, fk = (s * f[0], s * f[1], s * f[2]), (t * h[0], t * h[1], t * h[2])
-    # U'/sin θ at a straight angle of rest, where both vanish, is ±k.
+    # For a straight angle with θ₀ at 0 or π, where both vanish, U'/sin θ is ±k.
     ratio = slope * ab / sine if sine > 0.0 or slope != 0.0 else math.copysign(stiffness, cosine)
     inverse, c = 1.0 / aa + 1.0 / bb, cosine / ab
     laplacian = stiffness * (2.0 * inverse - 2.0 * c / ab) + ratio * (2.0 * c * inverse - 2.0 / ab)
@@ -99,7 +101,7 @@ def harmonic_bend(table, cell, particles, m):
 
 @jit
 def cosine_bend(table, cell, particles, m):
-    """As :func:`harmonic_bend`, for k (1 + cos θ).
+    """Return the quantities of :func:`harmonic_bend` for k (1 + cos θ).
 
     ∇_i cos θ = (b̂ − cos θ â)/a, and over the three sites Σ∇² cos θ = 2(1 + cos²θ)/(ab) − 4 cos θ (1/a² + 1/b²).
     """
@@ -118,11 +120,11 @@ def cosine_bend(table, cell, particles, m):
 
 
 BEND = harmonic_bend
-"""Stands for the law of an angle in the loops below."""
+"""Placeholder for the law of an angle in the loops below."""
 
 
 def angle_forces(table, cell, particles, neighbours):
-    """Adds −∇U of each angle to its three sites."""
+    """Add −∇U of each angle to its three sites."""
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     for m in range(table.members.shape[0]):
         i, j, k, _, _, fi, fk, _, _ = BEND(table, cell, particles, m)
@@ -138,7 +140,7 @@ def angle_forces(table, cell, particles, neighbours):
 
 
 def angle_measure(table, cell, particles, neighbours, result):
-    """Adds energy, virial and Laplacian of each angle."""
+    """Add energy, virial and Laplacian of each angle."""
     for m in range(table.members.shape[0]):
         _, _, _, a, b, fi, fk, U, laplacian = BEND(table, cell, particles, m)
         result[ENERGY] += U

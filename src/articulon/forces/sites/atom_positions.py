@@ -1,4 +1,4 @@
-"""Where the atoms of a model are."""
+"""Positions of the atoms of a model."""
 
 import numpy as np
 
@@ -9,16 +9,14 @@ from articulon.model.atoms import Atoms
 
 
 def atoms_of(model: Model, where: str) -> Atoms:
-    """The atoms of a model; raises ModelError where it has none."""
+    """Return the atoms of a model; raises ModelError if it has none."""
     if model.atoms is None or model.units.length is None:
-        raise ModelError(
-            f"{where}: the model has no atoms; models that are made of a structure or a sequence have them"
-        )
+        raise ModelError(f"{where}: the model has no atoms; models built from a structure or a sequence have them")
     return model.atoms
 
 
 def atom_positions(model: Model, q: np.ndarray) -> np.ndarray:
-    """World positions of the atoms at coordinates q [length], shape (atoms, 3); raises ModelError where there are none.
+    """World positions of the atoms at coordinates q [length], shape (atoms, 3); raises ModelError if there are none.
 
     Molecules are whole: coordinates are never wrapped into a box.
     """

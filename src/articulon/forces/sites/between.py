@@ -1,8 +1,8 @@
-"""Which groups of sites a law of pairs acts between: the key ``between`` of such laws, and what comes of it.
+"""Restriction of pair laws to groups of sites: the key ``between`` of such laws.
 
-Kernels know sites by kind alone, and read the cutoff of a pair from the row of its two kinds. Where a law acts between
-some groups only, sites of one kind but of different groups become classes of their own, which stand for kinds: pairs of
-classes that do not interact have no cutoff, and are left out of the lists of neighbours where no other law needs them.
+Kernels identify sites by kind alone, and read the cutoff of a pair from the row of its two kinds. If a law acts between
+some groups only, sites of one kind but of different groups become separate classes, which take the role of kinds. Pairs
+of classes that do not interact have no cutoff, and are left out of the neighbour list unless another law needs them.
 """
 
 from collections.abc import Sequence
@@ -16,25 +16,26 @@ from articulon.forces.sites.site_terms import PairTerm, Term
 from articulon.model import Model
 
 NEVER = -1.0
-"""Stands for the square of the cutoff of pairs that do not interact."""
+"""Stands for the squared cutoff of pairs that do not interact."""
 
 
 class BetweenGroups(Declaration):
-    """A law of pairs that may be restricted to some groups of sites."""
+    """A pair law that may be restricted to some groups of sites."""
 
     between: tuple[tuple[str, str], ...] | None = None
     """Pairs of groups that interact, such as ``[("ligand", "receptor")]``; all by default. A group interacts with
-    itself where it is named twice."""
+    itself if a pair names it twice."""
 
     def group_pairs(self, model: Model, where: str) -> tuple[tuple[int, int], ...] | None:
-        """Pairs of groups that interact, by indices, None for all; raises ModelError for groups that do not exist."""
+        """Return the pairs of groups that interact, by indices, None for all; raises ModelError for groups that do not
+        exist."""
         return group_pairs(model, self.between, where)
 
 
 def group_pairs(
     model: Model, between: Sequence[tuple[str, str]] | None, where: str
 ) -> tuple[tuple[int, int], ...] | None:
-    """Pairs of groups by their indices, None for all; raises ModelError for groups that do not exist."""
+    """Return pairs of groups by their indices, None for all; raises ModelError for groups that do not exist."""
     if between is None:
         return None
     names = model.sites.groups
@@ -46,7 +47,7 @@ def group_pairs(
 
 
 def interacting(model: Model, groups: Sequence[tuple[int, int]] | None) -> np.ndarray:
-    """Whether two groups interact, shape (groups, groups)."""
+    """Whether each two groups interact, shape (groups, groups)."""
     count = len(model.sites.groups)
     if groups is None:
         return np.ones((count, count), dtype=bool)
@@ -57,7 +58,7 @@ def interacting(model: Model, groups: Sequence[tuple[int, int]] | None) -> np.nd
 
 
 def pair_counts(model: Model, groups: Sequence[tuple[int, int]] | None) -> np.ndarray:
-    """Ordered pairs of sites of two kinds that interact, each site with itself included, shape (kinds²,)."""
+    """Number of ordered pairs of sites of two kinds that interact, including each site with itself, shape (kinds²,)."""
     sites = model.sites
     count = np.zeros((len(sites.kinds), len(sites.groups)))
     np.add.at(count, (sites.kind, sites.group), 1.0)
@@ -65,13 +66,13 @@ def pair_counts(model: Model, groups: Sequence[tuple[int, int]] | None) -> np.nd
 
 
 def chosen_pairs(model: Model, groups: Sequence[tuple[int, int]] | None, pairs: np.ndarray) -> np.ndarray:
-    """Which of the pairs of sites (n, 2) are of groups that interact, shape (n,)."""
+    """Which of the pairs of sites (n, 2) belong to groups that interact, shape (n,)."""
     group = model.sites.group
     return interacting(model, groups)[group[pairs[:, 0]], group[pairs[:, 1]]]
 
 
 class Classes(NamedTuple):
-    """What stands for the kinds of sites in kernels."""
+    """Classes that take the role of the kinds of sites in kernels."""
 
     of_site: np.ndarray
     """Class of each site, shape (sites,)."""
@@ -82,7 +83,7 @@ class Classes(NamedTuple):
 
 
 def classes_of(model: Model, terms: Sequence[Term]) -> Classes:
-    """The classes of a model with some terms: its kinds, where all of these are laws between all sites."""
+    """Return the classes of a model with the given terms: its kinds, if all terms are laws between all sites."""
     sites, kinds = model.sites, len(model.sites.kinds)
     restricted = [term for term in terms if isinstance(term, PairTerm) and term.between is not None]
     if not restricted:
@@ -93,7 +94,7 @@ def classes_of(model: Model, terms: Sequence[Term]) -> Classes:
 
 
 def class_rows(model: Model, term: PairTerm, classes: Classes) -> np.ndarray:
-    """The rows of a term by pair of classes, shape (classes², width)."""
+    """Return the rows of a term by pair of classes, shape (classes², width)."""
     kinds = len(model.sites.kinds)
     if classes.kind.size == kinds and term.between is None and np.array_equal(classes.kind, np.arange(kinds)):
         return term.rows

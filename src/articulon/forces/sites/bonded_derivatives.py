@@ -1,7 +1,7 @@
 """Derivatives of bonds, angles and dihedrals of listed sites.
 
-The force of an internal coordinate ξ is −U'(ξ) ∇ξ, and changes by −U''(ξ) δξ ∇ξ − U'(ξ) δ∇ξ with the places of the
-sites, and by −δU' ∇ξ with the numbers of its law.
+The force of an internal coordinate ξ is −U'(ξ) ∇ξ. It changes by −U''(ξ) δξ ∇ξ − U'(ξ) δ∇ξ with the positions of the
+sites, and by −δU' ∇ξ with the parameters of its law.
 """
 
 import math
@@ -24,17 +24,17 @@ from articulon.passes import Pass
 
 @jit
 def no_law(at, rows, m):
-    """Nothing."""
+    """Do nothing."""
     return 0.0, 0.0, 0.0
 
 
 BOND = no_law
-"""Stands for the law of a bond."""
+"""Placeholder for the law of a bond."""
 
 
 @jit
 def bond_at(sites, table, m):
-    """The two sites of a bond, and d from the second to the first."""
+    """Return the two sites of a bond, and d from the second to the first."""
     particles = sites.particles
     x, y, z, place = particles.x, particles.y, particles.z, particles.place
     s, o = table.members[m, 0], table.members[m, 1]
@@ -44,7 +44,7 @@ def bond_at(sites, table, m):
 
 @jit
 def bond_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """The adjoint of bonds."""
+    """Add the adjoint of bonds."""
     table, of_law = sites.tables[which], ends[0]
     for m in range(table.members.shape[0]):
         s, o, d = bond_at(sites, table, m)
@@ -61,7 +61,7 @@ def bond_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges
 
 @jit
 def bond_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """The tangent of bonds."""
+    """Add the tangent of bonds."""
     table, of_law = sites.tables[which], ends[0]
     for m in range(table.members.shape[0]):
         s, o, d = bond_at(sites, table, m)
@@ -78,17 +78,17 @@ def bond_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges
 
 @jit
 def no_pair_law(r2, rows, k, charges):
-    """Nothing."""
+    """Do nothing."""
     return 0.0, 0.0, 0.0
 
 
 LAW = no_pair_law
-"""Stands for the law of pairs that are listed and scaled (``exclusions.py``)."""
+"""Placeholder for the law of pairs that are listed and scaled (``exclusions.py``)."""
 
 
 @jit
 def scaled_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """The adjoint of pairs that are listed and scaled."""
+    """Add the adjoint of pairs that are listed and scaled."""
     table, of_law = sites.tables[which], ends[0]
     factor, coulomb = table.constants[0], table.constants[table.constants.size - 1]
     for m in range(table.members.shape[0]):
@@ -111,7 +111,7 @@ def scaled_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charg
 
 @jit
 def scaled_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """The tangent of pairs that are listed and scaled."""
+    """Add the tangent of pairs that are listed and scaled."""
     table, of_law = sites.tables[which], ends[0]
     factor, coulomb = table.constants[0], table.constants[table.constants.size - 1]
     for m in range(table.members.shape[0]):
@@ -133,7 +133,7 @@ def scaled_tangent(sites, total, terms, refresh, which, ends, moved, rows, charg
 
 @jit
 def angle_at(sites, table, m):
-    """The three sites of an angle, and the arms from the second to the others."""
+    """Return the three sites of an angle, and the arms from the second to the others."""
     particles = sites.particles
     x, y, z, place, members = particles.x, particles.y, particles.z, particles.place, table.members
     i, j, k = place[members[m, 0]], place[members[m, 1]], place[members[m, 2]]
@@ -144,7 +144,7 @@ def angle_at(sites, table, m):
 
 @jit
 def turning_angle(a, b, da, db):
-    """θ between two arms and ∇θ by each, and what these change by with the arms; on a straight angle no numbers."""
+    """Return θ between two arms and ∇θ by each, and their derivatives by the arms; NaN for a straight angle."""
     n, aa, bb = cross(a, b), dot(a, a), dot(b, b)
     dn = add(cross(da, b), cross(a, db))
     sine = math.sqrt(dot(n, n))
@@ -160,7 +160,7 @@ def turning_angle(a, b, da, db):
 
 @jit
 def cosine_of_angle(a, b, da, db):
-    """The same of cos θ."""
+    """Return cos θ between two arms and its gradient by each, and their derivatives by the arms."""
     aa, bb = dot(a, a), dot(b, b)
     per = 1.0 / math.sqrt(aa * bb)
     c = dot(a, b) * per
@@ -188,12 +188,12 @@ def cosine_bend(cosine, rows, m):
 
 
 ANGLE, BEND = turning_angle, harmonic_bend
-"""Stand for the coordinate of an angle and its law."""
+"""Placeholders for the coordinate of an angle and its law."""
 
 
 @jit
 def angle_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """The adjoint of angles."""
+    """Add the adjoint of angles."""
     table, of_law = sites.tables[which], ends[0]
     for m in range(table.members.shape[0]):
         i, j, k, a, b = angle_at(sites, table, m)
@@ -214,7 +214,7 @@ def angle_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charge
 
 @jit
 def angle_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """The tangent of angles."""
+    """Add the tangent of angles."""
     table, of_law = sites.tables[which], ends[0]
     for m in range(table.members.shape[0]):
         i, j, k, a, b = angle_at(sites, table, m)
@@ -235,7 +235,7 @@ def angle_tangent(sites, total, terms, refresh, which, ends, moved, rows, charge
 
 @jit
 def dihedral_change(b1, b2, b3, db1, db2, db3):
-    """What ∇φ at the four sites (``dihedrals.dihedral``) changes by with the bonds."""
+    """Return the change of ∇φ at the four sites (``dihedrals.dihedral``) with the bonds."""
     p, q = cross(b1, b2), cross(b2, b3)
     dp, dq = add(cross(db1, b2), cross(b1, db2)), add(cross(db2, b3), cross(b2, db3))
     axis2, pp, qq = dot(b2, b2), dot(p, p), dot(q, q)
@@ -256,17 +256,17 @@ def dihedral_change(b1, b2, b3, db1, db2, db3):
 
 @jit
 def no_dihedral(table, cell, particles, m):
-    """Nothing."""
+    """Do nothing."""
     return (0, 0, 0, 0), (ZERO, ZERO, ZERO), 0.0, (ZERO, ZERO, ZERO, ZERO)
 
 
 DIHEDRAL, TORSION = no_dihedral, no_law
-"""Stand for the geometry of a dihedral and its law."""
+"""Placeholders for the geometry of a dihedral and its law."""
 
 
 @jit
 def dihedral_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """The adjoint of dihedrals."""
+    """Add the adjoint of dihedrals."""
     table, of_law = sites.tables[which], ends[0]
     for m in range(table.members.shape[0]):
         members = table.members[m]
@@ -291,7 +291,7 @@ def dihedral_adjoint(sites, total, terms, refresh, which, ends, moved, rows, cha
 
 @jit
 def dihedral_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """The tangent of dihedrals."""
+    """Add the tangent of dihedrals."""
     table, of_law = sites.tables[which], ends[0]
     for m in range(table.members.shape[0]):
         members = table.members[m]
@@ -315,17 +315,17 @@ def dihedral_tangent(sites, total, terms, refresh, which, ends, moved, rows, cha
 
 
 def bond_passes(name: str, law: Any, *columns: int) -> TermPasses:
-    """Those of bonds with a law of r², of which U, −U'/r and U'' + 2U'/r are known."""
+    """Return the passes of bonds with a law of r² that gives U, −U'/r and U'' + 2U'/r."""
     return _passes(bond_adjoint, bond_tangent, name, columns, BOND=law)
 
 
 def scaled_passes(name: str, law: Any, *columns: int) -> TermPasses:
-    """Those of pairs that are listed and scaled, with a law of pairs."""
+    """Return the passes of pairs that are listed and scaled, with a pair law."""
     return _passes(scaled_adjoint, scaled_tangent, name, columns, LAW=law)
 
 
 def dihedral_passes(name: str, geometry: Any, law: Any, *columns: int) -> TermPasses:
-    """Those of dihedrals with a law of φ, of which U, U' and U'' are known."""
+    """Return the passes of dihedrals with a law of φ that gives U, U' and U''."""
     return _passes(dihedral_adjoint, dihedral_tangent, name, columns, DIHEDRAL=geometry, TORSION=law)
 
 

@@ -20,7 +20,7 @@ Bonds = Annotated[tuple[tuple[Whole, Whole], ...], Field(min_length=1)]
 
 
 class HarmonicBonds(Declaration):
-    """U = ½ k (r − r₀)² for each bond, r the distance of two sites."""
+    """U = ½ k (r − r₀)² for each bond, with r the distance of two sites."""
 
     positional: ClassVar[tuple[str, ...]] = ("bonds",)
     kind: Literal["harmonic-bonds"] = "harmonic-bonds"
@@ -41,16 +41,16 @@ class HarmonicBonds(Declaration):
         return member_table(model, f"{where}.bonds", self.bonds, stiffness=self.stiffness, length=self.length)
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The bonds as they are summed."""
+        """Return the bonds as terms of the site forces."""
         return [SumTerm(harmonic_forces, harmonic_measure, self.table(model, self.kind), derivatives=HARMONIC)]
 
 
 class FeneBonds(Declaration):
-    """U = −½ k R₀² ln(1 − (r/R₀)²) for each bond, which cannot reach R₀ (Kremer and Grest, J. Chem. Phys. 92, 5057,
-    1990).
+    """U = −½ k R₀² ln(1 − (r/R₀)²) for each bond, whose length stays below R₀ (Kremer and Grest, J. Chem. Phys. 92,
+    5057, 1990).
 
-    With ``epsilon``, the two sites also repel each other as 4ε[(σ/r)¹² − (σ/r)⁶] + ε up to 2^{1/6}σ; leave the pair out
-    of the forces between all sites then (``bonds_apart = 1`` of the exclusions).
+    With ``epsilon``, the two sites also repel each other by 4ε[(σ/r)¹² − (σ/r)⁶] + ε up to 2^{1/6}σ; exclude the pair
+    from the forces between all sites then (``bonds_apart = 1`` of the exclusions).
     """
 
     positional: ClassVar[tuple[str, ...]] = ("bonds",)
@@ -75,20 +75,20 @@ class FeneBonds(Declaration):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for sites that do not exist, parameters that do not match the bonds, bonds that are listed
-        twice, and a bond that is longer than its extent at the start."""
+        """Raises ModelError for sites that do not exist, parameters that do not match the bonds, bonds listed twice,
+        and a bond that is longer than its extent at the start."""
         table = self.table(model, where)
         refuse_twins(model, where, self, "bonds")
         distance, extent = separations(model, table.members), np.sqrt(table.rows[:, 1])
         for k in np.flatnonzero(distance >= extent).tolist():
             raise ModelError(
                 f"{where}.bonds[{k}]: sites {self.bonds[k][0]} and {self.bonds[k][1]} are {distance[k]:.6g} apart "
-                f"at the start, beyond the extent {extent[k]:.6g} of their bond; bring them nearer, or choose a larger "
+                f"at the start, beyond the extent {extent[k]:.6g} of their bond; move them closer, or choose a larger "
                 "extent"
             )
 
     def table(self, model: Model, where: str) -> SiteTable:
-        """A row (k, R₀², 4εσ¹², 4εσ⁶, ε, square of the repulsion's end) for each bond."""
+        """A row (k, R₀², 4εσ¹², 4εσ⁶, ε, squared cutoff of the repulsion) for each bond."""
         sigma = 0.0 if self.sigma is None else self.sigma
         given = {"stiffness": self.stiffness, "extent": self.extent, "epsilon": self.epsilon, "sigma": sigma}
         table = member_table(model, f"{where}.bonds", self.bonds, **given)
@@ -98,7 +98,7 @@ class FeneBonds(Declaration):
         return table._replace(rows=np.ascontiguousarray(np.stack(columns, axis=1)))
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The bonds as they are summed."""
+        """Return the bonds as terms of the site forces."""
         return [SumTerm(fene_forces, fene_measure, self.table(model, self.kind), derivatives=FENE)]
 
 
@@ -113,7 +113,7 @@ def harmonic(r2, rows, m):
 
 @jit
 def fene(r2, rows, m):
-    """−½ k R₀² ln(1 − (r/R₀)²) and the repulsion; not a number from R₀ on, where there is no such bond."""
+    """−½ k R₀² ln(1 − (r/R₀)²) and the repulsion; NaN from R₀ on, where no such bond exists."""
     k, x2 = rows[m, 0], r2 / rows[m, 1]
     rest = 1.0 - x2
     rest = np.nan if rest <= 0.0 else rest
@@ -129,11 +129,11 @@ def fene(r2, rows, m):
 
 
 BOND = harmonic
-"""Stands for the law of a bond in the loops below."""
+"""Placeholder for the law of a bond in the loops below."""
 
 
 def bond_forces(table, cell, particles, neighbours):
-    """Adds −∇U of each bond to its two sites."""
+    """Add −∇U of each bond to its two sites."""
     x, y, z, place = particles.x, particles.y, particles.z, particles.place
     fx, fy, fz, rows, members = particles.fx, particles.fy, particles.fz, table.rows, table.members
     for m in range(members.shape[0]):
@@ -149,7 +149,7 @@ def bond_forces(table, cell, particles, neighbours):
 
 
 def bond_measure(table, cell, particles, neighbours, result):
-    """Adds energy, virial and Laplacian of each bond."""
+    """Add energy, virial and Laplacian of each bond."""
     x, y, z, place, rows, members = particles.x, particles.y, particles.z, particles.place, table.rows, table.members
     for m in range(members.shape[0]):
         i, j = place[members[m, 0]], place[members[m, 1]]

@@ -1,8 +1,8 @@
-"""The generalised Born model over all pairs of sites, each of which is met once, where there is no cutoff.
+"""The generalised Born model over all pairs of sites without a cutoff, visiting each pair once.
 
-The formulas are those of ``born_pairs.py``, the order of the pairs that of ``pairs_once.py``: a site and a group of
-others go through them together. What is near, so that one sphere reaches into another, takes the longer way, where any
-of a group is.
+The formulas are those of ``born_pairs.py``, and the order of the pairs is that of ``pairs_once.py``: one site is
+evaluated with groups of other sites. A group with any site so near that its sphere overlaps takes the slower path as a
+whole.
 """
 
 from functools import cache
@@ -47,16 +47,15 @@ from articulon.lane_registers import folded, in_all, lanes_of, some_lanes
 from articulon.lanes import WIDTH, any_of, both, choose
 
 X, Y, Z, SUMS = range(ROWS, ROWS + 4)
-"""Further rows of the table: positions, and those of the first share's sums."""
+"""Further rows of the table: positions, and the sums of the first share."""
 SUM, OF_X, OF_Y, OF_Z, KINDS_OF_SUMS = range(5)
-"""What each share sums over pairs: Σ 2 I and then Σ −2 B dU/dB, and forces."""
+"""Sums that each share accumulates over pairs: Σ 2 I, later Σ −2 B dU/dB, and forces."""
 OUTSIDE = 1e15
-"""Where places are that fill groups up [length]: far, and its square a number of single precision."""
+"""Coordinate of padding sites that fill up groups [length]: far away, but with a square within single precision."""
 
 
 def rows_for(sites: int) -> np.ndarray:
-    """Rows for so many sites, up to a whole number of groups. Those behind the last cast no shadow and have no
-    charge."""
+    """Rows for a number of sites, padded to whole groups. Padding sites cast no shadow and have no charge."""
     shares = min(-(-sites // BLOCK), MOST_SHARES)
     rows = np.zeros((SUMS + KINDS_OF_SUMS * shares, -(-(sites + 1) // WIDTH) * WIDTH))
     rows[[OFFSET, BORN, INVERSE]] = 1.0
@@ -66,7 +65,7 @@ def rows_for(sites: int) -> np.ndarray:
 
 @jit
 def shade_site(i, first, last, own, at, table):
-    """Shadows of the spheres of groups on that of a site, and of its own on theirs."""
+    """Compute the shadows of the spheres of groups on that of a site, and of its own on theirs."""
     rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
     kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
     x, y, z, o, s = rows[X, i], rows[Y, i], rows[Z, i], rows[OFFSET, i], rows[SHADOW, i]
@@ -93,7 +92,7 @@ def shade_site(i, first, last, own, at, table):
 
 @jit
 def charge_site(i, first, last, own, at, table):
-    """Forces between the charges of a site and of groups at constant Born radii, and −2 B dU/dB of both."""
+    """Compute the forces between the charges of a site and of groups at constant Born radii, and −2 B dU/dB of both."""
     rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
     kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
     x, y, z, b, b1 = rows[X, i], rows[Y, i], rows[Z, i], rows[BORN, i], rows[INVERSE, i]
@@ -118,7 +117,7 @@ def charge_site(i, first, last, own, at, table):
 
 @jit
 def react_site(i, first, last, own, at, table):
-    """Forces between a site and groups by the Born radii that change as they move."""
+    """Compute the forces between a site and groups due to the change of the Born radii as they move."""
     rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
     kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
     x, y, z, o, s, c = rows[X, i], rows[Y, i], rows[Z, i], rows[OFFSET, i], rows[SHADOW, i], 0.5 * rows[PULL, i]
@@ -151,7 +150,7 @@ ON_SITE: Any = shade_site
 
 @jit
 def take_share(share, n, table):
-    """What the pairs of a share do; ``ON_SITE`` adds it to the share's sums, which are those of rows from ``at`` on."""
+    """Evaluate the pairs of a share; ``ON_SITE`` adds the result to the share's sums, in rows from ``at`` on."""
     blocks, shares, at = blocks_of(n), shares_of(n), SUMS + KINDS_OF_SUMS * share
     for turn in range((blocks + shares - 1) // shares):
         a = block_of(turn, share, shares)
@@ -169,8 +168,8 @@ SHARE_SHADES, SHARE_CHARGES, SHARE_REACTIONS = (
 
 @jit
 def keep_sites(n, table, particles):
-    """Parameters, charges and positions in the order of places, and sums that are zero. Returns what is not a number
-    where a position is not."""
+    """Store parameters, charges and positions in the order of places, and reset the sums. Return NaN if a position is
+    not finite."""
     rows = table.rows
     lost = arrange(table, particles)
     for i in range(n):
@@ -183,7 +182,7 @@ def keep_sites(n, table, particles):
 
 @jit
 def sum_of_shares(which, n, rows):
-    """Adds the sums of all shares up, in those of the first."""
+    """Add the sums of all shares to those of the first."""
     for share in range(1, shares_of(n)):
         at = SUMS + KINDS_OF_SUMS * share + which
         for i in range(n):
@@ -192,7 +191,7 @@ def sum_of_shares(which, n, rows):
 
 @jit
 def take_radii(n, table):
-    """Born radii, and what follows from them, of the sums of shadows."""
+    """Compute Born radii, and the quantities that follow from them, from the sums of shadows."""
     rows = table.rows
     sum_of_shares(SUM, n, rows)
     for i in range(n):
@@ -204,7 +203,7 @@ def take_radii(n, table):
 
 @jit
 def take_pulls(n, table):
-    """dU/dΣI of all sites."""
+    """Compute dU/dΣI of all sites."""
     rows = table.rows
     sum_of_shares(SUM, n, rows)
     for i in range(n):
@@ -212,7 +211,7 @@ def take_pulls(n, table):
 
 
 def forces_of_spheres(table, cell, particles, neighbours):
-    """Adds the forces."""
+    """Add the forces."""
     n, rows = particles.fx.size, table.rows
     shares = shares_of(n)
     lost = keep_sites(n, table, particles)
@@ -234,6 +233,6 @@ def forces_of_spheres(table, cell, particles, neighbours):
 
 @cache
 def once_kernel(parallel: bool) -> Any:
-    """The kernel of the forces."""
+    """Return the kernel of the forces."""
     how = "parallel" if parallel else "serial"
     return specialised(forces_of_spheres, f"forces_of_spheres_{how}", parallel=parallel, called="value")

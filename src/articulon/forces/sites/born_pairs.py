@@ -1,7 +1,7 @@
 """The generalised Born model of pairs of sites, summed over runs of a place's partners.
 
-A site i of radius ρ_i has the offset radius o_i = ρ_i − 0.009 nm, and casts the shadow of a sphere s_i = (scale) o_i.
-What sphere j takes of the space around i is (Hawkins, Cramer and Truhlar, Chem. Phys. Lett. 246, 122, 1995)
+A site i of radius ρ_i has the offset radius o_i = ρ_i − 0.009 nm, and its shadow on others is that of a sphere of
+radius s_i = (scale) o_i. The shadow of sphere j on i is (Hawkins, Cramer and Truhlar, Chem. Phys. Lett. 246, 122, 1995)
 
     I_ij = ½ [1/L − 1/U + ¼ (r − s_j²/r)(1/U² − 1/L²) + ½ ln(L/U)/r],  L = max(o_i, |r − s_j|),  U = r + s_j,
 
@@ -15,13 +15,14 @@ and the energy, with f² = r² + B_i B_j exp(−r²/4B_iB_j) and K = C (1/ε_in 
 
     U = −K [Σ_{i<j} q_i q_j (1/f_ij − 1/r_c) + ½ Σ_i q_i²/B_i] + Σ_i A (ρ_i + p)² (ρ_i/B_i)⁶.
 
-L and U do not move I_ij to first order where they are |r − s_j| and r + s_j, so that dI_ij/dr is its explicit part. The
-logarithm is −2 artanh t with t = (U − L)/(U + L), by a polynomial in t². Far pairs, r > o_i + s_j, have with x = s_j/r
+I_ij is stationary in L and U where they are |r − s_j| and r + s_j, so that dI_ij/dr is its explicit part. The logarithm
+is −2 artanh t with t = (U − L)/(U + L), computed by a polynomial in t². For distant pairs, r > o_i + s_j, with x =
+s_j/r
 
     2 I_ij = [x/(1 − x²) − artanh x]/r,   −2 dI_ij/dr = [x/(1 − x²) − artanh x + 2x³/(1 − x²)²]/r²,
 
-x³ times polynomials in x². Roots, quotients and the exponential are made of additions and products too: all loops are
-ones that the compiler turns into vector instructions.
+which are x³ times polynomials in x². Roots, quotients and the exponential are computed by additions and products as
+well, so that the compiler vectorises all loops.
 """
 
 import numpy as np
@@ -31,11 +32,11 @@ from articulon.kernels import jit
 from articulon.lanes import choose
 
 TERMS = 16
-"""Coefficients of each polynomial."""
+"""Number of coefficients of each polynomial."""
 CUTOFF2, COUPLING, SHIFT, SURFACE, PROBE, ALPHA, BETA, GAMMA, BOUND, LOG = range(10)
 """Constants: r_c², K, 1/r_c (or 0), A, p, α, β, γ, 2/t²_max, and the first coefficient for the logarithm."""
 SHADE, STEEP = LOG + TERMS, LOG + 2 * TERMS
-"""The first coefficients for far shadows and their slopes."""
+"""First coefficients for shadows of distant pairs and their slopes."""
 (
     SITE_OFFSET,
     SITE_SHADOW,
@@ -54,14 +55,14 @@ SHADE, STEEP = LOG + TERMS, LOG + 2 * TERMS
     FZ,
     ROWS,
 ) = range(16)
-"""Rows of the table. The first three are parameters in the order of the sites; all others are scratch in that of the
-places: o, s, ρ, q, B, 1/B, dB/dΣI, dU/dB and then dU/dΣI, a site's part of the energy, and forces."""
+"""Rows of the table. The first three are parameters in the order of the sites; all others are scratch in the order of
+the places: o, s, ρ, q, B, 1/B, dB/dΣI, dU/dB and later dU/dΣI, a site's part of the energy, and forces."""
 
 
 @jit
 def decay(x):
-    """exp(−x) for x ≥ 0: (exp(−x/256))²⁵⁶, from its series about the middle of [0, ¼]. Beyond 64, where it is 1.6e-28
-    and no more than rounding beside x, it is constant."""
+    """exp(−x) for x ≥ 0 as (exp(−x/256))²⁵⁶, from its series about the middle of [0, ¼]. It is constant beyond 64,
+    where its value 1.6e-28 is below rounding."""
     x = choose(x < 64.0, x, 64.0)
     z = 0.125 - x * (1.0 / 256.0)
     y = 1.0 / 362880.0
@@ -86,7 +87,7 @@ def decay(x):
 
 @jit
 def reach(r, o, s):
-    """L, 1/L, 1/U and ln(U/L) of the shadow of s on o, but for the logarithm its argument t."""
+    """L, 1/L and 1/U of the shadow of s on o, and the argument t in place of ln(U/L)."""
     near = abs(r - s)
     L = choose(o > near, o, near)
     U = r + s
@@ -97,10 +98,10 @@ def reach(r, o, s):
 
 @jit
 def polynomial(y, first, constants):
-    """Of y = t² or x²."""
+    """Evaluate a polynomial in y = t² or x²."""
     w = y * constants[BOUND] - 1.0
     p = 0.0
-    # Two loops, as the compiler unrolls no longer ones.
+    # Two loops, because the compiler does not unroll longer ones.
     for k in range(TERMS - 1, TERMS // 2 - 1, -1):
         p = p * w + constants[first + k]
     for k in range(TERMS // 2 - 1, -1, -1):
@@ -120,7 +121,7 @@ def shaded(r, r1, o, s, constants):
 
 @jit
 def shade_slope(r, r1, o, s, constants):
-    """2 dI/dr."""
+    """2 dI/dr of a pair."""
     l1, u1, t = reach(r, o, s)
     x = s * r1
     slope = 0.25 * (1.0 + x * x) * (u1 * u1 - l1 * l1) + 0.5 * t * polynomial(t * t, LOG, constants) * r1 * r1
@@ -129,15 +130,15 @@ def shade_slope(r, r1, o, s, constants):
 
 @jit
 def partner(k, places, listed, n):
-    """Place of the k-th partner, and where its parameters stand: those of the far place are behind the last. Without a
-    sign they are no places counted from the end, so that the loops read one after the other."""
+    """Return the place of the k-th partner, and the index of its parameters; those of the padding place come last. The
+    indices are unsigned, which skips the check for counting from the end, so that the loops read contiguously."""
     j = np.uint64(places[k]) if listed else np.uint64(k)
     return j, min(j, np.uint64(n)) if listed else j
 
 
 @jit
 def shadows(i, begin, end, listed, places, table, particles):
-    """2 Σ_j I_ij over a run of partners of the place i that are far, and how many are not."""
+    """2 Σ_j I_ij over distant partners in a run of place i, and the number of partners that are near."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, o, limit = x[i], y[i], z[i], rows[OFFSET, i], constants[CUTOFF2]
     total, near = 0.0, 0.0
@@ -157,7 +158,7 @@ def shadows(i, begin, end, listed, places, table, particles):
 
 @jit
 def near_shadows(i, begin, end, listed, places, table, particles):
-    """The same over those that are near."""
+    """2 Σ_j I_ij over the near partners of a run."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, o, limit = x[i], y[i], z[i], rows[OFFSET, i], constants[CUTOFF2]
     total = 0.0
@@ -173,7 +174,8 @@ def near_shadows(i, begin, end, listed, places, table, particles):
 
 @jit
 def screened(r2, b, b1, q, constants):
-    """Of a pair, with b = B_i B_j = 1/b1 and q = −K q_i q_j: energy, −U'/r, and −2 B_i dU/dB_i, also of j."""
+    """For a pair with b = B_i B_j = 1/b1 and q = −K q_i q_j: energy, −U'/r, and −2 B_i dU/dB_i, which is also that of
+    j."""
     t = 0.25 * r2 * b1
     e = decay(t)
     each = e * b
@@ -185,8 +187,8 @@ def screened(r2, b, b1, q, constants):
 
 @jit
 def charges(i, begin, end, listed, places, table, particles):
-    """Energy of the place i with a run of partners, B_i dU/dB_i, and the force at constant Born radii. With itself, at
-    no distance, a place has twice its own energy."""
+    """Energy of place i with a run of partners, B_i dU/dB_i, and the force at constant Born radii. The term of a place
+    with itself, at zero distance, is twice its self-energy."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
     b, b1, q = rows[BORN, i], rows[INVERSE, i], -constants[COUPLING] * rows[CHARGE, i]
@@ -195,8 +197,8 @@ def charges(i, begin, end, listed, places, table, particles):
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz
-        # A pair beyond the cutoff is one without charges at the cutoff: this is a vector loop, and one that leaves each
-        # of three results out is not.
+        # A pair beyond the cutoff is treated as uncharged at the cutoff: the compiler vectorises this loop, but not one
+        # that skips each of three results.
         qq = q * rows[CHARGE, p] if r2 < limit else 0.0
         u, g, v = screened(min(r2, limit), b * rows[BORN, p], b1 * rows[INVERSE, p], qq, constants)
         energy += u
@@ -209,8 +211,8 @@ def charges(i, begin, end, listed, places, table, particles):
 
 @jit
 def reactions(i, begin, end, listed, places, table, particles):
-    """Force on the place i by the Born radii that change as it moves, its own and its partners', over a run of partners
-    that are far, and how many are not."""
+    """Force on place i due to the change of its own and its partners' Born radii, over the distant partners of a run,
+    and the number of partners that are near."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
     oi, si, ci = rows[OFFSET, i], rows[SHADOW, i], 0.5 * rows[PULL, i]
@@ -236,7 +238,7 @@ def reactions(i, begin, end, listed, places, table, particles):
 
 @jit
 def near_reactions(i, begin, end, listed, places, table, particles):
-    """The same over those that are near."""
+    """Force on place i due to the change of the Born radii, over the near partners of a run."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
     oi, si, ci = rows[OFFSET, i], rows[SHADOW, i], -0.5 * rows[PULL, i]

@@ -1,7 +1,7 @@
-"""The generalised Born model over all sites: Born radii, energies, forces and what follows from the radii.
+"""The generalised Born model over all sites: Born radii, energies, forces and quantities derived from the radii.
 
-A place has its Born radius from the shadows on it, then its energy and the force at constant radii, then the force by
-the radii that change (:mod:`articulon.forces.sites.born_pairs` has the formulas).
+Each place first gets its Born radius from the shadows on it, then its energy and the force at constant radii, then the
+force due to the change of the radii (formulas in :mod:`articulon.forces.sites.born_pairs`).
 """
 
 import math
@@ -45,14 +45,15 @@ from articulon.kernel_variants import specialised
 from articulon.kernels import jit
 
 BLOCK = 64
-"""Partners that are taken together: only where one of them is near do they take the longer way."""
+"""Number of partners evaluated together; a batch takes the slower path only if one of them is near."""
 
 
 @jit
 def arrange(table, particles):
-    """Parameters and charges in the order of places; behind them those that a far place may read.
+    """Store parameters and charges in the order of places, followed by those of the padding place.
 
-    Returns zero, and what is not a number where a position is not: no comparison would let it into the sums."""
+    Return zero, or NaN if a position is not finite, so that it propagates into the sums; comparisons alone would drop
+    it."""
     rows, n, x, y, z = table.rows, particles.fx.size, particles.x, particles.y, particles.z
     lost = 0.0
     for p in range(n):
@@ -66,20 +67,21 @@ def arrange(table, particles):
 
 @jit
 def ready_for_charges(rows, n):
-    """What the far place may read next. That it comes between two loops of threads keeps them from being made one."""
+    """Set what the padding place provides next. Standing between two parallel loops, it also keeps Numba from fusing
+    them."""
     rows[CHARGE, n], rows[BORN, n], rows[INVERSE, n] = 0.0, 1.0, 1.0
 
 
 @jit
 def ready_for_reactions(rows, n):
-    """Likewise."""
+    """Set what the padding place provides next, between two parallel loops."""
     rows[PULL, n] = 0.0
 
 
 @jit
 def set_radius(rows, constants, i, shadow, listed):
-    """Born radius, its inverse, dB/dΣI, and a site's energy by itself with B dU/dB, from Σ I. That of its charge is
-    left to the sum where it stands in its own row."""
+    """Compute Born radius, its inverse, dB/dΣI, and a site's self-energy with B dU/dB, from Σ I. The part of its charge
+    is left to the pair sum if the site is in its own row."""
     o, rho, q = rows[OFFSET, i], rows[RADIUS, i], rows[CHARGE, i]
     a, b, c = constants[ALPHA], constants[BETA], constants[GAMMA]
     psi = o * shadow
@@ -98,7 +100,7 @@ def set_radius(rows, constants, i, shadow, listed):
 
 @jit
 def extent(i, listed, particles, neighbours):
-    """How many partners of a place the lists name, or all sites, and where its excluded ones start and end."""
+    """Number of partners of a place in the lists, or of all sites, and the start and end of its excluded ones."""
     if not listed:
         return particles.fx.size, 0, 0
     site = particles.order[i]
@@ -107,7 +109,7 @@ def extent(i, listed, particles, neighbours):
 
 @jit
 def shade_place(i, listed, table, particles, neighbours):
-    """Σ I of a place, and what follows from it."""
+    """Compute Σ I of a place, and the quantities that follow from it."""
     count, low, high = extent(i, listed, particles, neighbours)
     places, total = neighbours.places[i if listed else 0], 0.0
     for begin in range(0, count, BLOCK):
@@ -125,7 +127,7 @@ def shade_place(i, listed, table, particles, neighbours):
 
 @jit
 def charge_place(i, listed, table, particles, neighbours):
-    """A place's energy and force at constant radii, and dU/dΣI."""
+    """Compute a place's energy and force at constant radii, and dU/dΣI."""
     rows = table.rows
     count, low, high = extent(i, listed, particles, neighbours)
     places = neighbours.places[i if listed else 0]
@@ -141,7 +143,7 @@ def charge_place(i, listed, table, particles, neighbours):
 
 @jit
 def react_place(i, listed, table, particles, neighbours):
-    """The rest of its force."""
+    """Add the force due to the change of the radii."""
     rows = table.rows
     count, low, high = extent(i, listed, particles, neighbours)
     places, fx, fy, fz = neighbours.places[i if listed else 0], rows[FX, i], rows[FY, i], rows[FZ, i]
@@ -161,11 +163,11 @@ def react_place(i, listed, table, particles, neighbours):
 
 
 LISTED = False
-"""Stands for whether there is a cutoff, and partners stand in lists."""
+"""Placeholder: whether there is a cutoff, so that partners are in lists."""
 
 
 def born_forces(table, cell, particles, neighbours):
-    """Adds the forces."""
+    """Add the forces."""
     n, rows = particles.fx.size, table.rows
     lost = arrange(table, particles)
     for i in prange(n):
@@ -183,7 +185,7 @@ def born_forces(table, cell, particles, neighbours):
 
 
 def born_measure(table, cell, particles, neighbours, result):
-    """Adds energy and virial; the Laplacian is not a number, as it is not known."""
+    """Add energy and virial; the Laplacian is NaN because it is unknown."""
     n, rows, x, y, z = particles.fx.size, table.rows, particles.x, particles.y, particles.z
     lost = arrange(table, particles)
     for i in prange(n):
@@ -195,7 +197,7 @@ def born_measure(table, cell, particles, neighbours, result):
     for i in prange(n):
         react_place(np.int64(i), LISTED, table, particles, neighbours)
     result[LAPLACIAN] = np.nan
-    # The forces add up to nothing, so that the origin of the positions does not matter.
+    # The forces sum to zero, so that the origin of the positions does not matter.
     for i in range(n):
         fx, fy, fz = rows[FX, i], rows[FY, i], rows[FZ, i]
         dx, dy, dz = x[i] - x[0], y[i] - y[0], z[i] - z[0]
@@ -210,7 +212,7 @@ def born_measure(table, cell, particles, neighbours, result):
 
 @cache
 def compiled(listed: bool, parallel: bool) -> tuple[Any, Any]:
-    """The two kernels: forces, and measures."""
+    """Return the two kernels: forces, and measures."""
     how = f"{'list' if listed else 'all'}_{'parallel' if parallel else 'serial'}"
     return (
         specialised(born_forces, f"born_forces_{how}", parallel=parallel, called="value", LISTED=listed),

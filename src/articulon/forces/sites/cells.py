@@ -1,7 +1,7 @@
 """Sites sorted into cells, with their images across periodic faces.
 
-Images are copies of sites, so that no force ever asks for the nearest image and one loop serves open, orthorhombic and
-triclinic boxes of any size.
+Images are copies of sites, so that no force has to look for the nearest image, and one loop serves open, orthorhombic
+and triclinic boxes of any size.
 """
 
 import math
@@ -14,21 +14,21 @@ from articulon.forces.sites.site_tables import Grid, pack
 from articulon.kernels import jit
 
 BLOCK = 1024
-"""Sites that are looked at together."""
+"""Number of sites processed together."""
 FAR = 1e100
-"""Coordinates of that place."""
+"""Coordinates of the padding place."""
 SPARE = 64
-"""Cells that there may be beside one for each site."""
+"""Number of cells allowed in addition to one for each site."""
 THICKEST = 64
-"""Most layers of cells in a slab."""
+"""Largest number of cell layers in a slab."""
 IMAGES, OVERFLOW, REBUILDS, LOST = range(4)
-"""Places in ``Particles.counts``: images, whether there was too little room, rebuilds, and whether a position is not
+"""Entries of ``Particles.counts``: images, whether the capacity was exceeded, rebuilds, and whether a position is not
 finite."""
 
 
 def grid(sites: int, images: int, reach: float, skin: float, later: bool = False, way: int = 0) -> Grid:
-    """Scratch for a number of sites and images; ``later`` where each pair of sites is listed but once; ``way``, unless
-    zero, is how far from a site in the order of cells its neighbours should be."""
+    """Allocate scratch for a number of sites and images; ``later`` if each pair of sites is listed only once; ``way``,
+    unless zero, is the desired distance of a site's neighbours in the order of cells."""
     cells = sites + SPARE
     return Grid(
         np.array([reach, 0.25 * skin * skin]),
@@ -50,7 +50,7 @@ def grid(sites: int, images: int, reach: float, skin: float, later: bool = False
 
 @jit
 def cell_number(grid, x, y, z):
-    """The cell of a point."""
+    """Return the cell of a point."""
     corner, size, scale = grid.corner, grid.size, 1.0 / grid.edge[0]
     i = min(max(int((x - corner[0]) * scale), 0), size[0] - 1)
     j = min(max(int((y - corner[1]) * scale), 0), size[1] - 1)
@@ -60,14 +60,14 @@ def cell_number(grid, x, y, z):
 
 @jit
 def row_of_cells(size, i, j):
-    """Number of a row of cells along z: slab by slab, with the rows of a slab that have the same j together."""
+    """Number of a row of cells along z: slab by slab, and within a slab rows of equal j together."""
     first = i // size[5] * size[5]
     return first * size[1] + j * min(size[5], size[0] - first) + i - first
 
 
 @jit
 def cell_of_row(size, row):
-    """Which i and j it has."""
+    """Return i and j of a row of cells."""
     first = row // (size[5] * size[1]) * size[5]
     rest, wide = row - first * size[1], min(size[5], size[0] - first)
     return first + rest % wide, rest // wide
@@ -87,9 +87,9 @@ def fractions(cell, x, y, z):
 
 @jit
 def lay_grid(grid, low, high, sites):
-    """Cells of half the reach over the space from low to high, larger where there would be more of them than sites, in
-    slabs so thin that neighbours are near each other in the order of cells. What room there is changes nothing: it may
-    have grown."""
+    """Define cells of half the reach over the space from low to high, larger if there would be more cells than sites,
+    in slabs so thin that neighbours are close in the order of cells. The result does not depend on the capacity, which
+    may have grown."""
     edge, most = 0.5 * grid.reach[0], sites + SPARE
     while True:
         cells = 1.0
@@ -111,8 +111,8 @@ def lay_grid(grid, low, high, sites):
 
 @jit
 def wrap_block(cell, particles, wrap, first, last, extent):
-    """Shifts of some sites into the box; ``extent`` (7,) gets their lowest and highest coordinates there, and a sum
-    that is finite where all of them are."""
+    """Compute the shifts of some sites into the box; ``extent`` (7,) gets their lowest and highest coordinates there,
+    and a sum that is finite if all of them are."""
     site, vectors, periodic = particles.site, cell.vectors, cell.periodic
     low0, low1, low2, high0, high1, high2 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
     everything = 0.0
@@ -138,7 +138,7 @@ def wrap_block(cell, particles, wrap, first, last, extent):
 
 
 def wrap_sites(cell, particles, grid):
-    """Shifts of all sites into the box, and how far they reach there."""
+    """Compute the shifts of all sites into the box, and their extent there."""
     n = particles.order.size
     for b in prange(grid.extent.shape[0]):
         first = BLOCK * np.int64(b)
@@ -147,7 +147,7 @@ def wrap_sites(cell, particles, grid):
 
 @jit
 def number_block(particles, grid, first, last):
-    """Cells of some sites."""
+    """Compute the cells of some sites."""
     site, wrap = particles.site, grid.made_shift
     for s in range(first, last):
         x, y, z = site[0, s] + wrap[0, s], site[1, s] + wrap[1, s], site[2, s] + wrap[2, s]
@@ -155,7 +155,7 @@ def number_block(particles, grid, first, last):
 
 
 def number_sites(cell, particles, grid):
-    """Cells of all sites."""
+    """Compute the cells of all sites."""
     n = particles.order.size
     for b in prange(grid.extent.shape[0]):
         first = BLOCK * np.int64(b)
@@ -164,7 +164,7 @@ def number_sites(cell, particles, grid):
 
 @jit
 def permute_block(particles, wrap, kinds, charges, first, last):
-    """Writes some sites where they belong in the order of cells."""
+    """Write some sites to their places in the order of cells."""
     site, order, reference = particles.site, particles.order, particles.reference
     for p in range(first, last):
         s = order[p]
@@ -177,7 +177,7 @@ def permute_block(particles, wrap, kinds, charges, first, last):
 
 
 def permute_sites(particles, grid, kinds, charges):
-    """Writes all sites where they belong."""
+    """Write all sites to their places in the order of cells."""
     n = particles.order.size
     for b in prange(grid.extent.shape[0]):
         first = BLOCK * np.int64(b)
@@ -186,9 +186,9 @@ def permute_sites(particles, grid, kinds, charges):
 
 @jit
 def count_block(cell, particles, grid, axis, block, end):
-    """How many images the sites of a block, and images behind them, have across an axis, of each and in all.
+    """Count the images that the sites of a block, and images behind them, have across an axis, for each and in total.
 
-    A site that is so far away that its place in the box has no digits left has none."""
+    A site so far away that its position in the box has no significant digits has none."""
     inverse, n, found = cell.inverse, particles.order.size, 0
     margin = grid.reach[0] * math.sqrt(inverse[0, axis] ** 2 + inverse[1, axis] ** 2 + inverse[2, axis] ** 2)
     for q in range(BLOCK * block, min(BLOCK * block + BLOCK, end)):
@@ -210,7 +210,7 @@ def count_block(cell, particles, grid, axis, block, end):
 
 
 def count_images(cell, particles, grid, axis, before):
-    """How many images blocks of all sites, and of the images that there are, have across an axis."""
+    """Count the images that all blocks of sites, and of existing images, have across an axis."""
     end = particles.order.size + before
     for b in prange((end + BLOCK - 1) // BLOCK):
         count_block(cell, particles, grid, axis, np.int64(b), end)
@@ -218,7 +218,7 @@ def count_images(cell, particles, grid, axis, before):
 
 @jit
 def make_block(cell, particles, grid, axis, block, end):
-    """Makes the images of the sites of a block, and of images behind them, from where ``blocks`` says."""
+    """Write the images of the sites of a block, and of images behind them, from the start given in ``blocks``."""
     n, made, parent, shift, vectors = particles.order.size, grid.made, grid.made_parent, grid.made_shift, cell.vectors
     at = int(grid.blocks[block])
     for q in range(BLOCK * block, min(BLOCK * block + BLOCK, end)):
@@ -232,7 +232,7 @@ def make_block(cell, particles, grid, axis, block, end):
         for k in range(-below, above + 1):
             if k != 0:
                 tx, ty, tz = sx + k * vectors[axis, 0], sy + k * vectors[axis, 1], sz + k * vectors[axis, 2]
-                # From the site at once, as in every later step.
+                # Computed directly from the site, as in every later step.
                 made[0, at] = particles.x[root] + tx
                 made[1, at] = particles.y[root] + ty
                 made[2, at] = particles.z[root] + tz
@@ -242,7 +242,7 @@ def make_block(cell, particles, grid, axis, block, end):
 
 
 def make_images(cell, particles, grid, axis, before):
-    """Makes those of all."""
+    """Write the images of all blocks."""
     end = particles.order.size + before
     for b in prange((end + BLOCK - 1) // BLOCK):
         make_block(cell, particles, grid, axis, np.int64(b), end)
@@ -250,13 +250,13 @@ def make_images(cell, particles, grid, axis, before):
 
 @jit
 def number_image_block(grid, first, last):
-    """Cells of some images."""
+    """Compute the cells of some images."""
     for m in range(first, last):
         grid.cell[m] = cell_number(grid, grid.made[0, m], grid.made[1, m], grid.made[2, m])
 
 
 def number_images(grid, total):
-    """Cells of all images."""
+    """Compute the cells of all images."""
     for b in prange((total + BLOCK - 1) // BLOCK):
         first = BLOCK * np.int64(b)
         number_image_block(grid, first, min(first + BLOCK, total))
@@ -264,7 +264,7 @@ def number_images(grid, total):
 
 @jit
 def place_image_block(particles, grid, first, last):
-    """Writes some images to their places, ``grid.cell``."""
+    """Write some images to their places, ``grid.cell``."""
     n = particles.order.size
     for m in range(first, last):
         p, root = np.int64(grid.cell[m]), np.int64(grid.made_parent[m])
@@ -277,7 +277,7 @@ def place_image_block(particles, grid, first, last):
 
 
 def place_images(particles, grid, total):
-    """Writes all images to their places."""
+    """Write all images to their places."""
     for b in prange((total + BLOCK - 1) // BLOCK):
         first = BLOCK * np.int64(b)
         place_image_block(particles, grid, first, min(first + BLOCK, total))
@@ -290,14 +290,14 @@ COUNT_IMAGES: Any = None
 MAKE_IMAGES: Any = None
 NUMBER_IMAGES: Any = None
 PLACE_IMAGES: Any = None
-"""Stand for the passes over all sites and images, shared among threads or not."""
+"""Placeholders for the passes over all sites and images, serial or parallel."""
 
 
 def sort_sites(cell, particles, grid, kinds, charges):
-    """Wraps the sites into the box, sorts them by cells and makes their images.
+    """Wrap the sites into the box, sort them by cells and create their images.
 
-    What it writes depends on ``particles.site`` alone, not on any earlier order. Where the images need more room,
-    nothing can be listed: then ``counts`` says so.
+    The result depends on ``particles.site`` alone, not on any earlier order. If the images exceed the capacity, nothing
+    can be listed, and ``counts`` records it.
     """
     n, reach = particles.order.size, grid.reach[0]
     room, far = grid.made_parent.size, particles.x.size - 1
@@ -334,7 +334,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
         start[c] = start[c - 1]
     start[0] = 0
     PERMUTE(particles, grid, kinds, charges)
-    # Images of the sites across a, then of all of these across b, then across c, in the order of what they are of.
+    # Images of the sites across a, then of all of these across b, then across c, in the order of their originals.
     total = 0
     for axis in range(3):
         if periodic[axis] == 0:

@@ -1,4 +1,4 @@
-"""A part of the potential energy that does not change, and acts on nothing."""
+"""A constant part of the potential energy, which exerts no force."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -9,7 +9,7 @@ from articulon.model import Model
 
 
 class ConstantEnergy(Declaration):
-    """U = constant: of terms within rigid bodies, so that the potential energy is the sum of all terms."""
+    """U = constant: the terms within rigid bodies, which complete the potential energy to the sum of all terms."""
 
     positional: ClassVar[tuple[str, ...]] = ("energy",)
     kind: Literal["constant-energy"] = "constant-energy"
@@ -17,10 +17,10 @@ class ConstantEnergy(Declaration):
     """U [energy]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError in a model without sites, of whose potential this is a part."""
+        """Raises ModelError for a model without sites, to whose potential this belongs."""
         if not model.sites.body.size:
             raise ModelError(f"{where}: the model has no sites; add them with add_particles or add_site")
 
     def site_terms(self, model: Model) -> list[ConstantTerm]:
-        """The energy."""
+        """Return the energy as a term of the site forces."""
         return [ConstantTerm((float(self.energy), 0.0))]

@@ -1,4 +1,4 @@
-"""Correction maps: energies of two dihedral angles at once, tabulated (CMAP)."""
+"""Correction maps: tabulated energies of two dihedral angles (CMAP)."""
 
 import math
 from typing import Annotated, Literal
@@ -18,15 +18,15 @@ from articulon.model import Model
 
 Four = tuple[Whole, Whole, Whole, Whole]
 SMALLEST = 4
-"""Fewest angles of a map in each direction."""
+"""Smallest number of angles of a map in each direction."""
 # Coefficients of Σ a_kl t^k u^l on a cell of unit edges are H (values and derivatives at its corners) Hᵀ.
 _HERMITE = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [-3, 3, -2, -1], [2, -2, 1, 1]], dtype=float)
 
 
 class CorrectionMaps(Declaration):
-    """U = M(φ, ψ) for pairs of dihedral angles, M a map of energies on a grid (MacKerell, Feig and Brooks, J. Comput.
-    Chem. 25, 1400, 2004): bicubic between its points, with the slopes of periodic cubic splines, as in CHARMM and
-    OpenMM."""
+    """U = M(φ, ψ) for pairs of dihedral angles, with M a map of energies on a grid (MacKerell, Feig and Brooks, J.
+    Comput. Chem. 25, 1400, 2004): bicubic between its points, with the slopes of periodic cubic splines, as in CHARMM
+    and OpenMM."""
 
     kind: Literal["correction-maps"] = "correction-maps"
     maps: Annotated[tuple[tuple[tuple[Quantity, ...], ...], ...], Field(min_length=1), Dimension("energy")]
@@ -34,17 +34,17 @@ class CorrectionMaps(Declaration):
     first: Annotated[tuple[Four, ...], Field(min_length=1)]
     """Four sites of each φ, by index."""
     second: tuple[Four, ...]
-    """Those of each ψ."""
+    """Four sites of each ψ, by index."""
     map: tuple[Annotated[Whole, Field(ge=0)], ...]
-    """The map of each pair of angles, from 0."""
+    """Index of the map for each pair of angles, from 0."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for sites and maps that do not exist, maps that are not square, and lengths that differ."""
         self.table(model, where)
 
     def table(self, model: Model, where: str) -> SiteTable:
-        """A row of 16 coefficients for each cell of each map; two rows of members for each pair of angles; and the
-        first row and the size of its map."""
+        """Return 16 coefficients for each cell of each map, one per row; two rows of members for each pair of angles;
+        and the first row and the size of its map."""
         count = len(self.first)
         for key in ("second", "map"):
             if len(getattr(self, key)) != count:
@@ -69,13 +69,13 @@ class CorrectionMaps(Declaration):
         return SiteTable(rows, np.ascontiguousarray(members), constants.ravel())
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The maps as they are summed."""
+        """Return the maps as terms of the site forces."""
         return [SumTerm(map_forces, map_measure, self.table(model, self.kind))]
 
 
 def patches(grid: np.ndarray) -> np.ndarray:
-    """Coefficients of the cells of a periodic map (n, n), of t^k u^l at 4k + l with t and u from 0 to 1 across a cell,
-    shape (n², 16)."""
+    """Coefficients of the cells of a periodic map (n, n), with that of t^k u^l at 4k + l for t and u from 0 to 1 across
+    a cell, shape (n², 16)."""
     from scipy.interpolate import CubicSpline
 
     def slope(values: np.ndarray, axis: int) -> np.ndarray:
@@ -97,7 +97,7 @@ def patches(grid: np.ndarray) -> np.ndarray:
 
 @jit
 def cell_place(angle, size):
-    """The cell of an angle, and where it lies in it, from 0 to 1; not a number stays so."""
+    """Cell of an angle, and position in the cell from 0 to 1; NaN propagates."""
     turn = angle * (0.5 / math.pi)
     turn = (turn - math.floor(turn)) * size
     inside = turn == turn
@@ -108,7 +108,7 @@ def cell_place(angle, size):
 
 @jit
 def corrected(table, m, phi, psi):
-    """U, its two slopes, and its three curvatures (φφ, ψψ, φψ)."""
+    """Return U, its two slopes, and its three curvatures (φφ, ψψ, φψ)."""
     start, size, rows = int(table.constants[2 * m]), int(table.constants[2 * m + 1]), table.rows
     i, t = cell_place(phi, size)
     j, u = cell_place(psi, size)
@@ -129,7 +129,7 @@ def corrected(table, m, phi, psi):
 
 @kernel(called="value")
 def map_forces(table, cell, particles, neighbours):
-    """Adds −∇U of each pair of angles to its sites."""
+    """Add −∇U of each pair of angles to its sites."""
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     for m in range(table.members.shape[0] // 2):
         one, _, phi, by_phi = dihedral(table, cell, particles, 2 * m)
@@ -148,7 +148,7 @@ def map_forces(table, cell, particles, neighbours):
 
 @jit
 def add_dihedral_virial(result, slope, bonds, gradients):
-    """Adds that of an angle with U' = ``slope``; the places of three sites are seen from the second."""
+    """Add the virial of an angle with U' = ``slope``; the positions of three sites are relative to the second."""
     b1, b2, b3 = bonds
     first, _, third, last = gradients
     end = add(b2, b3)
@@ -159,7 +159,7 @@ def add_dihedral_virial(result, slope, bonds, gradients):
 
 @kernel(called="value")
 def map_measure(table, cell, particles, neighbours, result):
-    """Adds energy, virial and Laplacian of each pair of angles; sites that both share count in the mixed part."""
+    """Add energy, virial and Laplacian of each pair of angles; sites shared by both contribute to the mixed part."""
     for m in range(table.members.shape[0] // 2):
         one, bonds, phi, by_phi = dihedral(table, cell, particles, 2 * m)
         two, others, psi, by_psi = dihedral(table, cell, particles, 2 * m + 1)

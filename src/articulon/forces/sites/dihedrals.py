@@ -21,8 +21,8 @@ Multiplicity = Annotated[Whole, Field(ge=1)]
 
 
 class PeriodicDihedrals(Declaration):
-    """U = k [1 + cos(nφ − φ₀)] for each dihedral angle φ of four sites: 0 where the ends are on one side (cis), and
-    positive where, seen along the axis, the far bond is turned clockwise from the near one (IUPAC)."""
+    """U = k [1 + cos(nφ − φ₀)] for each dihedral angle φ of four sites. φ is 0 if the ends are on the same side (cis),
+    and positive if, seen along the axis, the far bond is rotated clockwise from the near one (IUPAC)."""
 
     positional: ClassVar[tuple[str, ...]] = ("dihedrals",)
     kind: Literal["periodic-dihedrals"] = "periodic-dihedrals"
@@ -47,12 +47,12 @@ class PeriodicDihedrals(Declaration):
         return member_table(model, f"{where}.dihedrals", self.dihedrals, **given)
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The dihedrals as they are summed."""
+        """Return the dihedrals as terms of the site forces."""
         return [SumTerm(periodic_forces, periodic_measure, self.table(model, self.kind), derivatives=PERIODIC)]
 
 
 class HarmonicDihedrals(Declaration):
-    """U = ½ k (φ − φ₀)² for each dihedral angle φ of four sites, the difference taken within half a turn."""
+    """U = ½ k (φ − φ₀)² for each dihedral angle φ of four sites, with the difference wrapped into [−π, π]."""
 
     positional: ClassVar[tuple[str, ...]] = ("dihedrals",)
     kind: Literal["harmonic-dihedrals"] = "harmonic-dihedrals"
@@ -73,7 +73,7 @@ class HarmonicDihedrals(Declaration):
         return member_table(model, f"{where}.dihedrals", self.dihedrals, stiffness=self.stiffness, angle=self.angle)
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The dihedrals as they are summed."""
+        """Return the dihedrals as terms of the site forces."""
         return [SumTerm(harmonic_forces, harmonic_measure, self.table(model, self.kind), derivatives=HARMONIC)]
 
 
@@ -88,20 +88,20 @@ def periodic(phi, rows, m):
 
 @jit
 def harmonic(phi, rows, m):
-    """½ k (φ − φ₀)² within half a turn."""
+    """½ k (φ − φ₀)² with the difference wrapped into [−π, π]: U, U' and U''."""
     turn = phi - rows[m, 1]
     turn -= 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
     return 0.5 * rows[m, 0] * turn * turn, rows[m, 0] * turn, rows[m, 0]
 
 
 TORSION = periodic
-"""Stands for the law of a dihedral in the loops below."""
+"""Placeholder for the law of a dihedral in the loops below."""
 
 
 @jit
 def dihedral(table, cell, particles, m):
-    """Places of the four sites, bonds b₁, b₂ and b₃, φ, and ∇φ at the four (Blondel and Karplus, J. Comput. Chem. 17,
-    1132, 1996, eq. 27)."""
+    """Return the places of the four sites, bonds b₁, b₂ and b₃, φ, and ∇φ at the four (Blondel and Karplus, J. Comput.
+    Chem. 17, 1132, 1996, eq. 27)."""
     x, y, z, place, members = particles.x, particles.y, particles.z, particles.place, table.members
     i, j, k, l = place[members[m, 0]], place[members[m, 1]], place[members[m, 2]], place[members[m, 3]]  # noqa: E741
     b1 = minimum_image(cell, x[j] - x[i], y[j] - y[i], z[j] - z[i])
@@ -119,7 +119,7 @@ def dihedral(table, cell, particles, m):
 
 
 def dihedral_forces(table, cell, particles, neighbours):
-    """Adds −∇U of each dihedral to its four sites."""
+    """Add −∇U of each dihedral to its four sites."""
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     for m in range(table.members.shape[0]):
         places, _, phi, gradients = dihedral(table, cell, particles, m)
@@ -132,14 +132,14 @@ def dihedral_forces(table, cell, particles, neighbours):
 
 
 def dihedral_measure(table, cell, particles, neighbours, result):
-    """Adds energy, virial and Laplacian of each dihedral; Σ∇²φ over the four sites is zero."""
+    """Add energy, virial and Laplacian of each dihedral; Σ∇²φ over the four sites is zero."""
     for m in range(table.members.shape[0]):
         _, (b1, b2, b3), phi, (first, second, third, last) = dihedral(table, cell, particles, m)
         U, slope, curvature = TORSION(phi, table.rows, m)
         result[ENERGY] += U
         squares = dot(first, first) + dot(second, second) + dot(third, third) + dot(last, last)
         result[LAPLACIAN] += curvature * squares
-        # Places of the other three, seen from the second.
+        # Positions of the other three, relative to the second.
         end = add(b2, b3)
         add_virial(result, *scale(slope, first), *b1)
         add_virial(result, *scale(-slope, third), *b2)

@@ -1,7 +1,7 @@
-"""erf(αr)/r without the error function: for loops that the compiler turns into vector instructions.
+"""erf(αr)/r without the error function, for loops that the compiler vectorises.
 
-As a function of s = r² it is entire, so on [0, cutoff²] a polynomial replaces it to the last digits of double
-precision; erfc(αr)/r is 1/r less it. With Boys' functions F_n(x) = ∫₀¹ u²ⁿ exp(−xu²) du (Boys 1950) and x = α²s:
+As a function of s = r² it is entire, so on [0, cutoff²] a polynomial approximates it to double precision; erfc(αr)/r is
+the difference to 1/r. With Boys' functions F_n(x) = ∫₀¹ u²ⁿ exp(−xu²) du (Boys 1950) and x = α²s:
 
     erf(αr)/r = (2α/√π) F₀(x) = s G + H/(2α²),    G = (4α³/√π) F₁(x),    H = (4α³/√π) exp(−x),
 
@@ -19,40 +19,42 @@ from articulon.errors import ModelError
 from articulon.kernels import jit
 
 TERMS = (8, 12, 16, 24, 32, 40)
-"""Numbers of terms that laws are compiled for."""
+"""Numbers of terms for which laws are compiled."""
 LARGEST = 6.5
-"""The largest damping times cutoff that ``TERMS`` suffice for; erfc(6.5) is 4e-20."""
+"""Largest product of damping and cutoff for which ``TERMS`` suffice; erfc(6.5) is 4e-20."""
 _TOLERANCE = 1e-14
-"""Of the polynomials, relative to the function at r = 0."""
+"""Tolerance of the polynomials, relative to the function at r = 0."""
 _NODES = np.polynomial.legendre.leggauss(80)
 SCALE, HALF_WIDTH, FIRST = range(3)
-"""Where a row has 2/cutoff², 1/(2α²) and the first coefficient: those of G, then those of H, lowest power first."""
+"""Positions in a row of 2/cutoff², 1/(2α²) and the first coefficient: those of G, then those of H, lowest power
+first."""
 
 
 def coefficients(damping: float, cutoff: float, where: str, tolerance: float = _TOLERANCE) -> np.ndarray:
-    """What the leaf of ``smooth_part`` reads, shape (2 + 2 terms,) for the fewest terms that suffice.
+    """Return the numbers that the leaf of ``smooth_part`` reads, shape (2 + 2 terms,), for the smallest sufficient
+    number of terms.
 
     Parameters
     ----------
     damping
         α [1/length].
     cutoff
-        The largest distance at which the functions are taken [length].
+        Largest distance at which the functions are evaluated [length].
     where
-        What they are for, in messages.
+        Name of the caller in messages.
     tolerance
-        Of the polynomials, relative to the functions at r = 0.
+        Tolerance of the polynomials, relative to the functions at r = 0.
 
     Raises
     ------
     ModelError
-        Where the product of the two is above ``LARGEST``.
+        If the product of damping and cutoff is above ``LARGEST``.
     """
     product = damping * cutoff
     if not 0.0 < product <= LARGEST:
         raise ModelError(
             f"{where}: damping times cutoff is {product:.4g}; it must lie between 0 and {LARGEST}, beyond which "
-            "nothing is left of a pair's force long before the cutoff: lower the damping or the cutoff"
+            "a pair's force vanishes long before the cutoff: lower the damping or the cutoff"
         )
     front = 4.0 * damping**3 / math.sqrt(math.pi)
     return np.concatenate(
@@ -61,10 +63,10 @@ def coefficients(damping: float, cutoff: float, where: str, tolerance: float = _
 
 
 def smooth_part(terms: int) -> Any:
-    """The leaf ``(r2, rows) -> (erf(αr)/r, G, H)`` for a number of terms.
+    """Return the leaf ``(r2, rows) -> (erf(αr)/r, G, H)`` for a number of terms.
 
-    It reads the last ``2 + 2 terms`` numbers of the first row, whatever the kinds of the pair are, so that the loop
-    over neighbours holds them in registers or broadcasts them.
+    It reads the last ``2 + 2 terms`` numbers of the first row, whatever the kinds of the pair, so that the loop over
+    neighbours keeps them in registers or broadcasts them.
     """
 
     @jit
@@ -72,7 +74,7 @@ def smooth_part(terms: int) -> Any:
         start = rows.shape[1] - 2 * terms - FIRST
         t = r2 * rows[0, start + SCALE] - 1.0
         G, H = 0.0, 0.0
-        # Two loops, as the compiler unrolls no longer ones, and the loop over neighbours would be no vector loop.
+        # Two loops, because the compiler does not unroll longer ones, and the loop over neighbours would not vectorise.
         for k in range(terms - 1, terms // 2 - 1, -1):
             G = G * t + rows[0, start + FIRST + k]
             H = H * t + rows[0, start + FIRST + terms + k]
@@ -85,17 +87,17 @@ def smooth_part(terms: int) -> Any:
 
 
 SMOOTH_PARTS = {terms: smooth_part(terms) for terms in TERMS}
-"""The leaf for each number of terms."""
+"""Leaf for each number of terms."""
 
 
 def number_of_terms(row: np.ndarray) -> int:
-    """Of what ``coefficients`` has returned."""
+    """Number of terms in a result of ``coefficients``."""
     return (row.size - FIRST) // 2
 
 
 @cache
 def _polynomials(half: float, tolerance: float) -> np.ndarray:
-    """F₁ and the exponential on [0, 2 half], by the fewest terms that suffice, one after the other."""
+    """F₁ and the exponential on [0, 2 half], with the smallest sufficient number of terms, one after the other."""
     for terms in TERMS:
         first, left = _boys(half, terms)
         gauss, left_of_gauss = _gaussian(half, terms)
@@ -105,7 +107,7 @@ def _polynomials(half: float, tolerance: float) -> np.ndarray:
 
 
 def _gaussian(half: float, terms: int) -> tuple[np.ndarray, float]:
-    """exp(−half (1 + t)) on [−1, 1]: polynomial in t, and the largest of the coefficients left out."""
+    """exp(−half (1 + t)) on [−1, 1] as a polynomial in t, and the largest of the omitted coefficients."""
     from scipy.special import ive
 
     series = 2.0 * ive(np.arange(terms + 8), half)
@@ -113,7 +115,8 @@ def _gaussian(half: float, terms: int) -> tuple[np.ndarray, float]:
 
 
 def _boys(half: float, terms: int) -> tuple[np.ndarray, float]:
-    """F₁(half (1 + t)) likewise, by its integral over exponentials."""
+    """F₁(half (1 + t)) as a polynomial in t, from its integral over exponentials, and the largest of the omitted
+    coefficients."""
     from scipy.special import ive
 
     u, weight = 0.5 * (_NODES[0] + 1.0), 0.5 * _NODES[1]
@@ -122,9 +125,9 @@ def _boys(half: float, terms: int) -> tuple[np.ndarray, float]:
 
 
 def _powers(series: np.ndarray, terms: int) -> tuple[np.ndarray, float]:
-    """From a series Σ (−1)ⁿ c_n T_n(t), its first term halved, to powers of t.
+    """Convert a series Σ (−1)ⁿ c_n T_n(t), with its first term halved, to powers of t.
 
-    The sums over n cancel by orders of magnitude, so they are done in exact arithmetic.
+    The sums over n cancel by orders of magnitude, so they are computed in exact arithmetic.
     """
     total = [Fraction(0)] * terms
     before, chebyshev = [0] * terms, [1] + [0] * (terms - 1)

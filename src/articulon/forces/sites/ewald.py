@@ -1,4 +1,4 @@
-"""Charges in a periodic box and all their images, by Ewald's sum."""
+"""Charges in a periodic box with all their images, by Ewald summation."""
 
 import math
 from functools import cache
@@ -35,9 +35,9 @@ from articulon.model import Model
 from articulon.model.box import volume_of
 
 PARALLEL_WORK = 2_000_000
-"""Charges times waves from which on the threads share the reciprocal part."""
+"""Product of charges and waves from which on threads share the reciprocal part."""
 SPARE = 1e6
-"""How much less than the sum's the errors of the polynomials are."""
+"""Factor by which the errors of the polynomials are smaller than that of the sum."""
 MOST_COLUMNS = 1e6
 """Columns of waves along the third reciprocal edge."""
 
@@ -45,11 +45,11 @@ MOST_COLUMNS = 1e6
 class Ewald(LatticeSum):
     """U = ½ Σ_ij Σ'_n q_i q_j/(4πε₀ε_r |r_ij + n|) over all images n of a neutral periodic box, by Ewald's sum.
 
-    The sum is split by erfc(αr)/r, summed over neighbours up to a cutoff, and the smooth rest, summed over waves of the
-    reciprocal lattice (Ewald 1921; Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., 12.1.5). Which α,
-    cutoff and waves are chosen for a precision, and with what error, ``parameters(model)`` says.
+    The sum is split into erfc(αr)/r, summed over neighbours up to a cutoff, and the smooth rest, summed over waves of
+    the reciprocal lattice (Ewald 1921; Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., 12.1.5).
+    ``parameters(model)`` returns the α, cutoff and waves that are chosen for a precision, and the expected errors.
 
-    Pairs that are left out by exclusions, or lie on one body, are left out here with their nearest image.
+    Pairs that are excluded or lie on one body are left out here with their nearest image.
     """
 
     kind: Literal["ewald"] = "ewald"
@@ -57,15 +57,15 @@ class Ewald(LatticeSum):
     """Expected rms error of the forces, relative to the force between two charges of rms magnitude at their mean
     distance (volume/number)^⅓."""
     waves: tuple[Whole, Whole, Whole] | None = None
-    """The largest index of a wave along each reciprocal edge; by default all waves up to the length that the precision
-    needs."""
+    """Largest index of a wave along each reciprocal edge; by default all waves up to the length that the precision
+    requires."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for a box that is not periodic or not neutral, a cutoff that does not fit, and a second
         declaration."""
         check_lattice_sum(model, where)
         if not float(self.precision) < 1.0:
-            raise ModelError(f"{where}.precision: an error as large as the forces is none; give less than 1")
+            raise ModelError(f"{where}.precision: must be less than 1, which is an error as large as the forces")
         if self.waves is not None and min(self.waves) < 1:
             raise ModelError(f"{where}.waves: each must be at least 1, got {self.waves}")
         if self.cutoff is not None:
@@ -74,12 +74,12 @@ class Ewald(LatticeSum):
         check_damping(found.damping, found.cutoff, where)
 
     def parameters(self, model: Model, where: str = "ewald") -> EwaldParameters:
-        """What the sum is made of in a model, chosen by the estimate of Kolafa and Perram (1992) where it is not given.
+        """Parameters of the sum in a model, chosen by the estimate of Kolafa and Perram (1992) unless given.
 
         Raises
         ------
         ModelError
-            Where what is given leaves no cutoff that the box has room for.
+            If the given parameters leave no cutoff that fits the box.
         """
         return self._chosen(model, where)[0]
 
@@ -94,7 +94,7 @@ class Ewald(LatticeSum):
         columns_of_waves = math.prod(2.0 * limit + 1.0 for limit in limits[:2])
         if not columns_of_waves <= MOST_COLUMNS:
             raise ModelError(
-                f"{where}: the sum takes waves of the indices {tuple(limits)}, more than are summed in any time; "
+                f"{where}: the sum needs waves of the indices {tuple(limits)}, which are too many; "
                 "choose a larger precision, a larger cutoff, or fewer waves"
             )
         inverse = np.linalg.inv(vectors)
@@ -113,7 +113,7 @@ class Ewald(LatticeSum):
         return found, columns
 
     def site_terms(self, model: Model) -> list[PairTerm | SumTerm]:
-        """Real part, reciprocal part, and what takes the excluded pairs out of it."""
+        """Return the real part, the reciprocal part, and the terms that remove the excluded pairs from it."""
         assert model.box is not None
         found, columns = self._chosen(model, self.kind)
         constant = model.units.coulomb / float(self.relative_permittivity)
@@ -124,7 +124,7 @@ class Ewald(LatticeSum):
         waves = wave_table(np.linalg.inv(model.box.vectors), columns, found.damping, front)
 
         def in_box(edges: np.ndarray) -> tuple[SiteTable, tuple[float, float]]:
-            """The same waves, by their indices, of another box."""
+            """Return the same waves, by their indices, for another box."""
             s = volume / volume_of(edges)
             anew = wave_table(np.linalg.inv(edges), columns, found.damping, s * front)
             return reciprocal_table(sites, anew, found.damping, s * surface), (0.0, 0.0)
@@ -150,8 +150,8 @@ def real_part(
     skin: float | str | None,
     precision: float = 0.0,
 ) -> PairTerm:
-    """The sum of erfc(αr)/r over neighbours, with the charges' own energy. What takes the place of erf is ``SPARE``
-    times as precise as the sum."""
+    """Return the sum of erfc(αr)/r over neighbours, with the charges' self-energy. The polynomials that replace erf are
+    ``SPARE`` times as precise as the sum."""
     factor = 1.0 / relative_permittivity
     polynomials = coefficients(damping, cutoff, "ewald", precision / SPARE)
     rows = np.tile(np.concatenate([[cutoff**2, factor], polynomials]), (len(model.sites.kinds) ** 2, 1))
@@ -170,7 +170,7 @@ def real_part(
 
 @cache
 def ewald_law(terms: int) -> Any:
-    """The leaf of U = charges erfc(αr)/(ε_r r) for a number of terms of the polynomials."""
+    """Return the leaf of U = charges erfc(αr)/(ε_r r) for a number of terms of the polynomials."""
     smooth = SMOOTH_PARTS[terms]
 
     @jit

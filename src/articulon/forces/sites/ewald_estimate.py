@@ -1,12 +1,12 @@
-"""What an Ewald sum should be made of for a given precision: the error estimate of Kolafa and Perram (1992).
+"""Parameters of an Ewald sum for a given precision, by the error estimate of Kolafa and Perram (1992).
 
-For N charges at random places in a volume V, with Q = Σq², the rms errors of the force on a charge are
+For N charges at random positions in a volume V, with Q = Σq², the rms errors of the force on a charge are
 
     real part, summed to r_c         2 Q / √(N r_c V) · exp(−α² r_c²)
     reciprocal part, summed to k_c   Q α √(8/(N V k_c)) · exp(−k_c²/4α²)
 
-in units of Coulomb's constant (Mol. Simul. 9, 351; the second in the wave number k_c itself, so that the box may be
-tilted). They are taken relative to the force between two charges of the rms magnitude at the mean distance (V/N)^⅓.
+in units of Coulomb's constant (Mol. Simul. 9, 351; the second in terms of the wave number k_c itself, so that the box
+may be triclinic). Errors are relative to the force between two charges of rms magnitude at the mean distance (V/N)^⅓.
 """
 
 import math
@@ -21,105 +21,105 @@ from articulon.forces.sites.error_function import LARGEST
 from articulon.model.box import volume_of
 
 PAIR_COST, WAVE_COST = 4.4, 0.55
-"""What a neighbour and a wave cost for each charge [ns, of one core]; only their ratio matters, and no run measures it,
-so that every machine chooses alike."""
+"""Cost of a neighbour and of a wave per charge [ns, on one core]. Only their ratio matters; they are constants rather
+than measured in the run, so that every machine chooses the same parameters."""
 _CHOICES = 60
 _MARGIN = math.sqrt(0.5)
-"""Of each part, so that both together keep to the precision."""
+"""Error of each part relative to the total, so that both together meet the precision."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SplitParameters:
-    """How a sum is split in two, and the errors that are expected of its parts."""
+    """Parameters of the split of a sum, and the expected errors of its two parts."""
 
     damping: float
     """α [1/length]."""
     cutoff: float
-    """Of the real part [length]."""
+    """Cutoff of the real part [length]."""
     real_error: float
     """Expected rms error of the forces of the real part, relative as explained above."""
     reciprocal_error: float
-    """Likewise of the reciprocal part."""
+    """Expected rms error of the forces of the reciprocal part, relative as explained above."""
 
     @property
     def error(self) -> float:
-        """Of both together."""
+        """Expected rms error of both parts together."""
         return math.hypot(self.real_error, self.reciprocal_error)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EwaldParameters(SplitParameters):
-    """What an Ewald sum is made of, and the errors that are expected of it."""
+    """Parameters of an Ewald sum, and its expected errors."""
 
     longest: float
-    """The largest wave number k of the reciprocal part [1/length]; infinity where the waves are given."""
+    """Largest wave number k of the reciprocal part [1/length]; infinity if the waves are given."""
     waves: tuple[int, int, int]
-    """The largest index of a wave along each reciprocal edge."""
+    """Largest index of a wave along each reciprocal edge."""
     count: int
-    """Waves in the sum, one of each k and −k."""
+    """Number of waves in the sum, counting one of each k and −k."""
 
 
 @dataclass(frozen=True)
 class Charges:
-    """What the estimate depends on."""
+    """Properties of the charges on which the estimate depends."""
 
     number: int
-    """N, of charged sites."""
+    """N, number of charged sites."""
     squares: float
-    """Q [charge²]."""
+    """Q, sum of squared charges [charge²]."""
     vectors: np.ndarray
     """Edges of the box [length], shape (3, 3)."""
 
     @cached_property
     def volume(self) -> float:
-        """V."""
+        """Volume V of the box."""
         return volume_of(self.vectors)
 
     @cached_property
     def force(self) -> float:
-        """What errors are relative to, in units of Coulomb's constant."""
+        """Force to which errors are relative, in units of Coulomb's constant."""
         return self.squares / self.number * (self.number / self.volume) ** (2.0 / 3.0)
 
     @property
     def half_width(self) -> float:
-        """The largest cutoff."""
+        """Largest possible cutoff: half of the smallest width of the box."""
         return 0.5 / float(np.linalg.norm(np.linalg.inv(self.vectors), axis=0).max())
 
     def real_error(self, damping: float, cutoff: float) -> float:
-        """Relative."""
+        """Relative error of the real part."""
         scale = 2.0 * self.squares / math.sqrt(self.number * cutoff * self.volume)
         return scale * math.exp(-((damping * cutoff) ** 2)) / self.force
 
     def reciprocal_error(self, damping: float, longest: float) -> float:
-        """Relative."""
+        """Relative error of the reciprocal part."""
         scale = self.squares * damping * math.sqrt(8.0 / (self.number * self.volume * longest))
         return scale * math.exp(-0.25 * (longest / damping) ** 2) / self.force
 
     def damping_for(self, cutoff: float, error: float) -> float:
-        """α whose real part has an error at a cutoff."""
+        """α for which the real part has a given error at a cutoff."""
         ratio = self.real_error(0.0, cutoff) / error
         return min(math.sqrt(math.log(max(ratio, math.e))), LARGEST) / cutoff
 
     def longest_for(self, damping: float, error: float) -> float:
-        """k_c at which the reciprocal part has an error."""
+        """k_c for which the reciprocal part has a given error."""
         low, high = 1e-3 * damping, damping
         while self.reciprocal_error(damping, high) > error:
             low, high = high, 2.0 * high
         return _root(lambda k: self.reciprocal_error(damping, k) - error, low, high)
 
     def indices(self, longest: float) -> tuple[int, int, int]:
-        """The largest indices of waves up to a wave number."""
+        """Largest indices of waves up to a wave number."""
         a, b, c = np.floor(longest * np.linalg.norm(self.vectors, axis=1) / (2.0 * np.pi) + 1e-9)
         return int(a), int(b), int(c)
 
     def complete(self, waves: tuple[int, int, int]) -> float:
-        """The wave number up to which no wave is missing."""
+        """Wave number up to which no wave is missing."""
         lengths = np.linalg.norm(self.vectors, axis=1)
         return float(((np.array(waves) + 1.0) * 2.0 * np.pi / lengths).min())
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """By halving; the function falls."""
+    """Root of a decreasing function, by bisection."""
     for _ in range(50):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if function(middle) > 0.0 else (low, middle)
@@ -134,17 +134,17 @@ def choose(
     waves: tuple[int, int, int] | None,
     where: str,
 ) -> tuple[float, float, float]:
-    """α, cutoff and the largest wave number, of which some may be given; the cheapest that are precise enough.
+    """Return α, cutoff and the largest wave number, some of which may be given: the cheapest that are precise enough.
 
     Raises
     ------
     ModelError
-        Where what is given leaves no cutoff that the box has room for.
+        If the given parameters leave no cutoff that fits the box.
     """
     error = _MARGIN * precision
     most = charges.half_width
     if waves is not None and damping is None:
-        # As much damping as the waves allow.
+        # The largest damping that the waves allow.
         known = charges.complete(waves)
         low = known / 40.0
         damping = (
@@ -163,14 +163,14 @@ def choose(
 def _cutoff_for(charges: Charges, damping: float, error: float, most: float, where: str) -> float:
     if charges.real_error(damping, most) > error:
         raise ModelError(
-            f"{where}: a damping of {damping:.4g} leaves more than the precision at {most:.4g}, half of the smallest "
-            "width of the box; ask for a higher damping, for more waves or for less precision"
+            f"{where}: a damping of {damping:.4g} does not reach the precision at {most:.4g}, half of the smallest "
+            "width of the box; choose a higher damping, more waves or a larger precision value"
         )
     return _root(lambda r: charges.real_error(damping, r) - error, 1e-3 * most, most)
 
 
 def _cheapest(charges: Charges, error: float, most: float) -> float:
-    """The cutoff of the least cost: of neighbours, which grow with its cube, and waves, which fall with it."""
+    """Cutoff of least cost: the cost of neighbours grows with its cube, and that of waves falls with it."""
     best, cheapest = most, math.inf
     for cutoff in np.geomspace(0.05 * most, most, _CHOICES).tolist():
         damping = charges.damping_for(cutoff, error)

@@ -1,4 +1,4 @@
-"""What takes excluded pairs out of the reciprocal part of an Ewald sum."""
+"""Removal of excluded pairs from the reciprocal part of an Ewald sum."""
 
 import math
 
@@ -14,7 +14,7 @@ _NEAR = 0.5
 
 
 def exclusion_terms(model: Model, damping: float, factor: float) -> list[SumTerm]:
-    """−factor charges erf(αr)/r of the pairs of charges that do not interact, by their nearest images."""
+    """Return the terms −factor charges erf(αr)/r of excluded pairs of charges, by their nearest images."""
     pairs = excluded_charges(model)
     if not len(pairs):
         return []
@@ -25,7 +25,7 @@ def exclusion_terms(model: Model, damping: float, factor: float) -> list[SumTerm
 
 @jit
 def smooth_coulomb(r2, rows, k, charges):
-    """charges erf(αr)/r, to the last digits at any distance."""
+    """charges erf(αr)/r, to double precision at any distance."""
     q, alpha = charges * rows[0, 1], rows[0, 2]
     x2 = alpha * alpha * r2
     gauss = 2.0 * alpha / math.sqrt(math.pi) * math.exp(-x2)

@@ -5,10 +5,10 @@ With the waves k of the reciprocal lattice and S(k) = Σ_j q_j exp(i k·r_j),
     U = Σ_k u(k) |S(k)|²,  u(k) = C (4π/V) exp(−k²/4α²)/k²  over one of k and −k
 
 (Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., 12.1.15; C is Coulomb's constant). A wave k = 2π (a a* +
-b b* + c c*) stands beside its partner with −c in a column of one a and b, so that both come from the same four
-sums of cosines and sines, and phases come from those of c = 1 by recurrence. Particles are taken in blocks of a fixed
-size, as the compiler's vectors want them, and blocks in groups, as threads do: the sums have one order for any number
-of threads.
+b b* + c c*) is stored beside its partner with −c in a column of one a and b, so that both follow from the same four
+sums of cosines and sines, and phases follow from those of c = 1 by recurrence. Particles are processed in blocks of a
+fixed size, for vector instructions, and blocks in groups, for threads: the order of the sums does not depend on the
+number of threads.
 """
 
 import math
@@ -22,16 +22,16 @@ from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_
 from articulon.kernels import jit, kernel, routine
 
 BLOCK = 64
-"""Particles in a block."""
+"""Number of particles in a block."""
 GROUPS = 16
-"""Groups of blocks."""
+"""Number of groups of blocks."""
 UNROLLED = 4
-"""Waves that the loop over forces takes at once; columns are filled up to a whole number of them."""
+"""Number of waves that the loop over forces processes at once; columns are padded to a multiple of it."""
 SURFACE, GAUSSIAN, FIRST, SECOND, THIRD, COLUMNS, WAVES, HEADER = range(8)
-"""Constants: C 4π/((2ε' + 1) V), 1/(4α²), largest a, b and c (filled up), columns and waves; then the columns and the
-weights."""
+"""Constants: C 4π/((2ε' + 1) V), 1/(4α²), largest a, b and c (padded), numbers of columns and waves; then the columns
+and the weights."""
 COLUMN = 4
-"""Numbers of a column: a, b, its first wave and how many there are."""
+"""Numbers stored per column: a, b, its first wave and its number of waves."""
 
 
 class Waves(NamedTuple):
@@ -43,20 +43,20 @@ class Waves(NamedTuple):
     """u(k) of each wave with +c and of its partner with −c, 0 where there is none [energy/charge²], shape
     (waves, 2)."""
     number: int
-    """How many of k and −k there are one of."""
+    """Number of waves, counting one of each k and −k."""
 
 
 def waves_within(inverse: np.ndarray, limits: tuple[int, int, int], longest: float) -> list[tuple[int, int, int]]:
-    """Columns (a, b, largest c) that hold one of k and −k of the waves up to a wave number.
+    """Return the columns (a, b, largest c) that hold one of k and −k for the waves up to a wave number.
 
     Parameters
     ----------
     inverse
         Inverse of the matrix of edges [1/length], shape (3, 3).
     limits
-        The largest a, b and c that are looked at.
+        Largest a, b and c to consider.
     longest
-        The largest |k|; infinity takes all within the limits.
+        Largest |k|; infinity takes all waves within the limits.
     """
     na, nb, nc = limits
     a, b, c = np.arange(na + 1), np.arange(-nb, nb + 1), np.arange(-nc, nc + 1)
@@ -70,13 +70,13 @@ def waves_within(inverse: np.ndarray, limits: tuple[int, int, int], longest: flo
 
 
 def wave_table(inverse: np.ndarray, columns: list[tuple[int, int, int]], damping: float, front: float) -> Waves:
-    """Weights of the waves; ``front`` is C 4π/V."""
+    """Return the weights of the waves; ``front`` is C 4π/V."""
     a, b, top = np.array(columns, dtype=np.int64).T
     size = -(-(top + 1) // UNROLLED) * UNROLLED
     start = np.cumsum(size) - size
     a, b, c = np.repeat(a, size), np.repeat(b, size), np.arange(size.sum()) - np.repeat(start, size)
     weights = np.zeros((c.size, 2))
-    # One of k and −k: without a and b only the waves with +c, and with c = 0 only one of the two.
+    # One of k and −k: for a = b = 0 only the waves with +c, and for c = 0 only one of the two.
     within, alone = c <= np.repeat(top, size), (a == 0) & (b == 0)
     for side, there in ((0, within & ~(alone & (c == 0))), (1, within & ~alone & (c > 0))):
         m = np.stack([a, b, c if side == 0 else -c])[:, there]
@@ -87,7 +87,8 @@ def wave_table(inverse: np.ndarray, columns: list[tuple[int, int, int]], damping
 
 
 def reciprocal_table(sites: np.ndarray, waves: Waves, damping: float, surface: float) -> SiteTable:
-    """The table of the kernels below: charged sites as members, what is constant, and scratch, a row for each group."""
+    """Return the table of the kernels below: charged sites as members, constants, and scratch with one row per
+    group."""
     n = waves.weights.shape[0]
     largest = [int(np.abs(waves.columns[:, i]).max(initial=0)) for i in (0, 1)]
     third = int((-(-waves.columns[:, 3] // UNROLLED) * UNROLLED).max(initial=0))
@@ -97,13 +98,13 @@ def reciprocal_table(sites: np.ndarray, waves: Waves, damping: float, surface: f
     width = 4 + 4 * n + BLOCK * (2 * (largest[0] + 1 + largest[1] + 1 + third) + 10)
     members = np.full((sites.size, 4), -1, dtype=np.int64)
     members[:, 0] = sites
-    # Beside the groups, the first row has the sums of all and what the forces take of them.
+    # In addition to its group, the first row holds the total sums and the force coefficients.
     return SiteTable(np.zeros((1 + min(GROUPS, blocks), max(width, 4 + 8 * n))), members, constants)
 
 
 @jit
 def _layout(constants):
-    """Where in a group's row the tables of a, b and c begin, then the block's waves, forces and charges."""
+    """Start of the tables of a, b and c in a group's row, then of the block's waves, forces and charges."""
     n = int(constants[WAVES])
     first = 4 + 4 * n
     second = first + 2 * BLOCK * (int(constants[FIRST]) + 1)
@@ -114,7 +115,7 @@ def _layout(constants):
 
 @jit
 def _recur(row, start, count):
-    """cos mθ and sin mθ for m < count from those of m = 1."""
+    """cos mθ and sin mθ for m < count from those of m = 1, by recurrence."""
     row[start : start + BLOCK] = 1.0
     row[start + BLOCK : start + 2 * BLOCK] = 0.0
     one = row[start + 2 * BLOCK : start + 4 * BLOCK]
@@ -128,7 +129,8 @@ def _recur(row, start, count):
 
 @routine
 def _fill_block(table, cell, particles, row, block):
-    """Charges and phases of the particles of a block; adds their dipole moment to the row's, in unwrapped positions."""
+    """Compute charges and phases of the particles of a block; add their dipole moment to the row's, in unwrapped
+    positions."""
     constants, members, inverse = table.constants, table.members, cell.inverse
     first, second, third, scratch = _layout(constants)
     charges = scratch + 9 * BLOCK
@@ -156,7 +158,7 @@ def _fill_block(table, cell, particles, row, block):
 
 @jit
 def _column_waves(row, charges, first, second, a, b, out):
-    """q exp(2πi (a s_a + b s_b)) of the particles of a block."""
+    """Compute q exp(2πi (a s_a + b s_b)) of the particles of a block."""
     sign = 1.0 if b >= 0 else -1.0
     u, v = first + 2 * BLOCK * a, second + 2 * BLOCK * abs(b)
     along, across, q = row[u : u + 2 * BLOCK], row[v : v + 2 * BLOCK], row[charges : charges + BLOCK]
@@ -169,7 +171,7 @@ def _column_waves(row, charges, first, second, a, b, out):
 
 @routine
 def _add_structure(constants, row):
-    """Adds the structure factors of a block to those of its group, Re and Im with +c, then with −c."""
+    """Add the structure factors of a block to those of its group, Re and Im for +c, then for −c."""
     first, second, third, scratch = _layout(constants)
     for column in range(int(constants[COLUMNS])):
         entry = HEADER + COLUMN * column
@@ -194,7 +196,7 @@ def _add_structure(constants, row):
 
 @routine
 def _group_structure(table, cell, particles, group):
-    """Structure factors and dipole moment of a group of blocks."""
+    """Compute the structure factors and dipole moment of a group of blocks."""
     row = table.rows[1 + group]
     row[: 4 + 4 * int(table.constants[WAVES])] = 0.0
     blocks, groups = (table.members.shape[0] + BLOCK - 1) // BLOCK, table.rows.shape[0] - 1
@@ -205,7 +207,7 @@ def _group_structure(table, cell, particles, group):
 
 @routine
 def _total(table):
-    """Sums over the groups, into the first row."""
+    """Sum over the groups, into the first row."""
     rows = table.rows
     for k in range(4 + 4 * int(table.constants[WAVES])):
         total = 0.0
@@ -216,14 +218,14 @@ def _total(table):
 
 @routine
 def _force_coefficients(constants, row):
-    """Turns the structure factors into what the forces take of each wave.
+    """Convert the structure factors to the force coefficients of each wave.
 
-    With W = 2 u S* of +c and of −c: W₊ e^{iθ} + W₋ e^{−iθ} = (W₊ + W₋) cos θ + i (W₊ − W₋) sin θ, and likewise what
-    belongs to the derivative by s_c, which is c (W₊ e^{iθ} − W₋ e^{−iθ}).
+    With W = 2 u S* for +c and for −c: W₊ e^{iθ} + W₋ e^{−iθ} = (W₊ + W₋) cos θ + i (W₊ − W₋) sin θ, and correspondingly
+    for the derivative by s_c, which is c (W₊ e^{iθ} − W₋ e^{−iθ}).
     """
     n = int(constants[WAVES])
     weights = HEADER + COLUMN * int(constants[COLUMNS])
-    # From the last wave to the first: eight numbers take the place of four.
+    # From the last wave to the first, because eight numbers replace four in place.
     for column in range(int(constants[COLUMNS]) - 1, -1, -1):
         start = int(constants[HEADER + COLUMN * column + 2])
         last = n if column == int(constants[COLUMNS]) - 1 else int(constants[HEADER + COLUMN * (column + 1) + 2])
@@ -242,7 +244,8 @@ def _force_coefficients(constants, row):
 
 @routine
 def _block_forces(constants, row, coefficients):
-    """Forces along the edges' coordinates, Σ_k 2 u (a, b, c) q_j Im(S* exp(i k·r_j)), of the particles of a block."""
+    """Compute the forces along the edges' coordinates, Σ_k 2 u (a, b, c) q_j Im(S* exp(i k·r_j)), of the particles of a
+    block."""
     first, second, third, scratch = _layout(constants)
     force = row[scratch + 6 * BLOCK : scratch + 9 * BLOCK]
     force[:] = 0.0
@@ -278,7 +281,7 @@ def _block_forces(constants, row, coefficients):
 
 @routine
 def _group_forces(table, cell, particles, group):
-    """Adds the forces on the particles of a group."""
+    """Add the forces on the particles of a group."""
     row, coefficients, members, inverse = table.rows[1 + group], table.rows[0], table.members, cell.inverse
     surface = table.constants[SURFACE]
     mx, my, mz = surface * coefficients[0], surface * coefficients[1], surface * coefficients[2]
@@ -302,7 +305,7 @@ def _group_forces(table, cell, particles, group):
 
 @kernel(called="either")
 def reciprocal_forces(table, cell, particles, neighbours):
-    """Adds −∇U of the reciprocal part and of the surface."""
+    """Add −∇U of the reciprocal part and of the surface term."""
     groups = table.rows.shape[0] - 1
     for group in range(groups):
         _group_structure(table, cell, particles, group)
@@ -314,7 +317,7 @@ def reciprocal_forces(table, cell, particles, neighbours):
 
 @kernel(parallel=True, called="either")
 def reciprocal_forces_parallel(table, cell, particles, neighbours):
-    """The same, shared out among threads."""
+    """Add −∇U of the reciprocal part and of the surface term, in parallel."""
     groups = table.rows.shape[0] - 1
     for group in prange(groups):
         _group_structure(table, cell, particles, group)
@@ -326,10 +329,10 @@ def reciprocal_forces_parallel(table, cell, particles, neighbours):
 
 @kernel(called="either")
 def reciprocal_measure(table, cell, particles, neighbours, result):
-    """Adds energy, virial and Laplacian of the reciprocal part and of the surface.
+    """Add energy, virial and Laplacian of the reciprocal part and of the surface term.
 
     The virial of a wave is its energy times δ − 2 (1/k² + 1/4α²) k k (Frenkel and Smit, 12.1.27 is its trace). In the
-    Laplacian, −2 Σ_k u k² (|S|² − Σq²), no particle meets itself: the lattice of its own images moves with it.
+    Laplacian, −2 Σ_k u k² (|S|² − Σq²), self-terms are excluded: the lattice of a particle's own images moves with it.
     """
     for group in range(table.rows.shape[0] - 1):
         _group_structure(table, cell, particles, group)

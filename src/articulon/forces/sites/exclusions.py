@@ -1,4 +1,5 @@
-"""Pairs of sites that the forces between all sites leave out or weaken: those on one body, and those near by bonds."""
+"""Pairs of sites that the forces between all sites exclude or scale: those on one body, and those close in the bond
+graph."""
 
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -25,45 +26,46 @@ Factor = Annotated[Number, Field(ge=0.0)]
 
 
 class Scaled14(Declaration):
-    """What pairs of sites three bonds apart keep of their forces."""
+    """Fractions of their forces that pairs of sites three bonds apart retain."""
 
     lennard_jones: Factor = 1.0
-    """Of laws that are not of charges: Lennard-Jones, Morse, a user's."""
+    """Factor for laws that are not of charges: Lennard-Jones, Morse, a user's."""
     coulomb: Factor = 1.0
-    """Of charges, and of C in A/r¹² − B/r⁶ + C/r."""
+    """Factor for charges, and for C in A/r¹² − B/r⁶ + C/r."""
 
 
 class Exclusions(Declaration):
-    """Which pairs of sites the forces between all sites leave out, beside those on one body, which never interact.
+    """Pairs of sites excluded from the forces between all sites, in addition to those on one body, which never
+    interact.
 
-    Pairs three bonds apart can be weakened instead: they are left out of the sums over neighbours and of long-range
-    sums, and added, times a factor, by each law without its cutoff, shift or switch, as OpenMM and AMBER do.
+    Pairs three bonds apart can be scaled instead: they are left out of the sums over neighbours and of long-range sums,
+    and added, times a factor, by each law without its cutoff, shift or switch, as in OpenMM and AMBER.
     """
 
     laplacian: ClassVar[str] = "known"
     kind: Literal["exclusions"] = "exclusions"
     not_differentiated: ClassVar[tuple[str, ...]] = ("scaled_14", "lennard_jones", "coulomb")
     bonds: tuple[tuple[Whole, Whole], ...] | None = None
-    """Pairs of sites that count as bonded, by index; by default those of all bonds that are declared as forces."""
+    """Pairs of sites that count as bonded, by index; by default those of all bonds declared as forces."""
     bonds_apart: Annotated[Whole, Field(ge=0, le=3)] = 2
-    """Pairs this many bonds apart, or fewer, do not interact."""
+    """Pairs at most this many bonds apart do not interact."""
     pairs: tuple[tuple[Whole, Whole], ...] = ()
     """Further pairs that do not interact, by index."""
     excluded_joints: Annotated[Whole, Field(ge=0)] = 0
-    """Sites whose bodies are this many joints apart, or fewer, do not interact."""
+    """Sites do not interact if their bodies are at most this many joints apart."""
     scaled_14: Scaled14 | None = None
-    """What pairs three bonds apart keep of each force; all by default."""
+    """Fractions of each force that pairs three bonds apart retain; all of it by default."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.scaled_14 is not None and self.bonds_apart != 2:
             raise ValueError(
-                "scaled_14 goes with bonds_apart = 2: pairs three bonds apart are scaled, nearer ones left out"
+                "scaled_14 requires bonds_apart = 2: pairs three bonds apart are scaled, nearer ones left out"
             )
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for sites that do not exist, for a second declaration, and where nothing is left out."""
+        """Raises ModelError for sites that do not exist, for a second declaration, and if nothing is excluded."""
         if sum(isinstance(force, Exclusions) for force in model.forces) > 1:
             raise ModelError(f"{where}: exclusions are declared twice; one declaration holds every pair")
         for key, pairs in (("bonds", self.bonds), ("pairs", self.pairs)):
@@ -73,17 +75,17 @@ class Exclusions(Declaration):
             if self.scaled_14 is not None:
                 raise ModelError(f"{where}.scaled_14: there are no bonds; list them in {where}.bonds")
             if not self.pairs and not self.excluded_joints:
-                raise ModelError(f"{where}: nothing is left out: there are no bonds; list some, or pairs")
+                raise ModelError(f"{where}: nothing is excluded: there are no bonds; list some, or pairs")
 
     def on_coarse(self, model: Model, coarse: Model, where: str) -> Self:
-        """The declaration in a coarse model: pairs by the number of joints between them are those of the fine one."""
+        """Return the declaration in a coarse model, with the pairs excluded by number of joints in the fine model."""
         if not self.excluded_joints:
             return self
         near = _pairs_within(model, self.excluded_joints)
         return self.model_copy(update={"excluded_joints": 0, "pairs": (*self.pairs, *near)})
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The scaled pairs of every law."""
+        """Return the scaled pairs of every law as terms of the site forces."""
         scaled = scaled_pairs(model)
         if self.scaled_14 is None or not len(scaled):
             return []
@@ -105,7 +107,7 @@ def bonded(model: Model) -> np.ndarray:
 
 
 def _pairs_within(model: Model, joints: int) -> tuple[tuple[int, int], ...]:
-    """Pairs of sites that are left out by the number of joints between them."""
+    """Pairs of sites that are excluded by the number of joints between them."""
     from scipy.sparse import coo_array
 
     near = coo_array(_same_link(model, joints))
@@ -114,19 +116,19 @@ def _pairs_within(model: Model, joints: int) -> tuple[tuple[int, int], ...]:
 
 
 def declared_exclusions(model: Model) -> Exclusions | None:
-    """The declaration, if there is one."""
+    """Return the declaration, if there is one."""
     return next((force for force in model.forces if isinstance(force, Exclusions)), None)
 
 
 def exclusion_table(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Sites that no sum over pairs lets a site meet, in the order of sites.
+    """Return the sites excluded from the pair sums of each site, in the order of sites.
 
     Returns
     -------
     start
-        Where the partners of each site start, shape (sites + 1,).
+        Start of the partners of each site, shape (sites + 1,).
     partners
-        Sorted for each site; every pair stands there twice. Pairs that are scaled are among them.
+        Partners, sorted for each site; every pair occurs twice. Scaled pairs are included.
     """
     from scipy.sparse import coo_array
 
@@ -145,8 +147,8 @@ def exclusion_table(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def near_by_joints(model: Model, sites: np.ndarray, joints: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of some sites (n,), which others of them are on bodies at most some joints apart: where those of each start,
-    shape (n + 1,), and who they are, by place among these sites, sorted."""
+    """For some sites (n,), find which of the others are on bodies at most some joints apart: start for each site, shape
+    (n + 1,), and partners, by index among these sites, sorted."""
     from scipy.sparse import coo_array
 
     near = coo_array(_same_link(model, joints).tocsr()[sites][:, sites])
@@ -157,7 +159,7 @@ def near_by_joints(model: Model, sites: np.ndarray, joints: int) -> tuple[np.nda
 
 
 def excluded_charges(model: Model) -> np.ndarray:
-    """Pairs of charged sites that no sum lets meet, smaller first, shape (pairs, 2)."""
+    """Return the pairs of charged sites excluded from the sums, smaller index first, shape (pairs, 2)."""
     start, partners = exclusion_table(model)
     first = np.repeat(np.arange(start.size - 1), np.diff(start))
     charge = model.sites.charge
@@ -166,7 +168,8 @@ def excluded_charges(model: Model) -> np.ndarray:
 
 
 def scaled_pairs(model: Model) -> np.ndarray:
-    """Pairs of sites three bonds apart, and no fewer, that interact by a factor; smaller first, shape (pairs, 2)."""
+    """Return the pairs of sites exactly three bonds apart that interact by a factor; smaller index first, shape (pairs,
+    2)."""
     from scipy.sparse import coo_array
 
     declared, sites = declared_exclusions(model), model.sites.body.size
@@ -184,7 +187,7 @@ def scaled_pairs(model: Model) -> np.ndarray:
 
 
 def _graph(nodes: int, edges: Any) -> Any:
-    """Symmetric adjacency of pairs."""
+    """Symmetric adjacency matrix of pairs."""
     from scipy.sparse import coo_array
 
     pairs = np.array(edges, dtype=np.int64).reshape(-1, 2)
@@ -193,21 +196,21 @@ def _graph(nodes: int, edges: Any) -> Any:
 
 
 def _near(nodes: int, edges: Any, depth: int) -> Any:
-    """Nonzero where two nodes are at most ``depth`` edges apart, but for some of the diagonal."""
+    """Matrix that is nonzero where two nodes are at most ``depth`` edges apart, except for some of the diagonal."""
     one = _graph(nodes, edges)
     reached = step = one
     for _ in range(1, min(depth, nodes)):
         step = step @ one
-        # Only which are there matters: counts of ways would grow without bound.
+        # Only the pattern matters: counts of paths would grow without bound.
         step.data[:] = 1
         before, reached = reached.nnz, reached + step
-        if reached.nnz == before:  # there is no more to be reached
+        if reached.nnz == before:  # nothing further can be reached
             break
     return reached if depth else 0 * one
 
 
 def _same_link(model: Model, joints: int) -> Any:
-    """Nonzero where the bodies of two sites are welded together, or at most some joints apart."""
+    """Matrix that is nonzero where the bodies of two sites are welded together, or at most some joints apart."""
     from scipy.sparse import coo_array, eye_array
 
     body = model.sites.body
@@ -220,14 +223,14 @@ def _same_link(model: Model, joints: int) -> Any:
     carried = carried.tocsr()
     near = eye_array(links + 1, dtype=np.int64, format="csr")
     if joints:
-        # A joint that leaves all translations free bonds nothing.
+        # A joint that leaves all translations free does not connect its bodies.
         bound = np.flatnonzero(~np.isin(model.forest.kind, UNBOUND))
         near = near + _near(links + 1, np.stack([bound + 1, parent[bound] + 1], axis=1), joints)
     return carried @ near @ carried.T
 
 
 def listed_pairs(model: Model, term: PairTerm, pairs: np.ndarray, factor: float, level: Level = "bonded") -> SumTerm:
-    """A law of pairs over listed ones, by their nearest images, times a factor."""
+    """Return the terms of a pair law over listed pairs, by their nearest images, times a factor."""
     sites, pairs = model.sites, pairs[chosen_pairs(model, term.between, pairs)]
     kinds = len(sites.kinds)
     members = np.full((len(pairs), 4), -1, dtype=np.int64)
@@ -241,11 +244,11 @@ def listed_pairs(model: Model, term: PairTerm, pairs: np.ndarray, factor: float,
 
 
 LAW = lennard_jones
-"""Stands for the law in the loops below."""
+"""Placeholder for the law in the loops below."""
 
 
 def scaled_forces(table, cell, particles, neighbours):
-    """Adds −f ∇U of each listed pair."""
+    """Add −f ∇U of each listed pair."""
     x, y, z, place, members = particles.x, particles.y, particles.z, particles.place, table.members
     fx, fy, fz, rows, factor, charges = (
         particles.fx,
@@ -271,7 +274,7 @@ def scaled_forces(table, cell, particles, neighbours):
 
 
 def scaled_measure(table, cell, particles, neighbours, result):
-    """Adds f times energy, virial and Laplacian of each listed pair."""
+    """Add f times energy, virial and Laplacian of each listed pair."""
     x, y, z, place, members = particles.x, particles.y, particles.z, particles.place, table.members
     rows, factor, charges = table.rows, table.constants[0], table.constants
     for m in range(members.shape[0]):

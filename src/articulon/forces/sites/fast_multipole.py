@@ -17,17 +17,17 @@ from articulon.kernels import jit
 from articulon.model import Model
 
 FINEST, COARSEST = 1e-14, 0.1
-"""Precisions that the library can be asked for."""
+"""Precisions that the library supports."""
 
 
 class FastMultipole(Declaration):
-    """U = ½ Σ_ij q_i q_j/(4πε₀ε_r r_ij) between all charges in open space, in a time that grows with their number.
+    """U = ½ Σ_ij q_i q_j/(4πε₀ε_r r_ij) between all charges in open space, in a time proportional to their number.
 
-    Charges far from a charge act on it together, by expansions in an octree (Greengard and Rokhlin 1987); the library
-    is FMM3D (Cheng, Greengard and Rokhlin 1999; Flatiron Institute), in ``pip install 'articulon[longrange]'``. Sums
-    over all pairs are faster for small numbers of charges: ``articulon bench multipole`` finds where that ends.
+    Distant charges act together, by expansions in an octree (Greengard and Rokhlin 1987). The library is FMM3D (Cheng,
+    Greengard and Rokhlin 1999; Flatiron Institute), in ``pip install 'articulon[longrange]'``. Sums over all pairs are
+    faster for small numbers of charges: ``articulon bench multipole`` finds the crossover.
 
-    Excluded pairs are taken out again one by one.
+    Excluded pairs are subtracted one by one.
     """
 
     kind: Literal["fast-multipole"] = "fast-multipole"
@@ -38,10 +38,10 @@ class FastMultipole(Declaration):
 
     def momentum_changes(self, model: Model) -> str | None:
         """See ``site_terms.py``."""
-        return "is a sum that cancels to its precision only"
+        return "has forces that sum to zero only to its precision"
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for periodic boxes, for a precision out of range and where the library is missing."""
+        """Raises ModelError for periodic boxes, for a precision out of range and if the library is missing."""
         if model.box is not None and model.box.periodic.any():
             raise ModelError(
                 f"{where}: the fast multipole method is for open space, and the box is periodic; use 'ewald' where all "
@@ -61,7 +61,7 @@ class FastMultipole(Declaration):
             )
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The sum over all pairs, and what takes the excluded ones out of it."""
+        """Return the sum over all pairs, and the terms that subtract the excluded ones."""
         charge = model.sites.charge
         sites = np.flatnonzero(charge)
         constant = model.units.coulomb / float(self.relative_permittivity)
@@ -75,18 +75,18 @@ class FastMultipole(Declaration):
         return terms
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
-        """The law without a cutoff, for pairs that are scaled."""
+        """Return the law without a cutoff, for scaled pairs."""
         return bare_coulomb(model, float(self.relative_permittivity))
 
 
 def multipole_sum(charges: np.ndarray, constant: float, precision: float) -> Callable[..., None]:
-    """What fills in the energies and forces of charges at given positions.
+    """Return a function that computes the energies and forces of charges at given positions.
 
     Returns
     -------
     function
-        ``function(time, positions, result)`` with arrays (n, 3) and (3 n + 3,): three numbers of each force [force],
-        then the energy of all, and two that are not used.
+        ``function(time, positions, result)`` with arrays (n, 3) and (3 n + 3,): three components of each force [force],
+        then the total energy, and two unused numbers.
     """
     from fmm3dpy import lfmm3d
     from threadpoolctl import ThreadpoolController
@@ -98,10 +98,10 @@ def multipole_sum(charges: np.ndarray, constant: float, precision: float) -> Cal
     def fast_multipole(time: float, positions: np.ndarray, result: np.ndarray) -> None:
         n = charges.size
         if n < 2 or not np.isfinite(positions).all():
-            # Not a number has no place in an octree; a charge alone has no box.
+            # NaN has no place in an octree, and a single charge has no box.
             result[:] = 0.0 if n < 2 else np.nan
             return
-        # On one thread: the order of the library's sums may depend on how many there are.
+        # On one thread, because the order of the library's sums may depend on the number of threads.
         with threads.limit(limits=1, user_api="openmp"):
             found = lfmm3d(eps=precision, sources=positions.T, charges=charges, pg=2)
         if found.ier:
@@ -114,7 +114,7 @@ def multipole_sum(charges: np.ndarray, constant: float, precision: float) -> Cal
 
 @jit
 def coulomb_apart(r2, rows, k, charges):
-    """U = charges/(ε_r r); nothing between charges at one place, which the method leaves out too."""
+    """U = charges/(ε_r r); zero between charges at the same position, which the method leaves out too."""
     inverse = 1.0 / np.sqrt(r2) if r2 > 0.0 else 0.0
     U = charges * rows[0, 1] * inverse
     return U, U * inverse * inverse, 0.0

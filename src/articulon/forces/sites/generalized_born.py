@@ -1,4 +1,4 @@
-"""The generalised Born model of a solvent: charges in a cavity of low permittivity that the sites' spheres make."""
+"""The generalised Born model of a solvent: charges in a cavity of low permittivity that the sites' spheres form."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -15,60 +15,61 @@ from articulon.forces.sites.site_terms import SumTerm
 from articulon.model import Model
 
 PARALLEL = 400
-"""From this number of sites on, the threads share them."""
+"""Number of sites from which on threads share them."""
 ACCURACY = 1e-12
-"""Of the polynomials, relative."""
+"""Relative tolerance of the polynomials."""
 
 
 TAYLOR = 400
-"""Powers of the series that they are made from."""
+"""Number of powers in the series from which they are computed."""
 
 
 class GeneralizedBorn(Declaration):
     """An implicit solvent by the generalised Born model of Onufriev, Bashford and Case, OBC2 (Proteins 55, 383, 2004),
-    with a term for the surface (Schaefer, Bartels and Karplus, J. Mol. Biol. 284, 835, 1998).
+    with a surface term (Schaefer, Bartels and Karplus, J. Mol. Biol. 284, 835, 1998).
 
     U = −C (1/ε_in − 1/ε_out) [Σ_{i<j} q_i q_j/f_ij + ½ Σ q_i²/B_i] + 4π Σ a (ρ_i + p)² (ρ_i/B_i)⁶ with
-    f² = r² + B_i B_j exp(−r²/4B_iB_j), C Coulomb's constant and B_i the Born radius, which all sites around i lengthen.
-    With a cutoff r_c, 1/f_ij − 1/r_c of pairs within r_c alone, and only those lengthen the radii: energy and forces
-    jump at r_c, as they do in OpenMM's GBSAOBCForce, whose numbers these are. Every pair acts, sites on one body and
-    bonded ones too. Its Laplacian is not known, so that configurational temperatures are not defined beside it.
+    f² = r² + B_i B_j exp(−r²/4B_iB_j), C Coulomb's constant and B_i the Born radius, which all sites around i increase.
+    With a cutoff r_c, the term is 1/f_ij − 1/r_c for pairs within r_c, and only these increase the radii: energy and
+    forces are discontinuous at r_c, as in OpenMM's GBSAOBCForce, whose parameters these are. Every pair acts, including
+    sites on one body and bonded ones. Its Laplacian is unknown, so that configurational temperatures are not defined
+    with it.
     """
 
     laplacian: ClassVar[str] = "not known"
-    """What the configurational temperature would need."""
+    """Needed for the configurational temperature, and unknown."""
     kind: Literal["generalized-born"] = "generalized-born"
     radii: Annotated[Quantity | tuple[Quantity, ...], Dimension("length", minimum=0, exclusive=True)]
-    """ρ of each site, or one for all [length]."""
+    """ρ of each site, or one value for all [length]."""
     scales: Annotated[Quantity | tuple[Quantity, ...], Dimension("dimensionless", minimum=0)]
-    """Factor of each site's sphere (ρ less the offset) as the others see it, or one for all."""
+    """Scale factor of each site's sphere (ρ less the offset) in its shadow on others, or one value for all."""
     solute_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
     """ε_in."""
     solvent_permittivity: Permittivity = 78.5
     """ε_out."""
     surface_tension: Annotated[Quantity, Dimension("stiffness", minimum=0)] = "2.25936 kJ/mol/nm^2"
-    """a; 0 leaves the surface out [energy/length²]."""
+    """a, surface tension; 0 omits the surface term [energy/length²]."""
     probe: Annotated[Quantity, Dimension("length", minimum=0)] = "0.14 nm"
-    """p, radius of a molecule of the solvent [length]."""
+    """p, radius of a solvent molecule [length]."""
     offset: Annotated[Quantity, Dimension("length", minimum=0)] = "0.009 nm"
-    """What radii are shortened by in the sums that make Born radii [length]."""
+    """Offset subtracted from radii in the sums for Born radii [length]."""
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """r_c; none lets all pairs act [length]."""
+    """r_c [length]; without it all pairs act."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for a second declaration, numbers of values that do not match the sites, a radius that the
-        offset leaves nothing of, and a periodic box."""
+        """Raises ModelError for a second declaration, numbers of values that do not match the sites, a radius that does
+        not exceed the offset, and a periodic box."""
         if sum(isinstance(force, GeneralizedBorn) for force in model.forces) > 1:
             raise ModelError(f"{where}: a generalised Born model is declared twice; one holds every site")
         if np.isfinite(widths(model)).any():
             raise ModelError(
-                f"{where}: the solvent is all that lies outside of the molecules, which has no periodic images; leave "
+                f"{where}: the solvent fills all space outside the molecules and has no periodic images; leave "
                 "out the periodic box"
             )
         self.spheres(model, where)
 
     def spheres(self, model: Model, where: str) -> np.ndarray:
-        """Offset radii, shadows and radii of the sites [length], shape (3, sites)."""
+        """Offset radii, shadow radii and radii of the sites [length], shape (3, sites)."""
         count = model.sites.body.size
         if not count:
             raise ModelError(f"{where}: the model has no sites; add them with add_particles or add_site")
@@ -83,7 +84,7 @@ class GeneralizedBorn(Declaration):
         if small.size:
             raise ModelError(
                 f"{where}.radii[{small[0]}]: {radii[small[0]]:g} is no more than the offset {float(self.offset):g}, "
-                "which is taken off; give a larger radius"
+                "which is subtracted; give a larger radius"
             )
         own = radii - float(self.offset)
         return np.stack([own, scales * own, radii])
@@ -94,7 +95,7 @@ class GeneralizedBorn(Declaration):
         return model.units.coulomb * (1.0 / float(self.solute_permittivity) - outside)
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The model as it is summed."""
+        """Return the model as terms of the site forces."""
         spheres = self.spheres(model, self.kind)
         count = spheres.shape[1]
         rows = born_once.rows_for(count)
@@ -123,8 +124,8 @@ class GeneralizedBorn(Declaration):
 
 
 def polynomials(largest: float) -> np.ndarray:
-    """2/t² at the largest argument t, and three sets of coefficients in powers of w = 2y/t²_max − 1, y = t² or x²: of
-    2 artanh(t)/t, of [x/(1 − x²) − artanh x]/x³, and of that and 2/(1 − x²)²."""
+    """2/t² at the largest argument t, and three sets of coefficients in powers of w = 2y/t²_max − 1, y = t² or x²: of 2
+    artanh(t)/t, of [x/(1 − x²) − artanh x]/x³, and of the latter plus 2/(1 − x²)²."""
     bound = largest * largest
     k = np.arange(TAYLOR)
     shade = 2.0 * (k + 1.0) / (2.0 * k + 3.0)
@@ -138,8 +139,8 @@ def polynomials(largest: float) -> np.ndarray:
         left = float(np.abs(series[born_pairs.TERMS :]).sum() / series[0])
         if bound >= 0.9 or left > ACCURACY:
             raise ModelError(
-                "generalized-born: the sphere of one site, as others see it, is too large beside the smallest: its "
-                f"share of the sum of their radii is {largest:.3g}; give larger radii, or smaller scales"
+                "generalized-born: the sphere of one site, as others see it, is too large compared with the "
+                f"smallest: its share of the sum of their radii is {largest:.3g}; give larger radii, or smaller scales"
             )
         short = np.polynomial.Chebyshev(series[: born_pairs.TERMS])
         coefficients = short.convert(kind=np.polynomial.Polynomial).coef

@@ -1,10 +1,10 @@
-"""Lists of neighbours that depend on the kinds of two sites: how far apart they are listed, and which come first.
+"""Neighbour lists that depend on the kinds of two sites: the listing distance, and the order of the neighbours.
 
-Laws act between some kinds only, and each up to its own cutoff: the hydrogens of water have charges alone, and the real
-part of an Ewald sum may end before the forces between oxygens do. Kinds that are treated alike are one *sort*. For each
-pair of sorts there is a reach, which is the longest cutoff of the laws between them and the skin, and whether a law
-acts that is not one of charges. The neighbours between which one does come first, up to a whole number of vectors, so
-that a loop over the others need not ask.
+Laws act between some kinds only, each up to its own cutoff: the hydrogens of water have charges only, and the real part
+of an Ewald sum may end before the forces between oxygens do. Kinds that are treated alike form one *sort*. Each pair of
+sorts has a reach, the longest cutoff of the laws between them plus the skin, and a flag whether any law other than that
+of charges acts. Neighbours with such a law come first in a list, padded to a whole number of vectors, so that a loop
+over the others need not check.
 """
 
 import math
@@ -24,21 +24,21 @@ from articulon.kernels import jit
 from articulon.model import Model
 
 MOST_SORTS = 16
-"""With more, all that is within the longest reach is listed."""
+"""Largest number of sorts; with more, everything within the longest reach is listed."""
 
 
 class Sorts(NamedTuple):
-    """Which sites are listed how far apart."""
+    """Listing distances of sites by sort."""
 
     of_class: np.ndarray
     """Sort of each class of sites, shape (classes,)."""
     cutoff: np.ndarray
-    """The longest cutoff of laws between two sorts, negative where only a law of charges acts, 0 where none does
-    [length], shape (sorts, sorts)."""
+    """Longest cutoff of the laws between two sorts [length], negative if only the law of charges acts, 0 if no law
+    does, shape (sorts, sorts)."""
 
 
 def sorts_of(model: Model, terms: Sequence[Term], classes: Classes) -> Sorts | None:
-    """The sorts of a model's sites under some terms; None where all are treated alike, or nothing ends."""
+    """Return the sorts of a model's sites for some terms; None if all are treated alike, or no law has a cutoff."""
     count = classes.kind.size
     plain, charged, summed = np.zeros((count, count)), np.zeros((count, count)), 0.0
     charges = np.zeros(count, dtype=bool)
@@ -67,7 +67,7 @@ def sorts_of(model: Model, terms: Sequence[Term], classes: Classes) -> Sorts | N
 
 
 def with_sorts(grid: Grid, sorts: Sorts, skin: float, capacity: int) -> Grid:
-    """A grid that knows the sorts of sites, and has limits for so many places."""
+    """Return a grid with the sorts of sites, and limits for the given number of places."""
     count = len(sorts.cutoff)
     reach = np.where(sorts.cutoff != 0.0, np.abs(sorts.cutoff) + skin, 0.0)
     signed = np.copysign(reach**2, sorts.cutoff)
@@ -80,7 +80,7 @@ def with_sorts(grid: Grid, sorts: Sorts, skin: float, capacity: int) -> Grid:
 
 @jit
 def set_limits(particles, grid):
-    """Writes within what distance each place is listed by sites of each sort."""
+    """Compute, for each place, the distance within which sites of each sort are listed."""
     kind, limits, reach, size = particles.kind, grid.limits, grid.reach, grid.size
     count = size[FIXED]
     for p in range(particles.order.size + particles.counts[0]):
@@ -91,7 +91,7 @@ def set_limits(particles, grid):
 
 @jit
 def longest_of(grid, sort):
-    """The longest distance within which sites of a sort have neighbours, and some more than rounding may take off."""
+    """Largest distance within which sites of a sort have neighbours, plus a margin for rounding."""
     count, most = grid.size[FIXED], 0.0
     for t in range(count):
         most = max(most, abs(grid.reach[2 + count * sort + t]))
@@ -100,7 +100,7 @@ def longest_of(grid, sort):
 
 @jit
 def beside(x, cell, grid, axis):
-    """How far a coordinate is from a layer of cells, 0 inside of it."""
+    """Distance of a coordinate from a layer of cells, 0 inside it."""
     low = grid.corner[axis] + cell * grid.edge[0]
     return max(low - x, x - low - grid.edge[0], 0.0)
 
@@ -114,8 +114,8 @@ def layers(x, reach, grid, axis):
 
 @jit
 def list_site(particles, neighbours, grid, p, other, room):
-    """Writes what is within reach of a place into its row and, where only charges act, into ``other``; returns how many
-    are in each. Of each row of cells only those are looked at that the sphere of its longest reach meets."""
+    """Write the sites within reach of a place into its row and, where only charges act, into ``other``; return the
+    number in each. Of each row of cells only those that intersect the sphere of its longest reach are visited."""
     x, y, z, row = particles.x, particles.y, particles.z, neighbours.places[p]
     sort, size = grid.size[FIXED + 1 + np.int64(particles.kind[p])], grid.size
     limits, reach = grid.limits[sort], longest_of(grid, sort)
@@ -144,7 +144,7 @@ def list_site(particles, neighbours, grid, p, other, room):
 
 @jit
 def list_cell_by_kind(particles, neighbours, grid, c, ranges, other):
-    """Lists the neighbours of the sites of one cell; returns whether there was room."""
+    """List the neighbours of the sites of one cell; return whether the capacity suffices."""
     far, room = particles.x.size - 1, neighbours.places.shape[1] - 3 * VECTOR
     for p in range(grid.start[c], grid.start[c + 1]):
         row = neighbours.places[p]
@@ -167,5 +167,5 @@ def list_cell_by_kind(particles, neighbours, grid, c, ranges, other):
 
 @cache
 def refresh_by_kind(parallel: bool) -> Any:
-    """``refresh`` for such lists; the grid says what they are (:func:`with_sorts`)."""
+    """Perform ``refresh`` for lists by kind, with a grid from :func:`with_sorts`."""
     return refresh_variant(parallel, "by_kind_", LIST_CELL=list_cell_by_kind, MAKE_READY=set_limits)

@@ -1,4 +1,4 @@
-"""Forces of LAMMPS, evaluated by it on the sites of a model, on as many processors as MPI has started."""
+"""Forces of LAMMPS, evaluated by it on the sites of a model, on all processes that MPI has started."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ ALLOWED = (
     *("read_data", "mass", "special_bonds", "dielectric", "suffix", "package", "neigh_modify", "timestep"),
     *(f"{family}_{what}" for family in FAMILIES for what in ("style", "coeff", "modify")),
 )  # fmt: skip
-"""Commands that say what acts and run nothing else."""
+"""Commands that define interactions and run nothing else."""
 CODE = ("python", "mliap", "kim", "plugin")
-"""Words of styles that run code or load it."""
+"""Words of styles that run or load code."""
 WRITES = ("CHECKU", "CHECKF")
-"""Words of tabulated dihedrals that have files written."""
+"""Words of tabulated dihedrals that make LAMMPS write files."""
 SKINS = {"lj": 0.8, "real": 2.0}
-"""Skin by LAMMPS's style of units [LAMMPS's length]: its defaults are 0.3 and 2, and lists cost more here."""
+"""Default skin by LAMMPS's style of units [LAMMPS's length]: LAMMPS's own defaults are 0.3 and 2, but lists cost more
+here."""
 SMALL = 1e-3
-"""What sites themselves list neighbours within, by the skin: nothing but the moments to list anew is wanted of that."""
+"""Listing distance of our own neighbour lists, as a fraction of the skin: they only tell when to rebuild."""
 
 
 def _as_text(value: Any) -> Any:
@@ -49,44 +50,44 @@ def _as_text(value: Any) -> Any:
 
 
 class Lammps(Declaration):
-    """The forces, the energy and the virial of LAMMPS, by LAMMPS (Thompson et al., Comput. Phys. Commun. 271, 108171,
-    2022): all pair, bonded and long-range styles that its commands name.
+    """Forces, energy and virial from LAMMPS (Thompson et al., Comput. Phys. Commun. 271, 108171, 2022): all pair,
+    bonded and long-range styles that its commands name.
 
-    Atom k of the data file, in the order of ids, is site k − 1 of the model. LAMMPS is given the positions of the sites
-    and returns a force for each, −∂U/∂r, which acts on the site's body. Under ``mpiexec`` all ranks take the same
-    steps, and LAMMPS shares the sums out among them by the place of each atom. Neighbours are listed at positions that
-    are part of the state, so that forces have the same bits after a resumption on as many ranks.
+    Atom k of the data file, in the order of ids, is site k − 1 of the model. LAMMPS gets the positions of the sites and
+    returns a force for each, −∂U/∂r, which acts on the site's body. Under ``mpiexec`` all ranks take the same steps,
+    and LAMMPS distributes the sums over them by the position of each atom. Neighbours are listed at positions that are
+    part of the state, so that forces are identical to the last bit after a resumption on the same number of ranks.
 
-    ``instance``, in Python, is a ``lammps.lammps`` of the user's in the place of commands and data, with whatever it
-    has been told. A run with it cannot be written to a file, and so not resumed from one.
+    ``instance``, in Python, is a ``lammps.lammps`` of the user, in place of commands and data, with any settings. A run
+    with it cannot be written to a file, and therefore not resumed from one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     positional: ClassVar[tuple[str, ...]] = ("commands",)
     laplacian: ClassVar[str] = "not known"
-    """What the configurational temperature would need."""
+    """Needed for the configurational temperature, and unknown."""
     kind: Literal["lammps"] = "lammps"
     commands: tuple[str, ...] = ()
-    """What LAMMPS is told, a command each, of those that say what acts: styles, coefficients and ``special_bonds``. One
+    """LAMMPS commands that define interactions, one per entry: styles, coefficients and ``special_bonds``. One of them
     is ``"read_data {data}"``."""
     data: Annotated[str | None, BeforeValidator(_as_text)] = None
-    """The data file: its path, beside the case, or its text."""
+    """The data file: its path, relative to the case, or its text."""
     sha256: str | None = None
-    """Of the file, so that a run does not go on with another; found when the case is read."""
+    """SHA-256 of the file, so that a run is not continued with another one; computed when the case is read."""
     units: Literal["lj", "real"] = "lj"
     """LAMMPS's style: ``lj`` for models in reduced units, ``real`` for others."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """How far beyond the cutoffs LAMMPS lists neighbours, 0.8 σ or 2 Å by default [length]."""
+    """Skin of LAMMPS's neighbour lists, 0.8 σ or 2 Å by default [length]."""
     joined: tuple[tuple[Whole, Whole], ...] = ()
-    """Sites that bonded terms hold together, by index: which trees are one molecule, for pressures."""
+    """Sites connected by bonded terms, by index: they tell which trees form one molecule, for pressures."""
     instance: Any = None
-    """A ``lammps.lammps`` that is there already."""
+    """An existing ``lammps.lammps`` instance."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.instance is not None:
             if self.commands or self.data is not None:
-                raise ValueError("an instance has been told already what acts; leave commands and data out")
+                raise ValueError("an instance already has its interactions; leave out commands and data")
             if not hasattr(self.instance, "extract_atom"):
                 raise ValueError(f"instance: expected a lammps.lammps, got {shown(self.instance)}")
             return self
@@ -97,22 +98,22 @@ class Lammps(Declaration):
         for command in self.commands:
             _check_command(command)
         if self.sha256 is not None and _is_text(self.data):
-            raise ValueError("sha256 is of a file, and the data are given themselves; leave it out")
+            raise ValueError("sha256 belongs to a file, but the data are given as text; leave it out")
         return self
 
     def __repr_args__(self) -> Any:
-        """Data are too long to be shown."""
+        """Omit the data, which are too long to be shown."""
         for name, value in super().__repr_args__():
             yield name, clipped(value, 60) if name in ("data", "commands", "joined") else value
 
     def beside(self, source: str, where: str) -> Lammps:
-        """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
-        there or has changed."""
+        """Return a copy whose file is resolved relative to a case file and marked with its hash; raises CaseError if
+        the file is missing or has changed."""
         return self if self.data is None or _is_text(self.data) else marked(self, "data", source, where)
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError where LAMMPS is missing, for units that do not go together, for a second one, and for more
-        ranks of MPI than there are trees, the chains of a melt among them."""
+        """Raises ModelError if LAMMPS is missing, for incompatible units, for a second LAMMPS force, and for more MPI
+        ranks than trees of bodies, such as the chains of a melt."""
         if self.instance is None:
             lammps_package(where)
         scales_of(model, self.units, where)
@@ -122,8 +123,8 @@ class Lammps(Declaration):
         ranks = world().size
         if ranks > model.trees:
             raise ModelError(
-                f"{where}: there are {ranks} ranks of MPI and {model.trees} chains or other trees of bodies; start at "
-                f"most as many: mpiexec -n {model.trees}"
+                f"{where}: there are {ranks} MPI ranks but only {model.trees} chains or other trees of bodies; start "
+                f"at most that many: mpiexec -n {model.trees}"
             )
         if any(not site < sites for pair in self.joined for site in pair):
             raise ModelError(f"{where}.joined: there are {sites} sites, from 0 on")
@@ -137,20 +138,20 @@ class Lammps(Declaration):
         return None
 
     def virial_known(self, model: Model) -> bool:
-        """Whether the virial is known; LAMMPS gives it, also in periodic boxes."""
+        """Whether the virial is known; LAMMPS provides it, also in periodic boxes."""
         return True
 
     def notes(self, model: Model) -> list[str]:
-        """What a user should know of a run with it, a line each."""
+        """Notes for the user about a run with it, one line each."""
         ranks = instance_of(self, model).ranks.size
         on = f" on {ranks} ranks of MPI" if ranks > 1 else ""
         found = [f"it is evaluated by LAMMPS {lammps_package('lammps').__version__}{on}"]
         if ranks > 1:
-            found.append("sums on another number of ranks have another order, and differ by rounding")
+            found.append("the order of sums depends on the number of ranks, and results differ by rounding")
         return found
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """LAMMPS's forces as a term; LAMMPS begins when it is first evaluated."""
+        """Return LAMMPS's forces as a term; LAMMPS starts at the first evaluation."""
         count = model.sites.body.size
 
         def forces(time: float, places: np.ndarray, lists: np.ndarray, edges: np.ndarray, result: np.ndarray) -> None:
@@ -181,12 +182,12 @@ class Lammps(Declaration):
         return terms
 
     def _skin(self, model: Model) -> float:
-        """[length]."""
+        """Skin [length]."""
         length = scales_of(model, self.units, self.kind).length
         return SKINS[self.units] / length if self.skin is None else float(self.skin)
 
     def opened(self, model: Model) -> Instance:
-        """A new instance for a model's sites."""
+        """Return a new instance for a model's sites."""
         scales = scales_of(model, self.units, self.kind)
         skin = scales.length * self._skin(model)
         if self.instance is not None:
@@ -200,8 +201,8 @@ _INSTANCES: WeakKeyDictionary[Model, tuple[int, Lammps, Instance]] = WeakKeyDict
 
 
 def instance_of(force: Lammps, model: Model) -> Instance:
-    """The instance that evaluates a model's force in this process; what a parent has made does not work in its
-    children."""
+    """Return the instance that evaluates a model's force in this process; an instance of a parent process does not work
+    in its children."""
     known = _INSTANCES.get(model)
     if known is None or known[0] != os.getpid() or known[1] is not force:
         known = _INSTANCES[model] = os.getpid(), force, force.opened(model)
@@ -213,8 +214,8 @@ def _is_text(data: str) -> bool:
 
 
 def text_of(data: str, sha256: str | None) -> str:
-    """The text of a data file, given itself or by its path; raises ModelError for one that cannot be read, or is
-    another than ``sha256`` says."""
+    """Return the text of a data file, given as text or by its path; raises ModelError if the file cannot be read or
+    does not match ``sha256``."""
     import hashlib
 
     if _is_text(data):
@@ -225,26 +226,26 @@ def text_of(data: str, sha256: str | None) -> str:
     except (OSError, ValueError) as error:
         raise ModelError(f"lammps.data: {clipped(data)} cannot be read: {getattr(error, 'strerror', error)}") from None
     if sha256 not in (None, hashlib.sha256(raw).hexdigest()):
-        raise ModelError(f"lammps.data: {clipped(data)} is not the file that sha256 says; leave that key out")
+        raise ModelError(f"lammps.data: {clipped(data)} does not match sha256; leave that key out")
     return text
 
 
 def _check_command(command: str) -> None:
-    """Raises ValueError for a command that does more than to say what acts: a case is data, and runs nothing."""
+    """Raises ValueError for a command that does more than define interactions: a case is data, and runs nothing."""
     words = command.split()
     if not words or words[0] not in ALLOWED:
         raise ValueError(
-            f"commands: {shown(command)} is not one of those that say what acts: {', '.join(ALLOWED)}; for others give "
-            "an instance of LAMMPS, from Python"
+            f"commands: {shown(command)} is not one of those that define interactions: {', '.join(ALLOWED)}; for "
+            "others give an instance of LAMMPS, from Python"
         )
     if any(mark in command for mark in "$&#\"'\n\r"):
         raise ValueError(f"commands: {shown(command)}: one line each, without variables, quotes and comments")
     code = next((word for word in words if re.split(r"[/:]", word)[0] in CODE), None)
     if code is not None:
-        raise ValueError(f"commands: {shown(command)}: '{code}' runs code, which a case does not; give an instance")
+        raise ValueError(f"commands: {shown(command)}: '{code}' runs code, which a case may not; give an instance")
     writes = next((word for word in words if word in WRITES or (words[0] == "processors" and word == "file")), None)
     if writes is not None:
-        raise ValueError(f"commands: {shown(command)}: '{writes}' has LAMMPS write a file, which a case does not")
+        raise ValueError(f"commands: {shown(command)}: '{writes}' makes LAMMPS write a file, which a case may not")
     others = words[2:]
     if words[0] == "read_data" and (
         words[1:2] != [DATA] or not all(one.isdigit() or one == "nocoeff" or one.startswith("extra/") for one in others)
@@ -254,7 +255,7 @@ def _check_command(command: str) -> None:
 
 @jit
 def scatter_forces(table, particles):
-    """Adds the forces on the sites."""
+    """Add the forces on the sites."""
     rows = table.rows
     for i in range(table.members.shape[0]):
         p = particles.place[i]
@@ -265,7 +266,7 @@ def scatter_forces(table, particles):
 
 @jit
 def collect_measures(table, result):
-    """Adds the energy and the virial, which follow the forces."""
+    """Add the energy and the virial, which are stored behind the forces."""
     rows, n = table.rows, table.members.shape[0]
     result[ENERGY] += rows[n, 0]
     for m in range(1, 7):
@@ -273,8 +274,8 @@ def collect_measures(table, result):
 
 
 def _address(function: Callable[..., None]) -> Any:
-    """The Python function as one of C, of the addresses of positions, of those that neighbours are listed at, of the
-    edges of the box and of what it writes, and the number of sites."""
+    """Return the Python function as a C function of the addresses of positions, of the positions of the latest list, of
+    the edges of the box and of the output, and of the number of sites."""
 
     seen: dict[tuple[int, ...], tuple[np.ndarray, ...]] = {}
 
@@ -289,7 +290,7 @@ def _address(function: Callable[..., None]) -> Any:
 
 
 def forces_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    """The function as a pass of forces, and what that calls."""
+    """Return the function as a pass of forces, and the compiled function that it calls."""
     address = _address(function)
 
     @numba.njit
@@ -303,7 +304,7 @@ def forces_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
 
 
 def measure_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    """The function as a pass of measures, and what that calls."""
+    """Return the function as a pass of measures, and the compiled function that it calls."""
     address = _address(function)
 
     @numba.njit

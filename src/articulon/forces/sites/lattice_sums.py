@@ -1,5 +1,5 @@
-"""What the sums over charges and all their images have in common: what is declared, where there is none, the charges'
-own energy, and what surrounds the boxes."""
+"""Common parts of the sums over charges and all their images: declaration, self-energy, checks, and the surroundings of
+the periodic boxes."""
 
 import math
 from typing import Annotated
@@ -16,29 +16,29 @@ from articulon.kernels import jit
 from articulon.model import Model
 
 LATTICE_SUMS = ("ewald", "particle-mesh-ewald")
-"""Kinds of forces that hold every charge of a periodic box."""
+"""Kinds of forces that include every charge of a periodic box."""
 NEUTRAL = 1e-9
-"""Net charge that rounding may leave, relative to Σ|q|."""
+"""Net charge that counts as rounding, relative to Σ|q|."""
 
 
 class LatticeSum(Declaration):
-    """Base of the declarations of such sums, which split 1/r by erfc(αr)/r."""
+    """Base of the declarations of lattice sums, which split 1/r by erfc(αr)/r."""
 
     relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
     """ε_r of the medium between the charges."""
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Of the real part, at most half of the smallest width of the box; by default the cheapest [length]."""
+    """Cutoff of the real part, at most half of the smallest width of the box; by default the cheapest [length]."""
     damping: Annotated[Quantity | None, Dimension("wavenumber", minimum=0, exclusive=True)] = None
-    """α; by default what the cutoff needs for the precision [1/length]."""
+    """α; by default the value that the precision requires at the cutoff [1/length]."""
     surface_permittivity: Permittivity = "infinite"
-    """ε' of what surrounds the large sphere of boxes: ``"infinite"`` is a conductor (tin foil). A finite one adds
-    2π/((2ε' + 1) V) |Σ q r|² over positions as they are, never wrapped, so that a site that crosses a face goes on
-    smoothly: let no site start off a whole box away from its molecule (de Leeuw, Perram and Smith 1980)."""
+    """ε' of the medium around the large sphere of boxes: ``"infinite"`` is a conductor (tin foil). A finite one adds
+    2π/((2ε' + 1) V) |Σ q r|² over unwrapped positions, so that the energy is continuous when a site crosses a face: no
+    site may start a whole box away from its molecule (de Leeuw, Perram and Smith 1980)."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+    """Skin of the neighbour list beyond the cutoff [length]; by default chosen by a fixed rule."""
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
-        """The law without a cutoff, for pairs that are scaled."""
+        """Return the law without a cutoff, for scaled pairs."""
         return bare_coulomb(model, float(self.relative_permittivity))
 
 
@@ -55,8 +55,8 @@ def check_lattice_sum(model: Model, where: str) -> None:
     net = float(charge.sum())
     if abs(net) > NEUTRAL * float(np.abs(charge).sum()):
         raise ModelError(
-            f"{where}: the box has a net charge of {net:g}, and the energy of a periodic lattice of charged boxes "
-            "is infinite; add counter-ions, or correct the charges so that they add up to zero"
+            f"{where}: the box has a net charge of {net:g}, and a periodic lattice of charged boxes "
+            "has infinite energy; add counter-ions, or correct the charges so that they add up to zero"
         )
     sums = [force.kind for force in model.forces if getattr(force, "kind", None) in LATTICE_SUMS]
     if len(sums) > 1:
@@ -65,22 +65,22 @@ def check_lattice_sum(model: Model, where: str) -> None:
 
 
 def check_damping(damping: float, cutoff: float, where: str) -> None:
-    """Raises ModelError where nothing of the real part reaches the cutoff."""
+    """Raises ModelError if the real part vanishes long before the cutoff."""
     if damping * cutoff > LARGEST:
         raise ModelError(
-            f"{where}: damping times cutoff is {damping * cutoff:.4g}, and beyond {LARGEST} nothing "
-            "is left of the real part long before the cutoff; lower one of them"
+            f"{where}: damping times cutoff is {damping * cutoff:.4g}, and above {LARGEST} "
+            "the real part vanishes long before the cutoff; lower one of them"
         )
 
 
 def own_energy(model: Model, damping: float, constant: float) -> float:
-    """−C α/√π Σ q², of the charges' clouds with themselves."""
+    """−C α/√π Σ q², the self-energy of the charge clouds."""
     charge = model.sites.charge
     return -constant * damping / math.sqrt(math.pi) * float(charge @ charge)
 
 
 def surface_constant(model: Model, permittivity: float | str, constant: float) -> float:
-    """C 4π/((2ε' + 1) V) of the dipole moment's energy; none in a conductor."""
+    """C 4π/((2ε' + 1) V), the factor of the dipole moment's energy; zero in a conductor."""
     assert model.box is not None
     if permittivity == "infinite":
         return 0.0
@@ -89,8 +89,8 @@ def surface_constant(model: Model, permittivity: float | str, constant: float) -
 
 @jit
 def add_surface(result, surface, mx, my, mz, squares):
-    """Adds to the measures the energy of the dipole moment, ½ ``surface`` m², and what follows from it; ``squares`` is
-    Σ q²."""
+    """Add the energy of the dipole moment, ½ ``surface`` m², with its virial and Laplacian, to the measures;
+    ``squares`` is Σ q²."""
     energy = 0.5 * surface * (mx * mx + my * my + mz * mz)
     result[ENERGY] += energy
     result[W_XX] += energy - surface * mx * mx

@@ -1,8 +1,7 @@
-"""Forces on sites that a function of all their positions gives, such as another library's.
+"""Forces on sites from a function of all their positions, such as one of another library.
 
-The rows of the table of such a term are scratch for n sites, its members: n positions, n forces, and a row whose first
-number is the energy. ``constants`` say whether the virial is known (1, or NaN) and whether the forces add up to zero
-(1, or 0).
+The rows of the table of such a term are scratch for its n sites: n positions, n forces, and a row whose first number is
+the energy. ``constants`` tell whether the virial is known (1, or NaN) and whether the forces sum to zero (1, or 0).
 """
 
 from collections.abc import Callable
@@ -26,25 +25,25 @@ def library_term(
     balanced: bool = True,
     in_box: InBox | None = None,
 ) -> SumTerm:
-    """The forces on some sites as a term.
+    """Return the forces on some sites as a term.
 
     Parameters
     ----------
     kind
-        Of the force, for messages.
+        Kind of the force, for messages.
     sites
         The sites, shape (n,).
     forces
-        ``function(time, positions, result)``: writes the forces (3 n,) [force] at positions (n, 3) [length], as the
-        model has them and not wrapped into a box, to the first of ``result`` (3 n + 3,).
+        ``function(time, positions, result)``, which writes the forces (3 n,) [force] at positions (n, 3) [length],
+        unwrapped, as in the model, to the start of ``result`` (3 n + 3,).
     energies
-        The same with the energy [energy] behind the forces.
+        Function that also writes the energy [energy] behind the forces.
     virial_known
-        Whether the virial is that of positions and forces.
+        Whether the virial follows from positions and forces.
     balanced
-        Whether the forces add up to zero but for their error.
+        Whether the forces sum to zero up to their error.
     in_box
-        Tells the library of another box, where it knows of one.
+        Function that changes the library's box, if it has one.
     """
     members = np.full((sites.size, 4), -1, dtype=np.int64)
     members[:, 0] = sites
@@ -63,7 +62,7 @@ def library_term(
 
 @jit
 def gather_positions(table, particles):
-    """Positions of the sites, as the model has them and not wrapped into a box, into the first rows."""
+    """Copy the positions of the sites, unwrapped, as in the model, into the first rows."""
     rows, members, wrap = table.rows, table.members, particles.wrap
     for i in range(members.shape[0]):
         p = particles.place[members[i, 0]]
@@ -74,7 +73,7 @@ def gather_positions(table, particles):
 
 @jit
 def scatter_forces(table, particles):
-    """Adds the forces on the sites."""
+    """Add the forces on the sites."""
     rows, members = table.rows, table.members
     n = members.shape[0]
     for i in range(n):
@@ -86,8 +85,8 @@ def scatter_forces(table, particles):
 
 @jit
 def collect_measures(table, result):
-    """Adds the energy, and the virial Σ F r, which is not a number in a periodic box. Positions are taken from the
-    first site where forces add up to zero but for their error."""
+    """Add the energy, and the virial Σ F r, which is NaN in a periodic box. Positions are relative to the first site if
+    the forces sum to zero up to their error."""
     rows = table.rows
     n, known, balanced = table.members.shape[0], table.constants[0], table.constants[1]
     result[ENERGY] += rows[2 * n, 0]
@@ -99,7 +98,7 @@ def collect_measures(table, result):
 
 
 def _address(function: Callable[..., None]) -> Any:
-    """The Python function as one of C, of the address of the scratch and the number of sites."""
+    """Return the Python function as a C function of the address of the scratch and the number of sites."""
 
     def call(time: float, address: int, n: int) -> None:
         rows = view(address, 6 * n + 3)
@@ -109,7 +108,7 @@ def _address(function: Callable[..., None]) -> Any:
 
 
 def forces_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    """The function as a pass of forces, and what that calls."""
+    """Return the function as a pass of forces, and the compiled function that it calls."""
     address = _address(function)
 
     @numba.njit
@@ -122,7 +121,7 @@ def forces_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
 
 
 def measure_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    """The function as a pass of measures, and what that calls."""
+    """Return the function as a pass of measures, and the compiled function that it calls."""
     address = _address(function)
 
     @numba.njit

@@ -1,4 +1,4 @@
-"""How the neighbours of a model's sites are listed, and how much room that takes: known before anything is compiled."""
+"""Parameters and capacities of a model's neighbour lists, known before anything is compiled."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,43 +16,44 @@ from articulon.model import Model
 from articulon.sizes import check_size
 
 IMAGE, NEIGHBOUR = 100, 4
-"""Memory of an image of a site, and of a place in a list [bytes]."""
+"""Memory of an image of a site, and of an entry of a list [bytes]."""
 
 FEW = 16
-"""Neighbours in a list that costs hardly more than a shorter one: two registers of them."""
+"""Number of neighbours up to which a list costs hardly more than a shorter one: two vector registers."""
 WIDEST = 0.5
-"""Skin of short lists at most, over the cutoff."""
+"""Largest skin of short lists, as a fraction of the cutoff."""
 
 
 class Listing(NamedTuple):
-    """Which neighbours are listed."""
+    """Parameters of a model's neighbour lists."""
 
     sites: int
-    """Number of sites that forces act between."""
+    """Number of sites between which forces act."""
     cutoff: float
-    """The longest of all terms [length]."""
+    """Longest cutoff of all terms [length]."""
     skin: float
-    """How far beyond it neighbours are listed [length]."""
+    """Skin beyond the cutoff [length]."""
     lists: bool
     """Whether any term sums over neighbours."""
     everything: bool
-    """Whether all sites are neighbours, so that there is nothing to list."""
+    """Whether all sites are neighbours, so that no list is needed."""
     sorts: Sorts | None = None
-    """How the lists depend on the kinds of sites, None where they do not."""
+    """Sorts by which the lists depend on the kinds of sites; None if they do not."""
 
 
 def terms_of(model: Model) -> list[Term]:
-    """All terms between sites."""
+    """Return all terms between sites."""
     return [term for force in model.forces if hasattr(force, "site_terms") for term in force.site_terms(model)]
 
 
 def has_site_forces(model: Model) -> bool:
-    """Whether a model has forces of this kind, or moves as one that has nothing else."""
+    """Whether a model has site forces, or consists of particles only."""
     return any(hasattr(force, "site_terms") for force in model.forces) or only_particles(model)
 
 
 def listing_of(model: Model, terms: Sequence[Term]) -> Listing:
-    """What the terms of a model need; raises ModelError for a force without an end in a periodic box."""
+    """Return the parameters of the lists for the terms of a model; raises ModelError for a force without a cutoff in a
+    periodic box."""
     sites = model.sites.body.size if has_site_forces(model) else 0
     pairs = [term for term in terms if isinstance(term, PairTerm)]
     cutoffs = [term.cutoff for term in pairs]
@@ -60,7 +61,7 @@ def listing_of(model: Model, terms: Sequence[Term]) -> Listing:
     cutoff = max(cutoffs, default=0.0)
     periodic = bool(np.isfinite(widths(model)).any())
     if periodic and not np.isfinite(cutoff):
-        raise ModelError("a pair force without a cutoff has no end in a periodic box; give it a cutoff")
+        raise ModelError("a pair force in a periodic box needs a cutoff; give it one")
     lists = bool(cutoffs)
     restricted = any(term.between is not None for term in pairs)
     everything = lists and bool(np.isinf(cutoffs).all()) and not periodic and not restricted
@@ -71,10 +72,10 @@ def listing_of(model: Model, terms: Sequence[Term]) -> Listing:
 
 
 def _default_skin(model: Model, sites: int, cutoff: float) -> float:
-    """How far beyond the cutoff neighbours are listed where no force says so [length].
+    """Default skin beyond the cutoff, if no force gives one [length].
 
-    Lists that are short cost little more than none, and new ones a lot: where few neighbours lie within the cutoff the
-    skin is wider, until a list holds ``FEW``.
+    Short lists cost little more than empty ones, but rebuilding them costs a lot: with few neighbours within the cutoff
+    the skin is wider, until a list holds ``FEW``.
     """
     if not np.isfinite(cutoff):
         return np.inf
@@ -85,12 +86,12 @@ def _default_skin(model: Model, sites: int, cutoff: float) -> float:
 
 
 def room_for(model: Model, listing: Listing) -> tuple[int, int]:
-    """Room for images and for neighbours of a site: what an even distribution would need, and some more.
+    """Return the capacities for images and for neighbours of a site: those of a uniform distribution, with a margin.
 
     Raises
     ------
     ModelError
-        Where memory has no room for them.
+        If they exceed the memory.
     """
     n, box = listing.sites, model.box
     if not listing.lists or listing.everything:
@@ -107,7 +108,7 @@ def room_for(model: Model, listing: Listing) -> tuple[int, int]:
             density = n / box.volume
             images = float(np.prod(1.0 + np.where(box.periodic, 2.0 * reach / widths(model), 0.0)))
         near = min(density * 4.0 / 3.0 * np.pi * reach**3, 1e18)
-    advice = "give the forces a shorter cutoff and skin, or take a larger box"
+    advice = "give the forces a shorter cutoff and skin, or use a larger box"
     where = f"forces: a cutoff of {listing.cutoff:.4g} and a skin of {listing.skin:.4g}"
     check_size(n * images, IMAGE, "images of sites", where, advice, ModelError)
     neighbours = min(int(1.15 * near) + 8, n * int(np.ceil(images) + 1) + 2 * VECTOR)
@@ -116,6 +117,6 @@ def room_for(model: Model, listing: Listing) -> tuple[int, int]:
 
 
 def check_listing(model: Model) -> None:
-    """Raises ModelError where the lists of a model's site forces have no end, or no room in memory."""
+    """Raises ModelError if the lists of a model's site forces lack a cutoff or exceed the memory."""
     if has_site_forces(model):
         room_for(model, listing_of(model, terms_of(model)))

@@ -1,4 +1,4 @@
-"""What terms of listed sites share: bonds, angles and dihedrals."""
+"""Common parts of terms with listed sites: bonds, angles and dihedrals."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,13 +14,13 @@ from articulon.model import Model
 
 
 def member_table(model: Model, where: str, members: Sequence[Sequence[int]], **values: Any) -> SiteTable:
-    """A table of listed sites, and of parameters that are one for all or one for each.
+    """Return a table of listed sites, with parameters given once for all or for each.
 
     Raises
     ------
     ModelError
-        Naming the entry, for sites that do not exist or are listed twice in it, and for numbers of parameters that do
-        not match.
+        Naming the entry, for sites that do not exist or occur twice in it, and for numbers of parameters that do not
+        match.
     """
     sites = model.sites.body.size
     listed = np.array(members, dtype=np.int64)
@@ -46,11 +46,11 @@ def member_table(model: Model, where: str, members: Sequence[Sequence[int]], **v
 
 
 def refuse_twins(model: Model, where: str, force: Any, key: str, *others: str, acting: str | None = None) -> None:
-    """Raises ModelError where sites are listed twice in a force, or in it and in an earlier one of its kind.
+    """Raises ModelError if sites are listed twice in a force, or in it and in an earlier one of its kind.
 
-    Sites are the same backwards. A term is another one where what it has under ``others`` differs: a dihedral has a
-    term for each multiplicity. Given ``acting``, only terms count that have something under it but zero: of listed
-    pairs some forces may give the charges and others the rest.
+    A reversed list of sites is the same term. Terms that differ in a value of ``others`` are different: a dihedral has
+    one term for each multiplicity. With ``acting``, only terms with a nonzero value of it count: of forces on listed
+    pairs, some may provide the charges and others the rest.
     """
     found: dict[tuple[Any, ...], str] = {}
     for number, one in enumerate(model.forces):
@@ -76,7 +76,7 @@ def refuse_twins(model: Model, where: str, force: Any, key: str, *others: str, a
 
 
 def _each(value: Any, count: int) -> Sequence[Any]:
-    """One value for all, or one each, as one each."""
+    """Expand one value for all to one for each."""
     return value if isinstance(value, tuple) else (value,) * count
 
 
@@ -88,7 +88,7 @@ def separations(model: Model, pairs: np.ndarray) -> np.ndarray:
 
 
 def nearest_image(cell: Any, displacements: np.ndarray) -> np.ndarray:
-    """Displacements (3, n) less whole edges of the periodic directions."""
+    """Subtract whole edges of the periodic directions from displacements (3, n)."""
     d = displacements.copy()
     for k in (2, 1, 0):
         if cell.periodic[k]:
@@ -98,7 +98,7 @@ def nearest_image(cell: Any, displacements: np.ndarray) -> np.ndarray:
 
 @jit
 def add_virial(result, fx, fy, fz, dx, dy, dz):
-    """Adds F_a d_b; of the terms of one potential the sum is symmetric."""
+    """Add F_a d_b to the virial; over the terms of one potential the sum is symmetric."""
     result[W_XX] += fx * dx
     result[W_YY] += fy * dy
     result[W_ZZ] += fz * dz

@@ -18,10 +18,10 @@ from articulon.model import Model
 
 
 class ListedPairs(Declaration):
-    """U = 4ε[(σ/r)¹² − (σ/r)⁶] + C q/r of each listed pair, without a cutoff, C being Coulomb's constant and q a
-    product of charges: what force fields give pairs three bonds apart.
+    """U = 4ε[(σ/r)¹² − (σ/r)⁶] + C q/r of each listed pair, without a cutoff, with C Coulomb's constant and q a product
+    of charges: the terms that force fields define for pairs three bonds apart.
 
-    The pairs also take part in the forces between all sites, unless exclusions leave them out.
+    The pairs also take part in the forces between all sites, unless exclusions remove them.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -58,7 +58,7 @@ class ListedPairs(Declaration):
         return table._replace(rows=np.ascontiguousarray(np.stack(columns, axis=1)))
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The pairs as they are summed."""
+        """Return the pairs as terms of the site forces."""
         return [SumTerm(pair_forces, pair_measure, self.table(model, self.kind), derivatives=LISTED)]
 
 

@@ -1,10 +1,10 @@
-"""Charges spread over a mesh by B-splines, and the forces that its potential has on them.
+"""Spreading of charges over a mesh by B-splines, and the forces from the mesh potential on them.
 
-A charge acts on a block of order³ points. Along the third edge they are one register of eight lanes, in which weights
-beyond the order are zero: rows of the mesh go on for eight points beyond their end, which are added to the first ones
-afterwards. Charges are shared out by the plane of their first point. A share has planes of its own and, for what goes
-beyond its last one, planes that are added to the next share's: however many threads take shares, the order of every sum
-is the same.
+A charge is spread over a block of order³ points. Along the third edge they form one register of eight lanes, with zero
+weights beyond the order: rows of the mesh extend eight points beyond their end, which are added to the first ones
+afterwards. Charges are divided into shares by the plane of their first point. A share has planes of its own and extra
+planes behind them, which are added to those of the next share: the order of every sum is the same for any number of
+threads.
 """
 
 import math
@@ -17,29 +17,29 @@ from articulon.kernels import jit, routine
 from articulon.lane_registers import in_all, load_run, store_run, total
 
 MOST_SHARES = 16
-"""Shares of the charges."""
+"""Largest number of shares of the charges."""
 BLOCK = 256
-"""Charges whose place on the mesh, or whose forces, one turn of a thread finds."""
+"""Number of charges that a thread locates, or whose forces it computes, at a time."""
 FRONT, GAUSSIAN, SURFACE, ORDER, SHARES, NX, NY, NZ, SITES, SPLINES = range(10)
 """Constants: C 4π/V, 1/4α², C 4π/((2ε' + 1) V), order, shares, points along each edge and sites; then the polynomials
 of the weights, and then the influence of each wave (NX, NY, NZ/2 + 1)."""
 DIPOLE, MEASURED = 3, 8
-"""Numbers of the dipole moment, and those that each column of waves adds to what is measured."""
+"""Numbers of the dipole moment, and of each column's contribution to the measures."""
 FIRST_X, FIRST_Y, FIRST_Z, SORTED = range(4)
-"""Columns of the members: the first points of each place's charge, and the places share by share; in rows behind those
-of the sites, where the shares begin."""
+"""Columns of the members: the first points of each place's charge, and the places sorted by share; rows behind those of
+the sites hold the starts of the shares."""
 
 
 @jit
 def padded_row(nz):
-    """Numbers of a row of points along the third edge: eight more than points, in whole registers."""
+    """Length of a row of points along the third edge: eight more than points, in whole registers."""
     return (nz + 2 * LANES - 1) // LANES * LANES
 
 
 @jit
 def layout(constants):
-    """Where the rows have the mesh, the planes beyond the shares, the waves, the fractions, scratch, what columns of
-    waves have measured, and the dipole moment."""
+    """Offsets in the rows of the mesh, the planes behind the shares, the waves, the fractions, scratch, the measures of
+    columns of waves, and the dipole moment."""
     nx, ny, nz = int(constants[NX]), int(constants[NY]), int(constants[NZ])
     plane = ny * ((nz + 2 * LANES - 1) // LANES * LANES)
     beyond = nx * plane
@@ -60,7 +60,7 @@ def mesh_table(
     front: float,
     surface: float,
 ) -> SiteTable:
-    """The table of the kernels: what is constant, and scratch.
+    """Return the table of the kernels: constants and scratch.
 
     Parameters
     ----------
@@ -82,8 +82,9 @@ def mesh_table(
 
 
 def influence(vectors: np.ndarray, mesh: tuple[int, int, int], order: int, damping: float) -> np.ndarray:
-    """exp(−k²/4α²)/(k² |Σ M|²) of the waves of a mesh, of k and −k those of which the third index is not negative: what
-    the energy takes of |S|² (Essmann et al. 1995, 4.7, without its front), shape (NX, NY, NZ/2 + 1)."""
+    """exp(−k²/4α²)/(k² |Σ M|²) of the waves of a mesh, for one of k and −k, that with a third index that is not
+    negative: the weight of |S|² in the energy (Essmann et al. 1995, 4.7, without the prefactor), shape (NX, NY, NZ/2 +
+    1)."""
     k2 = squares_of_waves(vectors, mesh)
     k2[0, 0, 0] = np.inf
     bx, by, bz = (moduli(order, n) for n in mesh)
@@ -102,7 +103,7 @@ def squares_of_waves(vectors: np.ndarray, mesh: tuple[int, int, int]) -> np.ndar
 
 @jit
 def on_mesh(s, n):
-    """First point and fraction of a coordinate in edges; NaN goes to the first point."""
+    """First point and fraction of a coordinate in units of edges; NaN goes to the first point."""
     u = (s - math.floor(s)) * n
     if not (u >= 0.0 and u < n):
         u = 0.0
@@ -112,7 +113,7 @@ def on_mesh(s, n):
 
 @routine
 def locate_block(table, cell, particles, block):
-    """First points and fractions of a block of places."""
+    """Compute first points and fractions of a block of places."""
     constants, rows, members, inverse = table.constants, table.rows[0], table.members, cell.inverse
     nx, ny, nz, sites = constants[NX], constants[NY], constants[NZ], int(constants[SITES])
     _, _, fractions, _, _, _ = layout(constants)
@@ -130,13 +131,13 @@ def locate_block(table, cell, particles, block):
 
 @jit
 def share_of(first, shares, nx):
-    """Share of the plane of a first point: that whose planes begin at or before it."""
+    """Share of the plane of a first point: the last share that begins at or before it."""
     return ((first + 1) * shares - 1) // nx
 
 
 @routine
 def share_out(table, particles):
-    """Sorts charged places by share, and adds up the dipole moment, in positions that are not wrapped."""
+    """Sort charged places by share, and sum the dipole moment in unwrapped positions."""
     constants, rows, members, charge = table.constants, table.rows[0], table.members, particles.charge
     shares, nx, sites = int(constants[SHARES]), int(constants[NX]), int(constants[SITES])
     _, _, _, _, _, dipole = layout(constants)
@@ -163,7 +164,7 @@ def share_out(table, particles):
 
 @jit
 def weights_at(constants, order, like, w):
-    """Weights of the points of one direction, and their derivatives by the fraction w, in lanes."""
+    """Weights of the points in one direction, and their derivatives by the fraction w, in lanes."""
     value, slope = load_run(like, constants, SPLINES + (order - 1) * LANES), in_all(0.0, LANES)
     for power in range(order - 2, -1, -1):
         slope = slope * w + value
@@ -173,7 +174,7 @@ def weights_at(constants, order, like, w):
 
 @routine
 def spread_share(table, particles, share):
-    """Puts the charges of a share on its planes of the mesh, and on those beyond."""
+    """Spread the charges of a share over its planes of the mesh, and the extra planes."""
     constants, rows, members = table.constants, table.rows[0], table.members
     nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])
     shares, sites = int(constants[SHARES]), int(constants[SITES])
@@ -206,8 +207,7 @@ def spread_share(table, particles, share):
 
 @routine
 def join_plane(table, x):
-    """Adds to a plane what the share before has beyond its last one, and to the beginning of rows what is beyond their
-    end."""
+    """Add the extra planes of the previous share to a plane, and the extensions of its rows to their beginnings."""
     constants, rows = table.constants, table.rows[0]
     nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])
     shares = int(constants[SHARES])
@@ -229,7 +229,7 @@ def join_plane(table, x):
 
 @routine
 def extend_plane(table, x):
-    """Repeats the beginning of rows beyond their end."""
+    """Copy the beginnings of rows to their extensions."""
     constants, rows = table.constants, table.rows[0]
     ny, nz = int(constants[NY]), int(constants[NZ])
     along = padded_row(nz)
@@ -241,7 +241,7 @@ def extend_plane(table, x):
 
 @routine
 def pull_block(table, cell, particles, block):
-    """Adds −q ∇φ to the forces on a block of places, φ being the potential on the mesh, and what the surface does."""
+    """Add −q ∇φ to the forces on a block of places, with φ the potential on the mesh, and the surface term."""
     constants, rows, members, inverse = table.constants, table.rows[0], table.members, cell.inverse
     nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])
     sites, surface = int(constants[SITES]), constants[SURFACE]

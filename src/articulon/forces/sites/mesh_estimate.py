@@ -1,18 +1,18 @@
-"""What a particle-mesh Ewald sum should be made of for a given precision, and the errors that are expected of it.
+"""Parameters of a particle-mesh Ewald sum for a given precision, and its expected errors.
 
 The real part has the error of Kolafa and Perram (``ewald_estimate.py``). That of the reciprocal part follows from the
-Fourier series of what the mesh does between two charges at random places (Hockney and Eastwood, Computer Simulation
-Using Particles, 8.3; Ballenegger, Cerdà and Holm, J. Chem. Theory Comput. 8, 936, 2012, for B-splines whose derivative
-is taken analytically). A wave k of the mesh stands for all k_m = k + 2π N m/L with weights U_m = Π sincᵖ, G = 4π
-exp(−k²/4α²)/(k² V) is what its force should be made of, and G' = G/(Σ_m U_m)² what it is made of:
+Fourier series of the mesh interaction between two charges at random positions (Hockney and Eastwood, Computer
+Simulation Using Particles, 8.3; Ballenegger, Cerdà and Holm, J. Chem. Theory Comput. 8, 936, 2012, for B-splines with
+analytical derivatives). A wave k of the mesh represents all aliases k_m = k + 2π N m/L with weights U_m = Π sincᵖ. G =
+4π exp(−k²/4α²)/(k² V) is the exact influence function of the force, and G' = G/(Σ_m U_m)² the one used:
 
     error² of a pair's force = Σ_k G'² (Σ_m k_m² U_m²)(Σ_m U_m²) − 2 k² G' G U_0² + k² G²
 
-and beyond the mesh k² G² of all waves that it has not. Besides, a charge feels itself, which it does in no lattice: by
-neighbouring aliases along an edge K S sin(K·r), with S = Σ_k G' Σ_m U_m U_(m+1) and K = 2π N/L (Ballenegger, Cerdà and
-Holm, Comput. Phys. Commun. 182, 1919, 2011). With Q = Σq² the rms error of a force is Q √(error²/N), and √(Σq⁴ self²/N)
-beside it. All are relative to the force between two charges of
-rms magnitude at their mean distance, as those of an Ewald sum.
+plus k² G² of all waves beyond the mesh. In addition, a charge exerts a force on itself, which it does not in an exact
+lattice sum: by neighbouring aliases along an edge K S sin(K·r), with S = Σ_k G' Σ_m U_m U_(m+1) and K = 2π N/L
+(Ballenegger, Cerdà and Holm, Comput. Phys. Commun. 182, 1919, 2011). With Q = Σq² the rms error of a force is Q
+√(error²/N), and in addition √(Σq⁴ self²/N). All are relative to the force between two charges of rms magnitude at their
+mean distance, as those of an Ewald sum.
 """
 
 import math
@@ -28,34 +28,35 @@ from articulon.forces.sites.nearest_images import widths_of
 from articulon.model.box import volume_of
 
 ALIASES = 3
-"""Waves on either side of a wave of the mesh, along each edge, that are counted."""
+"""Number of aliases counted on either side of a wave of the mesh, along each edge."""
 MARGIN = math.sqrt(0.5)
-"""Of each part, so that both together keep to the precision."""
+"""Error of each part relative to the total, so that both together meet the precision."""
 PAIR_COST, POINT_COST, SPREAD_COST = 4.5, 9.0, 7.0
-"""What a neighbour within the cutoff, a point of the mesh, and a row of points that a charge is spread over cost [ns,
-of one core]; only their ratios matter, and no run measures them, so that every machine chooses alike."""
+"""Cost of a neighbour within the cutoff, of a point of the mesh, and of a row of points that a charge is spread over
+[ns, on one core]. Only their ratios matter; they are constants rather than measured in the run, so that every machine
+chooses the same parameters."""
 _CHOICES = 40
 MOST_POINTS = 3e7
-"""Of a mesh; with more a step takes seconds, and so does every estimate."""
+"""Largest number of points of a mesh; with more a step takes seconds, and so does every estimate."""
 _TABLE = 24
-"""Points of the mesh of the universal function."""
+"""Number of points along an edge of the mesh for the universal function."""
 _SPACINGS = np.geomspace(0.02, 1.6, 40)
-"""α times spacing for which it is tabulated."""
+"""Values of α times spacing at which it is tabulated."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeshEwaldParameters(SplitParameters):
-    """What a particle-mesh Ewald sum is made of, and the errors that are expected of it."""
+    """Parameters of a particle-mesh Ewald sum, and its expected errors."""
 
     mesh: tuple[int, int, int]
-    """Points along each edge of the box."""
+    """Number of points along each edge of the box."""
     order: int
-    """Of the B-splines; their degree is one less."""
+    """Order of the B-splines; their degree is one less."""
 
 
 @dataclass(frozen=True)
 class MeshCharges(Charges):
-    """What the estimate depends on."""
+    """Properties of the charges on which the estimate depends."""
 
     fourths: float = 0.0
     """Σ q⁴ [charge⁴]."""
@@ -73,21 +74,21 @@ class MeshCharges(Charges):
         return math.sqrt(square) / self.force
 
     def spacing_for(self, damping: float, error: float, order: int) -> float:
-        """The spacing of a fine mesh in a large box whose reciprocal part has a relative error [length]."""
+        """Spacing of a fine mesh in a large box for which the reciprocal part has a given relative error [length]."""
         x, y = np.log(_SPACINGS), np.log(_universal(order))
         scale = self.squares / math.sqrt(self.number) * math.sqrt(damping / self.volume) / self.force
         wanted = math.log(error / scale)
         return math.exp(float(np.interp(wanted, y, x))) / damping
 
     def mesh_for(self, damping: float, error: float, order: int) -> tuple[int, int, int]:
-        """The coarsest mesh by that spacing whose numbers are products of 2, 3, 5 and 7."""
+        """Coarsest mesh with at most that spacing whose numbers are products of 2, 3, 5 and 7."""
         spacing = self.spacing_for(damping, error, order)
         a, b, c = (smooth_number(max(math.ceil(width / spacing - 1e-9), order)) for width in self.widths)
         return a, b, c
 
 
 def smooth_number(least: int) -> int:
-    """The smallest even product of 2, 3, 5 and 7 that is not below a number: what transforms are fast for."""
+    """Smallest even product of 2, 3, 5 and 7 that is not below a number: the sizes with fast transforms."""
     n = max(least + least % 2, 2)
     while not _is_smooth(n):
         n += 2
@@ -102,14 +103,14 @@ def _is_smooth(n: int) -> bool:
 
 
 def _indices(n: int) -> np.ndarray:
-    """Indices of the waves of n points, from −n/2 on where n is even."""
+    """Indices of the waves of n points, starting at −n/2 for even n."""
     m = np.arange(n)
     return np.where(m < (n + 1) // 2, m, m - n).astype(float)
 
 
 def _moments(n: int, order: int) -> tuple[np.ndarray, ...]:
-    """Sums over the aliases n_m of each wave of an axis: U², n U², n² U², and U U' of neighbouring aliases; U_0² alone;
-    and (Σ U)², by the moduli."""
+    """Sums over the aliases n_m of each wave along an axis: U², n U², n² U², and U U' of neighbouring aliases; U_0²
+    alone; and (Σ U)², from the moduli."""
     wave = _indices(n)
     alias = wave + n * np.arange(-ALIASES, ALIASES + 1)[:, None]
     weight = np.sinc(alias / n) ** order
@@ -127,7 +128,7 @@ def _moments(n: int, order: int) -> tuple[np.ndarray, ...]:
 
 @lru_cache(maxsize=256)
 def _errors(vectors: tuple[float, ...], damping: float, mesh: tuple[int, int, int], order: int) -> tuple[float, float]:
-    """Mean squares of what the mesh does wrong: of a pair's force, and of that on itself, for unit charges."""
+    """Mean squared errors of the mesh for unit charges: of a pair's force, and of a charge's force on itself."""
     edges = np.array(vectors).reshape(3, 3)
     volume, reciprocal = volume_of(edges), 2.0 * np.pi * np.linalg.inv(edges).T
     metric = reciprocal @ reciprocal.T
@@ -153,7 +154,7 @@ def _errors(vectors: tuple[float, ...], damping: float, mesh: tuple[int, int, in
         moment = moment + 2.0 * metric[a, b] * first[a] * first[b] * even[c]
     pair = made**2 * moment * squares - 2.0 * k2 * made * G * alone[0] * alone[1] * alone[2] + k2 * G**2
     total = float(pair.sum()) + _beyond(damping, volume, metric, mesh)
-    # On itself: along each edge K S sin(K·r), K being the reciprocal vector of the mesh.
+    # Force on itself: along each edge K S sin(K·r), with K the reciprocal vector of the mesh.
     own = 0.0
     for a in range(3):
         b, c = (a + 1) % 3, (a + 2) % 3
@@ -163,8 +164,8 @@ def _errors(vectors: tuple[float, ...], damping: float, mesh: tuple[int, int, in
 
 
 def _beyond(damping: float, volume: float, metric: np.ndarray, mesh: tuple[int, int, int]) -> float:
-    """Σ k² G² of the waves that the mesh has not: of those outside of the ellipsoid that its faces touch, as Kolafa and
-    Perram have it, the corners of the mesh left out."""
+    """Σ k² G² of the waves missing from the mesh: those outside the ellipsoid that touches its faces, as in Kolafa and
+    Perram; the corners of the mesh are ignored."""
     widths = np.sqrt(1.0 / np.diag(np.linalg.inv(metric)))
     longest = float(min(0.5 * n * width for n, width in zip(mesh, widths, strict=True)))
     front = 8.0 * damping**2 / (volume * longest)
@@ -173,14 +174,15 @@ def _beyond(damping: float, volume: float, metric: np.ndarray, mesh: tuple[int, 
 
 @cache
 def _universal(order: int) -> np.ndarray:
-    """√(V/α) times the root of a pair's mean square, in a large cube, for α times spacing as tabulated."""
+    """√(V/α) times the root mean square error of a pair's force, in a large cube, for the tabulated values of α times
+    spacing."""
     cube = tuple(np.eye(3).ravel().tolist())
     mesh = (_TABLE,) * 3
     found = []
     for x in _SPACINGS.tolist():
         alpha = x * _TABLE
         found.append(math.sqrt(_errors(cube, alpha, mesh, order)[0] / alpha))
-    # A fine mesh in a small box ends in rounding; the function rises with the spacing.
+    # A fine mesh in a small box is limited by rounding; the function increases with the spacing.
     return np.maximum.accumulate(np.maximum(np.array(found), 1e-300) * (1.0 + 1e-12 * np.arange(len(found))))
 
 
@@ -193,19 +195,19 @@ def choose_mesh(
     order: int | None,
     where: str,
 ) -> tuple[float, float, tuple[int, int, int], int]:
-    """α, cutoff, mesh and order, of which some may be given; the cheapest that are precise enough.
+    """Return α, cutoff, mesh and order, some of which may be given: the cheapest that are precise enough.
 
     Raises
     ------
     ModelError
-        Where what is given leaves no cutoff that the box has room for.
+        If the given parameters leave no cutoff that fits the box.
     """
     error, most = MARGIN * precision, charges.half_width
     orders = (order,) if order is not None else tuple(range(LOWEST, HIGHEST + 1))
     if cutoff is None and damping is not None:
         cutoff = _cutoff_for(charges, damping, error, most, where)
     if cutoff is None and mesh is not None:
-        # As much damping as the mesh allows.
+        # The largest damping that the mesh allows.
         damping = max(_damping_of(charges, mesh, one, error) for one in orders)
         cutoff = _cutoff_for(charges, damping, error, most, where)
     cutoffs = [cutoff] if cutoff is not None else np.geomspace(0.1 * most, most, _CHOICES).tolist()
@@ -216,7 +218,7 @@ def choose_mesh(
             found = mesh if mesh is not None else charges.mesh_for(alpha, error, p)
             cost = _cost(charges, one, found, p)
             if mesh is not None:
-                # The mesh costs what it costs; the order is the lowest that will do.
+                # The cost of a given mesh is fixed; the order is the lowest that suffices.
                 cost = charges.mesh_error(alpha, found, p) if order is None else 0.0
                 cost = float(p) if cost <= error else 1e6 * cost + HIGHEST
             if best is None or cost < best[0]:
@@ -229,8 +231,9 @@ def choose_mesh(
 def _fine_enough(
     charges: MeshCharges, damping: float, mesh: tuple[int, int, int], order: int, error: float, where: str
 ) -> tuple[int, int, int]:
-    """A mesh from one on that is as precise as it must be: the universal function is that of a large cube, in which no
-    charge feels itself. Errors fall about as spacing to the order."""
+    """Return a mesh that reaches the precision, starting from a given one: the universal function is that of a large
+    cube, without forces of charges on themselves. Errors scale approximately as the spacing to the power of the
+    order."""
     points = np.array(mesh)
     while True:
         found = int(points[0]), int(points[1]), int(points[2])
@@ -246,16 +249,16 @@ def _fine_enough(
 
 
 def check_points(mesh: tuple[int, int, int], where: str) -> None:
-    """Raises ModelError for a mesh of more points than are summed in any time."""
+    """Raises ModelError for a mesh with too many points."""
     if not math.prod(map(float, mesh)) <= MOST_POINTS:
         raise ModelError(
-            f"{where}: the sum takes a mesh of {mesh[0]} x {mesh[1]} x {mesh[2]} points, more than are summed in any "
-            "time; choose a larger precision, a larger cutoff, or a coarser mesh"
+            f"{where}: the sum takes a mesh of {mesh[0]} x {mesh[1]} x {mesh[2]} points, which is too "
+            "many; choose a larger precision, a larger cutoff, or a coarser mesh"
         )
 
 
 def _cost(charges: MeshCharges, cutoff: float, mesh: tuple[int, int, int], order: int) -> float:
-    """Of neighbours, which grow with the cube of the cutoff, and of the mesh, for each charge."""
+    """Cost per charge, of neighbours, which grows with the cube of the cutoff, and of the mesh."""
     pairs = 4.0 / 3.0 * math.pi * cutoff**3 * charges.number / charges.volume
     points = float(np.prod(np.array(mesh, dtype=float))) / charges.number
     return PAIR_COST * pairs + POINT_COST * points + SPREAD_COST * order**2
@@ -268,7 +271,7 @@ def _damping_of(charges: MeshCharges, mesh: tuple[int, int, int], order: int, er
     for _ in range(40):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if charges.spacing_for(middle, error, order) > spacing else (low, middle)
-    # By the function of a large cube, and a little less where this mesh is not as precise.
+    # From the function of a large cube, reduced slightly if this mesh is less precise.
     while charges.mesh_error(low, mesh, order) > error and low > 0.03 / spacing:
         low *= 0.97
     return low
@@ -277,8 +280,8 @@ def _damping_of(charges: MeshCharges, mesh: tuple[int, int, int], order: int, er
 def _cutoff_for(charges: MeshCharges, damping: float, error: float, most: float, where: str) -> float:
     if charges.real_error(damping, most) > error:
         raise ModelError(
-            f"{where}: a damping of {damping:.4g} leaves more than the precision at {most:.4g}, half of the smallest "
-            "width of the box; ask for a higher damping, for a finer mesh or for less precision"
+            f"{where}: a damping of {damping:.4g} does not reach the precision at {most:.4g}, half of the smallest "
+            "width of the box; choose a higher damping, a finer mesh or a larger precision value"
         )
     low, high = 1e-3 * most, most
     for _ in range(50):

@@ -1,8 +1,8 @@
 """Cardinal B-splines, by which charges are spread over a mesh.
 
-M_p is the density of the sum of p numbers that are even on [0, 1]. A charge at u, in units of the spacing, puts
-M_p(w + p − 1 − k) of itself on the point ⌊u⌋ + k for k = 0 to p − 1, w being the fraction of u (Essmann et al., J.
-Chem. Phys. 103, 8577, 1995, 4.1, but for a shift of all points, which changes nothing).
+M_p is the probability density of the sum of p numbers distributed uniformly on [0, 1]. A charge at u, in units of the
+spacing, adds a fraction M_p(w + p − 1 − k) of itself to the point ⌊u⌋ + k for k = 0 to p − 1, with w the fractional
+part of u (Essmann et al., J. Chem. Phys. 103, 8577, 1995, 4.1, up to a shift of all points, which has no effect).
 """
 
 import math
@@ -12,9 +12,9 @@ from functools import cache
 import numpy as np
 
 LOWEST, HIGHEST = 4, 8
-"""Orders p that there are; a vector of eight lanes takes all points of one direction."""
+"""Supported orders p; a vector of eight lanes holds all points of one direction."""
 LANES = 8
-"""Points along the third edge that are taken together; beyond the order their weights are zero."""
+"""Number of points along the third edge processed together; weights beyond the order are zero."""
 
 
 @cache
@@ -35,7 +35,7 @@ def polynomials(order: int) -> np.ndarray:
 def moduli(order: int, points: int) -> np.ndarray:
     """|Σ_k M_p(k + 1) exp(2πi m k/N)|² of every wave m of N points, shape (N,).
 
-    Of odd orders that of m = N/2 is zero; the mean of its neighbours takes its place, as in OpenMM.
+    For odd orders the value at m = N/2 is zero; it is replaced by the mean of its neighbours, as in OpenMM.
     """
     values = polynomials(order)[0, :order]
     found = np.abs(np.fft.fft(values, points)) ** 2 if points >= order else _short(values, points)
@@ -46,6 +46,6 @@ def moduli(order: int, points: int) -> np.ndarray:
 
 
 def _short(values: np.ndarray, points: int) -> np.ndarray:
-    """The same where a spline is longer than the mesh."""
+    """Compute the moduli for a spline that is longer than the mesh."""
     k, m = np.arange(values.size), np.arange(points)
     return np.abs(np.exp(2j * np.pi * np.outer(m, k) / points) @ values) ** 2

@@ -3,9 +3,9 @@
     U = ½ C (4π/V) Σ_k exp(−k²/4α²)/k² |S(k)|²,    |S(k)|² = |Q(k)|²/|Σ M|²
 
 with Q the discrete transform of the charges on the mesh (Essmann et al., J. Chem. Phys. 103, 8577, 1995, 4.7). The
-transforms are those of DUCC, through rocket-fft. They are taken plane by plane along two edges, then column by column
-along the first, in which the potential is made as well: each is the same whoever takes it, so that the bits do not
-depend on the number of threads.
+transforms are those of DUCC, through rocket-fft. They are computed plane by plane along two edges, then column by
+column along the first, where the potential is computed as well. Each transform is the same on any thread, so that
+results do not depend on the number of threads, to the last bit.
 """
 
 import math
@@ -46,7 +46,7 @@ _LAST_TWO, _FIRST = np.array([0, 1]), np.array([0])
 
 @routine_that_allocates
 def _transform_plane(table, x, forward):
-    """From a plane of the mesh to its waves, or back, along the second and third edge."""
+    """Transform a plane of the mesh to its waves, or back, along the second and third edge."""
     constants, rows = table.constants, table.rows[0]
     ny, nz = int(constants[NY]), int(constants[NZ])
     _, waves, _, _, _, _ = layout(constants)
@@ -62,8 +62,8 @@ def _transform_plane(table, x, forward):
 
 @routine_that_allocates
 def _transform_column(table, y, back):
-    """From the planes' waves to those of the mesh, for one wave along the second edge, and, where it goes back, from
-    the waves of its potential to the planes'."""
+    """Transform the planes' waves to those of the mesh for one wave along the second edge, and, if requested, the waves
+    of its potential back to the planes."""
     constants, rows = table.constants, table.rows[0]
     nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])
     _, waves, _, _, _, _ = layout(constants)
@@ -81,9 +81,10 @@ def _transform_column(table, y, back):
 
 @routine_that_allocates
 def _measure_column(table, cell, y, squares):
-    """What the waves of a column add to energy, virial and Laplacian, kept in its place among the rows.
+    """Compute the contribution of the waves of a column to energy, virial and Laplacian, stored at its place in the
+    rows.
 
-    The virial of a wave is its energy times δ − 2 (1/k² + 1/4α²) k k. In the Laplacian no particle meets itself.
+    The virial of a wave is its energy times δ − 2 (1/k² + 1/4α²) k k. The Laplacian excludes self-terms.
     """
     constants, rows, inverse = table.constants, table.rows[0], cell.inverse
     nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])
@@ -99,7 +100,7 @@ def _measure_column(table, cell, y, squares):
         for c in range(half):
             if x == 0 and y == 0 and c == 0:
                 continue
-            # ½ of k and −k, of which those with a third index between 0 and N/2 are here once.
+            # ½ of k and −k; those with a third index between 0 and N/2 occur only once here.
             both = 0.5 if c == 0 or 2 * c == nz else 1.0
             kx = 2.0 * math.pi * (inverse[0, 0] * a + inverse[0, 1] * b + inverse[0, 2] * c)
             ky = 2.0 * math.pi * (inverse[1, 0] * a + inverse[1, 1] * b + inverse[1, 2] * c)
@@ -121,7 +122,7 @@ def _measure_column(table, cell, y, squares):
 
 @kernel(called="either", allocates=True)
 def mesh_forces(table, cell, particles, neighbours):
-    """Adds −∇U of the reciprocal part and of the surface."""
+    """Add −∇U of the reciprocal part and of the surface term."""
     constants = table.constants
     blocks = (int(constants[SITES]) + BLOCK - 1) // BLOCK
     nx, ny = int(constants[NX]), int(constants[NY])
@@ -144,7 +145,7 @@ def mesh_forces(table, cell, particles, neighbours):
 
 @kernel(parallel=True, called="either")
 def mesh_forces_parallel(table, cell, particles, neighbours):
-    """The same, shared out among threads."""
+    """Add −∇U of the reciprocal part and of the surface term, in parallel."""
     constants = table.constants
     blocks = (int(constants[SITES]) + BLOCK - 1) // BLOCK
     nx, ny = int(constants[NX]), int(constants[NY])
@@ -167,7 +168,7 @@ def mesh_forces_parallel(table, cell, particles, neighbours):
 
 @kernel(called="either", allocates=True)
 def mesh_measure(table, cell, particles, neighbours, result):
-    """Adds energy, virial and Laplacian of the reciprocal part and of the surface."""
+    """Add energy, virial and Laplacian of the reciprocal part and of the surface term."""
     constants, rows = table.constants, table.rows[0]
     sites, nx, ny = int(constants[SITES]), int(constants[NX]), int(constants[NY])
     _, _, _, _, measured, dipole = layout(constants)

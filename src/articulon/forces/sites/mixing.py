@@ -23,7 +23,7 @@ class LennardJonesKind(Declaration):
 
 
 class LennardJonesPair(LennardJonesKind):
-    """Lennard-Jones parameters of two kinds, which override the mixing rule."""
+    """Lennard-Jones parameters of a pair of kinds, which override the mixing rule."""
 
     kinds: tuple[str, str]
     """The two kinds."""
@@ -50,7 +50,8 @@ Groups = tuple[tuple[int, int], ...] | None
 
 
 def meeting(model: Model, groups: Groups = None) -> list[tuple[int, int]]:
-    """Pairs of kinds of which some sites meet, by indices, smaller first; sites on the ground meet no others there."""
+    """Pairs of kinds with interacting sites, by indices, smaller first; sites on the ground do not interact with each
+    other."""
     sites = model.sites
     kinds = len(sites.kinds)
     if groups is not None:
@@ -63,7 +64,7 @@ def meeting(model: Model, groups: Groups = None) -> list[tuple[int, int]]:
 
 
 def _meeting_between(model: Model, groups: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-    """Pairs of kinds that meet in pairs of groups."""
+    """Pairs of kinds that interact through pairs of groups."""
     sites, found = model.sites, set()
     for g, h in groups:
         for a in np.unique(sites.kind[sites.group == g]).tolist():
@@ -86,30 +87,31 @@ def pair_parameters(
     pairs_key: str = "pairs",
     groups: Groups = None,
 ) -> np.ndarray:
-    """Parameters of every ordered pair of kinds, zero for those that never meet, shape (kinds², parameters).
+    """Return the parameters of every ordered pair of kinds, zero for pairs that do not interact, shape (kinds²,
+    parameters).
 
     Parameters
     ----------
     where
-        What the declaration is called in messages.
+        Name of the declaration in messages.
     by_kind
         Declarations by kind.
     by_pair
-        Declarations of two ``kinds``, which override those.
+        Declarations of two ``kinds``, which override those by kind.
     mix
-        The parameters of a pair from the declarations of its kinds.
+        Function that returns the parameters of a pair from the declarations of its kinds.
     read
-        The parameters of a pair from its own declaration.
+        Function that returns the parameters of a pair from its own declaration.
     pairs_key
-        What the key of ``by_pair`` is called in messages.
+        Name of the key of ``by_pair`` in messages.
     groups
         Pairs of groups of sites that interact; all by default.
 
     Raises
     ------
     ModelError
-        Naming the key and the kinds, for kinds of which there are no sites, pairs given twice, and kinds that meet
-        without parameters.
+        Naming the key and the kinds, for kinds without sites, pairs given twice, and kinds that interact without
+        parameters.
     """
     kinds = model.sites.kinds
     if not kinds:
@@ -131,25 +133,25 @@ def pair_parameters(
     found, meet = dict(given), meeting(model, groups)
     if groups is not None:
         if not meet:
-            raise ModelError(f"{where}.between: no two sites of these groups meet; leave the force out")
+            raise ModelError(f"{where}.between: no two sites of these groups interact; leave the force out")
         unused = next((pair for pair in given if pair not in meet), None)
         if unused is not None:
             first, second = (kinds[k] for k in unused)
-            raise ModelError(f"{where}.{pairs_key}: no {first} meets a {second} in these groups; remove their law")
+            raise ModelError(f"{where}.{pairs_key}: no {first} interacts with a {second} in these groups; leave it out")
     for a, b in meet:
         if (a, b) in given:
             continue
         for kind in (kinds[a], kinds[b]):
             if kind not in by_kind:
                 raise ModelError(
-                    f"{where}: {kinds[a]} and {kinds[b]} meet without parameters; give those of the kind '{kind}' in "
+                    f"{where}: {kinds[a]} and {kinds[b]} interact without parameters; give those of kind '{kind}' in "
                     f"{where}.parameters, or those of the pair in {where}.{pairs_key}"
                     if by_kind
-                    else f"{where}.{pairs_key}: {kinds[a]} and {kinds[b]} meet without parameters; give them here"
+                    else f"{where}.{pairs_key}: {kinds[a]} and {kinds[b]} interact without parameters; give them here"
                 )
         found[a, b] = mix(by_kind[kinds[a]], by_kind[kinds[b]])
     if not found:
-        # One site alone meets no other; its parameters are there all the same.
+        # A single site interacts with no other; its parameters must be given all the same.
         found = {(a, a): mix(by_kind[kind], by_kind[kind]) for a, kind in enumerate(kinds) if kind in by_kind}
     width = len(next(iter(found.values()))) if found else 0
     rows = np.zeros((len(kinds) ** 2, width))

@@ -8,7 +8,7 @@ from articulon.model import Model
 
 
 def cell_of(model: Model) -> Cell:
-    """The box of a model as kernels see it."""
+    """Return the box of a model as the kernels read it."""
     if model.box is None:
         return Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64))
     vectors = model.box.vectors
@@ -31,7 +31,7 @@ def widths_of(edges: np.ndarray) -> np.ndarray:
 
 @jit
 def minimum_image(cell, dx, dy, dz):
-    """The displacement less whole edges: the shortest of all images where it is below half the box's least width."""
+    """Displacement minus whole edges: the shortest of all images if it is below half the box's smallest width."""
     vectors, inverse, periodic = cell.vectors, cell.inverse, cell.periodic
     if periodic[2] != 0:
         k = np.rint(dz * inverse[2, 2])

@@ -1,8 +1,8 @@
-"""Lists of neighbours: for each site the sites within reach, which is the largest cutoff and a skin.
+"""Neighbour lists: for each site the sites within reach, which is the largest cutoff plus a skin.
 
-Lists are full: a site sums its own forces in a fixed order, which needs no atomic additions, keeps the loop a vector
-loop, and gives the same bits for any number of threads (M. P. Allen and D. J. Tildesley, Computer Simulation of
-Liquids, 2nd ed., 5.3, have the half list and the cells).
+Lists are full: a site sums its own forces in a fixed order. This needs no atomic additions, lets the loop vectorise,
+and gives results that do not depend on the number of threads, to the last bit (M. P. Allen and D. J. Tildesley,
+Computer Simulation of Liquids, 2nd ed., 5.3, describe the half list and the cells).
 """
 
 from typing import Any
@@ -34,24 +34,24 @@ from articulon.kernel_variants import part, specialised
 from articulon.kernels import jit, kernel
 
 SKIN = 0.12
-"""Skin by the largest cutoff. For a Lennard-Jones liquid it makes the least of the cost of the forces, which grows with
-the reach, and of the lists, which are built less often."""
+"""Default skin as a fraction of the largest cutoff. For a Lennard-Jones liquid it minimises the total cost of the
+forces, which grows with the reach, and of the lists, which are then built less often."""
 FIXED = 7
-"""Numbers in ``Grid.size`` that every grid has."""
+"""Number of entries in ``Grid.size`` that every grid has."""
 VECTOR = 8
-"""Neighbours are listed in multiples of this, the rest being a place far away."""
+"""Lists are padded to multiples of this number with a distant padding place."""
 
 
 @jit
 def padded(neighbours, i):
-    """How many neighbours a site has in whole vectors, the last filled up with the place far away."""
+    """Number of neighbours of a site, padded to whole vectors with the padding place."""
     return (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR
 
 
 @jit
 def ranges_around(grid, c, ranges):
-    """Ranges of places in the cells around a cell, first and end of each; returns how many there are. The cells along
-    z follow each other, and so do their sites, and their images."""
+    """Find the ranges of places in the cells around a cell, first and end of each; return their number. Cells along z
+    are contiguous, and so are their sites and images."""
     size, around = grid.size, grid.size[3]
     cx, cy = cell_of_row(size, c // size[2])
     cz = c % size[2]
@@ -70,14 +70,14 @@ def ranges_around(grid, c, ranges):
 
 @jit
 def exclude(particles, neighbours, row, p, count):
-    """Takes the excluded partners of a place out of its list, ``row``; returns how many are left."""
+    """Remove the excluded partners of a place from its list, ``row``; return the number of remaining entries."""
     s = particles.order[p]
     first, last = neighbours.excluded_start[s], neighbours.excluded_start[s + 1]
     if first == last:
         return count
     kept, sites = 0, particles.order.size
     if last - first <= 2:
-        # The partners of a site of water: by their places, which need not be looked up for each neighbour.
+        # Partners of a site of water are given by place, which avoids a look-up for each neighbour.
         a = particles.place[neighbours.excluded[first]]
         b = particles.place[neighbours.excluded[last - 1]]
         for k in range(count):
@@ -103,8 +103,8 @@ def exclude(particles, neighbours, row, p, count):
 
 @jit
 def list_cell(particles, neighbours, grid, c, ranges, other):
-    """Lists the neighbours of the sites of one cell; returns whether there was room. ``other`` is scratch as long as a
-    row."""
+    """List the neighbours of the sites of one cell; return whether the capacity suffices. ``other`` is scratch as long
+    as a row."""
     x, y, z, far = particles.x, particles.y, particles.z, particles.x.size - 1
     room, reach2 = neighbours.places.shape[1] - 2 * VECTOR, grid.reach[0] * grid.reach[0]
     if grid.start[c] == grid.start[c + 1]:
@@ -133,7 +133,7 @@ LIST_CELL, MAKE_READY = list_cell, nothing_more
 
 
 def list_cells(particles, neighbours, grid):
-    """Lists the neighbours of all sites, cell by cell."""
+    """List the neighbours of all sites, cell by cell."""
     cells, rows = grid.size[0] * grid.size[1] * grid.size[2], 2 * grid.size[3] + 1
     for block in prange((cells + 63) // 64):
         ranges = np.empty((2 * rows * rows + 1, 2), np.int64)
@@ -141,18 +141,18 @@ def list_cells(particles, neighbours, grid):
         begin = 64 * np.int64(block)
         for c in range(begin, min(begin + 64, cells)):
             if not LIST_CELL(particles, neighbours, grid, c, ranges, other):
-                particles.counts[OVERFLOW] = 1  # whichever thread writes it
+                particles.counts[OVERFLOW] = 1  # from any thread
 
 
 @jit
 def farthest(particles):
-    """The square of the longest way that any site has gone since its neighbours were listed; NaN before that."""
+    """Square of the largest displacement of a site since its neighbours were listed; NaN before the first list."""
     site, reference = particles.site, particles.reference
     worst = 0.0
     for s in range(site.shape[1]):
         dx, dy, dz = site[0, s] - reference[0, s], site[1, s] - reference[1, s], site[2, s] - reference[2, s]
         d = dx * dx + dy * dy + dz * dz
-        if not d < np.inf:  # the next one must not hide it
+        if not d < np.inf:  # NaN must not be lost to the next comparison
             return np.nan
         worst = max(worst, d)
     return worst
@@ -160,7 +160,7 @@ def farthest(particles):
 
 @jit
 def move_images(particles):
-    """Positions of the images from those of their sites."""
+    """Compute the positions of the images from those of their sites."""
     n = particles.order.size
     x, y, z, parent, shift = particles.x, particles.y, particles.z, particles.parent, particles.shift
     for m in range(particles.counts[IMAGES]):
@@ -171,7 +171,7 @@ def move_images(particles):
 
 @jit
 def move_sites(particles):
-    """Positions of all sites in cell order, and of their images."""
+    """Compute the positions of all sites in cell order, and of their images."""
     site, order, wrap = particles.site, particles.order, particles.wrap
     x, y, z = particles.x, particles.y, particles.z
     for p in range(order.size):
@@ -186,9 +186,9 @@ LIST: Any = None
 
 
 def refresh(cell, particles, neighbours, grid, kinds, charges):
-    """Brings places, images and lists up to date with ``particles.site``."""
+    """Bring places, images and lists up to date with ``particles.site``."""
     if farthest(particles) <= grid.reach[1]:
-        particles.counts[LOST] = 0  # a position without a number may have been asked for since
+        particles.counts[LOST] = 0  # an earlier position may have been NaN
         move_sites(particles)
         return
     SORT(cell, particles, grid, kinds, charges)
@@ -200,16 +200,16 @@ def refresh(cell, particles, neighbours, grid, kinds, charges):
 
 @kernel(called="value")
 def refresh_places(cell, particles, neighbours, grid, kinds, charges):
-    """The same where nothing is listed: the sites stay in the model's order."""
+    """Bring places up to date if nothing is listed: the sites stay in the model's order."""
     for a in range(3):
-        for s in range(particles.order.size):  # from where they have gone nowhere
+        for s in range(particles.order.size):  # relative to their own positions
             particles.reference[a, s] = particles.site[a, s]
     move_sites(particles)
 
 
 def refresh_variant(parallel: bool, how_listed: str = "", **listing: Any) -> Any:
-    """``refresh`` with its passes shared among threads, or not; ``how_listed`` is what lists are called that are made
-    in another way, which ``LIST_CELL`` and ``MAKE_READY`` say."""
+    """Return ``refresh`` with serial or parallel passes; ``how_listed`` names lists that are built in another way, by
+    ``LIST_CELL`` and ``MAKE_READY``."""
     how = "parallel" if parallel else "serial"
 
     def one(function: Any) -> Any:
@@ -229,4 +229,4 @@ def refresh_variant(parallel: bool, how_listed: str = "", **listing: Any) -> Any
 refresh_serial, refresh_parallel = refresh_variant(False), refresh_variant(True)
 _EXAMPLE = grid(1, 1, 1.0, 1.0)
 REFRESH = types.void(*EXAMPLE_TYPES[1:], numba.typeof(_EXAMPLE), types.int64[::1], types.float64[::1])
-"""Signature of what brings places, images and lists up to date."""
+"""Signature of the function that brings places, images and lists up to date."""

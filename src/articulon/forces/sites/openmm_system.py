@@ -1,4 +1,4 @@
-"""Systems of OpenMM as forces between sites: how they are read, and what of them goes with a model."""
+"""OpenMM systems as forces between sites: reading them, and checking them against a model."""
 
 import hashlib
 import re
@@ -15,12 +15,12 @@ from articulon.model import Model
 from articulon.units import unit_system
 
 UNITS = "Da-nm-ps"
-"""OpenMM's units: its kJ/mol is Da nm²/ps²."""
+"""OpenMM's units: its kJ/mol equals Da nm²/ps²."""
 MASS_BOUND, LEAST_MASS_BOUND = 3e-4, 0.03
-"""How far masses of bodies may be from those of their particles, relative and, beside that, in any case [Da]: force
-fields round atomic weights, that of nitrogen to 14.01 from 14.007 and that of zinc to 65.4 from 65.38."""
+"""Tolerance for masses of bodies against those of their particles, relative and absolute [Da]: force fields round
+atomic weights, that of nitrogen to 14.01 from 14.007 and that of zinc to 65.4 from 65.38."""
 BOX_BOUND = 1e-6
-"""How far edges of the two boxes may be from each other, relative to the longest."""
+"""Largest difference of the edges of the two boxes, relative to the longest edge."""
 MOVES_ATOMS = (
     "AndersenThermostat",
     "MonteCarloBarostat",
@@ -29,7 +29,7 @@ MOVES_ATOMS = (
     "MonteCarloMembraneBarostat",
     "RPMDMonteCarloBarostat",
 )
-"""What of OpenMM's forces changes positions, speeds or the box, and has no energy."""
+"""OpenMM forces that change positions, speeds or the box, and have no energy."""
 BETWEEN_LISTED = (
     "HarmonicBondForce",
     "HarmonicAngleForce",
@@ -40,14 +40,14 @@ BETWEEN_LISTED = (
     "CustomAngleForce",
     "CustomTorsionForce",
 )
-"""Those between listed atoms, of distances and angles alone."""
+"""OpenMM forces between listed atoms that depend on distances and angles alone."""
 _STRANGE = re.compile(r"(?i)<!DOCTYPE|<!ENTITY|&#(?!(?:9|10|13|x0?[9AD]);).{0,9}")
-"""What of XML OpenMM does not write: types of documents, and references to characters other than blanks."""
+"""XML constructs that OpenMM never writes: document types, and character references other than blanks."""
 MISSING = "this needs OpenMM: pip install 'articulon[molecules]'"
 
 
 def openmm_package(where: str) -> Any:
-    """The package ``openmm``; raises ModelError with what to install."""
+    """Return the package ``openmm``; raises ModelError with the installation command if it is missing."""
     try:
         import openmm
     except ImportError:
@@ -56,7 +56,8 @@ def openmm_package(where: str) -> Any:
 
 
 def written(system: Any) -> str:
-    """The XML of an ``openmm.System``; raises ValueError, for a declaration to name the key, where it has none."""
+    """Return the XML of an ``openmm.System``; raises ValueError, to which a declaration adds the key, if it has
+    none."""
     import openmm
 
     held = [force for force in system.getForces() if type(force).__name__ == "PythonForce"]
@@ -72,17 +73,17 @@ _PYTHON = (
 
 
 def is_xml(text: str) -> bool:
-    """Whether a text is a system itself, and no path of one."""
+    """Whether a text is a system itself rather than a path."""
     return text.lstrip("\ufeff \t\r\n").startswith("<")
 
 
 def text_of(given: str, sha256: str | None, where: str) -> str:
-    """The XML of a system, given itself or by its path.
+    """Return the XML of a system, given as text or by its path.
 
     Raises
     ------
     ModelError
-        Naming the key, for a file that cannot be read, or is another one than ``sha256`` says.
+        Naming the key, if the file cannot be read or does not match ``sha256``.
     """
     if is_xml(given):
         return given
@@ -90,11 +91,11 @@ def text_of(given: str, sha256: str | None, where: str) -> str:
         data = Path(given).read_bytes()
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ModelError(f"{where}: {clipped(given)} is no text; write it by openmm.XmlSerializer.serialize") from None
+        raise ModelError(f"{where}: {clipped(given)} is not text; write it by openmm.XmlSerializer.serialize") from None
     except (OSError, ValueError) as error:
         raise ModelError(f"{where}: {clipped(given)} cannot be read: {getattr(error, 'strerror', error)}") from None
     if sha256 not in (None, hashlib.sha256(data).hexdigest()):
-        raise ModelError(f"{where}: {clipped(given)} is not the file that sha256 says; leave that key out")
+        raise ModelError(f"{where}: {clipped(given)} does not match sha256; leave that key out")
     return text
 
 
@@ -106,43 +107,44 @@ def _deserialised(text: str) -> Any:
 
 
 def system_of(given: str, sha256: str | None, where: str) -> Any:
-    """The ``openmm.System`` of an XML text, or of a file with it, that nobody may change.
+    """Return the ``openmm.System`` of an XML text, or of a file with it; it must not be changed.
 
     Raises
     ------
     ModelError
-        Naming the key, for what cannot be read, is no system, or holds Python code, which is not run.
+        Naming the key, for what cannot be read, is not a system, or contains Python code, which is not run.
     """
     openmm = openmm_package(where)
     text = text_of(given, sha256, where)
     what = "the text" if is_xml(given) else clipped(given)
-    # A PythonForce is a pickle, which runs code as soon as it is read. What could hide its name is not read either.
+    # A PythonForce is a pickle, which runs code when it is read. Constructs that could hide its name are rejected as
+    # well.
     if "PythonForce" in text:
         raise ModelError(f"{where}: {_PYTHON}")
     strange = _STRANGE.search(text)
     if strange is not None:
         raise ModelError(
-            f"{where}: {what} has {shown(strange[0])} in it, which OpenMM never writes; serialise the system anew"
+            f"{where}: {what} has {shown(strange[0])} in it, which OpenMM never writes; serialise the system again"
         )
     try:
         system = _deserialised(text)
-    except Exception as error:  # whatever OpenMM raises for what is no system
+    except Exception as error:  # OpenMM raises various exceptions for invalid systems
         raise ModelError(
             f"{where}: OpenMM {openmm.__version__} cannot read {what}: {clipped(error)}; write the system by "
             "openmm.XmlSerializer.serialize(system)"
         ) from None
     if not isinstance(system, openmm.System):
-        raise ModelError(f"{where}: {what} holds a {type(system).__name__} of OpenMM and no System")
+        raise ModelError(f"{where}: {what} holds a {type(system).__name__} of OpenMM, not a System")
     return system
 
 
 def names_of(system: Any) -> list[str]:
-    """Kinds of the forces of a system."""
+    """Return the kinds of the forces of a system."""
     return [type(force).__name__ for force in system.getForces()]
 
 
 def check_system(system: Any, model: Model, where: str) -> None:
-    """Raises ModelError, naming what differs, where a system is not one of a model's sites."""
+    """Raises ModelError, naming what differs, if a system does not match a model's sites."""
     if model.units.mass is None:
         raise ModelError(
             f"{where}: OpenMM computes in nm, ps and kJ/mol, and reduced units ('{model.units.name}') cannot be "
@@ -151,7 +153,7 @@ def check_system(system: Any, model: Model, where: str) -> None:
     for name in names_of(system):
         if name in MOVES_ATOMS:
             raise ModelError(
-                f"{where}.system: its {name} would change speeds, positions or the box, which are this run's; leave "
+                f"{where}.system: its {name} would change speeds, positions or the box of this run; leave "
                 "it out of the system, and use [thermostat] for a temperature"
             )
     count, sites = system.getNumParticles(), model.sites.body.size
@@ -166,7 +168,7 @@ def check_system(system: Any, model: Model, where: str) -> None:
 
 
 def _check_masses(system: Any, model: Model, where: str) -> None:
-    """Particles of a body have its mass together, however it is shared among them: hydrogens may be heavier."""
+    """Check that the particles of a body have its total mass, with any distribution: hydrogens may be heavier."""
     import openmm
 
     dalton = openmm.unit.dalton
@@ -183,20 +185,20 @@ def _check_masses(system: Any, model: Model, where: str) -> None:
         k = int(wrong[0])
         raise ModelError(
             f"{where}.system: the particles of body '{model.names[k]}' have {sums[k]:.6g} Da together and the body "
-            f"has {wanted[k]:.6g} Da; the system is one of other atoms, or of another order"
+            f"has {wanted[k]:.6g} Da; the system has other atoms, or another order"
         )
 
 
 def _check_constraints(system: Any, model: Model, where: str) -> None:
-    """What a constraint holds must be held by a body: between bodies, joints are what holds."""
+    """Check that constraints act within bodies: between bodies, only joints constrain."""
     link, nodes = model.site_links, model.sites_on_nodes
     for k in range(system.getNumConstraints()):
         a, b, _ = system.getConstraintParameters(k)
         if link[a] != link[b] or nodes[a] or nodes[b]:
             names = [_carrier(model, one) for one in (a, b)]
             raise ModelError(
-                f"{where}.system: a constraint holds site {a} of {names[0]} and site {b} of {names[1]} together, and "
-                "here only joints do so; make the system without constraints between bodies (constraints=None)"
+                f"{where}.system: a constraint connects site {a} of {names[0]} and site {b} of {names[1]}, but "
+                "here only joints do so; create the system without constraints between bodies (constraints=None)"
             )
 
 
@@ -206,7 +208,7 @@ def _carrier(model: Model, site: int) -> str:
 
 
 def _check_box(system: Any, model: Model, where: str) -> None:
-    """Both have the same box, or none."""
+    """Check that both have the same box, or none."""
     box, names = model.box, names_of(system)
     repeats = box is not None and bool(box.periodic.any())
     if not system.usesPeriodicBoundaryConditions():
@@ -243,7 +245,7 @@ def _vectors(edges: np.ndarray) -> str:
 
 
 def has_cutoff(system: Any) -> bool:
-    """Whether a force of a system ends at a cutoff, so that neighbours are listed."""
+    """Whether a force of a system has a cutoff, so that neighbours are listed."""
     return any(
         hasattr(force, "getNonbondedMethod") and force.getNonbondedMethod() != type(force).NoCutoff
         for force in system.getForces()
@@ -251,8 +253,8 @@ def has_cutoff(system: Any) -> bool:
 
 
 def adds_up_to_zero(system: Any) -> bool:
-    """Whether the forces of a system add up to zero in exact arithmetic: those of distances and angles do, and those
-    between all pairs but for particle-mesh sums."""
+    """Whether the forces of a system sum to zero in exact arithmetic: those of distances and angles do, and those
+    between all pairs except particle-mesh sums."""
     import openmm
 
     for force in system.getForces():
@@ -273,18 +275,18 @@ def platforms() -> list[str]:
 
 
 def check_platform(name: str | None, precision: str | None, properties: Mapping[str, str], where: str) -> None:
-    """Raises ModelError for a platform that is not there, and for properties that it has not."""
+    """Raises ModelError for a platform that is not available, and for properties that it does not have."""
     known = platforms()
     if name is None:
         given = "precision" if precision is not None else "properties" if properties else None
         if given is not None:
             raise ModelError(
-                f"{where}.{given}: of a platform, and none is named; give platform too, one of {', '.join(known)}"
+                f"{where}.{given}: needs a platform, but none is named; give platform, one of {', '.join(known)}"
             )
         return
     if name not in known:
         raise ModelError(
-            f"{where}.platform: OpenMM has no platform {shown(name)} here; those that are there: {', '.join(known)}. "
+            f"{where}.platform: OpenMM has no platform {shown(name)} here; those available: {', '.join(known)}. "
             "Others come with their packages, such as pip install 'openmm[cuda12]', and their drivers"
         )
     import openmm

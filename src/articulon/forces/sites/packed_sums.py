@@ -1,11 +1,11 @@
 """Sums of laws over listed neighbours, several at a time.
 
-The loop of ``pair_sums.py`` takes a coordinate of each neighbour from an address of its own, which costs as much as the
-law, and on some processors several times as much. Here the position and charge of a neighbour come in one piece, and
-four or eight neighbours go through the laws together. Which loop a machine takes, ``pair_loops.py`` says.
+The loop of ``pair_sums.py`` loads each coordinate of each neighbour from a separate address, which costs as much as the
+law, and on some processors several times as much. Here the position and charge of a neighbour are loaded together, and
+the laws are evaluated for four or eight neighbours at once. ``pair_loops.py`` chooses the loop for a machine.
 
-Where lists are by kind, those neighbours come first that a law acts on which is not one of charges; the others go
-through the law of charges alone (``kind_lists.py``).
+If lists are by kind, neighbours with a law other than that of charges come first; the others go through the law of
+charges alone (``kind_lists.py``).
 """
 
 from typing import Any
@@ -22,12 +22,12 @@ from articulon.lane_registers import in_all, load_rows, total
 from articulon.lanes import WIDTH, choose
 
 ROWS_AHEAD, SITES_AHEAD = 16, 8
-"""How many sites before they are needed the rows of the list, and the last positions that they name, are asked for."""
+"""How many sites ahead the rows of the list, and the last positions that they name, are prefetched."""
 
 
 @jit
 def no_law(r2, rows, k, charges):
-    """Nothing."""
+    """Do nothing."""
     return 0.0, 0.0, 0.0
 
 
@@ -35,12 +35,12 @@ LAW = CHARGED_LAW = no_law
 PLAIN = CHARGED = SORTED = False
 ONE_KIND = True
 LANES = WIDTH
-"""Neighbours that are taken together; lists are filled up to a multiple of it."""
+"""Number of neighbours evaluated together; lists are padded to a multiple of it."""
 
 
 @jit
 def fetch_row(neighbours, i):
-    """Asks for the list of a site some places further on."""
+    """Prefetch the list of a site some places ahead."""
     places = neighbours.places
     row = min(i + ROWS_AHEAD, places.shape[0] - 1)
     for k in range(0, neighbours.number[row], LINE // 4):
@@ -49,15 +49,15 @@ def fetch_row(neighbours, i):
 
 @jit
 def far_neighbour(neighbours, i, k):
-    """The k-th of the last neighbours, every fourth, of a site some places further on: these are in the farthest plane
-    of cells, which no row before has read."""
+    """Return the k-th of the last neighbours, every fourth, of a site some places ahead: these are in the farthest
+    plane of cells, which no earlier row has read."""
     row = min(i + SITES_AHEAD, neighbours.places.shape[0] - 1)
     return np.int64(neighbours.places[row, max(neighbours.number[row] - 1 - 4 * k, 0)])
 
 
 @jit
 def row_of(like, first, kinds, row, k):
-    """Rows of the kinds of some neighbours with that of a site."""
+    """Return the rows of the kinds of some neighbours with that of a site."""
     return 0 if ONE_KIND else indices(like, first, kinds, row, k)
 
 
@@ -100,7 +100,7 @@ FORCE_ON: Any = force_on
 
 
 def packed_forces(table, cell, particles, neighbours):
-    """Adds these to the forces on all sites."""
+    """Add −Σ_j ∇U(r_ij) to the forces on all sites."""
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     for i in prange(fx.size):
         at = np.int64(i)
@@ -116,8 +116,8 @@ def packed_forces(table, cell, particles, neighbours):
 def packed_kernel(
     label: str, laws: tuple[Any, ...], lanes: int, parallel: bool, cached: bool, one_kind: bool, by_kind: bool
 ) -> Any:
-    """The kernel of a combination of laws, which takes so many neighbours together, of sites of one kind or of several,
-    with lists by kind or not."""
+    """Return the kernel of a combination of laws, for a number of neighbours evaluated together, for sites of one kind
+    or of several, with lists by kind or not."""
     plain, charged = laws[0] is not None, laws[1] is not None
     stand_ins = {"LAW": laws[0] or no_law, "CHARGED_LAW": laws[1] or no_law, "CHARGED": charged, "LANES": lanes}
     which = leaf_variant(row_of, f"row_of_{'one_kind' if one_kind else 'kinds'}", ONE_KIND=one_kind)

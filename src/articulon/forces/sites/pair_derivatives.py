@@ -1,4 +1,4 @@
-"""Derivatives of laws of pairs that are summed over neighbours: those in the list at a place count, up to the cutoff.
+"""Derivatives of pair laws that are summed over neighbours: the neighbours in the current list count, up to the cutoff.
 
 The loops are templates as in ``pair_sums.py``.
 """
@@ -23,14 +23,14 @@ WITHIN = near
 
 @jit
 def site_at(particles, p):
-    """The site at a place, or that of an image."""
+    """Return the site at a place, also for an image."""
     n = particles.order.size
     return particles.order[p if p < n else np.int64(particles.parent[p - n])]
 
 
 @jit
 def pair_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """The adjoint of a loop over pairs."""
+    """Add the adjoint of a loop over pairs."""
     particles, neighbours, table = sites.particles, sites.neighbours, sites.tables[which]
     x, y, z, kind, charge = particles.x, particles.y, particles.z, particles.kind, particles.charge
     width, kinds, coulomb = int(table.constants[0]), int(table.constants[1]), table.constants[2]
@@ -78,7 +78,7 @@ def pair_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges
 
 @jit
 def pair_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """The tangent of a loop over pairs."""
+    """Add the tangent of a loop over pairs."""
     particles, neighbours, table = sites.particles, sites.neighbours, sites.tables[which]
     x, y, z, kind, charge = particles.x, particles.y, particles.z, particles.kind, particles.charge
     width, kinds, coulomb = int(table.constants[0]), int(table.constants[1]), table.constants[2]
@@ -125,7 +125,7 @@ def pair_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges
 
 @cache
 def pair_passes(laws: Combination, columns: tuple[tuple[int, ...], ...]) -> TermPasses:
-    """The passes of a combination of laws."""
+    """Return the passes of a combination of laws."""
     stand_ins = {name: one for name, one in laws.stand_ins.items() if name != "cached"}
     adjoint = leaf_variant(pair_adjoint, f"pair_adjoint_{laws.label}", **stand_ins)
     return TermPasses(

@@ -1,4 +1,4 @@
-"""How long each loop over listed pairs takes on this machine: a small Lennard-Jones liquid, summed again and again."""
+"""Benchmark of the loops over listed pairs on this machine: a small Lennard-Jones liquid, summed repeatedly."""
 
 import math
 from collections.abc import Iterable
@@ -15,36 +15,36 @@ from articulon.kernels import prepare, preparing_at_once, preparing_together
 from articulon.passes import Function, Program, pass_of
 
 EDGE, DENSITY, SHAKEN = 13, 0.85, 0.3
-"""Sites along each edge of the cubic lattice, their density and how far each is moved off it along every axis
-[1, 1/σ³, σ]; the numbers of listed neighbours are then as uneven as in a melt."""
+"""Sites along each edge of the cubic lattice, their density, and their displacement from it along every axis [1, 1/σ³,
+σ]; the numbers of listed neighbours are then as uneven as in a melt."""
 CUTOFF, REACH = 2.5, 2.8
-"""Of the law, and of the lists [σ]."""
+"""Cutoff of the law, and reach of the lists [σ]."""
 ROUNDS = 9
-"""How often every loop has its turn."""
+"""Number of rounds, in each of which every loop has a turn."""
 CALLS, UNTIMED = 30, 12
-"""Sums of a loop in one turn, and how many of them at its beginning are not timed: some processors change their clock,
-within two milliseconds, as wide registers come into use or go out of it."""
+"""Sums of a loop in one turn, and how many of them are not timed at its start: some processors change their clock for
+up to two milliseconds when wide registers come into use or go out of it."""
 
 
 @pass_of
 def sum_pairs(table, cell, particles, neighbours, forces):
-    """Adds the forces of one law."""
+    """Add the forces of one law."""
     forces(table, cell, particles, neighbours)
 
 
 def nanoseconds(loops: Iterable[str]) -> dict[str, np.ndarray]:
-    """Time that loops take for a listed pair on one thread [ns].
+    """Time that loops take per listed pair on one thread [ns].
 
     Parameters
     ----------
     loops
-        Names of loops, as ``LANES_OF`` has them. Those that are not in the cache are compiled, on all cores.
+        Names of loops, as in ``LANES_OF``. Loops that are not in the cache are compiled, on all cores.
 
     Returns
     -------
     dict
-        For each loop its best time in each of its turns, shape (rounds,). Loops are compared round by round: between
-        rounds the clock of a processor changes by more than what tells them apart.
+        For each loop its best time in each of its turns, shape (rounds,). Loops are compared within a round: between
+        rounds the clock of a processor changes by more than the differences between loops.
     """
     leaf, name = LEAVES["truncated"]
     law = Combination((name, "none"), (leaf, None), True, False)
@@ -64,7 +64,7 @@ def nanoseconds(loops: Iterable[str]) -> dict[str, np.ndarray]:
 
 
 def _best(program: Program) -> float:
-    """The least time of a program in one turn [s]."""
+    """Shortest time of a program in one turn [s]."""
     least = math.inf
     for call in range(CALLS):
         began = perf_counter()
@@ -76,8 +76,8 @@ def _best(program: Program) -> float:
 
 
 def liquid() -> tuple[Particles, Neighbours]:
-    """Sites near the points of a lattice, with images all around, and lists of what is near, as runs have them. They
-    are made here, since the kernels that make lists take several times as long to compile as the loops."""
+    """Return sites near the points of a lattice, with images all around, and neighbour lists as in runs. They are built
+    here, because the kernels that build lists take several times as long to compile as the loops."""
     spacing = DENSITY ** (-1.0 / 3.0)
     far = math.ceil((REACH + 2.0 * SHAKEN * math.sqrt(3.0)) / spacing)
     wide = EDGE + 2 * far

@@ -1,8 +1,8 @@
-"""Which loop sums laws over listed neighbours on this machine, where several can.
+"""Choice of the loop that sums laws over listed neighbours on this machine, if several are available.
 
-Which is the fastest depends on what a processor takes for a gather and how it runs wide registers, which neither its
-name nor what it says that it can do tells. It is measured when a model that has a choice is first made ready, and kept
-beside the compiled kernels: which loop is taken decides the last digits of forces, so a machine must stay with its own.
+The fastest loop depends on the cost of a gather and on the handling of wide registers, which cannot be derived from a
+processor's name or features. It is measured when a model with a choice is first prepared, and stored beside the
+compiled kernels: the loop determines the last digits of forces, so a machine must keep its choice.
 """
 
 import json
@@ -28,46 +28,48 @@ if os.name == "posix":
     import fcntl
 
 VARIABLE = "ARTICULON_PAIR_LOOP"
-"""Names the loop that a process takes, whatever has been measured."""
+"""Environment variable that selects the loop of a process, in place of the measured choice."""
 FILE = "pair-loop-1.json"
-"""In the folder of the kernels. Who changes the loops so much that another may be the fastest counts the number on."""
+"""File in the kernel cache folder. Increase its number after changes of the loops that may make another one the
+fastest."""
 DEFAULT = f"packed-{WIDTH}"
-"""What is taken where nothing else is faster."""
+"""Loop that is used unless another one is faster."""
 CANDIDATES = tuple(loop for loop, lanes in LANES_OF.items() if lanes <= WIDTH)
-"""What is measured: registers that a processor has not are none of them."""
+"""Loops to measure: those whose registers the processor has."""
 MARGIN, OFTEN = 0.03, 0.75
-"""What takes the place of the default must take so much less time in so many rounds: noise does not."""
+"""Relative gain that a loop needs over the default, and fraction of rounds in which it needs it, to exclude noise."""
 
 
 class Choice(NamedTuple):
-    """A loop, and why."""
+    """A loop, and the reason for its choice."""
 
     loop: str
-    """Its name, as ``LANES_OF`` has it."""
+    """Name of the loop, as in ``LANES_OF``."""
     ns_per_pair: dict[str, float]
-    """The best time of each loop for a listed pair when it was chosen [ns]; empty where nothing has been measured."""
+    """Best time of each loop per listed pair when it was chosen [ns]; empty if nothing was measured."""
 
 
 def pair_loop() -> str:
-    """Name of the loop to take; measured, which takes some seconds, where this machine has none yet.
+    """Return the name of the loop to use; it is measured, which takes some seconds, unless this machine has a choice
+    already.
 
     Raises
     ------
     ArticulonError
-        Where ``ARTICULON_PAIR_LOOP`` names none.
+        If ``ARTICULON_PAIR_LOOP`` names no known loop.
     """
     wanted = os.environ.get(VARIABLE)
     return word(wanted, tuple(LANES_OF), VARIABLE, ArticulonError) if wanted else choice().loop
 
 
 def choice() -> Choice:
-    """What has been chosen on this machine, measured where nothing has."""
+    """Return the choice on this machine, measured if there is none."""
     return _choice(cache_folder())
 
 
 def fastest(times: dict[str, np.ndarray]) -> str:
-    """The loop to take by the times of all in each round, shape (rounds,): the default, unless another is faster by
-    more than the noise."""
+    """Return the fastest loop by the times of all in each round, shape (rounds,): the default, unless another one is
+    faster by more than the noise."""
     ratios = {loop: times[loop] / times[DEFAULT] for loop in times}
     faster = [loop for loop in times if np.quantile(ratios[loop], OFTEN) < 1.0 - MARGIN]
     return min(faster, key=lambda loop: float(np.median(ratios[loop])), default=DEFAULT)
@@ -75,16 +77,16 @@ def fastest(times: dict[str, np.ndarray]) -> str:
 
 @cache
 def _choice(folder: Path) -> Choice:
-    """What is kept in a folder of kernels. Where nothing can be kept it is the default, for what is measured at every
-    start is not the same at every start."""
-    if cache_root().absolute() != folder.parent:  # one for this process alone
+    """Return the choice stored in a kernel cache folder. If nothing can be stored it is the default, because a
+    measurement at every start would not always give the same result."""
+    if cache_root().absolute() != folder.parent:  # a temporary folder of this process
         return Choice(DEFAULT, {})
     file = folder / FILE
     found = _read(file)
     if found is not None:
         return found
     with suppress(OSError), _alone(folder):
-        found = _read(file)  # of a process that was quicker
+        found = _read(file)  # written by a faster process
         if found is None:
             times = nanoseconds(CANDIDATES)
             _keep(file, Choice(fastest(times), {loop: float(ns.min()) for loop, ns in times.items()}))
@@ -93,7 +95,7 @@ def _choice(folder: Path) -> Choice:
 
 
 def _read(file: Path) -> Choice | None:
-    """What a file says; None where there is none, or it is damaged."""
+    """Read the choice from a file; None if there is no file, or it is damaged."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         found = Choice(content["loop"], {str(loop): float(ns) for loop, ns in content["ns_per_pair"].items()})
@@ -104,7 +106,7 @@ def _read(file: Path) -> Choice | None:
 
 
 def _keep(file: Path, made: Choice) -> None:
-    """Writes a choice, whole or not at all; one that is there already stays, unless it is damaged."""
+    """Write a choice atomically; an existing one is kept, unless it is damaged."""
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f"{file.stem}-")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
@@ -115,7 +117,7 @@ def _keep(file: Path, made: Choice) -> None:
             os.link(name, file)
         except FileExistsError:
             pass
-        except OSError:  # a file system without hard links
+        except OSError:  # file system without hard links
             os.replace(name, file)
     finally:
         Path(name).unlink(missing_ok=True)
@@ -123,9 +125,9 @@ def _keep(file: Path, made: Choice) -> None:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Waits for another process that is measuring, so that neither disturbs the other and both find the same."""
+    """Wait for another process that is measuring, so that they do not disturb each other and find the same choice."""
     with (folder / "pair-loop.lock").open("w") as lock:
         if os.name == "posix":
-            with suppress(OSError):  # a file system without locks: the first that writes wins
+            with suppress(OSError):  # file system without locks: the first writer wins
                 fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -1,8 +1,8 @@
-"""Sums of a law, or of two, over pairs of sites: one loop, compiled for each combination of laws.
+"""Sums of one or two laws over pairs of sites: one loop, compiled for each combination of laws.
 
-The loops below are templates: ``LAW`` and ``CHARGED_LAW`` stand for leaves, ``ONE_KIND`` for whether all sites are of
-one kind, so that parameters stay in registers, ``EVERYTHING`` for whether there is no cutoff and no image, so that
-nothing is listed: excluded partners are gaps in the row of all sites then.
+The loops below are templates. ``LAW`` and ``CHARGED_LAW`` stand for leaves, ``ONE_KIND`` for whether all sites are of
+one kind, so that parameters stay in registers, and ``EVERYTHING`` for whether there is neither cutoff nor image, so
+that nothing is listed: excluded partners are then gaps in the row of all sites.
 """
 
 from functools import cache
@@ -31,13 +31,14 @@ from articulon.kernel_variants import specialised
 from articulon.kernels import jit, prepare
 
 LIMIT = 1e150
-"""What stands for the square of an infinite cutoff, so that the place far away lies beyond it."""
+"""Stands for the square of an infinite cutoff, so that the padding place lies beyond it."""
 LANES_OF = {"gather": 0, "packed-4": 4, "packed-8": 8}
-"""The loops over listed pairs, and how many neighbours each takes together; none where each coordinate is gathered."""
+"""Loops over listed pairs, and the number of neighbours that each evaluates together; none if each coordinate is
+gathered."""
 PARALLEL_SITES = 2000
-"""From this number of sites on, the threads share them."""
+"""Number of sites from which on threads share them."""
 PARALLEL_ALL = 400
-"""The same where all pairs interact."""
+"""Number of sites from which on threads share them if all pairs interact."""
 
 
 LAW = CHARGED_LAW = no_law
@@ -52,7 +53,7 @@ def near(r2, rows, t, i, j):
 
 @jit
 def other(r2, rows, t, i, j):
-    """Whether a pair is one, where nothing is listed."""
+    """Whether two sites form a pair, if nothing is listed."""
     return np.int64(i) != np.int64(j)
 
 
@@ -61,7 +62,7 @@ WITHIN = near
 
 @jit
 def gaps(neighbours, i, everything):
-    """First excluded partner of a site, and how many there are, where nothing is listed."""
+    """Return the first excluded partner of a site, and their number, if nothing is listed."""
     if not everything:
         return 0, 0
     first = neighbours.excluded_start[i]
@@ -70,7 +71,7 @@ def gaps(neighbours, i, everything):
 
 @jit
 def run_end(neighbours, i, everything, first, gap, count, n):
-    """Where a run of partners ends: at the next excluded one, or with the last."""
+    """Return the end of a run of partners: the next excluded one, or the last partner."""
     if not everything:
         return padded(neighbours, i)
     return neighbours.excluded[first + gap] if gap < count else n
@@ -78,7 +79,7 @@ def run_end(neighbours, i, everything, first, gap, count, n):
 
 @jit
 def fetch_ahead(particles, neighbours, i):
-    """Asks for what a site some places further on will read."""
+    """Prefetch what a site some places ahead will read."""
     fetch_row(neighbours, i)
     for k in range(2):
         j = far_neighbour(neighbours, i, k)
@@ -88,7 +89,7 @@ def fetch_ahead(particles, neighbours, i):
 
 
 def pair_forces(table, cell, particles, neighbours):
-    """Adds −Σ_j ∇U(r_ij) over the neighbours, or over all other sites where nothing is listed."""
+    """Add −Σ_j ∇U(r_ij) over the neighbours, or over all other sites if nothing is listed."""
     x, y, z, kind, charge = particles.x, particles.y, particles.z, particles.kind, particles.charge
     rows, second = table.rows, table.rows[:, int(table.constants[0]) :]
     kinds, coulomb = int(table.constants[1]), table.constants[2]
@@ -104,7 +105,7 @@ def pair_forces(table, cell, particles, neighbours):
         for gap in range(count + 1):
             end = run_end(neighbours, np.int64(i), EVERYTHING, start, gap, count, n)
             for k in range(begin, end):  # a vector loop
-                j = np.uint64(k) if EVERYTHING else row[k]  # without a sign it is not counted from the end
+                j = np.uint64(k) if EVERYTHING else row[k]  # unsigned: not counted from the end
                 dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
                 r2 = dx * dx + dy * dy + dz * dz
                 t = 0 if ONE_KIND else first + np.int64(kind[j])
@@ -124,7 +125,7 @@ def pair_forces(table, cell, particles, neighbours):
 
 
 def pair_measure(table, cell, particles, neighbours, result):
-    """Adds the measures of the same pairs, each of which is met twice."""
+    """Add the measures of the same pairs, each of which is visited twice."""
     x, y, z, kind, charge = particles.x, particles.y, particles.z, particles.kind, particles.charge
     rows, second = table.rows, table.rows[:, int(table.constants[0]) :]
     kinds, coulomb = int(table.constants[1]), table.constants[2]
@@ -137,7 +138,7 @@ def pair_measure(table, cell, particles, neighbours, result):
         for gap in range(count + 1):
             end = run_end(neighbours, i, EVERYTHING, start, gap, count, n)
             for k in range(begin, end):
-                j = np.uint64(k) if EVERYTHING else row[k]  # without a sign it is not counted from the end
+                j = np.uint64(k) if EVERYTHING else row[k]  # unsigned: not counted from the end
                 dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
                 r2 = dx * dx + dy * dy + dz * dz
                 t = 0 if ONE_KIND else first + np.int64(kind[j])
@@ -169,33 +170,33 @@ def pair_measure(table, cell, particles, neighbours, result):
 
 
 class Combination(NamedTuple):
-    """Laws that share a loop, and what the loop need not ask of each pair."""
+    """Laws that share a loop, and properties that hold for all pairs."""
 
     names: tuple[str, ...]
-    """Of the two laws, the second one of charges; ``"none"`` for one that there is not."""
+    """Names of the two laws, the second one of charges; ``"none"`` for an absent one."""
     laws: tuple[Any, ...]
-    """Their leaves, or None."""
+    """Leaves of the laws, or None."""
     one_kind: bool
     """Whether all sites are of one kind."""
     everything: bool
     """Whether nothing is listed."""
     by_kind: bool = False
-    """Whether lists are by kind, which only loops that take several neighbours together know."""
+    """Whether lists are by kind, which only loops over several neighbours at a time support."""
 
     @property
     def label(self) -> str:
-        """What tells its kernels from others."""
+        """Label that identifies its kernels."""
         one_kind = "_one_kind" if self.one_kind else ""
         return f"{'all' if self.everything else 'list'}_{self.names[0]}_{self.names[1]}{one_kind}"
 
     @property
     def cached(self) -> bool:
-        """Whether what is compiled is kept: not where a law is a user's."""
+        """Whether the compiled code is cached: not for a user's law."""
         return not any(name.startswith("user-pair") for name in self.names)
 
     @property
     def stand_ins(self) -> dict[str, Any]:
-        """What stands for the names of the templates."""
+        """Values of the names in the templates."""
         return {
             "LAW": self.laws[0] or no_law,
             "CHARGED_LAW": self.laws[1] or no_law,
@@ -209,7 +210,7 @@ class Combination(NamedTuple):
 
 @cache
 def forces_kernel(laws: Combination, parallel: bool, lanes: int) -> Any:
-    """The kernel of the forces, ready to be handed to others. It takes as many neighbours together as it has lanes
+    """Return the kernel of the forces, ready to be passed on. It evaluates as many neighbours together as it has lanes
     (``packed_sums.py``); without lanes it gathers their coordinates."""
     if lanes:
         label = f"{laws.label}{'_by_kind' if laws.by_kind else ''}"
@@ -222,12 +223,12 @@ def forces_kernel(laws: Combination, parallel: bool, lanes: int) -> Any:
 
 @cache
 def measure_kernel(laws: Combination) -> Any:
-    """The kernel of the measures, ready to be handed to others."""
+    """Return the kernel of the measures, ready to be passed on."""
     return prepare(specialised(pair_measure, f"measure_{laws.label}", called="value", **laws.stand_ins), MEASURE)
 
 
 def pair_table(plain: np.ndarray, charged: np.ndarray, coulomb: float) -> SiteTable:
-    """The table of a loop over two laws, from the rows of each (kinds², width)."""
+    """Return the table of a loop over two laws, from the rows of each (kinds², width)."""
     both = np.concatenate([plain, charged], axis=1)
     for column in (0, plain.shape[1]):
         both[:, column] = np.minimum(both[:, column], LIMIT)
@@ -237,5 +238,5 @@ def pair_table(plain: np.ndarray, charged: np.ndarray, coulomb: float) -> SiteTa
 
 
 def no_rows(kinds: int) -> np.ndarray:
-    """Rows of no law."""
+    """Rows of an absent law."""
     return np.full((kinds * kinds, 1), -1.0)

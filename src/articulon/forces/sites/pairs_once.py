@@ -1,11 +1,11 @@
-"""Sums over all pairs of sites, each of which is met once, where nothing is listed.
+"""Sums over all pairs of sites, each visited once, for models without neighbour lists.
 
-A pair is evaluated once for both its sites: what it does to one stays in registers, what it does to the other goes into
-memory that stays in the cache. A site and as many others as a register has lanes, a group, go through the law together.
+A pair is evaluated once for both sites: the force on one stays in registers, and that on the other is added in memory
+that stays in the cache. The law is evaluated for one site with a group of others, as many as a register has lanes.
 
-Sites are in blocks, and the meetings of a block with those behind it belong to one of several *shares* of equal work,
-each with forces of its own that are added up in the end. However many threads there are to take shares, the order of
-every sum, and with it its bits, is the same.
+Sites are in blocks, and the pairs of a block with the blocks behind it belong to one of several *shares* of equal work.
+Each share has its own forces, which are summed at the end. The order of every sum, and with it the result to the last
+bit, does not depend on the number of threads.
 """
 
 from functools import cache
@@ -25,22 +25,22 @@ from articulon.lane_registers import folded, in_all, lanes_of, some_lanes
 from articulon.lanes import WIDTH, choose
 
 BLOCK = 64
-"""Sites in a block, a multiple of the lanes of every processor."""
+"""Number of sites in a block, a multiple of the lanes of every processor."""
 GROUPS = BLOCK // WIDTH
-"""Groups in a block."""
+"""Number of groups in a block."""
 EVERY = (1 << WIDTH) - 1
-"""Bits of all lanes."""
+"""Bit mask of all lanes."""
 MOST_SHARES = 32
-"""More threads have nothing to do."""
+"""Largest number of shares, and so of threads with work."""
 MOST_NUMBERS = 4_000_000
-"""In the rows of all kinds with all sites: 32 MB."""
+"""Largest number of entries in the rows of all kinds with all sites: 32 MB."""
 X, Y, Z, CHARGE, KEPT = range(5)
-"""Rows of what is kept of the sites."""
+"""Rows of the stored site data."""
 WIDTH_OF_LAW, KINDS, COULOMB, SITES_AT, FORCES_AT, ROWS_AT = range(6)
-"""Places in ``constants``: numbers in a row of the law that is not one of charges, kinds, Coulomb's constant, and where
-behind these the sites are kept, the forces of each share, and the rows of kinds with all sites."""
+"""Entries of ``constants``: numbers in a row of the law that is not of charges, kinds, Coulomb's constant, and the
+starts of the data behind these: the stored sites, the forces of each share, and the rows of kinds with all sites."""
 HEADER = 8
-"""Where they begin."""
+"""Start of the data behind the constants."""
 
 
 @jit
@@ -63,13 +63,13 @@ def shares_of(n):
 
 @jit
 def block_of(turn, share, shares):
-    """Block that a share takes in a turn: the blocks are dealt out there and back, since the first meet most others."""
+    """Block of a share in a turn: blocks are dealt out in alternating order, because the first ones have most pairs."""
     return turn * shares + (share if turn % 2 == 0 else shares - 1 - share)
 
 
 @jit
 def groups_to_meet(i, a, b, n):
-    """The groups of block b that a site of block a meets: of its own block from its own group on."""
+    """Groups of block b that a site of block a interacts with: in its own block from its own group on."""
     first = i // WIDTH if a == b else b * GROUPS
     return first, min((b + 1) * GROUPS, groups_of(n))
 
@@ -82,7 +82,7 @@ def later(i):
 
 @jit
 def push_apart(f, dx, dy, dz, found, first, g):
-    """The force f (dx, dy, dz) on a site; the group that it comes from gets the opposite, in three rows."""
+    """Return the force f (dx, dy, dz) on a site, and subtract it from the group, in three rows."""
     fx, fy, fz = f * dx, f * dy, f * dz
     found[first, g] -= fx
     found[first + 1, g] -= fy
@@ -96,8 +96,8 @@ CHARGED = ONE_KIND = False
 
 @jit
 def force_of_group(g, mask, masked, one, rows, table, kept, found):
-    """Force of a group on a site, of which x, y, z and its charge times Coulomb's constant are given, by those pairs
-    that the mask lets through; the group gets the opposite."""
+    """Return the force of a group on a site, given x, y, z and its charge times Coulomb's constant, from the pairs
+    selected by the mask; the group gets the opposite force."""
     x, y, z, q = one
     dx, dy, dz = x - kept[X, g], y - kept[Y, g], z - kept[Z, g]
     r2 = dx * dx + dy * dy + dz * dz
@@ -112,7 +112,7 @@ def force_of_group(g, mask, masked, one, rows, table, kept, found):
 
 @jit
 def force_on_site(i, first, last, own, share, n, table, particles, neighbours):
-    """Force on a site by groups from ``first`` to ``last``, of which the first may be its own, in a share."""
+    """Return the force on a site from groups ``first`` to ``last``, of which the first may be its own, in a share."""
     constants, groups, width = table.constants, groups_of(n), int(table.constants[WIDTH_OF_LAW])
     at = int(constants[FORCES_AT]) + share * 3 * groups * WIDTH
     kept, found = lanes_of(constants, int(constants[SITES_AT]), KEPT, groups), lanes_of(constants, at, 3, groups)
@@ -153,7 +153,7 @@ FORCE_ON_SITE: Any = force_on_site
 
 @jit
 def keep_sites(n, table, particles):
-    """Takes positions and charges over; what fills the last group up is far and has none."""
+    """Copy positions and charges; padding of the last group is far away and uncharged."""
     constants, size = table.constants, groups_of(n) * WIDTH
     at = int(constants[SITES_AT])
     for i in range(size):
@@ -166,7 +166,7 @@ def keep_sites(n, table, particles):
 
 @jit
 def take_share(share, n, table, particles, neighbours):
-    """Forces between the pairs of a share, and nothing on all others."""
+    """Compute the forces between the pairs of a share; all other forces of the share are zero."""
     blocks, shares, size = blocks_of(n), shares_of(n), groups_of(n) * WIDTH
     at = int(table.constants[FORCES_AT]) + share * 3 * size
     for k in range(at, at + 3 * size):
@@ -183,7 +183,7 @@ TAKE_SHARE: Any = take_share
 
 
 def forces_of_pairs(table, cell, particles, neighbours):
-    """Adds −∇U of all pairs but the excluded ones to the forces on both their sites."""
+    """Add −∇U of all pairs except the excluded ones to the forces on both their sites."""
     n, fx, fy, fz = particles.fx.size, particles.fx, particles.fy, particles.fz
     shares, size, at = shares_of(n), groups_of(n) * WIDTH, int(table.constants[FORCES_AT])
     keep_sites(n, table, particles)
@@ -199,7 +199,7 @@ def forces_of_pairs(table, cell, particles, neighbours):
 
 @cache
 def once_kernel(laws: Combination, parallel: bool) -> Any:
-    """The kernel of a combination of laws."""
+    """Return the kernel of a combination of laws."""
     label, one_kind = laws.label, laws.one_kind
     chosen = {name: laws.stand_ins[name] for name in ("LAW", "CHARGED_LAW", "CHARGED", "ONE_KIND")}
     group = leaf_variant(force_of_group, f"force_of_group_{label}", **chosen)
@@ -210,15 +210,15 @@ def once_kernel(laws: Combination, parallel: bool) -> Any:
 
 
 def goes_once(laws: tuple[PairTerm | None, ...], rows: np.ndarray, charged_rows: np.ndarray, sites: int) -> bool:
-    """Whether pairs under one law, or two, are met once: the laws take lanes, that of charges is one for all kinds, and
-    the rows (kinds², width) of the other, one for each kind and site, are not too many."""
+    """Whether pairs under one or two laws are visited once: if the laws support lanes, that of charges has equal rows
+    for all kinds, and the rows (kinds², width) of the other, one for each kind and site, are not too many."""
     numbers = round(len(rows) ** 0.5) * sites * rows.shape[1]
     one = bool((charged_rows == charged_rows[:1]).all())
     return all(law is None or law.side_by_side for law in laws) and one and numbers <= MOST_NUMBERS
 
 
 def once_table(table: SiteTable, kinds: np.ndarray) -> SiteTable:
-    """The table of this loop from that of ``pair_sums.py``, which it still is, and the kinds of all sites."""
+    """Extend the table of ``pair_sums.py`` to that of this loop, with the kinds of all sites."""
     width, count = int(table.constants[WIDTH_OF_LAW]), int(table.constants[KINDS])
     plain = table.rows[:, :width]
     size = -(-kinds.size // WIDTH) * WIDTH

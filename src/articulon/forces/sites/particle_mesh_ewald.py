@@ -1,4 +1,4 @@
-"""Charges in a periodic box and all their images, by Ewald's sum on a mesh."""
+"""Charges in a periodic box with all their images, by particle-mesh Ewald summation."""
 
 import math
 from importlib.util import find_spec
@@ -21,23 +21,23 @@ from articulon.model import Model
 from articulon.model.box import volume_of
 
 PARALLEL_WORK = 20_000
-"""Charges and tenths of points of the mesh from which on the threads share the reciprocal part."""
+"""Number of charges plus a tenth of the mesh points from which on threads share the reciprocal part."""
 
 SKIN = 0.4
-"""Skin by the cutoff: the real part is short beside how far hydrogens of water go in some steps, and to list them costs
-as much as the sums over neighbours of several."""
+"""Default skin as a fraction of the cutoff: the cutoff of the real part is short compared with the displacement of
+water's hydrogens in some steps, and listing costs as much as several sums over neighbours."""
 
 
 class ParticleMeshEwald(LatticeSum):
     """U = ½ Σ_ij Σ'_n q_i q_j/(4πε₀ε_r |r_ij + n|) over all images n of a neutral periodic box, by the smooth
     particle-mesh Ewald sum (Essmann et al., J. Chem. Phys. 103, 8577, 1995).
 
-    The sum is split as that of ``ewald``: erfc(αr)/r over neighbours up to a cutoff, and the smooth rest, whose charges
-    are spread over a mesh by B-splines, so that it takes a time in proportion to N log N. Forces are the gradient of
-    the energy of the mesh. Which α, cutoff, mesh and order are chosen for a precision, and with what errors,
-    ``parameters(model)`` says. It needs rocket-fft, which is in ``pip install 'articulon[longrange]'``.
+    The sum is split as in ``ewald``: erfc(αr)/r over neighbours up to a cutoff, and the smooth rest, whose charges are
+    spread over a mesh by B-splines, at a cost proportional to N log N. Forces are the gradient of the energy on the
+    mesh. ``parameters(model)`` returns the α, cutoff, mesh and order that are chosen for a precision, and the expected
+    errors. It needs rocket-fft, which is in ``pip install 'articulon[longrange]'``.
 
-    Pairs that are left out by exclusions, or lie on one body, are left out here with their nearest image.
+    Pairs that are excluded or lie on one body are left out here with their nearest image.
     """
 
     kind: Literal["particle-mesh-ewald"] = "particle-mesh-ewald"
@@ -45,26 +45,26 @@ class ParticleMeshEwald(LatticeSum):
     """Expected rms error of the forces, relative to the force between two charges of rms magnitude at their mean
     distance (volume/number)^⅓."""
     mesh: tuple[Whole, Whole, Whole] | None = None
-    """Points along each edge; by default as many products of 2, 3, 5 and 7 as the precision needs."""
+    """Number of points along each edge; by default products of 2, 3, 5 and 7 that reach the precision."""
     order: Whole | None = None
-    """Of the B-splines, from 4 to 8; by default the cheapest."""
+    """Order of the B-splines, from 4 to 8; by default the cheapest."""
 
     def momentum_changes(self, model: Model) -> str | None:
         """See ``site_terms.py``."""
-        return "is a sum over a mesh, whose forces add up to zero to its precision only"
+        return "has forces that sum to zero only to its precision"
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for a box that is not periodic or not neutral, a cutoff or a mesh that does not fit, a
-        second sum, and where the library of transforms is missing."""
+        second sum, and if the library of transforms is missing."""
         check_lattice_sum(model, where)
         if not float(self.precision) < 1.0:
-            raise ModelError(f"{where}.precision: an error as large as the forces is none; give less than 1")
+            raise ModelError(f"{where}.precision: must be less than 1, which is an error as large as the forces")
         if self.order is not None and not LOWEST <= self.order <= HIGHEST:
             raise ModelError(f"{where}.order: must lie between {LOWEST} and {HIGHEST}, got {self.order}")
         least = LOWEST if self.order is None else self.order
         if self.mesh is not None and min(self.mesh) < least:
             raise ModelError(
-                f"{where}.mesh: splines of order {least} reach over {least} points, and the mesh has "
+                f"{where}.mesh: splines of order {least} cover {least} points, but the mesh has "
                 f"{tuple(self.mesh)}; give at least as many along each edge"
             )
         if self.mesh is not None:
@@ -80,13 +80,13 @@ class ParticleMeshEwald(LatticeSum):
             )
 
     def parameters(self, model: Model, where: str = "particle-mesh-ewald") -> MeshEwaldParameters:
-        """What the sum is made of in a model, chosen by an estimate of the error where it is not given: that of Kolafa
-        and Perram (1992) for the real part, and the exact mean over random places for the mesh.
+        """Parameters of the sum in a model, chosen by an error estimate unless given: that of Kolafa and Perram (1992)
+        for the real part, and the exact mean over random positions for the mesh.
 
         Raises
         ------
         ModelError
-            Where what is given leaves no cutoff that the box has room for.
+            If the given parameters leave no cutoff that fits the box.
         """
         assert model.box is not None
         charge = model.sites.charge
@@ -107,7 +107,7 @@ class ParticleMeshEwald(LatticeSum):
         )
 
     def site_terms(self, model: Model) -> list[PairTerm | SumTerm]:
-        """Real part, reciprocal part, and what takes the excluded pairs out of it."""
+        """Return the real part, the reciprocal part, and the terms that remove the excluded pairs from it."""
         from articulon.forces.sites.mesh_waves import mesh_forces, mesh_forces_parallel, mesh_measure
 
         assert model.box is not None
@@ -123,7 +123,7 @@ class ParticleMeshEwald(LatticeSum):
         parallel = sites + 0.1 * math.prod(found.mesh) >= PARALLEL_WORK
 
         def in_box(edges: np.ndarray) -> tuple[SiteTable, tuple[float, float]]:
-            """The same mesh in another box."""
+            """Return the table of the same mesh in another box."""
             s = volume_of(vectors) / volume_of(edges)
             shape = found.mesh, found.order, found.damping
             return mesh_table(sites, edges, *shape, s * front, s * surface), (0.0, 0.0)

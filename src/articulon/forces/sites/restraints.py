@@ -1,4 +1,4 @@
-"""Restraints of dihedral angles and of distances: harmonic beyond a flat bottom."""
+"""Restraints of dihedral angles and distances: flat-bottomed and harmonic beyond."""
 
 import math
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -25,9 +25,9 @@ INITIAL = "initial"
 
 
 class DihedralRestraint(Declaration):
-    """U = ½ k max(0, |φ − φ₀| − w)² for each dihedral angle φ, the difference taken within half a turn.
+    """U = ½ k max(0, |φ − φ₀| − w)² for each dihedral angle φ, with the difference wrapped into [−π, π].
 
-    Without a tolerance w it is harmonic; within it nothing acts.
+    Without a tolerance w it is harmonic; with one, no force acts within it.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("torsion",)
@@ -36,13 +36,14 @@ class DihedralRestraint(Declaration):
     torsion: str | tuple[str, ...] = ()
     """Torsions that are joint coordinates, by name: ``"phi:A:TRP2"``, or a list of them."""
     atoms: tuple[str, str, str, str] | None = None
-    """Instead, four atoms by chain, residue and name: ``"A:TRP2:CA"`` and so on, the axis between the middle ones."""
+    """In place of a torsion, four atoms by chain, residue and name: ``"A:TRP2:CA"`` and so on, the axis between the
+    middle ones."""
     sites: tuple[Whole, Whole, Whole, Whole] | None = None
-    """Instead, four sites, by index."""
+    """In place of a torsion, four sites, by index."""
     angle: Literal["initial"] | Annotated[Quantity, Dimension("angle")] = INITIAL
-    """φ₀, that of the model's initial coordinates by default [rad]."""
+    """φ₀, by default the angle in the model's initial coordinates [rad]."""
     tolerance: Annotated[Quantity, Dimension("angle", minimum=0)] = 0.0
-    """w [rad]."""
+    """Tolerance w [rad]."""
     stiffness: Annotated[Quantity, Dimension("torsional_stiffness", minimum=0)]
     """k [energy/rad²]."""
 
@@ -53,7 +54,7 @@ class DihedralRestraint(Declaration):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for torsions, atoms or sites that there are not."""
+        """Raises ModelError for torsions, atoms or sites that do not exist."""
         self.table(model, where)
 
     def table(self, model: Model, where: str) -> SiteTable:
@@ -73,7 +74,7 @@ class DihedralRestraint(Declaration):
         return [sites_of_torsion(model, name, f"{where}.torsion") for name in names], "torsion"
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The restraints as they are summed."""
+        """Return the restraints as terms of the site forces."""
         table = self.table(model, self.kind)
         return [SumTerm(flat_dihedral_forces, flat_dihedral_measure, table, derivatives=FLAT_DIHEDRAL)]
 
@@ -81,7 +82,7 @@ class DihedralRestraint(Declaration):
 class DistanceRestraint(Declaration):
     """U = ½ k max(0, |r − r₀| − w)² of two sites at a distance r, in a periodic box that of the nearest images.
 
-    Without a tolerance w it is harmonic; within it nothing acts.
+    Without a tolerance w it is harmonic; with one, no force acts within it.
     """
 
     kind: Literal["distance-restraint"] = "distance-restraint"
@@ -89,11 +90,11 @@ class DistanceRestraint(Declaration):
     atoms: tuple[str, str] | None = None
     """Two atoms by chain, residue and name: ``("A:TRP2:CA", "A:TRP11:CA")``."""
     sites: tuple[Whole, Whole] | None = None
-    """Instead, two sites, by index."""
+    """In place of atoms, two sites, by index."""
     distance: Literal["initial"] | Annotated[Quantity, Dimension("length", minimum=0)] = INITIAL
-    """r₀, that of the model's initial coordinates by default [length]."""
+    """r₀, by default the distance in the model's initial coordinates [length]."""
     tolerance: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
-    """w [length]."""
+    """Tolerance w [length]."""
     stiffness: Annotated[Quantity, Dimension("stiffness", minimum=0)]
     """k [energy/length²]."""
 
@@ -104,7 +105,7 @@ class DistanceRestraint(Declaration):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for atoms or sites that there are not."""
+        """Raises ModelError for atoms or sites that do not exist."""
         self.table(model, where)
 
     def table(self, model: Model, where: str) -> SiteTable:
@@ -117,7 +118,7 @@ class DistanceRestraint(Declaration):
         return table
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The restraint as it is summed."""
+        """Return the restraint as a term of the site forces."""
         table = self.table(model, self.kind)
         return [SumTerm(flat_distance_forces, flat_distance_measure, table, derivatives=FLAT_DISTANCE)]
 
@@ -129,7 +130,8 @@ def separation(model: Model, pair: tuple[int, int]) -> float:
 
 
 def dihedral_angles(model: Model, members: np.ndarray) -> np.ndarray:
-    """Dihedral angles of four sites each, of IUPAC's sign, in the model's initial coordinates [rad], shape (rows,)."""
+    """Dihedral angles of four sites each, with IUPAC's sign, in the model's initial coordinates [rad], shape
+    (rows,)."""
     x, cell = site_positions(model, model.q0), cell_of(model)
     i, j, k, l = (x[members[:, a]] for a in range(4))  # noqa: E741
     b1, b2, b3 = (nearest_image(cell, (to - start).T).T for start, to in ((i, j), (j, k), (k, l)))
@@ -139,7 +141,7 @@ def dihedral_angles(model: Model, members: np.ndarray) -> np.ndarray:
 
 @jit
 def beyond(away, width):
-    """How far a deviation is beyond a tolerance, with its sign; 0 within it."""
+    """Signed amount by which a deviation exceeds a tolerance; 0 within it."""
     over = abs(away) - width
     over = 0.0 if over < 0.0 else over
     return over if away >= 0.0 else -over
@@ -147,7 +149,7 @@ def beyond(away, width):
 
 @jit
 def flat_dihedral(phi, rows, m):
-    """½ k max(0, |φ − φ₀| − w)² within half a turn: U, U' and U''."""
+    """½ k max(0, |φ − φ₀| − w)² with the difference wrapped into [−π, π]: U, U' and U''."""
     k, turn = rows[m, 0], phi - rows[m, 1]
     turn -= 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
     over = beyond(turn, rows[m, 2])

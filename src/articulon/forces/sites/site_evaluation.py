@@ -1,4 +1,5 @@
-"""Site forces made ready for a model: their tables, compiled loops, and lists of neighbours that grow as they must."""
+"""Site forces of a model prepared for evaluation: their tables, compiled loops, and neighbour lists that grow as
+needed."""
 
 import copy
 from collections.abc import Iterable, Sequence
@@ -60,18 +61,18 @@ from articulon.model import Model, State
 from articulon.passes import Function, Pass, Program, functions
 
 SLOTS = 4
-"""Terms for which there is room at first; more make the kernels compile again."""
+"""Number of terms with initial capacity; more make the kernels compile again."""
 
 
 class Elsewhere(Protocol):
-    """Sums of pairs on another device."""
+    """Pair sums on another device."""
 
     def forces(self, x: np.ndarray) -> np.ndarray:
         """Forces on the sites at their positions (sites, 3) [force], shape (sites, 3)."""
         ...
 
     def measure(self, x: np.ndarray) -> np.ndarray:
-        """The measures of the pairs there, without what depends on no position, shape (8,)."""
+        """Measures of the pairs at these positions, without the parts that depend on no position, shape (8,)."""
         ...
 
 
@@ -83,7 +84,7 @@ class SiteForces:
     model
         The model; without a site force it has no sites here.
     alone
-        Whether one thread finds them, whatever their number.
+        Whether a single thread evaluates them, whatever their number.
     """
 
     def __init__(self, model: Model, alone: bool = False) -> None:
@@ -107,15 +108,15 @@ class SiteForces:
         self._compile(terms)
         self._make_room(*room)
         self.elsewhere: Elsewhere | None = None
-        """What sums in place of the kernels here, where particles are on another device."""
+        """Replaces the sums of the kernels here if particles are on another device."""
         self.touched = False
-        """Whether Python has asked for forces since a driver last left its own."""
+        """Whether Python has requested forces since a stepper last left its own."""
 
-    # What a model without forces between sites has no use for is made when it is first asked for.
+    # What a model without site forces does not need is created at first use.
 
     @cached_property
     def refresh(self) -> Any:
-        """What brings the lists up to date, compiled."""
+        """Compiled function that brings the lists up to date."""
         how = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
         if self.listed and self.listing.sorts is not None:
             how = refresh_by_kind(self.parallel)
@@ -129,7 +130,7 @@ class SiteForces:
 
     @cached_property
     def sum(self) -> Any:
-        """The forces of all terms, compiled."""
+        """Compiled sum of the forces of all terms."""
         return prepare(site_forces, self.sum_signature)
 
     @cached_property
@@ -141,7 +142,7 @@ class SiteForces:
         return functions(self.measures, MEASURE)
 
     def _run(self, which: Pass, *arguments: Any) -> None:
-        """Runs a pass, bound to the lists that there are and to arguments that never change."""
+        """Run a pass, bound to the current lists and to arguments that never change."""
         if which not in self._programs:
             self._programs[which] = Program([which.bind(self.system, *arguments)])
         self._programs[which]()
@@ -190,12 +191,12 @@ class SiteForces:
         self.tables = tuple(SiteTable(*map(aligned, table)) for table in tables)
         self.level = np.array([LEVELS.index(level) for level in levels])
         self._of_box = tuple(one[:2] for one in of_box)
-        """What is another in another box: what tells it, and the table that it is of, −1 for none."""
+        """What depends on the box: functions that compute it, and the table of each, −1 for none."""
         self._take_constants([constant for _, _, constant in of_box])
 
     def _take_constants(self, of_box: Sequence[tuple[float, float]]) -> None:
-        """Energy and trace of the virial that depend on no position, those of the box among them: from the start, so
-        that they do not depend on the boxes before, and in place, for coarse models share them."""
+        """Sum the position-independent energy and trace of the virial, including those of the box. Sum from scratch, so
+        that the result does not depend on earlier boxes, and in place, because coarse models share the array."""
         self.constant[:] = self._fixed
         for constant in of_box:
             self.constant += constant
@@ -228,11 +229,11 @@ class SiteForces:
         particles.packed[-1, :3] = FAR
         if not self.listed:
             particles.kind[: self.sites], particles.charge[: self.sites] = self.kinds, self.charges
-            particles.reference[:] = 0.0  # there is nothing to list, however far they go
+            particles.reference[:] = 0.0  # nothing is listed, however far they move
 
     def another(self) -> Self:
-        """The site forces of another state of the model, for which another thread may use them: the same functions,
-        with scratch and lists of their own."""
+        """Return the site forces for another state of the model, which another thread may use: the same functions, with
+        separate scratch and lists."""
         result = copy.copy(self)
         vars(result).pop("_result", None)
         result.tables = tuple(SiteTable(*map(aligned, table)) for table in self.tables)
@@ -241,7 +242,7 @@ class SiteForces:
 
     @cached_property
     def bound_functions(self) -> tuple[Function, tuple[Function, ...], Function]:
-        """What a pass takes: the sum, the forces of all terms, and what brings lists up to date."""
+        """Arguments of a pass: the sum, the forces of all terms, and the function that brings lists up to date."""
         return Function(self.sum, self.sum_signature), functions(self.forces, FORCES), Function(self.refresh, REFRESH)
 
     @property
@@ -250,13 +251,13 @@ class SiteForces:
         return self.sites if self.listing.lists and not self.listing.everything else 0
 
     def restore(self, state: State) -> None:
-        """Set out from the box and the lists of a state."""
+        """Start from the box and the lists of a state."""
         if state.box.edges.size:
             self.put_box(state.box.edges)
         self.list_from(state.rebuild)
 
     def put_box(self, edges: np.ndarray) -> None:
-        """Takes another periodic box, with these edges, one a row [length]; the next evaluation lists anew."""
+        """Change the periodic box to these edges, one per row [length]; the next evaluation rebuilds the lists."""
         if np.array_equal(self.cell.vectors, edges):
             return
         self.cell.vectors[:], self.cell.inverse[:] = edges, np.linalg.inv(edges)
@@ -271,8 +272,8 @@ class SiteForces:
         self.touched = True
 
     def list_from(self, reference: np.ndarray) -> None:
-        """Lists the neighbours of sites at positions (3, sites) [length], unless they are listed already; where these
-        are not numbers, the next evaluation lists."""
+        """List the neighbours of sites at positions (3, sites) [length], unless they are already listed; if these are
+        NaN, the next evaluation lists."""
         particles = self.system.particles
         if not self.listed or np.array_equal(particles.reference, reference, equal_nan=True):
             return
@@ -284,27 +285,28 @@ class SiteForces:
             particles.reference[:] = np.nan
 
     def save(self, state: State) -> None:
-        """Keep in a state what fixes the order of sums."""
+        """Store in a state what determines the order of sums."""
         if self.listed:
             state.rebuild[:] = self.system.particles.reference
 
     @property
     def overflowed(self) -> bool:
-        """Whether there was too little room for a list."""
+        """Whether a list exceeded its capacity."""
         return bool(self.system.particles.counts[OVERFLOW])
 
     def grow(self) -> None:
-        """Make more room, and list anew at the next evaluation."""
+        """Enlarge the lists, and rebuild them at the next evaluation."""
         images, neighbours = self._room
         most = self.sites + images
         more = min(neighbours + neighbours // 2, most) // VECTOR * VECTOR + 3 * VECTOR
         self._make_room(images + images // 2 + 64, more)
 
     def list_always(self) -> None:
-        """From here on list anew wherever sites move, so that the order of sums follows from where they are."""
+        """Rebuild the lists from now on whenever sites move, so that the order of sums depends on their positions
+        alone."""
         self.listing = self.listing._replace(skin=0.0)
         images, neighbours = self._room
-        self._make_room(images, 2 * neighbours)  # none can be made while compiled code takes steps
+        self._make_room(images, 2 * neighbours)  # they cannot grow while compiled code takes steps
 
     def _refresh(self) -> None:
         site = self.system.particles.site.copy()
@@ -323,7 +325,7 @@ class SiteForces:
                 raise ArticulonError(f"a force of kind '{users.kind}' failed: {what}") from users.error
 
     def evaluate(self, positions: np.ndarray) -> np.ndarray:
-        """Forces on the sites at their positions (sites, 3) [force], shape (sites, 3); NaN where a position is."""
+        """Forces on the sites at their positions (sites, 3) [force], shape (sites, 3); NaN if a position is NaN."""
         self.touched = True
         if self.elsewhere is not None:
             p = self.system.particles
@@ -342,7 +344,8 @@ class SiteForces:
         return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
 
     def measure(self, positions: np.ndarray) -> np.ndarray:
-        """Energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian at positions (sites, 3), tails and all, shape (8,)."""
+        """Energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian at positions (sites, 3), including tails, shape
+        (8,)."""
         if self.elsewhere is not None:
             result = self.elsewhere.measure(positions)
         else:
@@ -358,7 +361,7 @@ class SiteForces:
 
 @cache
 def no_sites() -> SiteSystem:
-    """What stands for these in a model that has none."""
+    """Stands for the site forces of a model without any."""
     empty = SiteTable(np.zeros((0, 1)), np.zeros((0, 4), dtype=np.int64), np.zeros(0))
     particles = empty_particles(0, 1, LANES)
     return SiteSystem(
@@ -376,16 +379,16 @@ def no_sites() -> SiteSystem:
 
 
 def _fused(pairs: list[PairTerm]) -> Iterable[tuple[PairTerm | None, PairTerm | None]]:
-    """Laws that share a loop: one that is of charges and one that is not."""
+    """Pairs of laws that share a loop: one of charges and one not of charges."""
     plain, charged = ([term for term in pairs if term.charged is kind] for kind in (False, True))
     return zip_longest(plain, charged)
 
 
 def _in_box(term: Term) -> InBox | None:
-    """What is another in another box, where a term has something of it."""
+    """Return the box-dependent part of a term, if any."""
     return getattr(term, "in_box", None)
 
 
 def _exclusions(model: Model, sites: int) -> tuple[np.ndarray, np.ndarray]:
-    """Excluded partners of each site: where they start, and who they are, sorted."""
+    """Excluded partners of each site: starts, and sites, sorted."""
     return exclusion_table(model) if sites else (np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))

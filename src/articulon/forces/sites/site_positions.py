@@ -1,4 +1,4 @@
-"""Where the sites are: on their links, and in the world."""
+"""Positions of the sites: on their links, and in the world."""
 
 from weakref import WeakKeyDictionary
 
@@ -12,7 +12,7 @@ from articulon.model.joints import XYZ
 
 
 def site_places(model: Model, some: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
-    """Link of each site, −1 for the ground, and its position there, shape (sites,) and (sites, 3)."""
+    """Link of each site, −1 for the ground, and its position in the link's frame, shape (sites,) and (sites, 3)."""
     body, local = model.sites.body[some], np.ascontiguousarray(model.sites.position[some])
     if only_particles(model):
         return body.copy(), np.zeros(local.shape)
@@ -26,7 +26,7 @@ _PARTICLES: WeakKeyDictionary[Model, bool] = WeakKeyDictionary()
 
 
 def only_particles(model: Model) -> bool:
-    """Whether a model is one of free particles under forces between sites alone, if any, which need no tree."""
+    """Whether a model consists of free particles with site forces only, or none, so that it needs no tree."""
     if model not in _PARTICLES:
         forest, sites, n = model.forest, model.sites, model.bodies
         _PARTICLES[model] = bool(
@@ -45,7 +45,15 @@ def only_particles(model: Model) -> bool:
 
 
 def site_positions(model: Model, q: np.ndarray) -> np.ndarray:
-    """World positions of the sites at coordinates q [length], shape (sites, 3)."""
+    """World positions of the sites at coordinates q [length], shape (sites, 3).
+
+    Parameters
+    ----------
+    model
+        The model.
+    q
+        Coordinates (nq,).
+    """
     check_model(model, "site_positions")
     q = vector(q, model.nq, "q")
     if only_particles(model):

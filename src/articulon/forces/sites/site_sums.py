@@ -1,4 +1,4 @@
-"""Sums of all terms at sites: forces, all in each step or the slow ones in turn, and what is measured of them."""
+"""Sums of all terms at sites: forces, with all terms or slow ones in turn, and measures."""
 
 import numpy as np
 
@@ -20,13 +20,13 @@ def no_measure(table, cell, particles, neighbours, result):
 
 @jit
 def are_found(particles):
-    """Whether the lists hold all pairs: there was room for them, and each site has a place."""
+    """Whether the lists hold all pairs: their capacity suffices, and every position is finite."""
     return particles.counts[OVERFLOW] + particles.counts[LOST] == 0
 
 
 @jit
 def start_sum(particles):
-    """Sets the forces to zero, or to what is not a number where they cannot be found; returns whether they can be."""
+    """Set the forces to zero, or to NaN if they cannot be computed; return whether they can."""
     found = are_found(particles)
     start = 0.0 if found else np.nan
     fx, fy, fz = particles.fx, particles.fy, particles.fz
@@ -37,7 +37,7 @@ def start_sum(particles):
 
 @jit
 def add_forces(system, functions):
-    """Forces of all terms at sites that are up to date; not a number where they cannot be found."""
+    """Add the forces of all terms, for lists that are up to date; NaN if they cannot be computed."""
     particles = system.particles
     if start_sum(particles):
         for k in range(len(functions)):
@@ -46,7 +46,7 @@ def add_forces(system, functions):
 
 @jit
 def add_forces_in_turn(system, functions, times):
-    """The same, with the forces of slow terms so many times as strong, or without them where that is zero."""
+    """Add the forces of all terms, with those of slow terms multiplied by a number, or omitted if it is zero."""
     particles = system.particles
     if not start_sum(particles):
         return
@@ -64,26 +64,27 @@ def add_forces_in_turn(system, functions, times):
 
 @kernel(called="value")
 def site_forces(system, functions, refresh):
-    """Brings the lists up to date with ``particles.site`` and adds the forces of all terms, in cell order."""
+    """Bring the lists up to date with ``particles.site`` and add the forces of all terms, in cell order."""
     refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
     add_forces(system, functions)
 
 
 @pass_of
 def list_sites(system, refresh):
-    """Brings the lists up to date."""
+    """Bring the lists up to date."""
     refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
 
 
 @pass_of
 def sum_forces(system, sum_of, functions, refresh):
-    """``site_forces``, from Python."""
+    """Call ``site_forces`` from Python."""
     sum_of(system, functions, refresh)
 
 
 @pass_of
 def sum_measures(system, measures, refresh, result):
-    """The same for the measures; not a number where they cannot be found."""
+    """Add the measures of all terms, after bringing the lists up to date, from Python; NaN if they cannot be
+    computed."""
     refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
     found = are_found(system.particles)
     for m in range(result.size):

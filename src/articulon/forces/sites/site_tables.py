@@ -1,4 +1,4 @@
-"""What the kernels of site forces read and write."""
+"""Arrays that the kernels of site forces read and write."""
 
 from typing import Any, NamedTuple
 
@@ -10,37 +10,37 @@ from articulon.lanes import WIDTH, LaneArray
 
 MEASURES = 8
 ENERGY, W_XX, W_YY, W_ZZ, W_XY, W_XZ, W_YZ, LAPLACIAN = range(MEASURES)
-"""What a term's measure adds up: energy, virial W_ab = Σ F_a r_b [energy] and Laplacian Σ_i ∇_i² U over all sites
+"""Components of a term's measure: energy, virial W_ab = Σ F_a r_b [energy] and Laplacian Σ_i ∇_i² U over all sites
 [energy/length²]."""
 
 
 class Cell(NamedTuple):
-    """The box as kernels see it; without any periodic direction it says nothing but where the walls are."""
+    """The box as kernels read it; without periodic directions it only gives the position of walls."""
 
     vectors: np.ndarray
     """Edges a = (lx, 0, 0), b = (xy, ly, 0) and c = (xz, yz, lz), one a row [length], shape (3, 3)."""
     inverse: np.ndarray
     """Inverse of the matrix of edges, r = s @ vectors [1/length], shape (3, 3)."""
     origin: np.ndarray
-    """The corner from which the edges start [length], shape (3,)."""
+    """Corner from which the edges start [length], shape (3,)."""
     periodic: np.ndarray
-    """1 where the direction of an edge is periodic, shape (3,)."""
+    """1 if the direction of an edge is periodic, shape (3,)."""
 
 
 class SiteTable(NamedTuple):
-    """One term."""
+    """Table of one term."""
 
     rows: np.ndarray
-    """Parameters: of a pair law, a row for each ordered pair of kinds (k = first * kinds + second); of a bonded term, a
-    row for each member; shape (rows, width)."""
+    """Parameters: for a pair law, a row for each ordered pair of kinds (k = first * kinds + second); for a bonded term,
+    a row for each member; shape (rows, width)."""
     members: np.ndarray
     """Sites of each member of a bonded term, −1 where there are fewer than four, shape (members, 4)."""
     constants: np.ndarray
-    """Numbers that are the same for all."""
+    """Numbers that hold for all rows."""
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
-    """A copy at an address that lanes like."""
+    """Return a copy aligned for vector instructions."""
     if array.dtype != np.float64:
         return array.copy()
     memory = LaneArray.zeros((-(-array.size // WIDTH),)).numbers.reshape(-1)[: array.size]
@@ -49,49 +49,50 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 
 class Particles(NamedTuple):
-    """The sites in the order of cells, with their images. All but ``reference``, which belongs to the state, can be
+    """Sites in the order of cells, with their images. All but ``reference``, which belongs to the state, can be
     recomputed."""
 
     site: np.ndarray
-    """Positions of the sites as the model has them, unwrapped [length], shape (3, sites)."""
+    """Positions of the sites, unwrapped, as in the model [length], shape (3, sites)."""
     reference: np.ndarray
-    """Those at the last rebuild of the neighbours, shape (3, sites); NaN before the first."""
+    """Positions at the last rebuild of the lists, shape (3, sites); NaN before the first."""
     place: np.ndarray
-    """Where each site is in cell order, shape (sites,)."""
+    """Place of each site in cell order, shape (sites,)."""
     order: np.ndarray
-    """The site at each place, shape (sites,)."""
+    """Site at each place, shape (sites,)."""
     wrap: np.ndarray
-    """What is added to a site's position to bring it into the box, in cell order [length], shape (3, sites)."""
+    """Shift added to a site's position to wrap it into the box, in cell order [length], shape (3, sites)."""
     x: np.ndarray
-    """Positions in cell order; images of sites across periodic faces follow, and at the very end a place that is far
-    from everything [length], shape (capacity,)."""
+    """x coordinates in cell order, then those of images across periodic faces, and last the padding place, far from
+    everything [length], shape (capacity,)."""
     y: np.ndarray
-    """Likewise."""
+    """y coordinates in the same order."""
     z: np.ndarray
-    """Likewise."""
+    """z coordinates in the same order."""
     kind: np.ndarray
     """Kind, in the same order, shape (capacity,)."""
     charge: np.ndarray
     """Charge, in the same order, shape (capacity,)."""
     packed: np.ndarray
-    """x, y, z and charge, side by side, in the same order: what is read at once of a neighbour, shape (capacity, 4)."""
+    """x, y, z and charge side by side in the same order: a neighbour is read in one piece, shape (capacity, 4)."""
     parent: np.ndarray
-    """Place of the site that each image belongs to, shape (images,)."""
+    """Place of the original site of each image, shape (images,)."""
     shift: np.ndarray
-    """From that site to the image [length], shape (3, images)."""
+    """Shift from the original site to the image [length], shape (3, images)."""
     fx: np.ndarray
-    """Forces in cell order, shape (sites,)."""
+    """x components of the forces in cell order, shape (sites,)."""
     fy: np.ndarray
-    """Likewise."""
+    """y components of the forces in cell order, shape (sites,)."""
     fz: np.ndarray
-    """Likewise."""
+    """z components of the forces in cell order, shape (sites,)."""
     counts: np.ndarray
-    """Images, whether there was too little room, rebuilds, and whether a position is not finite, shape (4,)."""
+    """Number of images, whether the capacity was exceeded, number of rebuilds, and whether a position is not finite,
+    shape (4,)."""
 
 
 @jit
 def pack(particles, p):
-    """Puts a place's position and charge side by side."""
+    """Store a place's position and charge side by side."""
     packed = particles.packed
     packed[p, 0], packed[p, 1], packed[p, 2] = particles.x[p], particles.y[p], particles.z[p]
     packed[p, 3] = particles.charge[p]
@@ -99,7 +100,7 @@ def pack(particles, p):
 
 @jit
 def add_virial(result, force, place):
-    """Adds F_a r_b of a site, of which the off-diagonal components are the mean of two."""
+    """Add F_a r_b of a site; off-diagonal components are the mean of the two orders."""
     result[W_XX] += force[0] * place[0]
     result[W_YY] += force[1] * place[1]
     result[W_ZZ] += force[2] * place[2]
@@ -109,72 +110,72 @@ def add_virial(result, force, place):
 
 
 class Neighbours(NamedTuple):
-    """A full list: every pair stands in the rows of both its sites, so that no two rows write to one place; or, for
-    contacts, in the row of the lower place alone."""
+    """A neighbour list. It is full, with every pair in the rows of both sites, so that no two rows write to one place;
+    or, for contacts, half, with each pair in the row of the lower place only."""
 
     places: np.ndarray
-    """Places of the neighbours of each place, in a fixed order, then the far place up to a whole number of vectors,
+    """Places of the neighbours of each place, in a fixed order, then the padding place up to a whole number of vectors,
     shape (sites, capacity)."""
     number: np.ndarray
-    """How many there are, shape (sites,)."""
+    """Number of neighbours of each place, shape (sites,)."""
     excluded_start: np.ndarray
     """First excluded partner of each site, shape (sites + 1,)."""
     excluded: np.ndarray
-    """Sites that are no neighbours of a site however near they are, sorted."""
+    """Sites that are never neighbours of a site, however near, sorted."""
     first: np.ndarray
-    """Where lists are by kind, how many of a place's neighbours, in whole vectors, come first: those between which a
-    law acts that is not one of charges, shape (sites,)."""
+    """For lists by kind, number of a place's neighbours, in whole vectors, that come first because a law other than
+    that of charges acts with them, shape (sites,)."""
 
 
 class Grid(NamedTuple):
     """Cells; scratch that is filled at every rebuild."""
 
     reach: np.ndarray
-    """Distance within which neighbours are listed, and half the skin squared [length, length²]. Where lists are by kind
-    there follow, for each ordered pair of sorts of sites, the squared distance within which they are listed, negative
-    for pairs that only a law of charges acts between, and 0 for pairs that are not listed."""
+    """Distance within which neighbours are listed, and half the skin squared [length, length²]. For lists by kind there
+    follow, for each ordered pair of sorts of sites, the squared listing distance, negative for pairs with only a law of
+    charges, and 0 for pairs that are not listed."""
     corner: np.ndarray
     """Lowest coordinates of any site or image [length], shape (3,)."""
     edge: np.ndarray
     """Edge of a cell [length], shape (1,)."""
     size: np.ndarray
-    """Number of cells in each direction; how many cells away a neighbour can be; whether sites are listed but with
-    later ones, and with images; layers of cells in a slab; and how far from a site in the order of cells its neighbours
-    should be, or 0, where slabs have one layer; shape (7,). Where lists are by kind there follow the number of sorts of
-    sites and the sort of each kind."""
+    """Number of cells in each direction; how many cells away a neighbour can be; whether sites are listed only with
+    later ones and with images; layers of cells in a slab; and the desired distance of a site's neighbours in the order
+    of cells, or 0 for slabs of one layer; shape (7,). For lists by kind there follow the number of sorts of sites and
+    the sort of each kind."""
     cell: np.ndarray
-    """Cell of each site in the model's order, then of each image in the order they were made."""
+    """Cell of each site in the model's order, then of each image in the order of creation."""
     start: np.ndarray
     """First site of each cell, shape (cells + 1,)."""
     image_start: np.ndarray
     """First image of each cell, shape (cells + 1,)."""
     made: np.ndarray
-    """Positions of images in the order they were made [length], shape (3, images)."""
+    """Positions of images in the order of creation [length], shape (3, images)."""
     made_parent: np.ndarray
-    """Places of their sites, likewise, shape (images,)."""
+    """Places of the original sites of images in the order of creation, shape (images,)."""
     made_shift: np.ndarray
-    """Their shifts, likewise, and before that the sites' shifts into the box [length]."""
+    """Shifts of images in the order of creation, and before that the sites' shifts into the box [length]."""
     extent: np.ndarray
     """Lowest and highest coordinates of blocks of sites in the box, and a sum of them, shape (blocks, 7)."""
     images: np.ndarray
-    """Images that each site, and each image made before, has across an axis, below and above, shape (sites + images,
-    2)."""
+    """Number of images that each site, and each earlier image, has across an axis, below and above, shape (sites +
+    images, 2)."""
     blocks: np.ndarray
-    """How many those of blocks of sites have, and then where theirs begin, shape (blocks,)."""
+    """Number of images of each block of sites, and later the start of these, shape (blocks,)."""
     limits: np.ndarray
-    """Where lists are by kind, the squared distance within which each place is a neighbour of sites of each sort, as in
-    ``reach``, shape (sorts, capacity)."""
+    """For lists by kind, the squared distance within which each place is a neighbour of sites of each sort, with the
+    signs of ``reach``, shape (sorts, capacity)."""
 
 
 class SiteSystem(NamedTuple):
-    """Sites and their terms as kernels see them."""
+    """All arrays of sites and their terms that kernels read and write."""
 
     cell: Cell
     particles: Particles
     neighbours: Neighbours
     grid: Grid
     kinds: np.ndarray
-    """Kind of each site, or the class that stands for it (``between.py``), shape (sites,)."""
+    """Kind of each site, or the class that takes its role (``between.py``), shape (sites,)."""
     charges: np.ndarray
     """Charge of each site, shape (sites,)."""
     link: np.ndarray
@@ -182,7 +183,7 @@ class SiteSystem(NamedTuple):
     local: np.ndarray
     """Position in the link's frame, or in the world [length], shape (sites, 3)."""
     tables: tuple[SiteTable, ...]
-    """One for each term."""
+    """Table of each term."""
     level: np.ndarray
     """Level of each term, shape (terms,)."""
 
@@ -201,7 +202,7 @@ def _typeof(value: Any) -> types.Type:
 
 
 def empty_particles(sites: int, images: int, beyond: int) -> Particles:
-    """Arrays for a number of sites and their images, with some places beyond them."""
+    """Allocate arrays for given numbers of sites and images, with padding."""
     capacity = sites + images + beyond
     place = np.arange(sites, dtype=np.int64)
     return Particles(
@@ -226,7 +227,7 @@ def empty_particles(sites: int, images: int, beyond: int) -> Particles:
 
 
 def empty_neighbours(sites: int, capacity: int) -> Neighbours:
-    """Arrays for lists of at most ``capacity`` neighbours."""
+    """Allocate lists of at most ``capacity`` neighbours."""
     return Neighbours(
         np.zeros((sites, capacity), dtype=np.uint32),
         np.zeros(sites, dtype=np.int64),
@@ -238,6 +239,6 @@ def empty_neighbours(sites: int, capacity: int) -> Neighbours:
 
 EXAMPLE_TYPES = example_types()
 FORCES = types.void(*EXAMPLE_TYPES)
-"""Signature of what adds a term's forces to ``fx``, ``fy`` and ``fz``."""
+"""Signature of a function that adds a term's forces to ``fx``, ``fy`` and ``fz``."""
 MEASURE = types.void(*EXAMPLE_TYPES, types.float64[::1])
-"""Signature of what adds a term's measures (8,) to its last argument."""
+"""Signature of a function that adds a term's measures (8,) to its last argument."""

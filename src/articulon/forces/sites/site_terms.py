@@ -1,10 +1,10 @@
-"""What a declared site force comes to: laws of pairs, summed over neighbours, and terms that sum by themselves.
+"""Terms that a declared site force consists of: pair laws, summed over neighbours, and terms that sum by themselves.
 
-A declaration whose ``laplacian`` is ``"not known"`` leaves that of its energy out of what it measures. One that
-confines sites to a box has ``faces_of(model)``, the faces that do so, and ``distances(model, point)`` to them. One that
-does not act between sites alone says by ``momentum_changes(model)`` why it changes the total momentum. One that has no
-virial in some models says so by ``virial_known(model)``, and one that a user should know something of by
-``notes(model)``, lines that go into the notes of a run.
+A declaration whose ``laplacian`` is ``"not known"`` omits the Laplacian of its energy from its measures. One that
+confines sites to a box has ``faces_of(model)``, which returns the faces that do so, and ``distances(model, point)`` to
+them. One that does not act between sites alone returns from ``momentum_changes(model)`` the reason why it changes the
+total momentum. One that has no virial in some models reports it by ``virial_known(model)``. ``notes(model)`` returns
+lines for the notes of a run.
 """
 
 from collections.abc import Callable
@@ -18,49 +18,49 @@ from articulon.forces.sites.term_derivatives import TermPasses
 from articulon.forces.user_functions import UserFunctions
 
 InBox = Callable[[np.ndarray], tuple[SiteTable | None, tuple[float, float]]]
-"""Of a term that depends on the box: its table, None where that does not change, and its constant, by the edges of the
-box, one a row [length]."""
+"""Box-dependent part of a term: a function of the edges of the box, one per row [length], that returns the term's
+table, None if it does not change, and its constant."""
 Level = Literal["bonded", "short", "long"]
-"""How fast a term's force changes: what r-RESPA evaluates how often."""
+"""How fast a term's force changes, which determines how often r-RESPA evaluates it."""
 LEVELS: tuple[Level, ...] = get_args(Level)
 BONDED, SHORT, LONG = range(len(LEVELS))
-"""Where each is among them."""
+"""Index of each level."""
 
 
 @dataclass(frozen=True)
 class PairTerm:
-    """A law of pairs, summed over neighbours.
+    """A pair law, summed over neighbours.
 
     ``law(r2, rows, k, charges)`` is a leaf that returns U(r), −U'(r)/r and U'' + 2U'/r. It reads its parameters from
-    row k of the table, of which the first is the square of the cutoff, where the loop cuts it off; ``charges`` is the
-    product of the two charges with Coulomb's constant [energy length].
+    row k of the table, whose first column is the squared cutoff, applied by the loop; ``charges`` is the product of the
+    two charges with Coulomb's constant [energy length].
     """
 
     law: Any
     """The leaf."""
     name: str
-    """Of the law, unique among laws: compiled loops are kept under it."""
+    """Name, unique among laws: compiled loops are cached under it."""
     rows: np.ndarray
     """A row for each ordered pair of kinds, shape (kinds², width)."""
     cutoff: float
-    """The largest of the cutoffs, infinity for none [length]."""
+    """Largest cutoff, infinity for none [length]."""
     charged: bool = False
-    """Whether the law is one of charges: those share a loop with one that is not."""
+    """Whether the law is one of charges, which shares a loop with one that is not."""
     constant: tuple[float, float] = (0.0, 0.0)
-    """Energy and trace of the virial that do not depend on positions: tails, self terms [energy]."""
+    """Position-independent energy and trace of the virial: tails and self terms [energy]."""
     skin: float | None = None
-    """How far beyond the cutoff neighbours are listed, where the user says so [length]."""
+    """Skin beyond the cutoff, if the user gives one [length]."""
     level: Level = "short"
     between: tuple[tuple[int, int], ...] | None = None
     """Pairs of groups of sites that interact, by indices; None for all."""
     in_box: InBox | None = None
-    """What is another in another box, where something is; of a pair term the constant alone."""
+    """Box-dependent part, if any; for a pair term only the constant."""
     side_by_side: bool = False
-    """Whether the law takes the distances of several pairs in lanes (``lanes.py``): it has sums, products, quotients,
-    roots and ``choose``, and no branch."""
+    """Whether the law accepts the distances of several pairs in lanes (``lanes.py``): it consists of sums, products,
+    quotients, roots and ``choose``, without branches."""
     columns: tuple[int, ...] | None = None
-    """Columns of its rows in each of which U is a straight line while the others stay, and by which it has derivatives;
-    None for a law that has none, because its second derivative is not known."""
+    """Columns of its rows by which it has derivatives; U is linear in each of them at fixed values of the others. None
+    for a law without derivatives, because its second derivative is unknown."""
 
 
 @dataclass(frozen=True)
@@ -68,34 +68,34 @@ class SumTerm:
     """A term that sums by itself."""
 
     forces: Callable[..., None]
-    """Kernel of the signature ``FORCES``."""
+    """Kernel that adds the forces, with the signature ``FORCES``."""
     measure: Callable[..., None]
-    """Kernel of the signature ``MEASURE``."""
+    """Kernel that adds the measures, with the signature ``MEASURE``."""
     table: SiteTable
-    """What they read."""
+    """Table that the kernels read."""
     level: Level = "bonded"
     constant: tuple[float, float] = (0.0, 0.0)
-    """As for a pair term."""
+    """Position-independent energy and trace of the virial [energy]."""
     users: UserFunctions | None = None
-    """What knows of an error in Python code that the kernels call."""
+    """Records errors in Python code that the kernels call."""
     alone: tuple[Callable[..., None], Callable[..., None]] | None = None
-    """The two kernels on one thread, where those above share their work out among threads."""
+    """The two kernels on one thread, if those above are parallel."""
     in_box: InBox | None = None
-    """What is another in another box, where something is."""
+    """Box-dependent part, if any."""
     reach: float = 0.0
-    """How far it looks for partners in the list of neighbours; 0 where it needs none [length]."""
+    """Distance within which it needs partners from the neighbour list; 0 if it needs none [length]."""
     skin: float | None = None
-    """As for a pair term."""
+    """Skin beyond that distance, if the user gives one [length]."""
     derivatives: TermPasses | None = None
-    """Passes of the derivatives of its forces, where these are known."""
+    """Passes of the derivatives of its forces, if these are known."""
 
 
 @dataclass(frozen=True)
 class ConstantTerm:
-    """A part of the energy that depends on no position."""
+    """A position-independent part of the energy."""
 
     constant: tuple[float, float]
-    """As for a pair term."""
+    """Energy and trace of the virial [energy]."""
 
 
 Term = PairTerm | SumTerm | ConstantTerm

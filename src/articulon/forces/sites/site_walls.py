@@ -1,4 +1,4 @@
-"""Walls that repel sites: the faces of the box where space does not repeat."""
+"""Walls that repel sites: the non-periodic faces of the box."""
 
 from functools import cache
 from typing import Any, Literal, Self, TypeAlias
@@ -26,17 +26,17 @@ FACES: tuple[Face, ...] = ("x-", "x+", "y-", "y+", "z-", "z+")
 
 
 class LennardJonesWall(CutPairs):
-    """U = 4ε[(σ/d)¹² − (σ/d)⁶] for every site, d its distance to a face of the box (Guy 2018, 3.10).
+    """U = 4ε[(σ/d)¹² − (σ/d)⁶] for every site, with d its distance from a face of the box (Guy 2018, 3.10).
 
     The two faces of a direction are named after it: ``x-`` passes through the corner where the box starts. A site
-    beyond a face has no energy there, and ends the run.
+    beyond a face has no defined energy, and ends the run.
     """
 
     kind: Literal["lennard-jones-wall"] = "lennard-jones-wall"
     faces: Faces = "all"
-    """Faces that act; all of the directions that are not periodic."""
+    """Faces that act as walls; by default all of the non-periodic directions."""
     parameters: dict[str, LennardJonesKind]
-    """By kind of site."""
+    """Parameters by kind of site."""
 
     @model_validator(mode="after")
     def _once(self) -> Self:
@@ -44,8 +44,8 @@ class LennardJonesWall(CutPairs):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError without a box, for faces of periodic directions or with walls from elsewhere already, for
-        kinds that are not there or have no parameters, and for a site that is not inside the walls at the start."""
+        """Raises ModelError without a box, for faces of periodic directions or with walls from another declaration, for
+        kinds that do not exist or have no parameters, and for a site that is not inside the walls at the start."""
         self.check_switch(where)
         for k, other in enumerate(model.forces):
             if other is self:
@@ -72,14 +72,14 @@ class LennardJonesWall(CutPairs):
                 )
 
     def table(self, model: Model, where: str) -> SiteTable:
-        """A row of the law for each kind, (site, kind) as members, inward normal and offset of each face."""
+        """Return a row of the law for each kind, (site, kind) as members, and inward normal and offset of each face."""
         sites = model.sites
         walls = np.array([face_plane(model, face) for face in self.faces_of(model, where)])
         moving = np.flatnonzero(sites.body >= 0)
         powers = []
         for k, kind in enumerate(sites.kinds):
             if kind not in self.parameters and (sites.kind[moving] == k).any():
-                raise ModelError(f"{where}.parameters: the kind '{kind}' has none")
+                raise ModelError(f"{where}.parameters: the kind '{kind}' is missing")
             well = self.parameters.get(kind)
             epsilon, sigma = (0.0, 0.0) if well is None else (float(well.epsilon), float(well.sigma))
             powers.append((4.0 * epsilon * sigma**12, 4.0 * epsilon * sigma**6))
@@ -96,30 +96,30 @@ class LennardJonesWall(CutPairs):
         return OUTSIDE
 
     def site_terms(self, model: Model) -> list[SumTerm]:
-        """The walls as they are summed."""
+        """Return the walls as terms of the site forces."""
         forces, measure = _kernels(self.truncation)
         return [SumTerm(forces, measure, self.table(model, self.kind))]
 
     def distances(self, model: Model, point: np.ndarray) -> list[tuple[Face, float]]:
-        """How far inside of every face that acts a point (3,) lies [length]."""
+        """Distance of a point (3,) from every wall, positive inside [length]."""
         planes = [(face, face_plane(model, face)) for face in self.faces_of(model)]
         return [(face, float(plane[:3] @ point + plane[3])) for face, plane in planes]
 
     def faces_of(self, model: Model, where: str = "") -> tuple[Face, ...]:
-        """The faces that act in a model."""
+        """Return the faces that act as walls in a model."""
         return faces_of_box(model, self.faces, where)
 
 
 def check_faces(faces: Faces) -> None:
-    """Raises ValueError where none is named, or one twice."""
+    """Raises ValueError if no face is named, or one twice."""
     if faces == ():
-        raise ValueError("faces: there are none; name some, or leave the key out for all")
+        raise ValueError("faces: the list is empty; name some, or leave the key out for all")
     if faces != "all" and len(set(faces)) != len(faces):
         raise ValueError("faces: one is given twice")
 
 
 def faces_of_box(model: Model, faces: Faces, where: str) -> tuple[Face, ...]:
-    """Those of a model's box that are named; raises ModelError for faces that it has not."""
+    """Return the named faces of a model's box; raises ModelError for faces that it does not have."""
     box = model.box
     if box is None:
         raise ModelError(f"{where}: such walls are faces of the box, and there is none; give the model a box")
@@ -130,12 +130,12 @@ def faces_of_box(model: Model, faces: Faces, where: str) -> tuple[Face, ...]:
         return free
     for face in faces:
         if face not in free:
-            raise ModelError(f"{where}.faces: the box is periodic in {face[0]}, so that {face} is no wall")
+            raise ModelError(f"{where}.faces: the box is periodic in {face[0]}, so that {face} is not a wall")
     return faces
 
 
 def face_plane(model: Model, face: Face) -> np.ndarray:
-    """Inward normal n and offset c of a face: a point r is n·r + c inside of it, shape (4,)."""
+    """Inward normal n and offset c of a face: a point r is n·r + c inside it, shape (4,)."""
     assert model.box is not None
     across = np.linalg.inv(model.box.vectors)[:, "xyz".index(face[0])]
     width = 1.0 / np.linalg.norm(across)
@@ -145,17 +145,17 @@ def face_plane(model: Model, face: Face) -> np.ndarray:
 
 
 WALL = lennard_jones
-"""Stands for the law of a wall in the loops below."""
+"""Placeholder for the law of a wall in the loops below."""
 
 
 @jit
 def square_inside(distance):
-    """The square of the distance to a face; not a number beyond the face, where a law would not see the sign."""
+    """Squared distance from a face; NaN beyond the face, because a law would not see the sign."""
     return np.nan if distance < 0.0 else distance * distance
 
 
 def wall_forces(table, cell, particles, neighbours):
-    """Adds −∇U of each site and face."""
+    """Add −∇U of each site and face."""
     x, y, z, place = particles.x, particles.y, particles.z, particles.place
     fx, fy, fz, members, walls = particles.fx, particles.fy, particles.fz, table.members, table.constants
     rows = table.rows
@@ -172,7 +172,8 @@ def wall_forces(table, cell, particles, neighbours):
 
 
 def wall_measure(table, cell, particles, neighbours, result):
-    """Adds the measures of each site and face; in the virial, a site is as far from its partner as from the face."""
+    """Add the measures of each site and face; in the virial, the vector from the partner is the distance from the
+    face."""
     x, y, z, place = particles.x, particles.y, particles.z, particles.place
     members, walls = table.members, table.constants
     rows = table.rows
@@ -185,7 +186,7 @@ def wall_measure(table, cell, particles, neighbours, result):
                 continue
             U, g, laplacian = WALL(d2, rows, k, 0.0)
             result[ENERGY] += U
-            result[LAPLACIAN] += laplacian + 2.0 * g  # U'' alone: the distance has one direction
+            result[LAPLACIAN] += laplacian + 2.0 * g  # U'' alone: the distance depends on one coordinate
             dx, dy, dz = d * walls[w], d * walls[w + 1], d * walls[w + 2]
             add_virial(result, g * dx, g * dy, g * dz, dx, dy, dz)
 

@@ -1,4 +1,4 @@
-"""Between sites and the links that carry them: where the sites are, and what forces on them do to the links."""
+"""Conversion between sites and links: positions of the sites, and wrenches of site forces on the links."""
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.kernels import jit
@@ -6,7 +6,7 @@ from articulon.kernels import jit
 
 @jit
 def place_particles(system, ws):
-    """World positions of the sites, in the model's order."""
+    """Compute the world positions of the sites, in the model's order."""
     links, local, rotation, position = system.link, system.local, ws.rotation, ws.position
     site = system.particles.site
     for s in range(links.size):
@@ -18,7 +18,7 @@ def place_particles(system, ws):
 
 @jit
 def particle_wrenches(system, ws, wrench):
-    """Adds the forces on the sites, found before, to the wrenches of their links."""
+    """Add the forces on the sites, already computed, to the wrenches of their links."""
     links, position, place, site = system.link, ws.position, system.particles.place, system.particles.site
     fx, fy, fz = system.particles.fx, system.particles.fy, system.particles.fz
     for s in range(links.size):

@@ -1,4 +1,5 @@
-"""The site forces of many states of a model, found state by state: in each, the sums take several partners at once."""
+"""Site forces of many states of a model, computed state by state: in each, the sums evaluate several partners at
+once."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +15,9 @@ from articulon.sizes import check_size
 
 @pass_of
 def fill_sites_of_states(systems, each, block, plain, placed, wrench):
-    """The forces between sites, added to the wrenches (8, links, 6, width) of the states of a block, one state after
-    another. ``systems`` are programs that find those of links at ``plain`` places, one for each state where ``each`` is
-    1, or one for all."""
+    """Add the forces between sites to the wrenches (8, links, 6, width) of the states of a block, one state after
+    another. ``systems`` are programs that compute them for links at ``plain`` positions, one for each state if ``each``
+    is 1, or one for all."""
     positions, rotations, wrenches = plain
     links, width = placed[0].shape[0], placed[0].shape[2]
     for lane in range(width):
@@ -39,23 +40,23 @@ def fill_sites_of_states(systems, each, block, plain, placed, wrench):
 
 
 class StateSites:
-    """The site forces of a model in many states.
+    """Site forces of a model in many states.
 
-    Where neighbours are listed each state has lists of its own; else each thread has scratch of its own.
+    If neighbours are listed, each state has separate lists; otherwise each thread has separate scratch.
 
     Parameters
     ----------
     model
         The model.
     states
-        How many states there are.
+        Number of states.
     where
-        What messages begin with.
+        Start of messages.
     """
 
     def __init__(self, model: Model, states: int, where: str) -> None:
         self.first = SiteForces(model, alone=True)
-        """Those of the first state, or thread."""
+        """Site forces of the first state, or thread."""
         self.listed = bool(self.first.listed)
         """Whether each state has its own."""
         self.model, self.states = model, states
@@ -69,19 +70,19 @@ class StateSites:
         self._kept: list[np.ndarray] = []
 
     def bind(self, which: Pass, thread: int, block: np.ndarray, ws: Workspace, wrench: Any) -> Bound:
-        """Binds a pass that fills the wrenches of one state, for a thread: it then fills those of all states of a block
-        (1,), whose links are placed in lanes.
+        """Bind a pass that fills the wrenches of one state, for a thread: it then fills those of all states of a block
+        (1,), whose links are in lanes.
 
         Parameters
         ----------
         which
-            The pass, of a system of sites, what it needs, the links and the wrenches (8, links, 6).
+            The pass, with a system of sites, its arguments, the links and the wrenches (8, links, 6).
         thread
             Number of the thread.
         block
             Number of the block, which may change, shape (1,).
         ws, wrench
-            The links and their wrenches, in lanes.
+            Links and their wrenches, in lanes.
         """
         first = 0 if self.listed else thread
         if first not in self._ready:
@@ -91,7 +92,7 @@ class StateSites:
         return fill_sites_of_states.bind(systems, int(self.listed), block, plain, placed, wrench.numbers)
 
     def _systems(self, which: Pass, first: int) -> tuple[Program, tuple[np.ndarray, ...]]:
-        """The pass for every state, or for a thread, and the links and wrenches of each."""
+        """Return the pass for every state, or for a thread, and the links and wrenches of each."""
         self._all += [self.first.another() for _ in range(first + 1 - len(self._all))]
         some, links = self._all[first:] if self.listed else self._all[first : first + 1], self.model.forest.mass.size
         plain = tuple(np.zeros((len(some), *shape)) for shape in ((links, 3), (links, 9), (1, links, 6)))
@@ -103,12 +104,12 @@ class StateSites:
         return Program(bounds), plain
 
     def keep(self) -> None:
-        """Remembers what the lists set out from."""
+        """Store the positions from which the lists start."""
         self._kept = [sites.system.particles.reference.copy() for sites in self._all] if self.listed else []
 
     def attempt(self, steps: Callable[[], None]) -> bool:
-        """Takes steps; whether there was room for all lists. Where there was not, there is more, and the lists are
-        those that were kept."""
+        """Take steps; return whether the capacity of all lists sufficed. If not, they are enlarged and rebuilt at the
+        stored positions."""
         steps()
         short = [k for k, sites in enumerate(self._all) if self.listed and sites.overflowed]
         if not short:
@@ -124,7 +125,7 @@ class StateSites:
 
 
 def size_of(sites: SiteForces) -> int:
-    """Memory of the arrays that a state has for itself [bytes]."""
+    """Memory of the separate arrays of a state [bytes]."""
     found = 0
     for part in (sites.system.particles, sites.system.neighbours, sites.system.grid, *sites.tables):
         found += sum(array.nbytes for array in part)

@@ -1,4 +1,4 @@
-"""What pairs beyond the cutoff would add, as if they were spread evenly there."""
+"""Contribution of pairs beyond the cutoff, for a uniform density there."""
 
 import math
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ from articulon.model.box import volume_of
 
 
 def check_tails(model: Model, where: str) -> None:
-    """Raises ModelError where space does not go on evenly beyond the cutoff."""
+    """Raises ModelError if the density beyond the cutoff is not uniform."""
     if model.box is None or not model.box.periodic.all():
         raise ModelError(
-            f"{where}.tail_correction: needs a box that is periodic in all directions; without one there is no even "
+            f"{where}.tail_correction: needs a box that is periodic in all directions; without one there is no uniform "
             "density beyond the cutoff"
         )
 
 
 def tails_in_box(model: Model, constant: tuple[float, float]) -> InBox:
-    """Tails, energy and trace of the virial in the model's box, as they are in other boxes: inverse to the volume."""
+    """Return a function of the box: tails, energy and trace of the virial, which scale inversely with the volume."""
     assert model.box is not None
     volume = model.box.volume
 
@@ -40,21 +40,21 @@ def power_tails(
     switch_start: float | None = None,
     groups: Sequence[tuple[int, int]] | None = None,
 ) -> tuple[float, float]:
-    """Energy and trace of the virial that the cutoff takes off U = Σ_n c_n/rⁿ, with g(r) = 1 beyond it [energy].
+    """Energy and trace of the virial that the cutoff removes from U = Σ_n c_n/rⁿ, with g(r) = 1 beyond it [energy].
 
-    U_tail = (2π/V) Σ_ab N_a N_b ∫ u_ab r² dr and W_tail = −(2π/V) Σ_ab N_a N_b ∫ u'_ab r³ dr over what is left out:
-    all beyond r_c, and 1 − S of what lies between r_s and r_c (Allen and Tildesley, Computer Simulation of Liquids,
-    2nd ed., 2.144 to 2.147, for all pairs of kinds). LAMMPS counts pairs in the same way; OpenMM takes N(N + 1)/2 of
-    one kind, which differs by 1/N where there are several.
+    U_tail = (2π/V) Σ_ab N_a N_b ∫ u_ab r² dr and W_tail = −(2π/V) Σ_ab N_a N_b ∫ u'_ab r³ dr over what is omitted: all
+    beyond r_c, and a fraction 1 − S between r_s and r_c (Allen and Tildesley, Computer Simulation of Liquids, 2nd ed.,
+    2.144 to 2.147, for all pairs of kinds). LAMMPS counts pairs in the same way; OpenMM uses N(N + 1)/2 pairs of one
+    kind, which differs by 1/N for several kinds.
 
     Parameters
     ----------
     powers
-        n > 3 and c_n of every ordered pair of kinds [energy lengthⁿ], shape (kinds²,).
+        Exponent n > 3 and c_n of every ordered pair of kinds [energy lengthⁿ], shape (kinds²,).
     cutoff
         r_c [length].
     switch_start
-        r_s, None for a law that is not switched [length].
+        r_s, None for a law without a switch [length].
     groups
         Pairs of groups of sites that interact; all by default.
     """

@@ -1,12 +1,12 @@
-"""What the derivatives of forces between sites are made of: passes of a term, and its law by the numbers of its rows.
+"""Building blocks of the derivatives of site forces: passes of a term, and derivatives of its law by its parameters.
 
-Of every term there are two passes, sums over what its forces are sums over. Both add what the forces on the sites
-change by where these are displaced: since the matrix of second derivatives is symmetric, that is what the virtual power
-changes by with the places of the sites too. The *adjoint* of a term adds what the virtual power changes by with its
-rows, and with the charges of the sites; the *tangent* adds what the forces change by with these.
+Every term has two passes, sums over the same members as its forces. Both add the change of the forces on the sites with
+displacements of these. Because the matrix of second derivatives is symmetric, this is also the derivative of the
+virtual power by the positions of the sites. The *adjoint* of a term also adds the derivatives of the virtual power by
+its rows and by the charges of the sites; the *tangent* adds the change of the forces with these.
 
-Laws are straight lines in each number of their rows by which they have derivatives, if the others stay, so that two of
-their values tell the slope: at the number itself and at zero.
+Laws are linear in each parameter by which they have derivatives, at fixed values of the others, so that two values give
+the slope: at the parameter itself and at zero.
 """
 
 from typing import NamedTuple
@@ -19,35 +19,35 @@ from articulon.passes import Pass
 
 
 class TermPasses(NamedTuple):
-    """The passes of a term.
+    """The derivative passes of a term.
 
-    Each takes what ``Evaluator.bind_sites`` gives, and then the number of the term's table; ``Ends`` of its law, or
-    laws; displacements of the sites, or their virtual velocities (3, sites); an array like the table's rows, and one of
-    the charges of the sites, in which are their changes, or to which derivatives are added; and that to which changes
-    of the forces on the sites are added (3, sites).
+    Each takes the arguments from ``Evaluator.bind_sites``; then the index of the term's table; ``Ends`` of its law, or
+    laws; displacements of the sites, or their virtual velocities (3, sites); an array like the table's rows and one of
+    the charges of the sites, which hold their changes or receive derivatives; and the array that receives changes of
+    the forces on the sites (3, sites).
     """
 
     adjoint: Pass
     tangent: Pass
     columns: tuple[tuple[int, ...], ...]
-    """Columns of the rows by which there are derivatives: of the law, or of each of two laws that share a loop, in
-    the law's own rows."""
+    """Columns of the rows with derivatives: of the law, or of each of two laws that share a loop, in the law's own
+    rows."""
 
 
 class Ends(NamedTuple):
-    """Rows between whose values the slopes of a law by its numbers lie."""
+    """Pairs of rows whose values give the slopes of a law by its parameters."""
 
     columns: np.ndarray
-    """The numbers' columns, shape (columns,)."""
+    """Columns of the parameters, shape (columns,)."""
     rows: np.ndarray
-    """For each row and column the row itself, and with zero there; where it is zero, with one in the first, shape
-    (2 rows columns, width)."""
+    """For each row and column the row itself, and the row with zero in that column; if it is zero already, the first
+    has one there, shape (2 rows columns, width)."""
     size: np.ndarray
-    """How far the two are apart, shape (rows, columns)."""
+    """Difference of the parameter between the two, shape (rows, columns)."""
 
 
 def ends_of(rows: np.ndarray, columns: tuple[int, ...]) -> Ends:
-    """The ends for the rows (n, width) of a law."""
+    """Return the ends for the rows (n, width) of a law."""
     n, count = len(rows), len(columns)
     both = np.repeat(rows, 2 * count, axis=0).reshape(n, count, 2, rows.shape[1])
     size = np.zeros((n, count))

@@ -1,7 +1,6 @@
-"""The innermost loop of a list of neighbours, in the vector instructions that no plain loop compiles to.
+"""The innermost loop of a neighbour list, in vector instructions that plain loops do not compile to.
 
-Of eight candidates at a time those within reach are written one behind the other; a scalar loop takes several times as
-long.
+Of eight candidates at a time, those within reach are written contiguously; a scalar loop takes several times as long.
 """
 
 from typing import Any
@@ -14,7 +13,7 @@ from numba.extending import intrinsic
 from articulon.forces.sites.vector_packing import store_chosen
 
 LANES = 8
-"""Candidates that are looked at together; arrays of them go on for as many beyond their end."""
+"""Number of candidates processed together; their arrays extend as far beyond their end."""
 
 _LINE, _PLACES = types.Array(types.float64, 1, "C"), types.Array(types.uint32, 1, "C")
 _BYTE, _WORD, _LONG = (ir.IntType(bits) for bits in (LANES, 32, 64))
@@ -38,11 +37,11 @@ def append_near(
     number: Any,
     room: Any,
 ) -> Any:
-    """Writes into ``row``, from ``number`` on, those of the places from begin to end whose point lies within the
-    distance √reach2 of (xp, yp, zp), but for the place ``own``.
+    """Append to ``row``, from ``number`` on, those places from begin to end whose point lies within the distance
+    √reach2 of (xp, yp, zp), except the place ``own``.
 
-    Returns how many there are in the row then. That may be more than ``room``, which is what is written to; the row
-    must be longer by eight.
+    Return the new number of entries. It may exceed ``room``, up to which entries are written; the row must be longer by
+    eight.
     """
     whole, real = types.int64, types.float64
     return whole(*(_LINE,) * 3, *(whole,) * 2, *(real,) * 4, whole, _PLACES, whole, whole), _generate
@@ -67,9 +66,9 @@ def append_sorted(
     others: Any,
     room: Any,
 ) -> Any:
-    """The same with a squared distance for each place, in ``limits`` from an index on that is the place's: those within
-    a positive one go into ``row``, from ``number`` on, and those within a negative one, but for its sign, into
-    ``other``, from ``others`` on. Returns how many there are in each."""
+    """Append places by a squared distance for each, in ``limits`` from the given index on. Places within a positive one
+    go to ``row``, from ``number`` on; places within the magnitude of a negative one go to ``other``, from ``others``
+    on. Return the new number of entries in each."""
     whole, real = types.int64, types.float64
     arguments = (*(_LINE,) * 4, *(whole,) * 2, *(real,) * 3, whole, _PLACES, whole, _PLACES, whole, whole)
     return types.UniTuple(whole, 2)(*arguments), _generate_sorted
@@ -85,7 +84,7 @@ def _splat(builder: Any, value: Any, kind: Any) -> Any:
 
 
 def _eight(builder: Any, column: Any, k: Any) -> Any:
-    """Numbers of a column from an index on."""
+    """Eight numbers of a column from an index on."""
     return builder.load(builder.bitcast(builder.gep(column, [k]), _DOUBLES.as_pointer()), align=8)
 
 
@@ -100,11 +99,11 @@ def _squares(builder: Any, columns: list[Any], centre: list[Any], k: Any) -> Any
 
 
 def _keep(builder: Any, names: Any, chosen: Any, out: Any, found: Any, room: Any) -> None:
-    """Writes the chosen names behind those that there are, whose number is in memory."""
+    """Append the chosen numbers to the existing ones, whose count is in memory."""
     kind = ir.FunctionType(_BYTE, [_BYTE])
     ones = cgutils.get_or_insert_function(builder.module, kind, f"llvm.ctpop.i{LANES}")
     n = builder.load(found)
-    # Beyond the room all goes to one place, and the count says that it was too small.
+    # Beyond the capacity everything is written to one place, and the count shows the overflow.
     at = builder.select(builder.icmp_signed("<", n, room), n, room)
     store_chosen(builder, names, chosen, builder.gep(out, [at]))
     more = builder.zext(builder.call(ones, [builder.bitcast(chosen, _BYTE)]), _LONG)

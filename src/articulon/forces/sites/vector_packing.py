@@ -1,4 +1,4 @@
-"""Writing those values of a vector that have been chosen, one behind the other: what no plain loop compiles to."""
+"""Contiguous storage of chosen values of a vector, which plain loops do not compile to."""
 
 from typing import Any
 
@@ -11,17 +11,18 @@ _WORD = ir.IntType(32)
 
 
 def _has_instruction() -> bool:
-    """Whether the processor that kernels are compiled for does this in one instruction, of AVX-512."""
+    """Whether the target processor has a single AVX-512 instruction for this."""
     chosen = numba.config.CPU_FEATURES
     features = get_host_cpu_features() if chosen is None else chosen
     return "+avx512vl" in features.split(",")
 
 
 def store_chosen(builder: Any, values: Any, chosen: Any, out: Any) -> None:
-    """Writes the chosen values of a vector to where ``out`` points; as many more places as it is long are written over.
+    """Write the chosen values of a vector contiguously to ``out``; entries up to the length of the vector are
+    overwritten.
 
-    A store of the chosen ones alone (``llvm.masked.compressstore``) takes a hundred cycles on processors that have
-    microcode for it, as AMD's Zen 4; where there is no instruction it becomes a branch for each value.
+    A store of the chosen values alone (``llvm.masked.compressstore``) takes a hundred cycles on processors that run it
+    as microcode, such as AMD's Zen 4; without an instruction for it, it becomes a branch for each value.
     """
     kind, lanes = values.type, values.type.count
     if _has_instruction():

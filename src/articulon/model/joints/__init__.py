@@ -1,9 +1,9 @@
-"""Joints: one file each, holding the public class and the leaf functions that the tree recursions call.
+"""Joints: one file each, with the public class and the leaf functions that the tree recursions call.
 
 A joint connects a body to its parent, or closes a loop between two bodies. The joint frame is fixed in the parent; the
-body's frame is its moving side. Every module of this folder that defines one subclass of ``Joint`` is a joint: there is
-no list to add it to, and every algorithm, loop, rule and case file takes it. Beside the class (see ``base.py`` for what
-it says) the file defines, for speeds from the k-th and coordinates from the k-th of the model's,
+body's frame is its moving side. Every module of this folder that defines one subclass of ``Joint`` is a joint: no list
+needs to be extended, and every algorithm, loop, integrator and case file supports it. In addition to the class (its
+attributes are documented in ``base.py``) the file defines, for speeds and coordinates from the k-th of the model's on,
 
 ``place(axis, q, k, frame)``
     the body's rotation in the world (Euler parameters) and the displacement of its origin in the joint frame;
@@ -15,16 +15,16 @@ it says) the file defines, for speeds from the k-th and coordinates from the k-t
     the articulated inertia and bias force seen by the parent (Featherstone 2008, equations 7.21 to 7.25), as (A, H, M,
     n, f, record) about the parent's origin, which lies at −r. (A, H, M) is the inertia (``algebra/inertia.py``), n and
     f are the bias moment and force of the body about its own origin; (cw, cv) is the joint's velocity-product
-    acceleration. ``record`` is twelve numbers for ``accelerate``. A and M are six numbers each, symmetric exactly;
+    acceleration. ``record`` is twelve numbers for ``accelerate``. A and M are six numbers each, exactly symmetric;
 ``accelerate(axis, frame, body, record, i, aw, av, udot, k)``
-    writes the joint's accelerations and gives the body's, angular and of its origin (7.26 to 7.28), from those that it
-    has at u' = 0, (aw, av), and the twelve numbers of row i of ``record``;
+    writes the joint's accelerations and returns those of the body, angular and of its origin (7.26 to 7.28), from its
+    accelerations at u' = 0, (aw, av), and the twelve numbers of row i of ``record``;
 ``rates(q, k, u, j, qdot)``
     q' of the joint;
 ``drift(q, k, u, j, time)``
-    moves the joint at its present speeds.
+    advances the joint at its current speeds.
 
-``frame`` and ``body`` are rotation matrices of the joint frame and of the body in the world; they differ only where the
+``frame`` and ``body`` are rotation matrices of the joint frame and of the body in the world; they differ only if the
 class is ``framed``. ``dynamics/joints.py`` dispatches on the kind.
 """
 
@@ -42,7 +42,7 @@ from articulon.model.joints.xyz import Xyz
 
 
 def _discover() -> dict[type[Joint], ModuleType]:
-    """The joints of this folder and their modules, by kind."""
+    """Find the joints of this folder and their modules, by kind."""
     found: dict[type[Joint], ModuleType] = {}
     for info in iter_modules(__path__, f"{__name__}."):
         module = import_module(info.name)
@@ -60,18 +60,18 @@ MODULES = _discover()
 BY_KIND: dict[int, type[Joint]] = {joint.kind: joint for joint in MODULES}
 BY_NAME: dict[str, type[Joint]] = {joint.__name__.lower(): joint for joint in MODULES}
 UNBOUND = [joint.kind for joint in MODULES if joint.translations == 3]
-"""Kinds of the joints that leave all translations free, and so hold no bodies together."""
+"""Kinds of the joints that leave all translations free, and so do not connect bodies."""
 SPINLESS = [joint.kind for joint in MODULES if joint.spinless]
 """Kinds of the joints whose bodies carry everything on their z axis."""
 
 
 def mask(trait: str) -> int:
-    """Bit k is set where the joint of kind k has a trait: a test that kernels do in one instruction."""
+    """Bit mask with bit k set if the joint of kind k has a trait: kernels test it in one instruction."""
     return sum(1 << joint.kind for joint in MODULES if getattr(joint, trait)())
 
 
 def __getattr__(name: str) -> type[Joint]:
-    """A joint by its class name, also one that was added to the folder."""
+    """Return a joint by its class name, including joints added to the folder."""
     for joint in MODULES:
         if joint.__name__ == name:
             return joint

@@ -1,4 +1,4 @@
-"""What joints of one freedom share: their axis, and the elimination of one speed."""
+"""Common parts of joints with one degree of freedom: their axis, and the elimination of one speed."""
 
 import math
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from articulon.model.joints.base import Joint
 
 @dataclass(frozen=True)
 class AxisJoint(Joint):
-    """A joint with an axis; any length is accepted and made one.
+    """A joint with an axis; any length is accepted and normalised.
 
-    Raises ModelError when the axis has not three finite components or no length.
+    Raises ModelError if the axis does not have three finite components, or is zero.
     """
 
     axis: Sequence[float] = (0.0, 0.0, 1.0)
@@ -42,7 +42,7 @@ class AxisJoint(Joint):
 
 @jit
 def eliminate_one(uw, uv, d, g, r, cw, cv, A, H, M, n, f):
-    """Eliminates the speed whose column gives the force (uw, uv), with d = 1/(sᵀ I s) and g = τ − sᵀ p.
+    """Eliminate the speed whose column gives the force (uw, uv), with d = 1/(sᵀ I s) and g = τ − sᵀ p.
 
     I − d U Uᵀ and p + I c + U d (g − Uᵀ c), shifted to the parent (Featherstone 2008, 7.44 to 7.47).
     """
@@ -59,6 +59,6 @@ def eliminate_one(uw, uv, d, g, r, cw, cv, A, H, M, n, f):
 
 @jit
 def rate_of_one(record, i, aw, av):
-    """The eliminated speed's rate, once the parent's acceleration is known."""
+    """Rate of the eliminated speed, given the parent's acceleration."""
     rate = record[i, 6] - (record[i, 0] * aw[0] + record[i, 1] * aw[1] + record[i, 2] * aw[2])
     return rate - (record[i, 3] * av[0] + record[i, 4] * av[1] + record[i, 5] * av[2])

@@ -1,4 +1,4 @@
-"""What every joint says of itself."""
+"""Base class of joints."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -17,7 +17,7 @@ SPIN = tuple((f"w{k}", "angular_velocity") for k in "xyz")
 
 
 class Row(NamedTuple):
-    """One scalar condition that a joint puts on the two bodies when it closes a loop.
+    """One scalar constraint of a joint on two bodies when it closes a loop.
 
     ``TRANSLATION``: the moving origin, seen from the joint frame, has no component along ``fixed``. ``ROTATION``:
     ``fixed``, a direction of the joint frame, and ``moving``, one of the moving frame, stay perpendicular.
@@ -29,11 +29,11 @@ class Row(NamedTuple):
 
 
 POINT = (Row(TRANSLATION, X), Row(TRANSLATION, Y), Row(TRANSLATION, Z))
-"""The two origins coincide."""
+"""Rows that make the two origins coincide."""
 AXES = ((X, X), (Y, Y), (Z, Z))
 """All three directions of the frames."""
 NO_TURN = (Row(ROTATION, X, Y), Row(ROTATION, Y, Z), Row(ROTATION, Z, X))
-"""The two frames are parallel."""
+"""Rows that make the two frames parallel."""
 
 
 @dataclass(frozen=True)
@@ -41,43 +41,43 @@ class Joint:
     """A joint between a body and its parent, or one that closes a loop between two bodies."""
 
     kind: ClassVar[int]
-    """Code of the kind in the kernels' tables: 0, 1, 2, ... without a gap, so a new joint takes the next."""
+    """Code of the kind in the kernels' tables: 0, 1, 2, ... without gaps; a new joint takes the next one."""
     nq: ClassVar[int]
     """Number of coordinates: translations first, then angles or Euler parameters."""
     nu: ClassVar[int]
     """Number of speeds: translations first."""
     translations: ClassVar[int] = 0
-    """How many of the coordinates and speeds are translations, in the joint frame."""
+    """Number of coordinates and speeds that are translations, in the joint frame."""
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Name and dimension of each coordinate."""
     speeds: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Name and dimension of each speed."""
     quaternion: ClassVar[int | None] = None
-    """Where the Euler parameters begin among the joint's coordinates. The speeds of every other coordinate are its
+    """Position of the Euler parameters among the joint's coordinates. The speed of every other coordinate is its
     rate."""
     fixed_in_body: ClassVar[tuple[bool, ...]] = ()
-    """For each column of the motion subspace, whether it is fixed in the body; else it is fixed in the joint frame, as
-    every translation is that the body turns against. The velocity products follow from it."""
+    """Whether each column of the motion subspace is fixed in the body; otherwise it is fixed in the joint frame, as is
+    every translation of a body that can rotate relative to it. The velocity products depend on it."""
     spinless: ClassVar[bool] = False
-    """Whether the joint lets the body do no spin about its z axis, so that all it carries must lie on that axis."""
+    """Whether the joint excludes spin of the body about its z axis, so that all it carries must lie on that axis."""
 
     @property
     def direction(self) -> Vector:
-        """The joint's axis in its own frame; zero where it has none."""
+        """The joint's axis in its own frame; zero if it has none."""
         return (0.0, 0.0, 0.0)
 
     def rows(self) -> tuple[Row, ...]:
-        """The conditions of a loop that this joint closes: one less than six for each freedom."""
+        """Constraint rows of a loop that this joint closes: six minus the number of degrees of freedom."""
         raise NotImplementedError
 
     def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
-        """Directions of the joint frame and of the moving frame that point the same way, which right angles alone do
-        not tell from opposite ways; none by default."""
+        """Directions of the joint frame and of the moving frame that must point the same way, which perpendicularity
+        alone does not distinguish from opposite directions; none by default."""
         return ()
 
     @classmethod
     def rotates(cls) -> bool:
-        """Whether the body turns relative to its parent."""
+        """Whether the body rotates relative to its parent."""
         return cls.nu > cls.translations
 
     @classmethod
@@ -87,13 +87,13 @@ class Joint:
 
     @classmethod
     def framed(cls) -> bool:
-        """Whether the joint's columns need the joint frame beside the body's, because some are fixed there."""
+        """Whether the joint's columns need the joint frame in addition to the body's, because some are fixed there."""
         return cls.rotates() and not all(cls.fixed_in_body)
 
     @classmethod
     def mixed(cls) -> bool:
         """Whether some rotations are about axes fixed in the body and others about axes fixed in the joint frame, so
-        that one turns the other's axis."""
+        that one rotates the axis of the other."""
         return len(set(cls.fixed_in_body[cls.translations :])) > 1
 
     @classmethod
@@ -104,9 +104,9 @@ class Joint:
 
 
 def perpendicular(axis: Vector) -> tuple[Vector, Vector]:
-    """Two unit vectors that make a right-handed frame with a unit axis."""
+    """Return two unit vectors that form a right-handed frame with a unit axis."""
     x, y, z = axis
-    # The coordinate axis least along it gives the best conditioned cross product.
+    # The coordinate axis with the smallest component along it gives the best-conditioned cross product.
     least = min(range(3), key=lambda k: abs(axis[k]))
     a = (X, Y, Z)[least]
     c = (y * a[2] - z * a[1], z * a[0] - x * a[2], x * a[1] - y * a[0])

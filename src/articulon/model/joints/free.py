@@ -1,4 +1,4 @@
-"""All six motions."""
+"""A joint with six degrees of freedom."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -28,8 +28,8 @@ from articulon.model.joints.base import FREE, PLACE, SPIN, TURN, VELOCITY, Joint
 
 @dataclass(frozen=True)
 class Free(Joint):
-    """Six motions: q = (x, y, z, e0, e1, e2, e3), u = (velocity of the body's origin in the joint frame, ω in the body
-    frame)."""
+    """Six degrees of freedom: q = (x, y, z, e0, e1, e2, e3), u = (velocity of the body's origin in the joint frame, ω
+    in the body frame)."""
 
     kind: ClassVar[int] = FREE
     nq: ClassVar[int] = 7
@@ -41,7 +41,7 @@ class Free(Joint):
     fixed_in_body: ClassVar[tuple[bool, ...]] = (False, False, False, True, True, True)
 
     def rows(self) -> tuple[Row, ...]:
-        """None: it constrains nothing."""
+        """No rows: it constrains nothing."""
         return ()
 
 
@@ -64,7 +64,7 @@ def column(axis, k, frame, body):
 
 @jit
 def eliminate(axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f):
-    """Nothing of the body's inertia reaches the parent, only the joint's own force."""
+    """The parent receives nothing of the body's inertia, only the joint's own force."""
     force, moment = apply(frame, load_at(tau, k)), apply(body, load_at(tau, k + 3))
     F = factorise(M)
     S, _ = schur(A, F, transpose(H))

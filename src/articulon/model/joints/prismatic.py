@@ -29,12 +29,12 @@ class Prismatic(AxisJoint):
     fixed_in_body: ClassVar[tuple[bool, ...]] = (True,)
 
     def rows(self) -> tuple[Row, ...]:
-        """Five: no turn, and no displacement across the axis."""
+        """Five rows: no rotation, and no displacement across the axis."""
         s, t = perpendicular(self.direction)
         return (Row(TRANSLATION, s), Row(TRANSLATION, t), *NO_TURN)
 
     def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
-        """The frames are parallel."""
+        """Directions of all axes: the frames are parallel."""
         return AXES
 
 

@@ -30,12 +30,12 @@ class Revolute(AxisJoint):
     fixed_in_body: ClassVar[tuple[bool, ...]] = (True,)
 
     def rows(self) -> tuple[Row, ...]:
-        """Five: the origins coincide, and so do the axes."""
+        """Five rows: the origins coincide, and so do the axes."""
         s, t = perpendicular(self.direction)
         return (*POINT, Row(ROTATION, s, self.direction), Row(ROTATION, t, self.direction))
 
     def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
-        """The axes."""
+        """Directions of the axes."""
         return ((self.direction, self.direction),)
 
 

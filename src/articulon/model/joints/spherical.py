@@ -39,7 +39,7 @@ class Spherical(Joint):
     fixed_in_body: ClassVar[tuple[bool, ...]] = (True, True, True)
 
     def rows(self) -> tuple[Row, ...]:
-        """Three: the origins coincide."""
+        """Three rows: the origins coincide."""
         return POINT
 
 

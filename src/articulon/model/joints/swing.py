@@ -1,4 +1,4 @@
-"""A rod between two points: two rotations that turn a body's z axis, without any spin about it."""
+"""A rod between two points: two rotations of a body's z axis, without spin about it."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,14 +13,14 @@ from articulon.model.joints.two_axes import accelerate_about, eliminate_about
 
 @dataclass(frozen=True)
 class Swing(Joint):
-    """Two rotations of a body whose mass lies on its z axis, such as a bead at the end of a massless rod:
-    q = (e0, e1, e2, e3), body to joint frame; u = (ωx, ωy) in the body frame [rad/time]. The body's spin about its z
-    axis against the joint frame is zero: it moves no mass.
+    """Two rotations of a body whose mass lies on its z axis, such as a bead at the end of a massless rod: q = (e0, e1,
+    e2, e3), body to joint frame; u = (ωx, ωy) in the body frame [rad/time]. The body's spin about its z axis relative
+    to the joint frame is zero: it moves no mass.
 
-    A rod between point masses has these two freedoms. A spherical joint has a third, the spin, which has no inertia, so
-    that its mass matrix is singular. All that a swinging body carries must lie on its z axis: its mass, its sites, and
-    the joints of its children, which may be swing, spherical or free joints. There is no configuration that it could
-    not turn in, as there is for a universal joint.
+    A rod between point masses has these two degrees of freedom. A spherical joint has a third, the spin, which has no
+    inertia, so that its mass matrix is singular. All that a swinging body carries must lie on its z axis: its mass, its
+    sites, and the joints of its children, which may be swing, spherical or free joints. Unlike a universal joint, it
+    has no singular configuration.
     """
 
     kind: ClassVar[int] = 7
@@ -33,7 +33,7 @@ class Swing(Joint):
     spinless: ClassVar[bool] = True
 
     def rows(self) -> tuple[Row, ...]:
-        """None: what it leaves out is a spin, which no condition on places and directions can hold."""
+        """No rows: it only excludes a spin, which no constraint on positions and directions can express."""
         return ()
 
 

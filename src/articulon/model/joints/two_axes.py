@@ -1,4 +1,4 @@
-"""What joints of two rotations about perpendicular axes share: the articulated inertia and the accelerations."""
+"""Common parts of joints with two rotations about perpendicular axes: the articulated inertia and the accelerations."""
 
 from articulon.algebra.inertia import shift
 from articulon.algebra.vectors import (
@@ -16,13 +16,13 @@ from articulon.kernels import jit
 
 @jit
 def eliminate_about(x, y, tau, k, r, cw, cv, A, H, M, n, f):
-    """A joint's ``eliminate`` in its axes x and y and z = x × y: the moments about x and y are given, and about z alone
-    the body's inertia reaches the parent."""
+    """``eliminate`` of a joint in its axes x and y and z = x × y: the moments about x and y are prescribed, and only
+    about z does the body's inertia act on the parent."""
     z = cross(x, y)
     Ax, Ay, Az = symmetric_apply(A, x), symmetric_apply(A, y), symmetric_apply(A, z)
     hx, hy, hz = apply_t(H, x), apply_t(H, y), apply_t(H, z)
-    # The block (xx, xy, yy) of A is L diag(d) Lᵀ with t in L. What couples it to the turn about z, to the acceleration
-    # and to the forces is reduced by L⁻¹, then by diag(d)⁻¹ and L⁻ᵀ.
+    # The block (xx, xy, yy) of A is L diag(d) Lᵀ with t in L. Its coupling to the rotation about z, to the acceleration
+    # and to the forces is multiplied by L⁻¹, then by diag(d)⁻¹ and L⁻ᵀ.
     i0 = 1.0 / dot(x, Ax)
     t = i0 * dot(x, Ay)
     i1 = 1.0 / (dot(y, Ay) - t * dot(x, Ay))
@@ -48,7 +48,7 @@ def eliminate_about(x, y, tau, k, r, cw, cv, A, H, M, n, f):
 
 @jit
 def accelerate_about(x, y, record, i, aw, av, udot, k):
-    """A joint's ``accelerate`` in these axes."""
+    """``accelerate`` of a joint in these axes."""
     s = dot(cross(x, y), aw)
     wx = record[i, 0] - record[i, 2] * s
     wx -= record[i, 4] * av[0] + record[i, 5] * av[1] + record[i, 6] * av[2]

@@ -1,4 +1,4 @@
-"""No motion: the body is merged into its parent when the model is built."""
+"""No relative motion: the body is merged into its parent when the model is built."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,16 +8,16 @@ from articulon.model.joints.base import AXES, NO_TURN, POINT, WELD, Joint, Row, 
 
 @dataclass(frozen=True)
 class Weld(Joint):
-    """Fixes the body to its parent; it keeps its row in poses and wrenches."""
+    """Fixes the body to its parent; the body keeps its row in poses and wrenches."""
 
     kind: ClassVar[int] = WELD
     nq: ClassVar[int] = 0
     nu: ClassVar[int] = 0
 
     def rows(self) -> tuple[Row, ...]:
-        """Six: nothing moves."""
+        """Six rows: nothing moves."""
         return (*POINT, *NO_TURN)
 
     def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
-        """The frames are parallel."""
+        """Directions of all axes: the frames are parallel."""
         return AXES

@@ -28,7 +28,8 @@ from articulon.model.joints.base import AXES, NO_TURN, PLACE, VELOCITY, XYZ, Joi
 
 @dataclass(frozen=True)
 class Xyz(Joint):
-    """Three translations: q is the position [length] and u the velocity in the joint frame; the body does not turn."""
+    """Three translations: q is the position [length] and u the velocity in the joint frame; the body does not
+    rotate."""
 
     kind: ClassVar[int] = XYZ
     nq: ClassVar[int] = 3
@@ -39,11 +40,11 @@ class Xyz(Joint):
     fixed_in_body: ClassVar[tuple[bool, ...]] = (False, False, False)
 
     def rows(self) -> tuple[Row, ...]:
-        """Three: no turn."""
+        """Three rows: no rotation."""
         return NO_TURN
 
     def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
-        """The frames are parallel."""
+        """Directions of all axes: the frames are parallel."""
         return AXES
 
 

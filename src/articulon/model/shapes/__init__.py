@@ -1,20 +1,37 @@
-"""Shapes of bodies: what they look like, and what of uniform density follows from that.
+"""Shapes of bodies: their appearance, and the mass properties that follow from a uniform density.
 
-``ar.shapes.Sphere``, ``Capsule``, ``Cylinder``, ``Box`` and ``Mesh`` are given to
-:meth:`articulon.ModelBuilder.add_body`, one or several, and stand in case files as ``shape`` of a body. Nothing in the
-dynamics depends on them but, where a density is given, the mass, the centre of mass and the inertia of the body.
+``ar.shapes.Sphere``, ``Capsule``, ``Cylinder``, ``Box``, ``Mesh``, ``Particle`` and ``Atoms`` are given to
+:meth:`articulon.ModelBuilder.add_body`, one or several, and in case files as ``shape`` of a body. The dynamics depend
+on them only if a density is given, through the mass, the centre of mass and the inertia of the body.
 """
 
 from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from articulon.model.shapes.atoms_shape import Atoms
 from articulon.model.shapes.base import Shape
+from articulon.model.shapes.file_shape import FileShape
 from articulon.model.shapes.mesh_shape import Mesh
+from articulon.model.shapes.particle_shape import Particle
 from articulon.model.shapes.primitive_shapes import Box, Capsule, Cylinder, Sphere
 from articulon.model.shapes.uniform import uniform_body
 
-AnyShape: TypeAlias = Annotated[Sphere | Capsule | Cylinder | Box | Mesh, Field(discriminator="kind")]
-"""A shape, by its kind."""
+AnyShape: TypeAlias = Annotated[
+    Sphere | Capsule | Cylinder | Box | Mesh | Particle | Atoms, Field(discriminator="kind")
+]
+"""Any shape, selected by its kind."""
 
-__all__ = ["AnyShape", "Box", "Capsule", "Cylinder", "Mesh", "Shape", "Sphere", "uniform_body"]
+__all__ = [
+    "AnyShape",
+    "Atoms",
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "FileShape",
+    "Mesh",
+    "Particle",
+    "Shape",
+    "Sphere",
+    "uniform_body",
+]

@@ -1,4 +1,4 @@
-"""What every shape has: a place and a rotation in the frame of its body, a volume, a centre and an inertia."""
+"""Base class of shapes: position and rotation in the frame of the body, volume, centre and inertia."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Rotation = tuple[Quantity, Quantity, Quantity, Quantity]
 
 
 class Shape(Declaration):
-    """What a body looks like, or a part of it. Shapes are drawn, and nothing else acts on them.
+    """Appearance of a body, or of a part of it. Shapes are drawn, and have no other effect.
 
     Plain numbers are in the units of the model. :attr:`volume`, :attr:`centre` and :meth:`inertia` are in the same
-    units; text with units has none of its own, so that they want a shape of a model, or one that has been
+    units. Text with units is in none of them, so that these need a shape of a model, or one that has been
     :meth:`resolved`.
     """
 
@@ -32,7 +32,7 @@ class Shape(Declaration):
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """Origin of the shape's frame in the body's [length]."""
     rotation: Annotated[Rotation, Dimension("dimensionless")] = (1.0, 0.0, 0.0, 0.0)
-    """The shape's frame to the body's: Euler parameters, scalar first."""
+    """Rotation from the shape's frame to the body's: Euler parameters, scalar first."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -40,7 +40,7 @@ class Shape(Declaration):
         return self
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """As :meth:`Declaration.resolved`, which also finds what is wrong with quantities that have units."""
+        """See :meth:`Declaration.resolved`; also checks quantities that have units."""
         made = super().resolved(units, where)
         try:
             made._check()
@@ -49,7 +49,7 @@ class Shape(Declaration):
         return made
 
     def _check(self) -> None:
-        """Raises ValueError, naming the key, for numbers that no shape has; of text with units nothing is known."""
+        """Raises ValueError, naming the key, for invalid numbers; text with units is not checked."""
         if all(isinstance(value, float) for value in self.rotation):
             try:
                 body_checks.unit_quaternions(np.array([self.rotation], dtype=float), lambda _: "rotation")
@@ -63,13 +63,13 @@ class Shape(Declaration):
 
     @property
     def turn(self) -> np.ndarray:
-        """The shape's frame to the body's, unit Euler parameters, shape (4,)."""
+        """Rotation from the shape's frame to the body's, unit Euler parameters, shape (4,)."""
         given = np.array([[self._number("rotation", x) for x in self.rotation]])
         return body_checks.unit_quaternions(given, lambda _: "rotation")[0]
 
     @property
     def volume(self) -> float:
-        """[length³]. Of a mesh that is not closed there is none: ModelError."""
+        """Volume [length³]; raises ModelError for a mesh that is not closed."""
         return self._measures()[0]
 
     @property
@@ -78,25 +78,26 @@ class Shape(Declaration):
         return np.asarray(self.place + matrices(self.turn) @ self._measures()[1])
 
     def inertia(self, density: float) -> np.ndarray:
-        """Of a uniform body about :attr:`centre`, along the axes of the body's frame [mass length²], shape (3, 3).
+        """Inertia of a uniform body about :attr:`centre`, along the axes of the body's frame [mass length²], shape (3,
+        3).
 
         Parameters
         ----------
         density
-            [mass/length³].
+            Density [mass/length³].
         """
         R = matrices(self.turn)
         return np.asarray(R @ (density * self._measures()[2]) @ R.T)
 
     def _measures(self) -> tuple[float, np.ndarray, np.ndarray]:
-        """Volume, its centre (3,) and, of density 1, the inertia about that (3, 3), in the shape's own frame."""
-        raise NotImplementedError  # of a subclass
+        """Volume, its centre (3,) and the inertia about it for density 1 (3, 3), in the shape's own frame."""
+        raise NotImplementedError  # implemented by subclasses
 
     def _number(self, key: str, value: float | str) -> float:
-        """A quantity as a number; raises ModelError where it still has a unit of its own."""
+        """Return a quantity as a number; raises ModelError if it still has a unit of its own."""
         if isinstance(value, str):
             raise ModelError(
-                f"{key}: {shown(value)} carries a unit; ask the shape of a model, or "
+                f"{key}: {shown(value)} carries a unit; use the shape of a model, or "
                 f"{type(self).__name__}(...).resolved(units)"
             )
         return float(value)

@@ -1,36 +1,36 @@
-"""Shapes whose surface is in a file."""
+"""Shapes with a surface from a file."""
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from articulon.declaration import Dimension, Quantity, marked_path
+from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.inputs import clipped, is_file
-from articulon.model.shapes.base import Shape, Vector
+from articulon.inputs import clipped
+from articulon.model.shapes.base import Vector
+from articulon.model.shapes.file_shape import FileShape
 from articulon.model.surfaces import read_mesh, surface, volume_integrals
 
 KEPT = 128
-"""So many meshes are kept in memory once they have been read."""
+"""Number of meshes that are kept in memory once read."""
 
 
-class Mesh(Shape):
-    """The surface in a file: STL, OBJ, PLY or OFF, and COLLADA where pycollada is installed."""
+class Mesh(FileShape):
+    """A surface from a file: STL, OBJ, PLY or OFF, and COLLADA if pycollada is installed."""
 
     positional: ClassVar[tuple[str, ...]] = ("file",)
+    noun: ClassVar[str] = "mesh file"
     kind: Literal["mesh"] = "mesh"
     file: str
-    """A path from the folder of the case file or, in Python, from that of the process."""
+    """Path, relative to the folder of the case file or, in Python, to the working directory."""
     scale: Annotated[Quantity | Vector, Dimension("length")] = 1.0
-    """What a unit of the file is [length], as in ``"1 mm"``; three numbers along the axes of the file, of which a
+    """Length of one unit in the file [length], as in ``"1 mm"``; or three numbers along the axes of the file, where a
     negative one mirrors."""
     sha256: str | None = None
-    """Of the file, written by the program to tell when it has changed."""
+    """SHA-256 of the file, written by the program to detect changes."""
 
     def _check(self) -> None:
         """See :class:`Shape`."""
@@ -40,49 +40,25 @@ class Mesh(Shape):
             if isinstance(part, float) and (part == 0.0 or (part < 0.0 and not several)):
                 raise ValueError(f"scale: a mesh needs an extent; give one positive number, or three, got {self.scale}")
 
-    def beside(self, source: str, where: str, whose: str = "") -> Self:
-        """A copy with its file found beside a case file and its contents marked; raises CaseError naming the key
-        ``where`` and, after it, ``whose`` it is, for a file that is not there or has changed."""
-        file, mark = marked_path(self.file, self.sha256, source, f"{where}.file{whose}", f"{where}.sha256")
-        return self.model_copy(update={"file": file, "sha256": mark})
-
-    def found(self, where: str) -> Self:
-        """A copy with the whole path of its file and the mark of its contents; raises ModelError for one that is not
-        there or has changed."""
-        path = Path(self.file)
-        if not is_file(path):
-            raise ModelError(f"{where}: there is no mesh file {clipped(self.file)}")
-        try:
-            mark = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
-            raise ModelError(f"{where}: {clipped(path)} cannot be read: {error.strerror}") from None
-        if self.sha256 not in (None, mark):
-            raise ModelError(f"{where}: {path} is not the file that sha256 says; leave that key out")
-        return self.model_copy(update={"file": str(path.resolve()), "sha256": mark})
-
     def triangles(self, where: str = "") -> tuple[np.ndarray, np.ndarray]:
-        """Corners in the shape's frame [length], shape (n, 3), and which of them each triangle has, shape (m, 3),
-        counter-clockwise as seen from outside where the file has them so; both read-only.
+        """Return vertices in the shape's frame [length], shape (n, 3), and vertex indices of each triangle, shape (m,
+        3), counter-clockwise as seen from outside if the file has them so; both read-only.
 
         Raises
         ------
         ModelError
-            Naming the file, after ``where``, if it cannot be read or is not there.
+            Naming the file, after ``where``, if it is missing or cannot be read.
         """
         given = self.scale if isinstance(self.scale, tuple) else (self.scale,) * 3
         x, y, z = (self._number("scale", part) for part in given)
-        try:
-            age = Path(self.file).stat().st_mtime_ns
-        except (OSError, ValueError):
-            age = 0
-        return _scaled(self.file, age, (x, y, z), where or f"mesh {clipped(self.file)}")
+        return _scaled(self.file, self.age, (x, y, z), where or f"mesh {clipped(self.file)}")
 
     def _measures(self) -> tuple[float, np.ndarray, np.ndarray]:
         where = f"mesh {clipped(self.file)}"
         closed = surface(*self.triangles(where), where)
         volume, centre, inertia = volume_integrals(closed.vertices, closed.triangles)
         if volume <= 0.0:
-            raise ModelError(f"{where}: its triangles are inside out, so that it holds no volume; turn them round")
+            raise ModelError(f"{where}: its triangles are inside out, so that its volume is negative; reverse them")
         return volume, centre, inertia
 
 
@@ -91,7 +67,7 @@ def _scaled(file: str, age: int, scale: tuple[float, float, float], where: str) 
     vertices, triangles = read_mesh(file, where)
     vertices = vertices * np.array(scale)
     if scale[0] * scale[1] * scale[2] < 0.0:
-        # Mirrored, what was counter-clockwise from outside is so from inside.
+        # Mirroring reverses the orientation: counter-clockwise becomes clockwise.
         triangles = triangles[:, ::-1].copy()
     for array in (vertices, triangles):
         array.setflags(write=False)

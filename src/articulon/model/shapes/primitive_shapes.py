@@ -1,4 +1,4 @@
-"""Shapes that a few numbers describe."""
+"""Shapes defined by a few numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from articulon.model.shapes.base import Shape, Vector
 
 
 class Sphere(Shape):
-    """A ball about the origin of its frame."""
+    """A solid sphere centred at the origin of its frame."""
 
     positional: ClassVar[tuple[str, ...]] = ("radius",)
     kind: Literal["sphere"] = "sphere"
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius [length]."""
 
     def _measures(self) -> tuple[float, np.ndarray, np.ndarray]:
         r = self._number("radius", self.radius)
@@ -25,13 +25,13 @@ class Sphere(Shape):
 
 
 class Cylinder(Shape):
-    """A cylinder along the z axis of its frame, whose origin is in its middle."""
+    """A cylinder along the z axis of its frame, centred at the origin."""
 
     kind: Literal["cylinder"] = "cylinder"
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius [length]."""
     length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """From end to end [length]."""
+    """Length from end to end [length]."""
 
     def _measures(self) -> tuple[float, np.ndarray, np.ndarray]:
         r, l = self._number("radius", self.radius), self._number("length", self.length)  # noqa: E741
@@ -41,25 +41,25 @@ class Cylinder(Shape):
 
 
 class Capsule(Shape):
-    """A cylinder with half a ball on each end, along the z axis of its frame, whose origin is in its middle."""
+    """A cylinder with a hemisphere on each end, along the z axis of its frame, centred at the origin."""
 
     kind: Literal["capsule"] = "capsule"
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Of the cylinder and of the balls [length]."""
+    """Radius of the cylinder and of the hemispheres [length]."""
     length: Annotated[Quantity, Dimension("length", minimum=0)]
-    """From the centre of one ball to that of the other [length]."""
+    """Distance between the centres of the hemispheres [length]."""
 
     def _measures(self) -> tuple[float, np.ndarray, np.ndarray]:
         r, l = self._number("radius", self.radius), self._number("length", self.length)  # noqa: E741
         middle, ends = np.pi * r * r * l, 4.0 / 3.0 * np.pi * r**3
-        # The centre of half a ball lies 3/8 r before its flat side.
+        # The centre of mass of a hemisphere is at 3/8 r from its flat side.
         across = middle * (3.0 * r * r + l * l) / 12.0 + ends * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r)
         along = middle * 0.5 * r * r + ends * 0.4 * r * r
         return middle + ends, np.zeros(3), np.diag([across, across, along])
 
 
 class Box(Shape):
-    """A box along the axes of its frame, whose origin is in its middle."""
+    """A box along the axes of its frame, centred at the origin."""
 
     positional: ClassVar[tuple[str, ...]] = ("size",)
     kind: Literal["box"] = "box"

@@ -10,9 +10,16 @@ from articulon.model.shapes.base import Shape
 
 
 def uniform_body(shapes: Sequence[Shape], density: float) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre of mass (3,) and inertia about it (3, 3) of shapes of one density, along the axes of the body.
+    """Mass, centre of mass (3,) and inertia about it (3, 3) of shapes with one density, along the axes of the body.
 
-    Where shapes overlap, both count. The numbers are in the units of the shapes.
+    Overlapping volumes count twice. The numbers are in the units of the shapes.
+
+    Parameters
+    ----------
+    shapes
+        The shapes.
+    density
+        Their density [mass/length³].
     """
     masses = np.array([density * shape.volume for shape in shapes])
     centres = np.array([shape.centre for shape in shapes])

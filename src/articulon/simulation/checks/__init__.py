@@ -1,7 +1,7 @@
-"""What a case says must be true of its results: ``[[checks]]``, looked at when a run has ended.
+"""Checks that a case declares on its results under ``[[checks]]``; they are evaluated when a run has ended.
 
-A check is found by being here. It measures a value that should be zero, and passes where its magnitude is within the
-bound that the case states. What it looks at are the frames; what happens between them it does not see.
+Every check class in this package is found automatically. A check measures a value that should be zero, and passes if
+its magnitude is within the bound that the case states. Checks read the frames only, not the steps between them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,8 @@ __all__ = ["CHECKS", "AnyCheck", "Check", "Frames", "Outcome", "ValueCheck", "pr
 def prepared_checks(
     checks: Sequence[Check], model: Model, observables: Mapping[str, str], source: str
 ) -> tuple[Check, ...]:
-    """The checks in a model's units; raises CaseError, naming the file and the key, for what they cannot look at."""
+    """Return the checks in a model's units; raise CaseError, naming file and key, for a quantity that does not
+    exist."""
     try:
         return tuple(check.prepared(model, observables, f"checks[{k}]") for k, check in enumerate(checks))
     except (CaseError, ModelError) as error:

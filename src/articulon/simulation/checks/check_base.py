@@ -1,4 +1,4 @@
-"""What every check of a run is, and what is taken of a quantity over time."""
+"""Base classes of all checks of a run, and the statistics that they take of a quantity over time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,27 +14,27 @@ from articulon.model import Model
 from articulon.storage.model_layout import label
 
 Take: TypeAlias = Literal["final", "largest", "smallest", "mean", "standard-deviation", "period"]
-"""What is taken of a quantity over time; a period is the mean time between its upward passages through zero."""
+"""Statistic of a quantity over time; a period is the mean time between its upward passages through zero."""
 
 
 @dataclass(frozen=True)
 class Frames:
-    """What a run leaves to be checked."""
+    """The results of a run that checks read."""
 
     model: Model
     """The model."""
     times: np.ndarray
-    """[time], shape (frames,)."""
+    """Times of the frames [time], shape (frames,)."""
     q: np.ndarray
     """Coordinates, shape (frames, nq)."""
     u: np.ndarray
     """Speeds, shape (frames, nu)."""
     observables: Mapping[str, np.ndarray]
-    """By name, each of shape (frames,)."""
+    """Observables by name, each of shape (frames,)."""
     dimensions: Mapping[str, str]
-    """Those of the observables, by name."""
+    """Dimensions of the observables, by name."""
     varies: bool = False
-    """Whether the factors of the channels change along the run."""
+    """Whether the scaling factors of the channels change along the run."""
 
     @cached_property
     def momenta(self) -> np.ndarray:
@@ -44,24 +44,24 @@ class Frames:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check has found."""
+    """The result of a check."""
 
     what: str
-    """What was checked, for people."""
+    """What was checked, in readable words."""
     value: float
-    """What should be zero."""
+    """The measured value, which should be zero."""
     bound: float
-    """The largest magnitude of it that passes."""
+    """The largest magnitude that passes."""
     unit: str = ""
     """Unit of all numbers here; empty for a pure number."""
     measured: float | None = None
-    """What was compared with a reference, if anything was."""
+    """The quantity that was compared with a reference, if there is one."""
     reference: float | None = None
-    """That reference."""
+    """The reference."""
 
     @property
     def passed(self) -> bool:
-        """Not where the value is not a number."""
+        """Whether the value is within the bound; NaN fails."""
         return abs(self.value) <= self.bound
 
     def record(self) -> dict[str, Any]:
@@ -73,20 +73,20 @@ class Outcome:
 
 
 class Check(Declaration):
-    """Base of the checks."""
+    """Base of all checks."""
 
     error_class: ClassVar = CaseError
 
     what: str | None = None
-    """What the summary and the report call it."""
+    """Name of the check in the summary and the report."""
 
     def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
-        """A copy in the units of a model, whose observables have these dimensions; raises ModelError or CaseError
-        for what does not exist there."""
+        """Return a copy in the units of a model whose observables have these dimensions; raise ModelError or CaseError
+        if the checked quantity does not exist there."""
         return self
 
     def outcome(self, frames: Frames) -> Outcome:
-        """What the frames of a run show."""
+        """Evaluate the check on the frames of a run."""
         raise NotImplementedError
 
 
@@ -94,16 +94,16 @@ class ValueCheck(Check):
     """Base of the checks that compare a quantity over time with a reference."""
 
     take: Take = "final"
-    """What of it is compared."""
+    """Which statistic of the quantity is compared."""
     after: Annotated[Quantity, Dimension("time", minimum=0)] = 0.0
-    """Time from which frames are looked at [time]."""
+    """Time from which frames count [time]."""
     reference: Quantity
-    """What it should be, in the quantity's own dimension; a time for a period."""
+    """Expected value, in the quantity's own dimension; a time for a period."""
     tolerance: Quantity
-    """How far it may be from that."""
+    """Largest allowed difference from the reference."""
 
     def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
-        """Of the quantity; raises CaseError or ModelError where there is none such."""
+        """Dimension of the quantity; raises CaseError or ModelError if there is no such quantity."""
         raise NotImplementedError
 
     def series(self, frames: Frames) -> np.ndarray:
@@ -111,7 +111,7 @@ class ValueCheck(Check):
         raise NotImplementedError
 
     def name(self) -> str:
-        """What the quantity is called."""
+        """Name of the quantity."""
         raise NotImplementedError
 
     def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
@@ -143,7 +143,7 @@ class ValueCheck(Check):
 
 
 def taken(take: Take, times: np.ndarray, values: np.ndarray) -> float:
-    """What is taken of values over the times of frames, shapes (frames,); not a number where there is nothing."""
+    """Compute a statistic of values over the times of frames, shapes (frames,); NaN where there are no values."""
     if not values.size:
         return np.nan
     if take != "period":
@@ -154,8 +154,8 @@ def taken(take: Take, times: np.ndarray, values: np.ndarray) -> float:
 
 
 def passages(times: np.ndarray, values: np.ndarray) -> list[tuple[float, bool]]:
-    """When a spline of fifth degree through the values passes through zero, and whether it rises there."""
-    # SciPy's splines take a second to import, which a run without such a check need not pay.
+    """Times at which a quintic spline through the values crosses zero, and whether it rises there."""
+    # SciPy's splines take a second to import; a run without such a check need not pay for it.
     from scipy.interpolate import PPoly, make_interp_spline
 
     if len(times) < 6:
@@ -167,5 +167,5 @@ def passages(times: np.ndarray, values: np.ndarray) -> list[tuple[float, bool]]:
 
 
 def largest(values: np.ndarray) -> float:
-    """Largest magnitude, 0 of none."""
+    """Largest magnitude; 0 for an empty array."""
     return float(np.abs(values).max(initial=0.0))

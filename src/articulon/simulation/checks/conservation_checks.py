@@ -1,4 +1,4 @@
-"""Checks of what motion keeps: energy, momentum and angular momentum."""
+"""Checks of conserved quantities: energy, momentum and angular momentum."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
@@ -13,15 +13,15 @@ from articulon.simulation.checks.check_base import Check, Frames, Outcome, large
 
 
 class EnergyCheck(Check):
-    """max |T + V + R − T₀ − V₀ − W| over a scale, with V the energies of the channels that have one, R what locking has
-    taken out and not been given back, and W the work of the others, as scaled."""
+    """max |T + V + R − T₀ − V₀ − W| over a scale, with V the energies of the channels that have one, R the energy that
+    locking has removed and not yet returned, and W the scaled work of the other channels."""
 
     kind: Literal["energy"]
     """Which check this is."""
     tolerance: Annotated[Quantity, Dimension("dimensionless", minimum=0)]
-    """Largest drift over the scale."""
+    """Largest drift relative to the scale."""
     scale: Annotated[Quantity | None, Dimension("energy", minimum=0, exclusive=True)] = None
-    """[energy]; the largest kinetic energy of all frames by default."""
+    """Energy scale [energy]; the largest kinetic energy of all frames by default."""
 
     def outcome(self, frames: Frames) -> Outcome:
         """See :class:`Check`."""
@@ -43,14 +43,14 @@ class EnergyCheck(Check):
 
 
 class MomentumCheck(Check):
-    """max |P − P₀| over the largest Σ|p| of the bodies; likewise of the angular momentum about the world's origin."""
+    """max |P − P₀| over the largest Σ|p| of the bodies; for angular momentum, about the world's origin."""
 
     kind: Literal["momentum", "angular-momentum"]
     """Which check this is."""
     tolerance: Annotated[Quantity, Dimension("dimensionless", minimum=0)]
     """Largest relative drift."""
     direction: Annotated[tuple[Quantity, Quantity, Quantity] | None, Dimension("dimensionless")] = None
-    """World axis along which it is looked at; all components by default."""
+    """World axis along which the drift is measured; all components by default."""
 
     def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
         """See :class:`Check`."""

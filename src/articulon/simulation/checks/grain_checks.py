@@ -1,4 +1,4 @@
-"""Checks of what grains do together: the slope of a heap, the tilt of what lies in a drum, how densely it lies."""
+"""Checks of granular packings: slope of a heap, tilt of a drum's filling, packing fraction."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -14,20 +14,20 @@ from articulon.simulation.checks.check_base import Frames, ValueCheck
 
 _Place = tuple[Quantity, Quantity, Quantity]
 UPPER, LOWER = 0.8, 0.2
-"""The slope of a heap is that between these parts of its height: tops are round, and feet run out."""
+"""The slope of a heap is fitted between these fractions of its height: the top is rounded and the foot runs out."""
 MESH = 0.5
-"""Distance of the points at which the surface of a heap is looked at, in mean radii."""
+"""Spacing of the grid on which the surface of a heap is sampled, in mean radii."""
 SLICES = 32
-"""Slices of a ball that a box cuts."""
+"""Quadrature points of a ball that a box cuts."""
 
 
 class SpheresCheck(ValueCheck):
-    """Base of the checks that look at where spheres are."""
+    """Base of the checks on the positions of spheres."""
 
     def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
         """See :class:`ValueCheck`."""
         if not (model.sites.radius > 0.0).any():
-            raise CaseError(f"{where}: the model has no contact spheres to be looked at")
+            raise CaseError(f"{where}: the model has no contact spheres")
         return self.of()
 
     def of(self) -> str:
@@ -42,20 +42,20 @@ class SpheresCheck(ValueCheck):
         return np.array([self.measured(places, sites.radius[spheres]) for places in centres])
 
     def measured(self, places: np.ndarray, radii: np.ndarray) -> float:
-        """The quantity of spheres with these centres (n, 3) and radii (n,)."""
+        """Compute the quantity for spheres with these centres (n, 3) and radii (n,)."""
         raise NotImplementedError
 
 
 class HeapAngleCheck(SpheresCheck):
-    """Slope of a heap's surface against the horizontal plane along an axis: of the straight line through its height,
-    averaged across the axis, where that is between 0.2 and 0.8 of the largest [angle]."""
+    """Slope of a heap's surface against the horizontal plane along an axis [angle]: of the straight line through the
+    heights, averaged across the axis, between 0.2 and 0.8 of the largest height."""
 
     kind: Literal["heap-angle"]
     """Which check this is."""
     along: Literal["x", "y"] = "x"
-    """Axis down which it slopes."""
+    """Axis down which the heap slopes."""
     floor: Annotated[Quantity, Dimension("length")] = 0.0
-    """Height of what it stands on [length]."""
+    """Height of the floor [length]."""
 
     def of(self) -> str:
         """See :class:`SpheresCheck`."""
@@ -67,7 +67,7 @@ class HeapAngleCheck(SpheresCheck):
         step = MESH * float(radii.mean())
         height = _surface(places - [0.0, 0.0, float(self.floor)], radii, step).mean(axis=1 - along)
         peak = int(np.argmax(height))
-        # Of a heap with two sides the one that reaches further.
+        # In a heap with two sides, take the longer one.
         side = slice(peak, None) if height.size - peak > peak else slice(None, peak + 1)
         x, z = step * np.arange(height.size)[side], height[side]
         sloping = (z < UPPER * height[peak]) & (z > LOWER * height[peak])
@@ -84,7 +84,7 @@ class HeapAngleCheck(SpheresCheck):
 
 def _surface(places: np.ndarray, radii: np.ndarray, step: float) -> np.ndarray:
     """Height of the highest sphere above each point of a square grid over the spheres, 0 where there is none or it lies
-    lower [length], shape (along x, along y)."""
+    below 0 [length], shape (along x, along y)."""
     cell = (places[:, :2] - places[:, :2].min(axis=0)) / step
     nearest = np.rint(cell).astype(np.int64)
     result = np.zeros(nearest.max(axis=0) + 1)
@@ -98,13 +98,13 @@ def _surface(places: np.ndarray, radii: np.ndarray, step: float) -> np.ndarray:
 
 
 class DrumAngleCheck(SpheresCheck):
-    """How far the common centre of the spheres is turned, about the axis of a drum along y, from straight below it: the
-    slope of the surface of what it is filled with, where that is plane [angle]."""
+    """Rotation of the common centre of the spheres, about the axis of a drum along y, from straight below it [angle]:
+    the slope of the filling's surface, where that is plane."""
 
     kind: Literal["drum-angle"]
     """Which check this is."""
     centre: Annotated[_Place, Dimension("length")] = (0.0, 0.0, 0.0)
-    """A point of the axis [length]."""
+    """A point on the axis [length]."""
 
     def of(self) -> str:
         """See :class:`SpheresCheck`."""
@@ -117,12 +117,12 @@ class DrumAngleCheck(SpheresCheck):
 
     def name(self) -> str:
         """See :class:`ValueCheck`."""
-        return "tilt of what lies in the drum"
+        return "tilt of the drum's filling"
 
 
 class PackingFractionCheck(SpheresCheck):
-    """Part of a region that spheres fill. Its faces may cut spheres; away from walls, beside which spheres lie less
-    densely, it is that of the packing alone."""
+    """Solid volume fraction of the spheres in a box. Its faces may cut spheres. Keep the box away from walls, beside
+    which spheres pack less densely."""
 
     kind: Literal["packing-fraction"]
     """Which check this is."""
@@ -148,8 +148,9 @@ class PackingFractionCheck(SpheresCheck):
 
 
 def _volume_in_box(low: np.ndarray, high: np.ndarray, radius: np.ndarray) -> np.ndarray:
-    """What of balls about the origin lies in boxes with these corners, shape (n, 3): ∫ A(z) dz with z = R sin t, where
-    A, of a circle in a rectangle, is exact. To rounding where no edge along z is in the ball, else to 1e-4 of it."""
+    """Volume of balls about the origin inside boxes with these corners, shape (n, 3) each: ∫ A(z) dz with z = R sin t,
+    where the area A of a circle in a rectangle is exact. Exact to rounding where no edge along z crosses the ball, else
+    to 1e-4 of the volume."""
     R = radius[:, None]
     first, last = (np.arcsin(np.clip(face[:, 2:] / R, -1.0, 1.0)) for face in (low, high))
     points, weights = np.polynomial.legendre.leggauss(SLICES)
@@ -161,13 +162,13 @@ def _volume_in_box(low: np.ndarray, high: np.ndarray, radius: np.ndarray) -> np.
 
 
 def _circle_below(x: np.ndarray, y: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Area of what of circles of radius r about the origin lies below both x and y: the integral up to x of chords
-    along y, which end at y where they reach it, for |X| < w, and are whole or none beyond."""
+    """Area of the parts of circles of radius r about the origin that lie below both x and y. It integrates the chords
+    along y up to x; for |X| < w they end at y, beyond that they are whole or zero."""
     x, y = np.clip(x, -r, r), np.clip(y, -r, r)
     w = np.sqrt(r**2 - y**2)
 
     def half_chords(X: np.ndarray) -> np.ndarray:
-        """∫ √(r² − X²) dX, from 0."""
+        """∫ √(r² − X²) dX from 0 to X."""
         return 0.5 * (X * np.sqrt(np.maximum(r**2 - X**2, 0.0)) + r**2 * np.arcsin(np.clip(X / r, -1.0, 1.0)))
 
     m = np.clip(x, -w, w)

@@ -1,4 +1,4 @@
-"""Checks of loops and drives, and of what they leave free."""
+"""Checks of loop constraints and driven joints, and of the degrees of freedom that they leave."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
@@ -13,19 +13,20 @@ from articulon.simulation.checks.check_base import Check, Frames, Outcome, large
 
 
 class LoopCheck(Check):
-    """The largest error of the loops and drives: of their positions (``ar.loop_residuals``), or of its rates."""
+    """The largest error of loop constraints and driven joints: in positions (``ar.loop_residuals``) or in their
+    rates."""
 
     kind: Literal["loops"]
     """Which check this is."""
     of: Literal["positions", "speeds"] = "positions"
-    """What is looked at."""
+    """Which error is measured."""
     tolerance: Annotated[Quantity, Dimension("dimensionless", minimum=0)]
     """Largest error, in the units of the case."""
 
     def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
         """See :class:`Check`."""
         if not model.loops.kind.size:
-            raise CaseError(f"{where}: the model has no loops and no drives to be checked")
+            raise CaseError(f"{where}: the model has no loop constraints and no driven joints")
         return self
 
     def outcome(self, frames: Frames) -> Outcome:
@@ -39,12 +40,12 @@ class LoopCheck(Check):
 
 
 class FreedomCheck(Check):
-    """The number of speeds that loops and drives leave free, at the start of the run."""
+    """Number of independent speeds that loop constraints and driven joints leave, at the start of the run."""
 
     kind: Literal["degrees-of-freedom"]
     """Which check this is."""
     count: Annotated[Whole, Field(ge=0)]
-    """How many there should be."""
+    """Expected number."""
 
     def outcome(self, frames: Frames) -> Outcome:
         """See :class:`Check`."""

@@ -1,4 +1,4 @@
-"""Checks that compare a quantity with a reference: of a joint, a place, an observable, a temperature."""
+"""Checks that compare a joint coordinate, a position, an observable or a temperature with a reference."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -24,7 +24,7 @@ class JointCheck(ValueCheck):
     body: BodyName
     """The body that the joint carries."""
     component: Annotated[Whole, Field(ge=0)] = 0
-    """Which of the joint's coordinates or speeds."""
+    """Index of the joint's coordinate or speed."""
 
     def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
         """See :class:`ValueCheck`."""
@@ -56,14 +56,14 @@ class JointCheck(ValueCheck):
 
 
 class PositionCheck(ValueCheck):
-    """Where a point of a body is along a world axis [length]."""
+    """Coordinate of a point of a body along a world axis [length]."""
 
     kind: Literal["position"]
     """Which check this is."""
     body: BodyName
     """The body."""
     point: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length")] = (0.0, 0.0, 0.0)
-    """In the body's frame [length]."""
+    """Position of the point in the body's frame [length]."""
     axis: Literal["x", "y", "z"]
     """World axis."""
 
@@ -109,12 +109,12 @@ class ObservableCheck(ValueCheck):
 
 
 class ConfigurationalTemperatureCheck(ValueCheck):
-    """k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ over the frames, the temperature of the positions [temperature]."""
+    """k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ over the frames, the temperature of the configurations [temperature]."""
 
     kind: Literal["configurational-temperature"]
     """Which check this is."""
     take: Literal["mean"] = "mean"
-    """A ratio of means."""
+    """The temperature is a ratio of means."""
 
     def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
         """See :class:`ValueCheck`."""
@@ -124,7 +124,7 @@ class ConfigurationalTemperatureCheck(ValueCheck):
         return "temperature"
 
     def series(self, frames: Frames) -> np.ndarray:
-        """|∇Φ|² over the mean of k ∇²Φ, whose mean it is."""
+        """|∇Φ|²/⟨k ∇²Φ⟩ of every frame; its mean is the temperature."""
         late = frames.times >= float(self.after) * (1.0 - 1e-9)
         laplacian = np.asarray(frames.observables["laplacian"])[late].mean()
         squares = np.asarray(frames.observables["gradient_squared"])

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from articulon.adaptive.conditions import CONDITIONS
 from articulon.cases.builders import BUILDERS
 from articulon.cases.builders.explicit_joints import GROUND
 from articulon.cases.builders.written_model import ExplicitBody
@@ -121,6 +122,8 @@ def chooser(path: Sequence[Part]) -> str | None:
     """The key that decides which keys the table at a path has; None where none does."""
     if len(path) == 2 and path[0] in ("forces", "checks"):
         return "kind"
+    if len(path) == 4 and tuple(path[:2]) == ("adaptive", "groups") and path[3] in ("lock", "release"):
+        return CONDITIONS.key
     return DISCRIMINATORS.get(tuple(path))
 
 

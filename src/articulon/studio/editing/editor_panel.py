@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import html
-import queue
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from articulon.adaptive.conditions import CONDITIONS
+from articulon.adaptive.settings import Group
 from articulon.cases.builders.explicit_joints import GROUND
 from articulon.cases.builders.explicit_loops import ExplicitDrive, ExplicitLoop
 from articulon.cases.builders.written_model import ExplicitSite
 from articulon.cases.case import Case
 from articulon.cases.schema import CaseFile
+from articulon.cases.study_sections import Sought, Target
+from articulon.declaration import Declaration
 from articulon.errors import ArticulonError
+from articulon.families import Family
 from articulon.forces import FORCES
 from articulon.model import Model
+from articulon.simulation.checks import CHECKS
 from articulon.studio.editing.body_view import BodyView
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.file_view import FileView
-from articulon.studio.editing.form_view import FAULT
+from articulon.studio.editing.form_view import ONE_LINE, RED, one_line
 from articulon.studio.editing.forms import section_choice
+from articulon.studio.editing.handle_drags import HandleDrags
 from articulon.studio.editing.hands import follow
 from articulon.studio.editing.joint_dragging import Handle, dragged, joint_handle, joint_slice, placed_joint
 from articulon.studio.editing.joint_handles import Drag, EditedScene
 from articulon.studio.editing.table_views import ListView, SectionView
+from articulon.studio.editing.text_view import TextView
 
 if TYPE_CHECKING:
     import viser
@@ -38,14 +45,26 @@ QUIET = 0.15
 """How long nothing is typed before what has been typed is shown elsewhere [s]."""
 WRITTEN_OUT = ("bodies", "sites", "loops", "drives", "atoms")
 """Keys of the model that have parts of their own, or none."""
+CONDITIONED = {"lock": CONDITIONS, "release": CONDITIONS}
+LISTED: dict[tuple[str, str], tuple[str, type[Declaration], dict[str, Family]]] = {
+    ("adaptive", "groups"): ("group", Group, CONDITIONED),
+    ("fit", "parameters"): ("parameter", Sought, {}),
+    ("optimise", "parameters"): ("parameter", Sought, {}),
+    ("optimise", "targets"): ("target", Target, {}),
+}
+"""Lists of tables in sections: what one is called, its declaration, and the tables in it that have forms of their
+own."""
+ELSEWHERE = {
+    "model": WRITTEN_OUT,
+    **{key: tuple(name for other, name in LISTED if other == key) for key, _ in LISTED},
+}
+"""Keys of sections that have controls of their own."""
 OPEN = ("run", "integrator")
 """Sections whose folders are open at first."""
 SHOWN = ("model", "run", "integrator", "dynamics", "scaling", "thermostat", "barostat", "box", "fidelity", "case")
-"""Sections that have a form, in this order."""
-RED = "#c92a2a"
-"""Of what is wrong."""
-ONE_LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
-"""How text stays in its line."""
+"""Sections that have a form among the settings, in this order."""
+STUDIES = ("adaptive", "compare", "sensitivities", "fit", "optimise")
+"""Those that have one among the studies."""
 DIGITS = 5
 """Decimal places to which a drag is rounded, of angles [rad] and of lengths by the size of what is shown."""
 
@@ -73,14 +92,18 @@ class EditorPanel:
         self._told: list[Callable[[], Any]] = []
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), threading.Event()
         self._actions: deque[tuple[Callable[[], Any], Any]] = deque()
-        self._drags: queue.SimpleQueue[tuple[str, Handle, tuple[str, Drag]]] = queue.SimpleQueue()
-        self._held = False
+        self._drags = HandleDrags()
         self._q: np.ndarray | None = None
         self._showing = True
         self._model: Model | None = None
         self._add_controls()
         self._scene = EditedScene(server, self._picked, self._dragged)
         document.on_change(self._changed)
+
+        @server.on_client_disconnect
+        async def _(client: viser.ClientHandle) -> None:
+            self._let_go(client.client_id)
+
         # Also where a case cannot be shown the page is there, and says so.
         self._guarded(self.refresh)
         self._worker = threading.Thread(target=self._work, daemon=True)
@@ -110,20 +133,35 @@ class EditorPanel:
                 SectionView(
                     gui,
                     self,
-                    key,
+                    (key,),
                     choice,
                     optional=optional,
                     opens=key in OPEN,
-                    elsewhere=WRITTEN_OUT if key == "model" else (),
+                    elsewhere=ELSEWHERE.get(key, ()),
                 )
-                for key, choice, optional in _sections()
+                for key, choice, optional in _sections(SHOWN)
             ]
+        with tabs.add_tab("Studies"):
+            self._add_studies(gui)
         with tabs.add_tab("File"):
             self._files = FileView(gui, self)
         with gui.add_folder("case file"):
-            self._faults = gui.add_html("", visible=False)
-            self._text = gui.add_html("")
+            self._text = TextView(gui, self)
         follow(self._steps, self, lambda word: self.document.undo() if word == "undo" else self.document.redo())
+
+    def _add_studies(self, gui: viser.GuiApi) -> None:
+        """What is locked and released, checked, compared, and asked about the parameters."""
+        with gui.add_folder("checks"):
+            self._lists.append(ListView(gui, self, "checks", "check", CHECKS))
+        for key, choice, optional in _sections(STUDIES):
+            elsewhere = ELSEWHERE.get(key, ())
+            section = SectionView(gui, self, (key,), choice, optional=optional, opens=False, elsewhere=elsewhere)
+            self._sections.append(section)
+            with section.folder:
+                for name in elsewhere:
+                    noun, declaration, inner = LISTED[key, name]
+                    with gui.add_folder(name):
+                        self._lists.append(ListView(gui, self, f"{key}.{name}", noun, declaration, inner=inner))
 
     def _begun(self, key: str) -> Callable[[CaseDocument], dict[str, Any]]:
         """With which values a new element of a list begins."""
@@ -245,9 +283,7 @@ class EditorPanel:
                 part.show(table, errors)
             self._files.show()
             self._status.content = self._status_html(errors)
-            self._faults.content = "".join(FAULT.format(html.escape(f"{key}: {what}")) for key, what in errors.items())
-            self._faults.visible = bool(errors)
-            self._text.content = text_html(document.toml)
+            self._text.show(errors)
             self._show_scene()
 
     def _status_html(self, errors: dict[str, str]) -> str:
@@ -255,6 +291,7 @@ class EditorPanel:
         document = self.document
         name = document.name if document.path is None else document.path.name
         saved = "not saved" if document.path is None else "changes not saved" if document.changed else "saved"
+        saved += "" if self._text.draft is None else " · the text is not applied"
         done = [f"{word}: {what}" for word, what in (("undo", document.undoes), ("redo", document.redoes)) if what]
         state = "ready to run" if not errors else f"{len(errors)} {'fault' if len(errors) == 1 else 'faults'}"
         said = [self._notice] if self._notice else [f"{key}: {what}" for key, what in errors.items()]
@@ -269,7 +306,7 @@ class EditorPanel:
     def _show_scene(self) -> None:
         model = self.document.model()
         # A handle that somebody holds must stay.
-        if not self._showing or self._held:
+        if not self._showing or self._drags.held:
             return
         if model is None:
             # What was there last stays in sight while a number is being typed.
@@ -292,18 +329,17 @@ class EditorPanel:
 
     # Dragging.
 
-    def _dragged(self, phase: str, handle: Handle, held: tuple[str, Drag]) -> None:
-        self._drags.put((phase, handle, held))
+    def _dragged(self, phase: str, handle: Handle, held: tuple[str, Drag], page: int | None) -> None:
+        self._drags.tell(phase, handle, held, page)
+        self._wake.set()
+
+    def _let_go(self, page: int) -> None:
+        self._drags.forget(page)
         self._wake.set()
 
     def _follow_drags(self) -> None:
         """Follow the handles to where they are now, each for the body that it was made for."""
-        found: dict[tuple[str, Drag], tuple[Handle, bool]] = {}
-        while not self._drags.empty():
-            phase, handle, held = self._drags.get()
-            self._held = phase != "end"
-            found[held] = handle, phase == "end" or (held in found and found[held][1])
-        for (name, what), (handle, ended) in found.items():
+        for (name, what), (handle, ended) in self._drags.latest().items():
             model = self._model
             if model is not None and name in model.names:
                 self._drag_to(model, model.names.index(name), what, handle, ended)
@@ -315,6 +351,7 @@ class EditorPanel:
             self._q = dragged(model, body, self._q, joint_handle(model, body, self._q), handle)
             self._scene.show(model, self._q)
             if ended:
+                self._scene.forget_handle()
                 self.act(partial(self._keep_coordinates, model, body))
         elif what == "joint" and ended:
             self.act(partial(self._keep_joint, model, body, handle))
@@ -351,24 +388,10 @@ def rounded(values: Any) -> np.ndarray:
     return np.asarray(np.round(numbers, places) + 0.0)
 
 
-def one_line(text: str, colour: str) -> str:
-    """A small line of text, which is there also where there is none; all of it where the mouse rests on it."""
-    said = html.escape(text)
-    return f'<div style="color:{colour};font-size:0.8em;{ONE_LINE}" title="{said}">{said or "&nbsp;"}</div>'
-
-
-def text_html(text: str) -> str:
-    """The case file, as it is."""
-    return (
-        '<pre style="margin:0;padding:0.4em 0.8em;font-size:0.75em;line-height:1.35;max-height:26em;overflow:auto;'
-        f'white-space:pre">{html.escape(text)}</pre>'
-    )
-
-
-def _sections() -> list[tuple[str, Any, bool]]:
-    """The sections that have a form: key, what it is, and whether a case may have none."""
+def _sections(keys: Sequence[str]) -> list[tuple[str, Any, bool]]:
+    """Sections: key, what it is, and whether a case may have none."""
     found = []
-    for key in SHOWN:
+    for key in keys:
         field = CaseFile.model_fields[key]
         annotation = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
         found.append((key, section_choice(annotation), not field.is_required() and field.get_default() is None))

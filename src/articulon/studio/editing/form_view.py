@@ -14,6 +14,10 @@ from articulon.studio.editing.hands import Editor, follow
 if TYPE_CHECKING:
     import viser
 
+RED, GREY = "#c92a2a", "#868e96"
+"""Of what is wrong, and of what is said in passing."""
+ONE_LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
+"""How text stays in its line."""
 FAULT = '<div style="color:#c92a2a;font-size:0.8em;line-height:1.3;padding:0 0.8em 0.2em">{}</div>'
 """How what is wrong is shown below a field."""
 MORE = "tables"
@@ -166,3 +170,9 @@ def _means(field: FormField, text: str, value: Any) -> bool:
         return bool(field.value_of(text) == value)
     except CaseError:
         return False
+
+
+def one_line(text: str, colour: str) -> str:
+    """A small line of text, which is there also where there is none; all of it where the mouse rests on it."""
+    said = html.escape(text)
+    return f'<div style="color:{colour};font-size:0.8em;{ONE_LINE}" title="{said}">{said or "&nbsp;"}</div>'

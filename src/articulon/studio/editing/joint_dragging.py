@@ -8,13 +8,15 @@ import numpy as np
 
 from articulon.building.closing import CLOSED, close_loops, close_positions
 from articulon.dynamics import body_poses
-from articulon.dynamics.multibody_functions import moved
+from articulon.dynamics.multibody_functions import body_velocities, moved
 from articulon.errors import ModelError
 from articulon.model import Model
 from articulon.model.array_rotations import matrices, quaternion_product, quaternions
 from articulon.model.joints.axis import AxisJoint
 from articulon.studio.solids import along
 
+TURNS = 20
+"""Steps of a joint after its handle at most: one for those that can turn as it does, and more for two axes."""
 BISECTIONS = 8
 """Halvings of a drag that goes further than the loops allow."""
 
@@ -62,10 +64,16 @@ def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handl
     before, after
         The handle before and after.
     """
+    own = joint_slice(model, body)[1]
     step = np.zeros(model.nu)
-    step[joint_slice(model, body)[1]] = joint_step(model, body, q, before, after)
+    step[own] = joint_step(model, body, q, before, after)
     if not model.loops.kind.size:
-        return moved(model, q, step)
+        for _ in range(TURNS):
+            q = moved(model, q, step)
+            step[own] = joint_step(model, body, q, joint_handle(model, body, q), after)
+            if np.abs(step).max() < CLOSED:
+                break
+        return q
     free = np.ones(model.nu, dtype=bool)
     free[joint_slice(model, body)[1]] = False
     for halvings in range(BISECTIONS):
@@ -92,8 +100,15 @@ def joint_step(model: Model, body: int, q: np.ndarray, before: Handle, after: Ha
     step = np.zeros(joint.nu)
     if joint.translations:
         step[: joint.translations] = matrices(joint_frame(model, body, q).rotation).T @ away
-    if joint.nu - joint.translations == 3 and joint.quaternion is not None:
-        step[joint.translations :] = vector
+    turning = slice(joint.translations, joint.nu)
+    if joint.nu - joint.translations == 3:
+        step[turning] = vector
+    elif joint.nu > joint.translations:
+        # About two axes, as near as they come.
+        first = joint_slice(model, body)[1].start + joint.translations
+        units = np.eye(model.nu)[first : first + joint.nu - joint.translations]
+        axes = np.array([body_velocities(model, q, unit)[body, 3:] for unit in units]).T
+        step[turning] = np.linalg.lstsq(axes, vector, rcond=None)[0]
     return step
 
 

@@ -12,6 +12,7 @@ from articulon.dynamics import body_poses
 from articulon.model import Model
 from articulon.model.array_rotations import matrices
 from articulon.model.joints.axis import AxisJoint
+from articulon.studio import colours
 from articulon.studio.editing.joint_dragging import Handle, joint_handle
 from articulon.studio.scene import scene_of
 from articulon.studio.stage import SIZE, Frame, Stage, stage_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import viser
 
 Drag = Literal["motion", "joint", "off"]
-Drop = Callable[[str, Handle, tuple[str, Drag]], Any]
+Drop = Callable[[str, Handle, tuple[str, Drag], int | None], Any]
 CHOSEN = (224, 0, 96)
 """Colour of the axis of the joint that is chosen: none of the palette."""
 NAMED = 12
@@ -46,8 +47,8 @@ class EditedScene:
     pick
         Called with the number of a body that is clicked on.
     drag
-        Called with the phase of a drag, ``start``, ``update`` or ``end``, and where the handle is, and the name of the
-        body that it was made for with what it drags.
+        Called with the phase of a drag, ``start``, ``update`` or ``end``, and where the handle is, the name of the body
+        that it was made for with what it drags, and the number of the page.
     """
 
     def __init__(self, server: viser.ViserServer, pick: Callable[[int], Any], drag: Drop) -> None:
@@ -122,7 +123,7 @@ class EditedScene:
                     self._server.scene.add_arrows(
                         "/chosen joint",
                         np.array([[place - axis, place + axis]], dtype=np.float32),
-                        CHOSEN,
+                        colours.linear(CHOSEN),
                         shaft_radius=0.03,
                         head_radius=0.09,
                         head_length=0.28,
@@ -148,7 +149,13 @@ class EditedScene:
             @self._handle.on_update
             async def _(event: viser.TransformControlsEvent) -> None:
                 place = np.asarray(event.target.position, dtype=float) / stage.factor + stage.middle
-                self._drag(event.phase, Handle(place, np.asarray(event.target.wxyz, dtype=float)), held)
+                self._drag(
+                    event.phase, Handle(place, np.asarray(event.target.wxyz, dtype=float)), held, event.client_id
+                )
+
+    def forget_handle(self) -> None:
+        """Have the handle be made anew where its joint is, which may not have followed it all the way."""
+        self._choice = None
 
     def _unchoose(self) -> None:
         for handle in (*self._chosen, self._handle):
@@ -191,9 +198,7 @@ def handle_ways(joint: Any, what: Drag) -> dict[str, Any] | None:
         if joint.translations:
             return {"active_axes": (False, False, True), "disable_sliders": True, "disable_rotations": True}
         return {"active_axes": (True, True, False), "disable_axes": True, "disable_sliders": True}
-    turns = joint.quaternion is not None
-    if not turns and not joint.translations:
-        return None
+    turns = joint.nu > joint.translations
     return {"disable_axes": not joint.translations, "disable_sliders": True, "disable_rotations": not turns}
 
 

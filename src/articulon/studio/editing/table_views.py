@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class SectionView:
-    """A section of the case, in a folder: which of its forms it has, and the form's fields.
+    """A section of the case, or a table in it, in a folder: which of its forms it has, and the form's fields.
 
     Parameters
     ----------
     gui, editor
         The page, and the panel.
-    key
+    path
         Of the section.
     choice
         The family that it is of, or its one declaration.
@@ -40,43 +40,55 @@ class SectionView:
         Whether its folder is open at first.
     elsewhere
         Keys that have controls of their own elsewhere.
+    check
+        Raises CaseError where the table may be another one by now, as an element of a list may.
+
+    Attributes
+    ----------
+    folder
+        Its folder, in which other controls may follow.
     """
 
     def __init__(
         self,
         gui: viser.GuiApi,
         editor: Editor,
-        key: str,
+        path: Sequence[Part],
         choice: Family | type[Declaration],
         *,
         optional: bool,
         opens: bool,
         elsewhere: tuple[str, ...] = (),
+        check: Callable[[], None] = lambda: None,
     ) -> None:
-        self._gui, self._editor, self._key, self._choice, self._optional = gui, editor, key, choice, optional
-        self._elsewhere = elsewhere
-        self._folder = gui.add_folder(key, expand_by_default=opens)
+        self._gui, self._editor, self._path, self._choice, self._optional = gui, editor, tuple(path), choice, optional
+        self._elsewhere, self._check = elsewhere, check
+        name = str(self._path[-1])
+        self.folder = gui.add_folder(name, expand_by_default=opens)
         self._form: FormView | None = None
         words = [*members(choice)] if isinstance(choice, Family) else ["given"]
         self._word = None
-        if isinstance(choice, Family) or optional:
-            with self._folder:
-                label = choice.key if isinstance(choice, Family) else key
+        with self.folder:
+            if isinstance(choice, Family) or optional:
+                label = choice.key if isinstance(choice, Family) else name
                 self._word = gui.add_dropdown(label, ([UNSET] if optional else []) + words)
-            follow(self._word, editor, self._choose)
+                follow(self._word, editor, self._choose)
+            # What is put into the folder later stands below the fields.
+            self._place = gui.add_folder(None)
 
     def _choose(self, word: str) -> None:
+        self._check()
         document = self._editor.document
         if word == UNSET:
-            document.set((self._key,), None)
+            document.set(self._path, None)
         elif isinstance(self._choice, Family):
-            document.choose((self._key,), word, self._choice.members[word])
-        elif document.value((self._key,)) is None:
-            document.set((self._key,), {})
+            document.choose(self._path, word, self._choice.members[word])
+        elif document.value(self._path) is None:
+            document.set(self._path, {})
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
         """Show what a case says, and what is wrong with it."""
-        values = with_discriminators(table).get(self._key)
+        values = value_or_none(with_discriminators(table), self._path)
         values = values if isinstance(values, Mapping) else None if self._optional else {}
         declaration, word = self._declaration(values)
         if self._word is not None and self._word.value != word and not self._editor.waits(self._word):
@@ -89,12 +101,12 @@ class SectionView:
             self._choice,
             declaration,
             self._form,
-            self._folder,
+            self._place,
             self._change,
             self._elsewhere,
         )
         if self._form is not None and values is not None:
-            self._form.show(values, about(errors, self._key))
+            self._form.show(values, about(errors, dotted(self._path)))
 
     def _declaration(self, values: Mapping[str, Any] | None) -> tuple[type[Declaration] | None, str]:
         if values is None:
@@ -105,7 +117,8 @@ class SectionView:
         return self._choice.members.get(word), word
 
     def _change(self, name: str, value: Any) -> None:
-        path = (self._key, name)
+        self._check()
+        path = (*self._path, name)
         self._editor.document.set(path, value, merges=dotted(path))
 
 
@@ -148,6 +161,8 @@ class ListView:
         The family that they are of, or their one declaration.
     begun
         With which values a new one begins, by the case.
+    inner
+        Tables of an element that have forms of their own, by key: the families that they are of.
     """
 
     def __init__(
@@ -157,9 +172,12 @@ class ListView:
         key: str,
         noun: str,
         choice: Family | type[Declaration],
-        begun: Callable[[CaseDocument], Mapping[str, Any]],
+        begun: Callable[[CaseDocument], Mapping[str, Any]] = lambda _: {},
+        inner: Mapping[str, Family] | None = None,
     ) -> None:
         self._gui, self._editor, self._key, self._choice, self._begun = gui, editor, parts(key), choice, begun
+        self._inner = dict(inner or {})
+        self._sections: list[SectionView] = []
         self._number = 0
         self._container = gui.add_folder(None)
         self._form: FormView | None = None
@@ -169,6 +187,8 @@ class ListView:
             self._which = gui.add_dropdown(noun, (UNSET,))
             self._kind = gui.add_dropdown(f"new {noun}", [*members(choice)]) if isinstance(choice, Family) else None
             self._place = gui.add_folder(None)
+            self._fields = gui.add_folder(None)
+            self._below = gui.add_folder(None)
         follow(self._which, editor, self._select)
         self._noun = noun
         self._hold(self._held)
@@ -181,7 +201,7 @@ class ListView:
     def _hold(self, held: Held) -> None:
         """Make the controls that are about one element; its form follows."""
         self._held = held
-        for old in (self._inside, self._form):
+        for old in (self._inside, self._form, *(section.folder for section in self._sections)):
             if old is not None:
                 old.remove()
         self._form = None
@@ -199,6 +219,20 @@ class ListView:
 
         kind = self._kind
         follow(buttons, self._editor, pressed, lambda group: (group.value, None if kind is None else kind.value))
+        with self._below:
+            self._sections = [
+                SectionView(
+                    self._gui,
+                    self._editor,
+                    (*held.path, key),
+                    family,
+                    optional=True,
+                    opens=True,
+                    check=lambda: held.check(self._editor.document),
+                )
+                for key, family in self._inner.items()
+                if held.count
+            ]
 
     def _select(self, option: str) -> None:
         if option in self._which.options:
@@ -235,9 +269,13 @@ class ListView:
         element = elements[self._number] if elements else None
         declaration = self._declaration(element)
         change = partial(self._change, held)
-        self._form = form_for(self._gui, self._editor, self._choice, declaration, self._form, self._container, change)
+        self._form = form_for(
+            self._gui, self._editor, self._choice, declaration, self._form, self._fields, change, tuple(self._inner)
+        )
         if self._form is not None and element is not None:
             self._form.show(element, about(errors, dotted(held.path)))
+        for section in self._sections:
+            section.show(table, errors)
 
     def _declaration(self, element: Mapping[str, Any] | None) -> type[Declaration] | None:
         if element is None or not isinstance(self._choice, Family):

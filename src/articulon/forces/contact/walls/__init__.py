@@ -1,5 +1,5 @@
-"""Walls that spheres touch. One is found by being here: the names below are written out for type checkers and editors
-alone."""
+"""Walls that spheres touch. Every wall class in this package is found automatically; the names below are
+listed for type checkers and editors only."""
 
 from typing import Annotated, TypeAlias
 
@@ -11,10 +11,10 @@ from articulon.forces.contact.walls.wall_base import Wall, WallPart
 from articulon.forces.contact.walls.wall_parts import PARALLEL, carrier, parts_of
 
 WALLS = Family("wall", "shape", lambda member: issubclass(member, Wall))
-"""All walls by their ``shape``: the classes of this package that have one."""
+"""All walls by their ``shape``: every class of this package that has one."""
 WALLS.discover(__name__, __path__)
 AnyWall: TypeAlias = Annotated[Wall, WALLS]
-"""Any declared wall, chosen by its ``shape``."""
+"""Any declared wall, selected by its ``shape``."""
 
 __all__ = [
     "PARALLEL",

@@ -1,4 +1,4 @@
-"""Cylinders."""
+"""Cylindrical walls."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
@@ -11,20 +11,20 @@ from articulon.model import Model
 
 
 class Cylinder(MovingWall):
-    """The inside or the outside of a cylinder without ends.
+    """The inside or the outside of a cylinder without end caps.
 
-    Spheres touch it as they touch a plane: the contact's curvature is that of the sphere alone.
+    Contacts are those with a plane: the contact's curvature is that of the sphere alone.
     """
 
     shape: Literal["cylinder"] = "cylinder"
     point: Annotated[Three, Dimension("length")]
-    """Anywhere on its axis, world frame at t = 0 [length]."""
+    """A point on its axis, world frame at t = 0 [length]."""
     axis: tuple[Number, Number, Number]
-    """Its direction, of any length."""
+    """Direction of its axis, of any length."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """[length]."""
+    """Radius [length]."""
     inside: Flag = True
-    """Whether spheres are inside of it; otherwise it is a solid bar."""
+    """Whether spheres are inside; otherwise the cylinder is a solid bar."""
 
     @model_validator(mode="after")
     def _directed(self) -> Self:

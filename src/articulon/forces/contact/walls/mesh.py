@@ -1,4 +1,4 @@
-"""Closed meshes."""
+"""Closed triangle meshes as walls."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,28 +15,28 @@ from articulon.model.surfaces import Surface, read_mesh, surface
 
 
 class Mesh(MovingWall):
-    """A closed surface of triangles, in a file or in numbers; spheres may be outside or inside of it.
+    """A closed surface of triangles, from a file or from numbers; spheres may be outside or inside.
 
-    A sphere touches it where the distance from its centre is least: on a face, an edge or a corner, as often as there
-    are such places whose normals differ by more than ``smooth_angle``. Flat edges between triangles are not felt.
+    A sphere touches it at every local minimum of the distance from its centre, on a face, an edge or a corner, if the
+    normals differ by more than ``smooth_angle``. Flat edges between triangles have no effect.
     """
 
     shape: Literal["mesh"] = "mesh"
     file: str | None = None
-    """STL, OBJ, PLY or OFF: a path beside the case."""
+    """STL, OBJ, PLY or OFF file: a path relative to the case."""
     sha256: str | None = None
-    """Of the file, so that a run does not go on with another; found when the case is read."""
+    """SHA-256 of the file, so that a run is not continued with another one; computed when the case is read."""
     file_unit: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)] = 1.0
-    """The length that a 1 in the file is, such as ``"1 mm"`` [length]."""
+    """Length of one unit in the file, such as ``"1 mm"`` [length]."""
     vertices: Annotated[tuple[Three, ...] | None, Dimension("length")] = None
-    """Instead of a file: corners [length], shape (n, 3)."""
+    """Vertices, in place of a file [length], shape (n, 3)."""
     triangles: tuple[tuple[Whole, Whole, Whole], ...] | None = None
-    """Which of them each triangle has, counterclockwise as seen from outside, shape (m, 3)."""
+    """Vertex indices of each triangle, counterclockwise as seen from outside, shape (m, 3)."""
     point: Annotated[Three, Dimension("length")] = STILL
-    """Where the origin of its coordinates is, about which it also turns, world frame at t = 0 [length]."""
+    """Position of the origin of its coordinates, about which it also rotates, world frame at t = 0 [length]."""
     smooth_angle: Annotated[Quantity, Dimension("angle", minimum=0)] = "10 deg"
-    """Two places with normals closer than this are one contact, the deeper of the two: so an edge of a faceted drum
-    counts once, and the corner of a room three times [angle]."""
+    """Two places whose normals differ by less than this are one contact, the deeper of the two: an edge of a faceted
+    drum counts once, and the corner of a room three times [angle]."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -44,7 +44,7 @@ class Mesh(MovingWall):
         if numbers == 1 or (self.file is None) == (numbers == 0):
             raise ValueError("give either a file, or both vertices and triangles")
         if self.file is None and self.sha256 is not None:
-            raise ValueError("sha256 is of a file, and there is none; leave it out")
+            raise ValueError("sha256 belongs to a file, and none is given; leave it out")
         return self
 
     def beside(self, source: str, where: str) -> Self:
@@ -52,7 +52,8 @@ class Mesh(MovingWall):
         return self if self.file is None else marked(self, "file", source, where)
 
     def surface(self, where: str) -> Surface:
-        """The triangles in the wall's own frame; raises ModelError where they are not closed (``meshes.surface``)."""
+        """Return the triangles in the wall's own frame; raises ModelError if they are not closed
+        (``meshes.surface``)."""
         if self.file is None:
             return surface(np.array(self.vertices, dtype=np.float64), np.array(self.triangles), where)
         path = Path(self.file)

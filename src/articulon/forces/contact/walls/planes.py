@@ -1,4 +1,4 @@
-"""Planes, and the faces of the box."""
+"""Planes, and the faces of the box, as walls."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
@@ -25,9 +25,9 @@ class Plane(MovingWall):
 
     shape: Literal["plane"] = "plane"
     point: Annotated[Three, Dimension("length")]
-    """Anywhere on it, world frame at t = 0 [length]."""
+    """A point on the plane, world frame at t = 0 [length]."""
     normal: tuple[Number, Number, Number]
-    """Out of the solid, towards the spheres; of any length."""
+    """Normal out of the solid, towards the spheres; of any length."""
 
     @model_validator(mode="after")
     def _directed(self) -> Self:
@@ -39,12 +39,12 @@ class Plane(MovingWall):
 
 
 class BoxWalls(Wall):
-    """Planes on faces of the box, facing inwards."""
+    """Planes on faces of the box, with normals pointing inwards."""
 
     shape: Literal["box"] = "box"
     faces: Faces = "all"
-    """Which faces: ``x-`` passes through the corner where the box starts; all of the directions that are not periodic
-    by default."""
+    """Faces to use: ``x-`` passes through the corner where the box starts. By default all faces of the non-periodic
+    directions."""
 
     @model_validator(mode="after")
     def _once(self) -> Self:

@@ -1,4 +1,4 @@
-"""The parts of all walls of a model, and what these must agree with: each other, and space that repeats."""
+"""Parts of all walls of a model, checked for consistency with each other and with the periodic box."""
 
 from collections.abc import Sequence
 
@@ -10,19 +10,19 @@ from articulon.model import Model
 from articulon.model.surfaces import Surface
 
 SHAPES = ("plane", "inside", "outside", "mesh")
-"""What a part can be; ``inside`` and ``outside`` are of a cylinder."""
+"""Shapes of a part; ``inside`` and ``outside`` are those of a cylinder."""
 PARALLEL = 1e-9
-"""Sine of the angle within which directions are taken to be the same."""
+"""Sine of the angle within which directions count as equal."""
 
 
 def parts_of(walls: Sequence[Wall], model: Model, where: str) -> list[WallPart]:
-    """The planes, cylinders and meshes of the walls of a model, one by one.
+    """Return the planes, cylinders and meshes of all walls of a model as one list.
 
     Raises
     ------
     ModelError
-        For faces that there are not, meshes that are not closed, walls that no periodic direction repeats, and a
-        sphere that does not fit into a cylinder; ``where`` names the list of walls.
+        For faces that do not exist, meshes that are not closed, walls that are not compatible with a periodic
+        direction, and spheres that do not fit into a cylinder; ``where`` names the list of walls.
     """
     found: list[WallPart] = []
     for k, wall in enumerate(walls):
@@ -41,7 +41,7 @@ def parts_of(walls: Sequence[Wall], model: Model, where: str) -> list[WallPart]:
 
 
 def _refuse_twins(walls: list[WallPart], where: str) -> None:
-    """Raises ModelError for two walls of one shape in one place, which would both push."""
+    """Raises ModelError for two walls of the same shape at the same place, which would both push."""
     for k, wall in enumerate(walls):
         for other in walls[:k]:
             if (wall.shape, wall.radius) != (other.shape, other.radius):
@@ -70,13 +70,13 @@ def _check_fit(wall: WallPart, model: Model, where: str) -> None:
 
 
 def carrier(model: Model, site: int) -> str:
-    """What carries a site, for messages."""
+    """Name of the body that carries a site, for messages."""
     body = int(model.sites.body[site])
     return "the ground" if body < 0 else f"body '{model.names[body]}'"
 
 
 def _check_periodic(wall: WallPart, model: Model, where: str) -> None:
-    """Space repeats: so must a wall, or it must fit into one period."""
+    """Check that each wall is periodic with the box or fits into one period."""
     if model.box is None:
         return
     turning = wall.motion[9:12]
@@ -90,8 +90,8 @@ def _check_periodic(wall: WallPart, model: Model, where: str) -> None:
         if wall.shape == "plane":
             if abs(wall.direction @ along) > PARALLEL or not steady:
                 raise ModelError(
-                    f"{where}: the box is periodic in {name}, and the plane is not, or does not stay, along it; choose "
-                    "a normal across it, or another boundary"
+                    f"{where}: the box is periodic in {name}, but the plane is not parallel to it at all times; choose "
+                    "a normal perpendicular to it, or another boundary"
                 )
         elif wall.shape == "mesh":
             assert wall.surface is not None
@@ -103,7 +103,7 @@ def _check_periodic(wall: WallPart, model: Model, where: str) -> None:
                 )
         elif not steady or (wall.shape == "inside" and not _parallel(wall.direction, along)):
             raise ModelError(
-                f"{where}: the box is periodic in {name}, and the cylinder does not lie, or stay, along it; choose "
+                f"{where}: the box is periodic in {name}, but the cylinder is not parallel to it at all times; choose "
                 "this axis, or another boundary"
             )
         elif not _parallel(wall.direction, along):

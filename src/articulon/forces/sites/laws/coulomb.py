@@ -1,4 +1,4 @@
-"""Charges that act up to a cutoff."""
+"""Coulomb interaction with a cutoff."""
 
 import math
 from dataclasses import replace
@@ -27,7 +27,7 @@ Permittivity = Annotated[
     Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] | Literal["infinite"],
     BeforeValidator(_infinite),
 ]
-"""A relative permittivity; ``"infinite"`` and the number mean a conductor."""
+"""A relative permittivity; ``"infinite"`` or an infinite number means a conductor."""
 
 
 class Coulomb(BetweenGroups):
@@ -38,23 +38,23 @@ class Coulomb(BetweenGroups):
     ``shifted``
         φ = 1/r − 1/r_c.
     ``reaction-field``
-        φ = 1/r + k r² − 1/r_c − k r_c² with k = (ε_s − ε_r)/((2ε_s + ε_r) r_c³): a medium ε_s lies beyond r_c (Tironi
-        et al., J. Chem. Phys. 102, 5451, 1995). As in OpenMM, no charge has an energy of its own.
+        φ = 1/r + k r² − 1/r_c − k r_c² with k = (ε_s − ε_r)/((2ε_s + ε_r) r_c³), for a medium ε_s beyond r_c (Tironi et
+        al., J. Chem. Phys. 102, 5451, 1995). As in OpenMM, charges have no self-energy.
     ``force-shifted``
         φ = v(r) − v(r_c) − (r − r_c) v'(r_c) with v = erfc(αr)/r (Fennell and Gezelter, J. Chem. Phys. 124, 234104,
-        2006, eq. 18): energy and force are continuous. It leaves the charges' own energy out, which is constant.
+        2006, eq. 18): energy and force are continuous. The self-energy, which is constant, is omitted.
     ``wolf``
-        φ = v(r) − v(r_c), and −(v(r_c)/2 + α/√π) for each charge with itself (Wolf et al., J. Chem. Phys. 110, 8254,
-        1999, eq. 5.13). Forces are the gradient of this energy, and jump at r_c by v'(r_c).
+        φ = v(r) − v(r_c), with the self-energy −(v(r_c)/2 + α/√π) of each charge (Wolf et al., J. Chem. Phys. 110,
+        8254, 1999, eq. 5.13). Forces are the gradient of this energy, and are discontinuous at r_c by v'(r_c).
     """
 
     kind: Literal["coulomb"] = "coulomb"
     not_differentiated: ClassVar[tuple[str, ...]] = ("cutoff", "damping", "skin")
     curved: ClassVar[tuple[str, ...]] = ("relative_permittivity", "reaction_permittivity")
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """r_c, at most half of the smallest width of a periodic box; none lets all pairs interact [length]."""
+    """r_c, at most half of the smallest width of a periodic box [length]; without it all pairs interact."""
     truncation: Literal["truncated", "shifted", "reaction-field", "force-shifted", "wolf"] = "truncated"
-    """φ, as above."""
+    """Form of φ, as above."""
     damping: Annotated[Quantity, Dimension("wavenumber", minimum=0)] = 0.0
     """α, for ``force-shifted`` and ``wolf`` [1/length]."""
     relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
@@ -62,22 +62,22 @@ class Coulomb(BetweenGroups):
     reaction_permittivity: Permittivity = "infinite"
     """ε_s, for ``reaction-field``."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+    """Skin of the neighbour list beyond the cutoff [length]; by default chosen by a fixed rule."""
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
         if self.cutoff is None and self.truncation != "truncated":
             raise ValueError(f"the truncation '{self.truncation}' needs a cutoff")
         if self.damping != 0.0 and self.truncation not in _DAMPABLE:
-            raise ValueError(f"damping goes with 'force-shifted' and 'wolf', not with '{self.truncation}'")
+            raise ValueError(f"damping applies to 'force-shifted' and 'wolf', not to '{self.truncation}'")
         if self.reaction_permittivity != "infinite" and self.truncation != "reaction-field":
-            raise ValueError(f"reaction_permittivity goes with 'reaction-field', not with '{self.truncation}'")
+            raise ValueError(f"reaction_permittivity applies to 'reaction-field', not to '{self.truncation}'")
         if self.between is not None and self.truncation == "wolf":
-            raise ValueError("between does not go with 'wolf', whose charges are neutralised by all others around them")
+            raise ValueError("between is not possible with 'wolf', where all charges neutralise each other")
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError where no site is charged, and for a cutoff that does not fit."""
+        """Raises ModelError if no site is charged, and for a cutoff that does not fit the box."""
         check_charges(model, where)
         self.group_pairs(model, where)
         check_cutoff(model, self.cutoff, where)
@@ -85,7 +85,7 @@ class Coulomb(BetweenGroups):
             coefficients(float(self.damping), float(self.cutoff), f"{where}.damping")
 
     def site_terms(self, model: Model) -> list[PairTerm]:
-        """The law as it is summed."""
+        """Return the law as terms of the site forces."""
         kinds = len(model.sites.kinds) ** 2
         rc, alpha = np.inf if self.cutoff is None else float(self.cutoff), float(self.damping)
         factor = 1.0 / float(self.relative_permittivity)
@@ -131,7 +131,7 @@ class Coulomb(BetweenGroups):
         ]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
-        """The law without a cutoff, for pairs that are scaled."""
+        """Return the law without a cutoff, for scaled pairs."""
         terms = bare_coulomb(model, float(self.relative_permittivity))
         return [replace(term, between=self.group_pairs(model, self.kind)) for term in terms]
 
@@ -151,7 +151,7 @@ def bare_coulomb(model: Model, relative_permittivity: float) -> list[PairTerm]:
 
 
 def check_charges(model: Model, where: str) -> None:
-    """Raises ModelError where no site is charged."""
+    """Raises ModelError if no site is charged."""
     if not model.sites.charge.any():
         raise ModelError(f"{where}: no site has a charge; give charges to add_particles or add_site, or leave it out")
 
@@ -162,7 +162,7 @@ def _number(value: float | str | None) -> float | None:
 
 @jit
 def coulomb(r2, rows, k, charges):
-    """U = charges factor [1/r + field r² − shift − slope r]; all kinds have one row, so that nothing is gathered."""
+    """U = charges factor [1/r + field r² − shift − slope r]; all kinds share one row, so that no table is gathered."""
     q, field, slope = charges * rows[0, 1], rows[0, 2], rows[0, 3]
     inverse2 = 1.0 / r2
     inverse = np.sqrt(inverse2)

@@ -1,4 +1,4 @@
-"""Where the law of a pair ends: cutoffs, what they are checked against, and how a law goes to zero there."""
+"""Cutoffs of pair laws: their checks, and how a law ends there."""
 
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -16,35 +16,36 @@ Truncation = Literal["truncated", "shifted", "force-shifted", "switched"]
 
 
 class CutPairs(Declaration):
-    """A law of pairs that ends at a cutoff r_c.
+    """A pair law that ends at a cutoff r_c.
 
-    ``truncated`` leaves it out beyond r_c, where the energy jumps. ``shifted`` takes U(r_c) off, so that only the force
-    jumps. ``force-shifted`` takes U(r_c) + (r − r_c) U'(r_c) off, so that neither does (Allen and Tildesley, Computer
-    Simulation of Liquids, 2nd ed., 5.10). ``switched`` multiplies U by S = 1 − 10x³ + 15x⁴ − 6x⁵ with x = (r − r_s)/
-    (r_c − r_s) from r_s on, so that the second derivative is continuous too (OpenMM User Guide, 19.7.3).
+    ``truncated`` drops the law beyond r_c, where the energy is discontinuous. ``shifted`` subtracts U(r_c), so that
+    only the force is discontinuous. ``force-shifted`` subtracts U(r_c) + (r − r_c) U'(r_c), so that both are continuous
+    (Allen and Tildesley, Computer Simulation of Liquids, 2nd ed., 5.10). ``switched`` multiplies U by S = 1 − 10x³ +
+    15x⁴ − 6x⁵ with x = (r − r_s)/(r_c − r_s) from r_s on, so that the second derivative is continuous too (OpenMM User
+    Guide, 19.7.3).
     """
 
     not_differentiated: ClassVar[tuple[str, ...]] = ("cutoff", "switch_start", "skin")
     """See :class:`~articulon.forces.base.Force`."""
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """r_c, at most half of the smallest width of a periodic box; none lets all pairs interact [length]."""
+    """r_c, at most half of the smallest width of a periodic box [length]; without it all pairs interact."""
     truncation: Truncation = "truncated"
-    """How the law ends there."""
+    """How the law ends at the cutoff."""
     switch_start: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """r_s, for ``switched`` [length]."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+    """Skin of the neighbour list beyond the cutoff [length]; by default chosen by a fixed rule."""
 
     @model_validator(mode="after")
     def _ends(self) -> Self:
         if self.cutoff is None and self.truncation != "truncated":
             raise ValueError(f"the truncation '{self.truncation}' needs a cutoff")
         if (self.switch_start is not None) != (self.truncation == "switched"):
-            raise ValueError("switch_start and the truncation 'switched' need each other")
+            raise ValueError("switch_start and the truncation 'switched' require each other")
         return self
 
     def check_ends(self, model: Model, where: str) -> None:
-        """Raises ModelError for a cutoff that the box has no room for, and a switch that starts beyond it."""
+        """Raises ModelError for a cutoff that does not fit the box, and a switch that starts beyond it."""
         check_cutoff(model, self.cutoff, where)
         self.check_switch(where)
 
@@ -58,12 +59,12 @@ class CutPairs(Declaration):
 
 
 def check_cutoff(model: Model, cutoff: float | str | None, where: str, what: str = "cutoff") -> None:
-    """Raises ModelError where a cutoff is more than half of the smallest periodic width of the box, or missing."""
+    """Raises ModelError if a cutoff is more than half of the smallest periodic width of the box, or missing."""
     half = 0.5 * float(widths(model).min())
     if half == np.inf:
         return
     if cutoff is None:
-        raise ModelError(f"{where}.{what}: a periodic box needs one, of at most {half:g}, half of its smallest width")
+        raise ModelError(f"{where}.{what}: required in a periodic box, at most {half:g}, half of its smallest width")
     if float(cutoff) > half * (1.0 + 1e-12):
         raise ModelError(
             f"{where}, {what}: {float(cutoff):g} is more than {half:g}, half of the smallest width of the periodic "
@@ -72,7 +73,8 @@ def check_cutoff(model: Model, cutoff: float | str | None, where: str, what: str
 
 
 def ends_of(pairs: CutPairs | None) -> tuple[Truncation, float, float | None, float | None]:
-    """Truncation, r_c, r_s and skin of a declaration in the model's units; those of an uncut law for None."""
+    """Return truncation, r_c, r_s and skin of a declaration in the model's units; for None those of a law without a
+    cutoff."""
     if pairs is None:
         return "truncated", np.inf, None, None
     start, skin = (None if value is None else float(value) for value in (pairs.switch_start, pairs.skin))
@@ -87,19 +89,19 @@ def cut_rows(
     energy: float | np.ndarray,
     slope: float | np.ndarray,
 ) -> np.ndarray:
-    """Rows of a law: r_c², its parameters, a shift of the energy, and what the truncation adds.
+    """Return the rows of a law: r_c², its parameters, a shift of the energy, and what the truncation needs.
 
-    That is U'(r_c) for ``force-shifted``, where the shift is U(r_c) − r_c U'(r_c), and r_s and 1/(r_c − r_s) for
+    The latter is U'(r_c) for ``force-shifted``, where the shift is U(r_c) − r_c U'(r_c), and r_s and 1/(r_c − r_s) for
     ``switched``.
 
     Parameters
     ----------
     parameters
-        Of each ordered pair of kinds, shape (kinds², parameters).
+        Parameters of each ordered pair of kinds, shape (kinds², parameters).
     rc
-        The cutoff of all or each, infinity for none [length].
+        Cutoff of all or of each, infinity for none [length].
     energy, slope
-        U(r_c) [energy] and U'(r_c) [energy/length] of all or each.
+        U(r_c) [energy] and U'(r_c) [energy/length] of all or of each.
     """
     rows = len(parameters)
     shift, extra = np.zeros(rows), np.zeros((rows, 0))
@@ -116,7 +118,7 @@ def cut_rows(
 
 @jit
 def force_shifted(U, g, L, r2, slope):
-    """A law less its slope at the cutoff times r; the constant is taken off before."""
+    """Subtract the slope at the cutoff times r from a law, whose constant is subtracted already."""
     inverse = np.sqrt(1.0 / r2)
     f = slope * inverse
     return U - slope * (r2 * inverse), g + f, L - 2.0 * f

@@ -1,4 +1,4 @@
-"""The exponential without a library function, so that the loop over neighbours stays a vector loop."""
+"""The exponential without a library function, so that the loop over neighbours vectorises."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _LN2 = 0.6931471805599453
 
 @intrinsic
 def _float_of_bits(context: Any, bits: Any) -> Any:
-    """The double with these bits."""
+    """Return the double with these bits."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], context.get_value_type(types.float64))
@@ -24,10 +24,11 @@ def _float_of_bits(context: Any, bits: Any) -> Any:
 
 @jit
 def exponential(x):
-    """exp(x) to 1 + |x| rounding errors, those that x itself brings; infinity above 709.4, zero below −708.7.
+    """exp(x) to 1 + |x| rounding errors, the uncertainty that the rounding of x causes; infinity above 709.4, zero
+    below −708.7.
 
-    2ⁿ exp(y) with n the integer nearest to x/ln 2, so that |y| ≤ ln(2)/2, where Taylor's series to y¹³ is exact to
-    rounding.
+    Computed as 2ⁿ exp(y) with n the integer nearest to x/ln 2, so that |y| ≤ ln(2)/2, where Taylor's series to y¹³ is
+    exact up to rounding.
     """
     x = 710.0 if x > 710.0 else x
     x = -709.0 if x < -709.0 else x
@@ -47,5 +48,5 @@ def exponential(x):
     p = p * y + 0.5
     p = p * y + 1.0
     p = p * y + 1.0
-    # The exponent's bits; all ones are infinity, all zeros zero. A NaN stays one in the polynomial.
+    # Bits of the exponent; all ones give infinity, all zeros zero. NaN propagates through the polynomial.
     return p * _float_of_bits((np.int64(n) + 1023) << 52)

@@ -26,20 +26,20 @@ from articulon.model import Model
 class LennardJones(BetweenGroups, CutPairs):
     """U = 4ε[(σ/r)¹² − (σ/r)⁶] between all sites, or those of some pairs of groups.
 
-    Parameters are those of the two kinds, combined by the mixing rule, unless the pair has its own.
+    Parameters of a pair follow from those of the two kinds by the mixing rule, unless the pair has its own.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("parameters",)
     kind: Literal["lennard-jones"] = "lennard-jones"
     curved: ClassVar[tuple[str, ...]] = ("parameters", "pairs")
     parameters: dict[str, LennardJonesKind] = {}
-    """By kind."""
+    """Parameters by kind."""
     pairs: tuple[LennardJonesPair, ...] = ()
-    """Of two kinds; they override the mixing rule."""
+    """Parameters of pairs of kinds; they override the mixing rule."""
     mixing: Mixing = "lorentz-berthelot"
     """ε = √(ε₁ε₂) with σ = (σ₁ + σ₂)/2 or, ``geometric``, σ = √(σ₁σ₂); ``sixth-power`` is Waldman and Hagler's."""
     tail_correction: Flag = False
-    """Whether energy and pressure include what a fluid that is even beyond the cutoff would add."""
+    """Whether energy and pressure include the contribution beyond the cutoff of a uniform fluid."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -49,12 +49,11 @@ class LennardJones(BetweenGroups, CutPairs):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for kinds that are not there or have no parameters, and for a cutoff that does not fit."""
+        """Raises ModelError for kinds that do not exist or have no parameters, and for a cutoff that does not fit the
+        box."""
         self.check_ends(model, where)
         if not (self.powers(model, where) > 0.0).any():
-            raise ModelError(
-                f"{where}: no pair of sites interacts: epsilon is zero for all that meet; leave the force out"
-            )
+            raise ModelError(f"{where}: no pair of sites interacts: epsilon is zero for all; leave the force out")
         if self.tail_correction:
             check_tails(model, where)
 
@@ -64,21 +63,21 @@ class LennardJones(BetweenGroups, CutPairs):
         return lennard_jones_powers(model, where, self.parameters, self.pairs, self.mixing, groups)
 
     def site_terms(self, model: Model) -> list[PairTerm]:
-        """The law as it is summed."""
+        """Return the law as a term of the site forces."""
         powers = self.powers(model, self.kind)
         return [power_term(model, powers, self, self.tail_correction, self.group_pairs(model, self.kind))]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
-        """The law without a cutoff, for pairs that are scaled."""
+        """Return the law without a cutoff, for scaled pairs."""
         return [power_term(model, self.powers(model, self.kind), groups=self.group_pairs(model, self.kind))]
 
 
 def check_tail_fields(tail: bool, cutoff: object, truncation: Truncation) -> None:
-    """Raises ValueError for tails of a law that has none."""
+    """Raises ValueError for a tail correction of a law that has none."""
     if tail and cutoff is None:
         raise ValueError("tail_correction needs a cutoff")
     if tail and truncation not in ("truncated", "switched"):
-        raise ValueError(f"tail_correction goes with 'truncated' and 'switched': a {truncation} law is another fluid")
+        raise ValueError(f"tail_correction applies to 'truncated' and 'switched' laws, not to '{truncation}' ones")
 
 
 def lennard_jones_powers(
@@ -106,8 +105,8 @@ def lennard_jones_powers(
 def power_term(
     model: Model, powers: np.ndarray, ends: CutPairs | None = None, tails: bool = False, groups: Groups = None
 ) -> PairTerm:
-    """The term A/r¹² − B/r⁶, A and B being the columns of ``powers``, between pairs of groups, all by default; uncut
-    where there is nothing that ends it."""
+    """Return the term A/r¹² − B/r⁶, with A and B the columns of ``powers``, between pairs of groups, all by default;
+    without a cutoff if none is given."""
     truncation, rc, start, skin = ends_of(ends)
     A, B = powers.T
     energy = A / rc**12 - B / rc**6
@@ -146,14 +145,14 @@ def lennard_jones(r2, rows, k, charges):
 
 @jit
 def lennard_jones_force_shifted(r2, rows, k, charges):
-    """The same less U'(r_c) r."""
+    """U = A/r¹² − B/r⁶ − shift − U'(r_c) r."""
     U, g, L = lennard_jones(r2, rows, k, charges)
     return force_shifted(U, g, L, r2, rows[k, 4])
 
 
 @jit
 def lennard_jones_switched(r2, rows, k, charges):
-    """The same times a switch."""
+    """U = A/r¹² − B/r⁶, multiplied by a switching function."""
     U, g, L = lennard_jones(r2, rows, k, charges)
     return switched(U, g, L, r2, rows[k, 4], rows[k, 5])
 

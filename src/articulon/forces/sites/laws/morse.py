@@ -21,25 +21,25 @@ class MorseKind(Declaration):
     """Morse parameters of one kind."""
 
     depth: Annotated[Quantity, Dimension("energy", minimum=0)]
-    """D, the depth of the well [energy]."""
+    """Depth D of the well [energy]."""
     width: Annotated[Quantity, Dimension("wavenumber", minimum=0, exclusive=True)]
-    """a, which makes the well narrower as it grows [1/length]."""
+    """a, the inverse width of the well [1/length]."""
     distance: Annotated[Quantity, Dimension("length", minimum=0)]
-    """r₀, where the well is deepest [length]."""
+    """r₀, position of the minimum [length]."""
 
 
 class MorsePair(MorseKind):
-    """Morse parameters of two kinds."""
+    """Morse parameters of a pair of kinds."""
 
     kinds: tuple[str, str]
     """The two kinds."""
 
 
 class Morse(BetweenGroups, CutPairs):
-    """U = D[(1 − e^{−a(r − r₀)})² − 1] between all sites, or those of some pairs of groups (Morse, Phys.
-    Rev. 34, 57, 1929), −D at r₀.
+    """U = D[(1 − e^{−a(r − r₀)})² − 1] between all sites, or those of some pairs of groups (Morse, Phys. Rev. 34, 57,
+    1929); U = −D at r₀.
 
-    Where a pair has no parameters of its own, its D is √(D₁D₂), and a and r₀ are the means of the two kinds'.
+    If a pair has no parameters of its own, D is √(D₁D₂), and a and r₀ are the means of the two kinds.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("parameters",)
@@ -47,9 +47,9 @@ class Morse(BetweenGroups, CutPairs):
     not_differentiated: ClassVar[tuple[str, ...]] = (*CutPairs.not_differentiated, "width", "distance")
     curved: ClassVar[tuple[str, ...]] = ("parameters",)
     parameters: dict[str, MorseKind] = {}
-    """By kind."""
+    """Parameters by kind."""
     pairs: tuple[MorsePair, ...] = ()
-    """Of two kinds."""
+    """Parameters of pairs of kinds."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -58,17 +58,18 @@ class Morse(BetweenGroups, CutPairs):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for kinds that are not there or have no parameters, and for a cutoff that does not fit."""
+        """Raises ModelError for kinds that do not exist or have no parameters, and for a cutoff that does not fit the
+        box."""
         self.check_ends(model, where)
         if not self._wells(model, where)[:, 0].any():
             raise ModelError(f"{where}: no pair of sites interacts: depth is zero for all; leave the force out")
 
     def site_terms(self, model: Model) -> list[PairTerm]:
-        """The law as it is summed."""
+        """Return the law as a term of the site forces."""
         return [self._term(model, self)]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
-        """The law without a cutoff, for pairs that are scaled."""
+        """Return the law without a cutoff, for scaled pairs."""
         return [self._term(model, None)]
 
     def _term(self, model: Model, ends: CutPairs | None) -> PairTerm:
@@ -109,14 +110,14 @@ def morse(r2, rows, k, charges):
 
 @jit
 def morse_force_shifted(r2, rows, k, charges):
-    """The same less U'(r_c) r."""
+    """U = D(E² − 2E) − shift − U'(r_c) r with E = e^{−a(r − r₀)}."""
     U, g, L = morse(r2, rows, k, charges)
     return force_shifted(U, g, L, r2, rows[k, 5])
 
 
 @jit
 def morse_switched(r2, rows, k, charges):
-    """The same times a switch."""
+    """U = D(E² − 2E) with E = e^{−a(r − r₀)}, multiplied by a switching function."""
     U, g, L = morse(r2, rows, k, charges)
     return switched(U, g, L, r2, rows[k, 5], rows[k, 6])
 

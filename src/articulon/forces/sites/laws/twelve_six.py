@@ -20,15 +20,15 @@ from articulon.model import Model
 
 
 class TwelveSix(BetweenGroups, CutPairs):
-    """U = A/r¹² − B/r⁶ + C/r between all sites, or those of some pairs of groups, A, B and C given for each pair of
-    kinds (Guy 2018, 2.18 and 3.8)."""
+    """U = A/r¹² − B/r⁶ + C/r between all sites, or those of some pairs of groups, with A, B and C given for each pair
+    of kinds (Guy 2018, 2.18 and 3.8)."""
 
     positional: ClassVar[tuple[str, ...]] = ("table",)
     kind: Literal["twelve-six"] = "twelve-six"
     table: tuple[PairLaw, ...]
-    """A law for each pair of kinds that meet."""
+    """Law of each pair of kinds that interact."""
     tail_correction: Flag = False
-    """Whether energy and pressure include what a fluid that is even beyond the cutoff would add; C must be zero."""
+    """Whether energy and pressure include the contribution beyond the cutoff of a uniform fluid; C must be zero."""
 
     @model_validator(mode="after")
     def _finite_tails(self) -> Self:
@@ -36,15 +36,15 @@ class TwelveSix(BetweenGroups, CutPairs):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for kinds that are not there or have no law, and for a cutoff that does not fit."""
+        """Raises ModelError for kinds that do not exist or have no law, and for a cutoff that does not fit the box."""
         self.check_ends(model, where)
         laws = self.laws(model, where)
         if not laws.any():
-            raise ModelError(f"{where}.table: no pair of sites interacts: A, B and C are zero for all that meet")
+            raise ModelError(f"{where}.table: no pair of sites interacts: A, B and C are zero for all")
         if self.tail_correction:
             check_tails(model, where)
             if laws[:, 2].any():
-                raise ModelError(f"{where}.tail_correction: the tail of C/r has no end; leave it out, or set C to zero")
+                raise ModelError(f"{where}.tail_correction: the tail of C/r diverges; leave it out, or set C to zero")
 
     def laws(self, model: Model, where: str) -> np.ndarray:
         """A, B and C of every ordered pair of kinds, shape (kinds², 3)."""
@@ -60,7 +60,7 @@ class TwelveSix(BetweenGroups, CutPairs):
         )
 
     def site_terms(self, model: Model) -> list[PairTerm]:
-        """The law as it is summed."""
+        """Return the law as a term of the site forces."""
         laws, groups = self.laws(model, self.kind), self.group_pairs(model, self.kind)
         if not laws[:, 2].any():
             return [power_term(model, laws[:, :2], self, self.tail_correction, groups)]
@@ -74,7 +74,8 @@ class TwelveSix(BetweenGroups, CutPairs):
         return [PairTerm(leaf, name, rows, rc, skin=skin, between=groups, side_by_side=True, columns=columns)]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
-        """The law without a cutoff, for pairs that are scaled: A/r¹² − B/r⁶, and C/r as one of charges."""
+        """Return the law without a cutoff, for scaled pairs: A/r¹² − B/r⁶, and C/r, which scales like a law of
+        charges."""
         laws, groups = self.laws(model, self.kind), self.group_pairs(model, self.kind)
         found = [power_term(model, laws[:, :2], groups=groups)]
         if laws[:, 2].any():
@@ -94,14 +95,14 @@ def twelve_six(r2, rows, k, charges):
 
 @jit
 def twelve_six_force_shifted(r2, rows, k, charges):
-    """The same less U'(r_c) r."""
+    """U = A/r¹² − B/r⁶ + C/r − shift − U'(r_c) r."""
     U, g, L = twelve_six(r2, rows, k, charges)
     return force_shifted(U, g, L, r2, rows[k, 5])
 
 
 @jit
 def twelve_six_switched(r2, rows, k, charges):
-    """The same times a switch."""
+    """U = A/r¹² − B/r⁶ + C/r, multiplied by a switching function."""
     U, g, L = twelve_six(r2, rows, k, charges)
     return switched(U, g, L, r2, rows[k, 5], rows[k, 6])
 

@@ -1,4 +1,4 @@
-"""A law of pairs that the user writes as one jitted function."""
+"""A pair law written by the user as one jitted function."""
 
 import hashlib
 from collections.abc import Callable
@@ -22,22 +22,22 @@ from articulon.model import Model
 
 
 class UserPairParameters(Declaration):
-    """What a user's law reads for two kinds."""
+    """Parameters of a user's law for a pair of kinds."""
 
     kinds: tuple[str, str]
     """The two kinds."""
     parameters: tuple[Number, ...]
-    """In the units of the case."""
+    """Parameters in the units of the case."""
 
 
 class UserPair(BetweenGroups):
-    """U(r) between all sites, or those of some pairs of groups, by the user's ``function(r2,
-    parameters) -> (U, -U'/r, U'' + 2U'/r)``.
+    """U(r) between all sites, or those of some pairs of groups, by the user's ``function(r2, parameters) -> (U, -U'/r,
+    U'' + 2U'/r)``.
 
-    The function is jitted with ``numba.njit`` and compiled anew, with the flags of all kernels, into the loop over
-    neighbours. It runs as fast as our own laws if it has no branches (write ``a if condition else b``) and calls
-    nothing but square roots. The third value is the Laplacian of U, for the configurational temperature; zero will do
-    for runs that do not ask for it. The law is cut off where it is; let the function bring it to zero there.
+    The function is jitted with ``numba.njit`` and compiled again, with the flags of all kernels, into the loop over
+    neighbours. It runs as fast as the built-in laws if it has no branches (write ``a if condition else b``) and calls
+    only square roots. The third value is the Laplacian of U, for the configurational temperature; zero suffices for
+    runs that do not need it. The law is simply truncated at the cutoff; the function should bring it to zero there.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("function",)
@@ -45,19 +45,20 @@ class UserPair(BetweenGroups):
 
     kind: Literal["user-pair"] = "user-pair"
     function: Callable[..., Any] | str
-    """The function, or where it is: ``"module:name"`` or ``"path/to/file.py:name"``."""
+    """The function, or its location: ``"module:name"`` or ``"path/to/file.py:name"``."""
     parameters: tuple[Number, ...] = ()
-    """Handed to the function as an array, for all pairs of kinds that are not in ``pairs``; units of the case."""
+    """Parameters passed to the function as an array, for all pairs of kinds that are not in ``pairs``; units of the
+    case."""
     pairs: tuple[UserPairParameters, ...] = ()
-    """Parameters of two kinds, all of the same number."""
+    """Parameters of pairs of kinds, all of the same number."""
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """At most half of the smallest width of a periodic box; none lets all pairs interact [length]."""
+    """Cutoff, at most half of the smallest width of a periodic box [length]; without it all pairs interact."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+    """Skin of the neighbour list beyond the cutoff [length]; by default chosen by a fixed rule."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for a function that is not jitted or returns something else, for kinds that are not there,
-        and for a cutoff that does not fit."""
+        """Raises ModelError for a function that is not jitted or returns something else, for kinds that do not exist,
+        and for a cutoff that does not fit the box."""
         check_cutoff(model, self.cutoff, where)
         rows = self._rows(model, where)
         if isinstance(self.function, Withheld):
@@ -77,12 +78,12 @@ class UserPair(BetweenGroups):
             )
 
     def site_terms(self, model: Model) -> list[PairTerm]:
-        """The law as it is summed."""
+        """Return the law as a term of the site forces."""
         rc = np.inf if self.cutoff is None else float(self.cutoff)
         return [self._term(model, rc)]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
-        """The law without a cutoff, for pairs that are scaled."""
+        """Return the law without a cutoff, for scaled pairs."""
         return [self._term(model, np.inf)]
 
     def _term(self, model: Model, rc: float) -> PairTerm:
@@ -95,7 +96,7 @@ class UserPair(BetweenGroups):
     def _rows(self, model: Model, where: str) -> np.ndarray:
         sizes = {len(pair.parameters) for pair in self.pairs} | ({len(self.parameters)} if self.parameters else set())
         if len(sizes) > 1:
-            raise ModelError(f"{where}.pairs: all parameters must be equally many, not {sorted(sizes)}")
+            raise ModelError(f"{where}.pairs: all entries must have the same number of parameters, not {sorted(sizes)}")
         everyone = dict.fromkeys(model.sites.kinds) if self.parameters or not self.pairs else {}
         return pair_parameters(
             model,
@@ -122,7 +123,7 @@ class UserPair(BetweenGroups):
 
 @cache
 def _leaf(function: Callable[..., Any]) -> tuple[Any, str]:
-    """A law that calls the user's function, and a name that no other function has."""
+    """Return a law that calls the user's function, and a name that no other function has."""
     inner = jit(function)
 
     @jit

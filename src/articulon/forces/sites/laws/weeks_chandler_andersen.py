@@ -16,7 +16,7 @@ from articulon.model import Model
 
 
 class WeeksChandlerAndersen(BetweenGroups):
-    """U = 4ε[(σ/r)¹² − (σ/r)⁶] + ε up to its minimum at 2^{1/6}σ, zero beyond, between all sites, or those of some
+    """U = 4ε[(σ/r)¹² − (σ/r)⁶] + ε up to its minimum at 2^{1/6}σ, and zero beyond, between all sites, or those of some
     pairs of groups (Weeks, Chandler and Andersen, J. Chem. Phys. 54, 5237, 1971)."""
 
     positional: ClassVar[tuple[str, ...]] = ("parameters",)
@@ -24,13 +24,13 @@ class WeeksChandlerAndersen(BetweenGroups):
     not_differentiated: ClassVar[tuple[str, ...]] = ("skin",)
     curved: ClassVar[tuple[str, ...]] = ("parameters", "pairs")
     parameters: dict[str, LennardJonesKind] = {}
-    """By kind."""
+    """Parameters by kind."""
     pairs: tuple[LennardJonesPair, ...] = ()
-    """Of two kinds; they override the mixing rule."""
+    """Parameters of pairs of kinds; they override the mixing rule."""
     mixing: Mixing = "lorentz-berthelot"
     """ε = √(ε₁ε₂) with σ = (σ₁ + σ₂)/2 or, ``geometric``, σ = √(σ₁σ₂); ``sixth-power`` is Waldman and Hagler's."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
-    """How far beyond the largest range neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+    """Skin of the neighbour list beyond the largest range [length]; by default chosen by a fixed rule."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -39,14 +39,14 @@ class WeeksChandlerAndersen(BetweenGroups):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for kinds that are not there or have no parameters, and for a range beyond half the box."""
+        """Raises ModelError for kinds that do not exist or have no parameters, and for a range beyond half the box."""
         rows = self._rows(model, where)
         if not rows[:, 1].any():
             raise ModelError(f"{where}: no pair of sites interacts: epsilon is zero for all; leave the force out")
         check_cutoff(model, float(np.sqrt(rows[:, 0].max())), where, "the range 2^(1/6) sigma")
 
     def site_terms(self, model: Model) -> list[PairTerm]:
-        """The law as it is summed."""
+        """Return the law as a term of the site forces."""
         rows = self._rows(model, self.kind)
         skin = None if self.skin is None else float(self.skin)
         longest, groups = float(np.sqrt(rows[:, 0].max())), self.group_pairs(model, self.kind)
@@ -64,7 +64,7 @@ class WeeksChandlerAndersen(BetweenGroups):
         ]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
-        """The same, for pairs that are scaled: its end belongs to it."""
+        """Return the law for scaled pairs, with its cutoff, which is part of the law."""
         return self.site_terms(model)
 
     def _rows(self, model: Model, where: str) -> np.ndarray:

@@ -1,0 +1,107 @@
+"""Forces that read speeds, in friction-implicit steps.
+
+In a kick, u⁺ = u + h/2 M⁻¹ (Γ(q, ū) − C(ū)), forces of positions stand still, and forces of speeds are those at the
+middle speeds ū, as velocity products are. So a kick is of second order, and what it does follows from the state at its
+start: not from the speeds at which forces were last found, which a run that goes on from a checkpoint does not know.
+
+Once in a step the forces of positions are kept by channel; then forces of speeds are added to copies of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.forces.base import At, Term
+from articulon.forces.evaluation_tables import ModelTables
+from articulon.passes import Bound, pass_of
+
+
+class ForcesOfSpeeds(NamedTuple):
+    """The forces of a model that read speeds."""
+
+    kinds: tuple[Term, ...]
+    """Their kinds and tables, but for what is taken implicitly."""
+    where: At
+    """Where they are written."""
+    wrench_channels: np.ndarray
+    """Channels that they act in by wrenches."""
+    joint_channels: np.ndarray
+    """Those by forces on joints."""
+    wrench: np.ndarray
+    """Wrenches of the other forces in these channels, shape (channels, links, 6)."""
+    joint: np.ndarray
+    """Their forces on joints, shape (channels, nu)."""
+
+    def begin(self) -> list[Bound]:
+        """Keeps the forces that have been filled, and adds these at the speeds of ``where``."""
+        if not self.kinds:
+            return []
+        channels = self.where.channels
+        kept = [
+            keep_channels.bind(self.wrench_channels, channels.wrench, self.wrench),
+            keep_joints.bind(self.joint_channels, channels.joint, self.joint),
+        ]
+        return [*kept, *self._filling(self.where.u)]
+
+    def at(self, speeds: np.ndarray) -> list[Bound]:
+        """Adds these at speeds (nu,), at which the links have been moved, to the forces that have been kept."""
+        channels = self.where.channels
+        return [
+            restore_channels.bind(self.wrench_channels, self.wrench, channels.wrench),
+            restore_joints.bind(self.joint_channels, self.joint, channels.joint),
+            *self._filling(speeds),
+        ]
+
+    def _filling(self, speeds: np.ndarray) -> list[Bound]:
+        at = self.where._replace(u=speeds)
+        return [bound for kind, table in self.kinds for bound in kind.fill_without_resistance(table, at)]
+
+
+def forces_of_speeds(e: ModelTables, at: At) -> ForcesOfSpeeds:
+    """Those of a model."""
+    kinds = tuple(term for term in e.system.forces.terms if term.kind.reads_speeds(term.table))
+    wrench, joint = set[int](), set[int]()
+    for kind, table in kinds:
+        by_wrenches, by_joints = kind.channels(table)
+        wrench |= set(by_wrenches)
+        joint |= set(by_joints)
+    links, nu = e.system.forest.mass.size, e.model.nu
+    return ForcesOfSpeeds(
+        kinds,
+        at,
+        np.array(sorted(wrench), dtype=np.int64),
+        np.array(sorted(joint), dtype=np.int64),
+        e.zeros((len(wrench), links, 6)),
+        e.zeros((len(joint), nu)),
+    )
+
+
+@pass_of
+def keep_channels(channels, wrench, kept):
+    """Copies the wrenches (8, links, 6) of some channels."""
+    for n in range(channels.size):
+        copy_into(kept[n].reshape(-1), wrench[channels[n]].reshape(-1))
+
+
+@pass_of
+def restore_channels(channels, kept, wrench):
+    """Copies them back."""
+    for n in range(channels.size):
+        copy_into(wrench[channels[n]].reshape(-1), kept[n].reshape(-1))
+
+
+@pass_of
+def keep_joints(channels, joint, kept):
+    """Copies the forces of joints (8, nu) of some channels."""
+    for n in range(channels.size):
+        copy_into(kept[n], joint[channels[n]])
+
+
+@pass_of
+def restore_joints(channels, kept, joint):
+    """Copies them back."""
+    for n in range(channels.size):
+        copy_into(joint[channels[n]], kept[n])

@@ -1,0 +1,170 @@
+"""Drives that resist speeds, in friction-implicit steps.
+
+The torque of a drive with damping or a largest speed, τ(q, t, u) of ``forces/joint_drive.py``, does not grow with the
+speed u of its joint. It is taken as a whole with drag, at the coordinates and the time of the middle of the step and at
+the middle speeds ū = u + h/2 u', so that no step is too long for the damping; the spring of the drive bounds a step as
+in velocity Verlet. With f what acts besides, u' is the one minimum of the convex
+
+    ½ u'·A u' − f·u' + 2/h Φ(ū),   ∂Φ/∂ū = S ū − τ,   A = M + h/2 D,
+
+S that of the friction of joints. It is found by Newton's steps: each takes τ as linear, τ(ū₀) − s (ū − ū₀) with
+s = −τ' ≥ 0, a diagonal of joint space like damping. A step that goes too far ends where the sum above is least along
+its way. That costs no recursion: A u' − f is the resistance by which u' has been found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.forces.base import Term
+from articulon.forces.joint_drive import Drives, bounded, lag, resisting_drives
+from articulon.integrate.friction_implicit_scratch import Scratch
+from articulon.kernels import jit
+from articulon.model import Forest
+from articulon.model.state import DAMPING, EXTERNAL
+
+SETTLED = 1e-12
+"""Part of the numbers that a resistance is the sum of by which it may differ from that by which u' has been found."""
+HALVINGS = 60
+"""Trials along a step that goes too far."""
+
+
+class Driving(NamedTuple):
+    """Drives that resist, and scratch of a step; deleting it changes nothing."""
+
+    table: Drives
+    forest: Forest
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    clock: np.ndarray
+    """Time at the start of the step, and its length [time], shape (2,)."""
+    factor: np.ndarray
+    """Factors of the channels, shape (8,)."""
+    driven: np.ndarray
+    """1 where a speed has a drive, else 0, shape (nu,)."""
+    before: np.ndarray
+    """u' that the latest step of Newton's has set out from, shape (nu,)."""
+    found: np.ndarray
+    """u' that it has come to, shape (nu,)."""
+    resisted: np.ndarray
+    """A u' − f of u', shape (nu,)."""
+    there: np.ndarray
+    """S ū and τ at u', shape (nu,)."""
+    size: np.ndarray
+    """Sizes of the numbers that they are the sum of, shape (nu,)."""
+    speed: np.ndarray
+    """ū, shape (nu,)."""
+    steps: np.ndarray
+    """A u' − f where the latest step has set out, and where it has come to, shape (2, nu)."""
+
+
+def driving_of(terms: Iterable[Term], forest: Forest, arrays: Scratch) -> Driving | None:
+    """The drives of a model that resist speeds; None where there are none."""
+    table = resisting_drives(terms)
+    if table is None:
+        return None
+    nu = arrays.u.size
+    driven = np.zeros(nu)
+    driven[forest.u_start[table.link] + table.component] = 1.0
+    before, found, resisted, there, size, speed = np.zeros((6, nu))
+    scratch = before, found, resisted, there, size, speed, np.zeros((2, nu))
+    return Driving(table, forest, arrays.q, arrays.clock, arrays.factor, driven, *scratch)
+
+
+@jit
+def torque_of(driving, s):
+    """The torque of a drive at ū in the middle of a step, its derivative by the speed of its joint, and the size of the
+    numbers that it is the sum of."""
+    table = driving.table
+    j = driving.forest.u_start[table.link[s]] + table.component[s]
+    time, v = driving.clock[0] + 0.5 * driving.clock[1], driving.speed[j]
+    behind, slower = lag(driving.forest, table, s, time, driving.q, driving.speed)
+    spring, damper = table.stiffness[s] * behind, table.damping[s] * slower
+    torque, free, direct, _, _, _ = bounded(table, s, spring + damper, v)
+    return j, torque, direct - free * table.damping[s], abs(spring) + abs(damper) + table.damping[s] * abs(v)
+
+
+@jit
+def find_resistance(driving, coefficient, half, u, rates):
+    """S ū and τ at the speeds ū = u + half u', for accelerations u', ``rates`` (nu,), into ``there``."""
+    for k in range(u.size):
+        driving.speed[k] = u[k] + half * rates[k]
+        driving.there[k] = -driving.factor[DAMPING] * coefficient[k] * driving.speed[k]
+        driving.size[k] = abs(driving.there[k])
+    for s in range(driving.table.link.size):
+        j, torque, _, size = torque_of(driving, s)
+        driving.there[j] += driving.factor[EXTERNAL] * torque
+        driving.size[j] += driving.factor[EXTERNAL] * size
+
+
+@jit
+def add_drives(driving, half, u, udot, tau, diagonal):
+    """Adds the drives, as linear about the speeds u + half u', to the forces and the diagonal of a solution."""
+    if driving is None:
+        return
+    for k in range(u.size):
+        driving.before[k] = udot[k]
+        driving.speed[k] = u[k] + half * udot[k]
+    for s in range(driving.table.link.size):
+        j, torque, slope, _ = torque_of(driving, s)
+        diagonal[j] -= half * driving.factor[EXTERNAL] * slope
+        tau[j] += driving.factor[EXTERNAL] * (torque - slope * (driving.speed[j] - u[j]))
+
+
+@jit
+def note_resistance(driving, other, tau, diagonal, armature, udot):
+    """A u' − f of a solution, into ``resisted``."""
+    if driving is None:
+        return
+    for k in range(udot.size):
+        driving.resisted[k] = tau[k] - other[k] - (diagonal[k] - armature[k]) * udot[k]
+
+
+@jit
+def begin_search(driving, udot):
+    """Begins a search along the latest step of Newton's, before A u' − f of its end is noted."""
+    if driving is None:
+        return
+    copy_into(driving.steps[0], driving.resisted)
+    copy_into(driving.found, udot)
+
+
+@jit
+def go_along(driving, part, udot):
+    """u' at a part of the step, and A u' − f there."""
+    if driving is None:
+        return
+    for k in range(udot.size):
+        udot[k] = driving.before[k] + part * (driving.found[k] - driving.before[k])
+        driving.resisted[k] = (1.0 - part) * driving.steps[0, k] + part * driving.steps[1, k]
+
+
+@jit
+def rises(driving, coefficient, half, u, udot):
+    """Whether the sum that is to be least rises along the step, at u'."""
+    if driving is None:
+        return False
+    find_resistance(driving, coefficient, half, u, udot)
+    total, size = 0.0, 0.0
+    for k in range(u.size):
+        way = driving.found[k] - driving.before[k]
+        total += way * (driving.resisted[k] - driving.there[k])
+        size += abs(way) * driving.size[k]
+    return total > SETTLED * size
+
+
+@jit
+def differs(driving, coefficient, half, u, udot):
+    """Whether the resistance differs from that by which u' has been found."""
+    if driving is None:
+        return False
+    find_resistance(driving, coefficient, half, u, udot)
+    found = False
+    for k in range(u.size):
+        # Not a number differs from all.
+        found = found or not abs(driving.resisted[k] - driving.there[k]) <= SETTLED * driving.size[k]
+    return found

@@ -1,0 +1,102 @@
+"""Armatures of joints in friction-implicit steps: what they add beside the diagonal a of the mass matrix.
+
+A steady drift keeps the angular velocities of links on joints that leave all rotations free, so that the speeds of such
+a joint on a parent that turns change in the drift at the rate −d,
+
+    d = R_iᵀ (g_p + ω_p × ω_i),
+
+with g the angular accelerations of links while they drift (``keep_spins``). A kick brings the rest of
+(M + diag(a)) u' = f: ``keep_spins`` takes off what the links have in the drift, and a d is what the rotors have.
+
+Speeds of N(0, kT (M + diag(a))⁻¹) follow from those of the links alone, w from N(0, kT M⁻¹), and as many other normal
+numbers n: (M + diag(a))⁻¹ (M w + √(kT a) n) = w + (M + diag(a))⁻¹ (√(kT a) n − a w), by one recursion.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from articulon.algebra.vectors import add, apply_t, cross, load, load_from, load_matrix
+from articulon.dynamics import joints
+from articulon.dynamics.armatures import open_solution
+from articulon.forces.evaluation_tables import ModelTables
+from articulon.integrate.friction_implicit_scratch import Scratch
+from articulon.model import Forest, Model, Workspace
+from articulon.model.joints import FREE, SPHERICAL
+from articulon.model.state import THERMOSTAT
+from articulon.passes import Bound, pass_of
+from articulon.rng import normal_pair
+from articulon.thermostats.base import SEED, STREAM
+
+
+def keeps_spins(forest: Forest) -> bool:
+    """Whether a joint that leaves all rotations free is carried by another."""
+    return bool((np.isin(forest.kind, (SPHERICAL, FREE)) & (forest.parent >= 0)).any())
+
+
+def adding_energy(model: Model, u: np.ndarray, arrays: Scratch) -> list[Bound]:
+    """The pass that adds ½ Σ a u² to the kinetic energy of a step; none without armatures."""
+    if model.armature is None:
+        return []
+    return [add_rotor_energy.bind(model.armature.copy(), u, arrays.kinetic)]
+
+
+def drawing_rotors(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bound]:
+    """The passes that make Langevin's noise of the links that of the mass matrix with armatures."""
+    model, nu = e.model, e.model.nu
+    if model.armature is None:
+        return []
+    tau, change, speeds = np.zeros(nu), np.zeros(nu), arrays.draw.speeds
+    loads = tau, np.zeros((e.system.forest.mass.size, 6)), np.zeros(3), np.ones(1)
+    return [
+        push_rotors.bind(e.system.bath, arrays.number, model.armature.copy(), speeds, tau),
+        open_solution(model, e.system.forest, loads, still, change),
+        add_speeds.bind(change, speeds),
+    ]
+
+
+@pass_of
+def keep_rotors(forest, ws, turning, armature, tau, pushed):
+    """Forces of joints (nu,) with a d of those whose links keep their spins, of links that have been moved and gone
+    through by ``keep_spins``."""
+    for k in range(pushed.shape[0]):
+        pushed[k] = tau[k]
+    for i in range(forest.kind.size):
+        kind, p = forest.kind[i], forest.parent[i]
+        if p >= 0 and (kind == SPHERICAL or kind == FREE):
+            g = add(load(turning, p), cross(load_from(ws.twist, p, 3), load_from(ws.twist, i, 3)))
+            d, first = apply_t(load_matrix(ws.rotation, i), g), forest.u_start[i] + joints.degrees_of_freedom(kind) - 3
+            for k in range(3):
+                pushed[first + k] += armature[first + k] * d[k]
+
+
+@pass_of
+def add_rotor_energy(armature, u, kinetic):
+    """Adds ½ Σ a u² to a kinetic energy (1,)."""
+    for k in range(armature.size):
+        kinetic[0] += 0.5 * armature[k] * u[k] * u[k]
+
+
+@pass_of
+def book_rotors(armature, u, work, sign):
+    """Adds ½ Σ a u², times a sign, to the work of a thermostat."""
+    for k in range(armature.size):
+        work[THERMOSTAT] += 0.5 * sign * armature[k] * u[k] * u[k]
+
+
+@pass_of
+def push_rotors(bath, count, armature, speeds, tau):
+    """√a n − a w (nu,) of the speeds w of links, by the numbers nu to 2 nu − 1 of the step ``count``."""
+    nu = speeds.size
+    for k in range(nu):
+        n, _ = normal_pair(bath.choice[SEED], bath.choice[STREAM], count[0], nu + k)
+        tau[k] = math.sqrt(armature[k]) * n - armature[k] * speeds[k]
+
+
+@pass_of
+def add_speeds(change, speeds):
+    """Adds changes (nu,) to speeds."""
+    for k in range(speeds.size):
+        speeds[k] += change[k]

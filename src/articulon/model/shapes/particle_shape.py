@@ -1,0 +1,176 @@
+"""The shape of a type of particles in a GSD file, as HOOMD-blue writes it and OVITO shows it.
+
+The forms are those of the GSD schema's ``particles/type_shapes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from articulon.declaration import Dimension, Quantity, nearest
+from articulon.errors import ModelError
+from articulon.inputs import clipped
+from articulon.model.shapes.file_shape import FileShape
+from articulon.model.surfaces import surface, volume_integrals
+
+KEPT = 128
+"""So many forms are kept in memory once they have been read."""
+
+
+class Form(NamedTuple):
+    """What a type of particles looks like, in the units of its file: ellipsoids, or a surface."""
+
+    centres: np.ndarray
+    """Of the ellipsoids, shape (n, 3)."""
+    radii: np.ndarray
+    """Along the axes of the particle, shape (n, 3)."""
+    vertices: np.ndarray
+    """Corners of the surface, shape (m, 3)."""
+    triangles: np.ndarray
+    """Which of them each triangle has, counter-clockwise as seen from outside, shape (k, 3)."""
+
+
+class Particle(FileShape):
+    """A type of particles in a GSD file: a sphere, an ellipsoid, a union of spheres, a convex polyhedron or a mesh.
+    Of a type without a shape it is a ball of the diameter that its particles have."""
+
+    positional: ClassVar[tuple[str, ...]] = ("file",)
+    noun: ClassVar[str] = "GSD file"
+    kind: Literal["particle"] = "particle"
+    file: str
+    """A path from the folder of the case file or, in Python, from that of the process."""
+    type: str | None = None
+    """The type, by its name; by default the only one that the file has."""
+    scale: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)] = 1.0
+    """What a unit of the file is [length]."""
+    sha256: str | None = None
+    """Of the file, written by the program to tell when it has changed."""
+
+    def form(self, where: str = "") -> Form:
+        """The ellipsoids or the surface of it in the shape's frame [length]; raises ModelError, naming the file after
+        ``where``, where it cannot be read, has no such type, or gives it a shape that is not drawn here."""
+        found = _form(self.file, self.age, self.type, where or f"particle {clipped(self.file)}")
+        unit = self._number("scale", self.scale)
+        return Form(unit * found.centres, unit * found.radii, unit * found.vertices, found.triangles)
+
+    def triangles(self, where: str = "") -> tuple[np.ndarray, np.ndarray]:
+        """Corners of the surface in the shape's frame [length], shape (n, 3), and which of them each triangle has,
+        shape (m, 3); none of what consists of ellipsoids. Raises ModelError as :meth:`form`."""
+        form = self.form(where)
+        return form.vertices, form.triangles
+
+    def _measures(self) -> tuple[float, np.ndarray, np.ndarray]:
+        where = f"particle {clipped(self.file)}"
+        form = self.form(where)
+        if len(form.triangles):
+            closed = surface(form.vertices, form.triangles, where)
+            return volume_integrals(closed.vertices, closed.triangles)
+        # Where spheres overlap, both count, as shapes of a body do.
+        volumes = 4.0 / 3.0 * np.pi * form.radii.prod(axis=1)
+        volume = float(volumes.sum())
+        centre = volumes @ form.centres / volume
+        inertia = np.zeros((3, 3))
+        for part, place, radii in zip(volumes, form.centres - centre, form.radii, strict=True):
+            squares = radii**2
+            inertia += part / 5.0 * np.diag(squares.sum() - squares)
+            inertia += part * (place @ place * np.eye(3) - np.outer(place, place))
+        return volume, centre, inertia
+
+
+@lru_cache(KEPT)
+def _form(file: str, age: int, word: str | None, where: str) -> Form:
+    try:
+        import gsd.hoomd
+    except ImportError:
+        raise ModelError(f"{where}: GSD files are read by gsd: pip install 'articulon[grains]'") from None
+    if not Path(file).is_file():
+        raise ModelError(f"{where}: there is no file {clipped(file)}")
+    try:
+        with gsd.hoomd.open(file, "r") as frames:
+            particles = frames[0].particles
+            types, shapes = list(particles.types), list(particles.type_shapes or ())
+            kinds, diameters = np.array(particles.typeid), np.array(particles.diameter, dtype=float)
+    except (OSError, RuntimeError, ValueError, IndexError, KeyError) as error:
+        raise ModelError(f"{where}: {clipped(file)} cannot be read as a GSD file: {clipped(error)}") from None
+    if word is None and len(types) > 1:
+        raise ModelError(f"{where}: type: the file has several, {', '.join(types)}; choose one")
+    if word is not None and word not in types:
+        raise ModelError(f"{where}: type: {clipped(file)} has no particles '{clipped(word)}'{nearest(word, types)}")
+    number = 0 if word is None else types.index(word)
+    shape = shapes[number] if number < len(shapes) else {}
+    if isinstance(shape, Mapping) and shape.get("type"):
+        return _form_of(shape, f"{where}: type '{types[number]}'")
+    found = np.unique(diameters[kinds == number])
+    if found.size != 1:
+        raise ModelError(
+            f"{where}: type '{types[number]}' has no shape, and {found.size or 'no'} diameters; write its type_shapes "
+            "into the file, or give the body a sphere"
+        )
+    return _form_of({"type": "Sphere", "diameter": float(found[0])}, f"{where}: type '{types[number]}'")
+
+
+def _form_of(shape: Mapping[str, Any], where: str) -> Form:
+    """The form of a shape as the GSD schema has it."""
+    kind = str(shape["type"])
+    none, no_triangles = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+
+    def numbers(key: str, size: tuple[int, ...], default: Any = None) -> np.ndarray:
+        try:
+            found = np.array(shape.get(key, default), dtype=float)
+        except (TypeError, ValueError):
+            found = np.zeros(0)
+        fits = found.ndim == len(size) and all(b in (-1, a) for a, b in zip(found.shape, size, strict=True))
+        if not fits or not found.size or not np.isfinite(found).all():
+            raise ModelError(f"{where}: {kind}: '{key}' is missing or holds other numbers than it should")
+        return found
+
+    def positive(values: np.ndarray) -> np.ndarray:
+        if not (values > 0.0).all():
+            raise ModelError(f"{where}: {kind}: its sizes must be positive, got {clipped(values.tolist())}")
+        return values
+
+    if kind == "Sphere":
+        radii = np.full((1, 3), 0.5 * positive(numbers("diameter", ())))
+        return Form(np.zeros((1, 3)), radii, none, no_triangles)
+    if kind == "Ellipsoid":
+        radii = positive(np.array([[float(numbers(key, ())) for key in "abc"]]))
+        return Form(np.zeros((1, 3)), radii, none, no_triangles)
+    if kind == "SphereUnion":
+        centres, diameters = numbers("centers", (-1, 3)), positive(numbers("diameters", (-1,)))
+        if len(centres) != len(diameters):
+            raise ModelError(f"{where}: {kind}: has {len(centres)} centers and {len(diameters)} diameters")
+        return Form(centres, np.repeat(0.5 * diameters[:, None], 3, axis=1), none, no_triangles)
+    if kind == "Mesh":
+        vertices, corners = numbers("vertices", (-1, 3)), numbers("indices", (-1, 3))
+        triangles = corners.astype(np.int64)
+        if (triangles != corners).any() or triangles.min() < 0 or triangles.max() >= len(vertices):
+            raise ModelError(f"{where}: {kind}: 'indices' names corners that there are not")
+        return Form(np.zeros((0, 3)), none, vertices, triangles)
+    if kind == "ConvexPolyhedron":
+        if float(numbers("rounding_radius", (), 0.0)) > 0.0:
+            raise ModelError(f"{where}: {kind}: with a rounding_radius it is not drawn; give the body another shape")
+        return Form(np.zeros((0, 3)), none, *_hull(numbers("vertices", (-1, 3)), where))
+    raise ModelError(
+        f"{where}: a {clipped(kind)} is not drawn; there are Sphere, Ellipsoid, SphereUnion, ConvexPolyhedron and Mesh"
+    )
+
+
+def _hull(points: np.ndarray, where: str) -> tuple[np.ndarray, np.ndarray]:
+    """Corners and triangles of the convex hull of points (n, 3), counter-clockwise as seen from outside."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError) as error:
+        raise ModelError(f"{where}: ConvexPolyhedron: its vertices lie in a plane, or are too few") from error
+    triangles = hull.simplices.astype(np.int64)
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
+    triangles[inwards] = triangles[inwards][:, ::-1]
+    used, corner = np.unique(triangles, return_inverse=True)
+    return points[used], corner.reshape(-1, 3)
