@@ -218,3 +218,17 @@ def test_other_rules_are_refused_by_name(rule: str, of: str) -> None:
     model = overconstrained("four-bar")
     with pytest.raises(ar.ModelError, match=f"runs of models with {of}.*'{rule}'.*'rk4'"):
         ar.sensitivity(model, "kinetic_energy", "u", duration=DURATION, rule=rule, step=0.01)
+
+
+@pytest.mark.parametrize("objective", ["kinetic_energy", "potential_energy", "crank-1.angle"])
+def test_keys_of_a_case_that_builds_loops_are_differences_of_cases_that_are_built_anew(objective: str) -> None:
+    """By a length that all bars and the places of the loops on them share, with the state that the builder closes."""
+    keys = {"run.duration": 0.1, "run.frames": 1}
+    names = [f"model.{name}" for name in ("length", "mass", "speed")]
+    found = ar.sensitivity(ar.load_case("n-four-bar", keys), objective, names)
+    for name in names:
+
+        def value(h: float, name: str = name) -> float:
+            return ar.sensitivity(ar.load_case("n-four-bar", keys | {name: 1.0 + h}), objective, "u").value
+
+        assert agree(found.gradient[name], difference(value)), name
