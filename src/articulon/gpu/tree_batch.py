@@ -200,7 +200,7 @@ def forward_dynamics(
     wrenches
         Force, then moment about the body's origin, world frame, (bodies, 6) or (N, bodies, 6); None is zero.
     gravity
-        Acceleration of free fall, world frame [length/time²], (3,) or (N, 3); None is zero.
+        Gravitational acceleration, world frame [length/time²], (3,) or (N, 3); None is zero.
     device
         ``"cuda"``, ``"cuda:1"``, or ``"warp-cpu"`` for Warp's own CPU device.
     precision
