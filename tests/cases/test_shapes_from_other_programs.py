@@ -130,11 +130,11 @@ def test_atoms_are_balls_of_their_elements(peptide: Path) -> None:
     [
         (None, "type: the file has several, ball, egg, dimer"),
         ("bal", "has no particles 'bal'; did you mean 'ball'"),
-        ("rounded", "with a rounding_radius it is not drawn"),
+        ("rounded", "a rounding_radius is not supported"),
         ("flat", "its vertices lie in a plane"),
-        ("square", "a Polygon is not drawn"),
-        ("torn", "'indices' names corners that there are not"),
-        ("wrong", "'diameter' is missing or holds other numbers"),
+        ("square", "Polygon is not supported"),
+        ("torn", "'indices' names vertices that do not exist"),
+        ("wrong", "'diameter' is missing or has invalid numbers"),
         ("none", "its sizes must be positive"),
     ],
 )
@@ -153,7 +153,7 @@ def test_files_that_are_none_are_refused(tmp_path: Path, peptide: Path) -> None:
     with pytest.raises(ModelError, match=r"body 'thing', shape: atoms .*empty.pdb.*holds no atoms"):
         drawn(ar.shapes.Atoms(str(tmp_path / "empty.pdb")))
     b = ar.ModelBuilder(units="Da-nm-ps")
-    with pytest.raises(ModelError, match="balls of atoms overlap"):
+    with pytest.raises(ModelError, match="spheres of atoms overlap"):
         b.add_body("thing", density=1.0, joint=ar.Free(), shape=ar.shapes.Atoms(str(peptide)))
     with pytest.raises(ArticulonError, match="scale"):
         drawn(ar.shapes.Atoms(str(peptide)), units="lj")

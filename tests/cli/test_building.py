@@ -601,6 +601,16 @@ def test_a_double_pendulum_is_built_and_run_in_a_browser(tmp_path: Path) -> None
         page.get_by_role("tab", name="Settings").click()
         field(page, "duration [s]").fill("1 s")
         page.get_by_text("undo: change run.duration").wait_for()
+        # The text beside the forms is the same case, and takes what is typed there.
+        area = page.locator("textarea").first
+        assert area.input_value() == editor.document.toml
+        area.fill("[[broken\n" + area.input_value())
+        page.get_by_text("line 1 · not valid TOML").first.wait_for()
+        area.fill(area.input_value().replace("[[broken", "# By hand."))
+        page.get_by_text("changes that are not applied").first.wait_for()
+        press(page, "apply")
+        page.get_by_text("undo: edit the text").wait_for()
+        assert editor.document.toml.startswith("# By hand.\n")
         page.get_by_role("tab", name="File").click()
         field(page, "file").fill("pendulum")
         press(page, "Save")

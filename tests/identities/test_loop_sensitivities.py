@@ -65,9 +65,11 @@ def agree(found: Any, expected: Any, bound: float = BOUND) -> bool:
     return bool(np.abs(np.subtract(found, expected)).max() <= bound * (1.0 + np.abs(expected).max()))
 
 
-@pytest.mark.parametrize("seed", [0, 2])
-def test_the_adjoint_of_a_run_with_loops_is_its_difference(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "rotors"), [(0, False), (2, False), (0, True)])
+def test_the_adjoint_of_a_run_with_loops_is_its_difference(seed: int, rotors: bool) -> None:
     model = looped_model(seed, seed > 0)
+    if rotors:
+        model = replace(model, armature=np.random.default_rng(seed).uniform(0.1, 1.0, model.nu))
     weights, objective = weighed(model, seed)
     names = ["q", "u", "forces.gravity.acceleration", "bodies.body-4.position", "bodies.body-3.mass"]
     names += ["bodies.body-5.rotation", "bodies.body-3.com"]

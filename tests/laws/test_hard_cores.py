@@ -229,7 +229,7 @@ def test_what_resists_by_rows_of_its_own_is_refused_where_contacts_rest() -> Non
 
 
 def test_stops_have_no_friction() -> None:
-    with pytest.raises(ar.ModelError, match=r"friction: a stop meets the one coordinate of a hinge or a slide"):
+    with pytest.raises(ar.ModelError, match=r"friction: a stop acts on the only coordinate of a revolute"):
         ar.forces.JointLimits(lower={"arm": 0.0}, friction=0.3)
 
 

@@ -228,8 +228,8 @@ class Force(Declaration):
 
     @classmethod
     def reads_speeds(cls, table: Any) -> bool:
-        """Whether what ``fill_without_resistance`` adds depends on speeds. Unless a kind says that it does not,
-        ``friction-implicit`` finds it anew at the speeds of every part of a kick."""
+        """Whether the forces of ``fill_without_resistance`` depend on speeds. Unless a kind returns False,
+        ``friction-implicit`` evaluates them again at the speeds of every part of a kick."""
         return True
 
     @classmethod

@@ -98,7 +98,8 @@ def fill_thermostat(forest, bath, time, ws, variables, wrench):
 
 @pass_of
 def fill_thermostat_with_rotors(forest, bath, time, ws, armature, u, variables, wrench, joint):
-    """As :func:`fill_thermostat`, with armatures of joints (nu,)."""
+    """Add the forces of a thermostat that is an equation of motion, also on the armatures of joints (nu,), and compute
+    the rates of its variables (2, variables)."""
     energy = 0.0
     for k in range(armature.size):
         energy += 0.5 * armature[k] * u[k] * u[k]

@@ -69,9 +69,9 @@ class JointDrive(Force):
     with ``stiffness`` k, ``damping`` d, ``max_torque`` τ_max, ``max_speed`` u_max and ``speed_band`` w. The driving
     torque falls from τ_max at the speed u_max − w to zero at u_max; the braking torque is up to τ_max at any speed. w =
     u_max is the straight line of a direct-current motor, from stall torque to no-load speed. With positions alone u_d
-    is their rate. Steps must resolve I/d and I w/τ_max, with I the driven inertia. ``JointDrive("arm", positions="30
-    deg", stiffness=..., damping=...)`` holds a position, ``JointDrive("wheel", speeds="5 rad/s", damping=...)`` a
-    speed.
+    is their rate. Steps of explicit rules must resolve I/d and I w/τ_max, with I the driven inertia; those of
+    ``friction-implicit`` need not. ``JointDrive("arm", positions="30 deg", stiffness=..., damping=...)`` holds a
+    position, ``JointDrive("wheel", speeds="5 rad/s", damping=...)`` a speed.
 
     A driven joint (``add_drive``) follows its motion exactly, with whatever force that takes, and has no limits.
     """
@@ -230,8 +230,8 @@ class JointDrive(Force):
 
     @classmethod
     def fill_without_resistance(cls, table: Drives, at: At) -> Iterator[Bound]:
-        """See :class:`Force`. Drives that resist are left out as wholes, since their limits are those of all that they
-        give."""
+        """See :class:`Force`. Drives that resist are omitted entirely, because their limits apply to the total
+        torque."""
         springs = np.flatnonzero(~resist(table))
         if springs.size:
             yield from cls.fill(drives_of(table, springs), at)
@@ -278,12 +278,12 @@ class JointDrive(Force):
 
 
 def resist(table: Drives) -> np.ndarray:
-    """Which drives resist speeds (drives,), by a damper or a torque that fades."""
+    """Whether each drive resists speeds, by a damper or by a torque that falls with the speed, shape (drives,)."""
     return (table.damping > 0.0) | (table.speed != NO_LIMIT)
 
 
 def drives_of(table: Drives, rows: np.ndarray) -> Drives:
-    """Some of the drives."""
+    """Return the table of the drives in the given rows."""
     spans = [slice(table.start[k], table.start[k + 1]) for k in rows.tolist()]
     return Drives(
         **{name: getattr(table, name)[rows] for name in OF_DRIVES},
@@ -293,7 +293,7 @@ def drives_of(table: Drives, rows: np.ndarray) -> Drives:
 
 
 def resisting_drives(terms: Iterable[Term]) -> Drives | None:
-    """The drives among the forces of a model that resist speeds, in one table; None where there are none."""
+    """Return the drives of a model that resist speeds as one table; None if there are none."""
     for term in terms:
         if term.kind is JointDrive and JointDrive.resists(term.table):
             return drives_of(term.table, np.flatnonzero(resist(term.table)))

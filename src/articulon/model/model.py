@@ -279,19 +279,19 @@ class Model(Frozen):
         Parameters
         ----------
         history
-            Size of what the integration rule remembers.
+            Size of ``State.rule.history``, given by the integrator.
         bath
-            Size of what the thermostat remembers.
+            Number of the thermostat's variables.
         listed
             Number of sites whose neighbours are listed.
         memory
-            Size of what the stepper remembers.
+            Size of ``State.memory``, given by the integrator.
         spheres
-            Number of spheres that touch.
+            Number of spheres with contacts.
         contact_columns
-            What a contact remembers, in numbers.
+            Number of values stored per contact.
         edges
-            The edges of a box that changes [length], shape (3, 3).
+            Edges of a box that changes [length], shape (3, 3).
         """
         return initial_state(self.q0, self.u0, history, bath, listed, memory, spheres, contact_columns, edges)
 

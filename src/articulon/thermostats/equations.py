@@ -18,7 +18,8 @@ from articulon.thermostats.schedule import target
 @jit
 def thermostat_wrenches(forest, bath, time, ws, more, variables, wrench, rates):
     """Compute the wrenches −ζ p and −kd ζ' p (8, links, 6), with p the momenta of the links, whose poses and velocities
-    are computed, and the rates of the thermostat's variables. ``more`` is kinetic energy besides that of the links."""
+    are computed, and the rates of the thermostat's variables. ``more`` is the kinetic energy of the
+    armatures."""
     chain_rates(bath, 2.0 * (kinetic_energy(forest, ws) + more), target(bath, time), variables, rates)
     zeta, rate = variables[0], bath.constants[GAIN] * rates[0]
     for i in range(forest.mass.size):
@@ -46,7 +47,7 @@ def thermostat_on_modes(forest, bath, ws, variables, rates, joint):
 
 @jit
 def thermostat_on_rotors(bath, armature, u, variables, rates, joint):
-    """Adds what it does to rotors, −ζ and −kd ζ' times a u, to the forces of joints (8, nu)."""
+    """Add the thermostat's forces on rotors, −ζ and −kd ζ' times a u, to the joint forces (8, nu)."""
     for k in range(armature.size):
         joint[THERMOSTAT, k] -= variables[0] * armature[k] * u[k]
         joint[THERMOSTAT_RATE, k] -= bath.constants[GAIN] * rates[0] * armature[k] * u[k]

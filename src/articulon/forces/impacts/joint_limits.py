@@ -50,8 +50,8 @@ class JointLimits(Declaration):
     is_force: ClassVar[bool] = True
     on_joints: ClassVar[bool] = True
     foreign: ClassVar[Mapping[str, str]] = {
-        "friction": "a stop meets the one coordinate of a hinge or a slide, and nothing slides across it: leave it "
-        "out, and give the joint a joint-friction if its bearing rubs"
+        "friction": "a stop acts on the only coordinate of a revolute or prismatic joint, so nothing slides: leave "
+        "it out, and add a joint-friction for friction in the bearing"
     }
     kind: Literal["joint-limits"] = "joint-limits"
     lower: dict[BodyName, Quantity] = {}

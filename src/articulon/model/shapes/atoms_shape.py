@@ -13,28 +13,28 @@ from articulon.model.shapes.file_shape import FileShape
 
 
 class Atoms(FileShape):
-    """The atoms of a PDB or mmCIF file, as balls of their van der Waals radii and in the colours of their elements:
-    those of its first model, in their first places, without water."""
+    """Atoms of a PDB or mmCIF file, drawn as spheres with van der Waals radii and element colours: the first model, the
+    first alternate location of each atom, without water."""
 
     positional: ClassVar[tuple[str, ...]] = ("file",)
     noun: ClassVar[str] = "structure file"
     kind: Literal["atoms"] = "atoms"
     file: str
-    """A path from the folder of the case file or, in Python, from that of the process."""
+    """Path, relative to the folder of the case file or, in Python, to the working directory."""
     scale: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)] = "1 angstrom"
-    """What a unit of the file is [length]; systems of units without a length need a number."""
+    """Length of one unit in the file [length]; systems of units without a length need a number."""
     centred: Flag = False
-    """Whether the middle of the atoms is the origin of the shape, wherever they are in the file."""
+    """Whether the centre of the atoms is the origin of the shape, independent of their coordinates in the file."""
     sha256: str | None = None
-    """Of the file, written by the program to tell when it has changed."""
+    """SHA-256 of the file, written by the program to detect changes."""
 
     def _measures(self) -> tuple[float, np.ndarray, np.ndarray]:
         raise ModelError(
-            f"atoms {clipped(self.file)}: balls of atoms overlap, and have no density; give the body a mass and an "
+            f"atoms {clipped(self.file)}: spheres of atoms overlap and define no density; give the body a mass and an "
             "inertia"
         )
 
     @property
     def unit(self) -> float:
-        """What a unit of the file is [length], of a shape of a model."""
+        """Length of one unit in the file [length], for a shape of a model."""
         return self._number("scale", self.scale)

@@ -1,4 +1,4 @@
-"""What shapes have in common that stand in a file: where it is, and the mark of its contents."""
+"""Base class of shapes from a file: the location of the file, and the hash of its contents."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from articulon.model.shapes.base import Shape
 
 
 class FileShape(Shape):
-    """A shape that a file holds. Subclasses have the keys ``file`` and ``sha256``."""
+    """A shape from a file. Subclasses have the keys ``file`` and ``sha256``."""
 
     noun: ClassVar[str]
-    """What the file is called in messages."""
+    """Name of the file type in messages."""
 
     if TYPE_CHECKING:
         file: str
         sha256: str | None
 
     def beside(self, source: str, where: str, whose: str = "") -> Self:
-        """A copy with its file found beside a case file and its contents marked; raises CaseError naming the key
-        ``where`` and, after it, ``whose`` it is, for a file that is not there or has changed."""
+        """Return a copy whose file is resolved relative to a case file and marked with its hash; raises CaseError,
+        naming the key ``where`` and the owner ``whose``, if the file is missing or has changed."""
         file, mark = marked_path(self.file, self.sha256, source, f"{where}.file{whose}", f"{where}.sha256")
         return self.model_copy(update={"file": file, "sha256": mark})
 
     def found(self, where: str) -> Self:
-        """A copy with the whole path of its file and the mark of its contents; raises ModelError for one that is not
-        there or has changed."""
+        """Return a copy with the full path of its file and the hash of its contents; raises ModelError if it is missing
+        or has changed."""
         path = Path(self.file)
         if not is_file(path):
             raise ModelError(f"{where}: there is no {self.noun} {clipped(self.file)}")
@@ -39,12 +39,12 @@ class FileShape(Shape):
         except OSError as error:
             raise ModelError(f"{where}: {clipped(path)} cannot be read: {error.strerror}") from None
         if self.sha256 not in (None, mark):
-            raise ModelError(f"{where}: {path} is not the file that sha256 says; leave that key out")
+            raise ModelError(f"{where}: {path} does not match sha256; leave that key out")
         return self.model_copy(update={"file": str(path.resolve()), "sha256": mark})
 
     @property
     def age(self) -> int:
-        """When the file was changed last [ns], by which what has been read of it is kept; 0 where it is not there."""
+        """Modification time of the file [ns], which identifies cached contents; 0 if there is no file."""
         try:
             return Path(self.file).stat().st_mtime_ns
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The shape of a type of particles in a GSD file, as HOOMD-blue writes it and OVITO shows it.
+"""Shape of a particle type in a GSD file, as written by HOOMD-blue and shown by OVITO.
 
 The forms are those of the GSD schema's ``particles/type_shapes``.
 """
@@ -19,48 +19,48 @@ from articulon.model.shapes.file_shape import FileShape
 from articulon.model.surfaces import surface, volume_integrals
 
 KEPT = 128
-"""So many forms are kept in memory once they have been read."""
+"""Number of forms that are kept in memory once read."""
 
 
 class Form(NamedTuple):
-    """What a type of particles looks like, in the units of its file: ellipsoids, or a surface."""
+    """Form of a particle type, in the units of its file: ellipsoids, or a surface."""
 
     centres: np.ndarray
-    """Of the ellipsoids, shape (n, 3)."""
+    """Centres of the ellipsoids, shape (n, 3)."""
     radii: np.ndarray
-    """Along the axes of the particle, shape (n, 3)."""
+    """Radii along the axes of the particle, shape (n, 3)."""
     vertices: np.ndarray
-    """Corners of the surface, shape (m, 3)."""
+    """Vertices of the surface, shape (m, 3)."""
     triangles: np.ndarray
-    """Which of them each triangle has, counter-clockwise as seen from outside, shape (k, 3)."""
+    """Vertex indices of each triangle, counter-clockwise as seen from outside, shape (k, 3)."""
 
 
 class Particle(FileShape):
-    """A type of particles in a GSD file: a sphere, an ellipsoid, a union of spheres, a convex polyhedron or a mesh.
-    Of a type without a shape it is a ball of the diameter that its particles have."""
+    """A particle type of a GSD file: a sphere, an ellipsoid, a union of spheres, a convex polyhedron or a mesh. A type
+    without a shape is a sphere with the diameter of its particles."""
 
     positional: ClassVar[tuple[str, ...]] = ("file",)
     noun: ClassVar[str] = "GSD file"
     kind: Literal["particle"] = "particle"
     file: str
-    """A path from the folder of the case file or, in Python, from that of the process."""
+    """Path, relative to the folder of the case file or, in Python, to the working directory."""
     type: str | None = None
-    """The type, by its name; by default the only one that the file has."""
+    """Name of the type; by default the only one in the file."""
     scale: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)] = 1.0
-    """What a unit of the file is [length]."""
+    """Length of one unit in the file [length]."""
     sha256: str | None = None
-    """Of the file, written by the program to tell when it has changed."""
+    """SHA-256 of the file, written by the program to detect changes."""
 
     def form(self, where: str = "") -> Form:
-        """The ellipsoids or the surface of it in the shape's frame [length]; raises ModelError, naming the file after
-        ``where``, where it cannot be read, has no such type, or gives it a shape that is not drawn here."""
+        """Return its ellipsoids or surface in the shape's frame [length]; raises ModelError, naming the file after
+        ``where``, if the file cannot be read, has no such type, or gives it an unsupported shape."""
         found = _form(self.file, self.age, self.type, where or f"particle {clipped(self.file)}")
         unit = self._number("scale", self.scale)
         return Form(unit * found.centres, unit * found.radii, unit * found.vertices, found.triangles)
 
     def triangles(self, where: str = "") -> tuple[np.ndarray, np.ndarray]:
-        """Corners of the surface in the shape's frame [length], shape (n, 3), and which of them each triangle has,
-        shape (m, 3); none of what consists of ellipsoids. Raises ModelError as :meth:`form`."""
+        """Return the vertices of the surface in the shape's frame [length], shape (n, 3), and the vertex indices of
+        each triangle, shape (m, 3); empty for ellipsoids. Raises ModelError as :meth:`form`."""
         form = self.form(where)
         return form.vertices, form.triangles
 
@@ -70,7 +70,7 @@ class Particle(FileShape):
         if len(form.triangles):
             closed = surface(form.vertices, form.triangles, where)
             return volume_integrals(closed.vertices, closed.triangles)
-        # Where spheres overlap, both count, as shapes of a body do.
+        # Overlapping spheres count twice, as do overlapping shapes of a body.
         volumes = 4.0 / 3.0 * np.pi * form.radii.prod(axis=1)
         volume = float(volumes.sum())
         centre = volumes @ form.centres / volume
@@ -87,7 +87,7 @@ def _form(file: str, age: int, word: str | None, where: str) -> Form:
     try:
         import gsd.hoomd
     except ImportError:
-        raise ModelError(f"{where}: GSD files are read by gsd: pip install 'articulon[grains]'") from None
+        raise ModelError(f"{where}: reading GSD files needs gsd: pip install 'articulon[grains]'") from None
     if not Path(file).is_file():
         raise ModelError(f"{where}: there is no file {clipped(file)}")
     try:
@@ -115,7 +115,7 @@ def _form(file: str, age: int, word: str | None, where: str) -> Form:
 
 
 def _form_of(shape: Mapping[str, Any], where: str) -> Form:
-    """The form of a shape as the GSD schema has it."""
+    """Convert a shape of the GSD schema to a form."""
     kind = str(shape["type"])
     none, no_triangles = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
 
@@ -126,7 +126,7 @@ def _form_of(shape: Mapping[str, Any], where: str) -> Form:
             found = np.zeros(0)
         fits = found.ndim == len(size) and all(b in (-1, a) for a, b in zip(found.shape, size, strict=True))
         if not fits or not found.size or not np.isfinite(found).all():
-            raise ModelError(f"{where}: {kind}: '{key}' is missing or holds other numbers than it should")
+            raise ModelError(f"{where}: {kind}: '{key}' is missing or has invalid numbers")
         return found
 
     def positive(values: np.ndarray) -> np.ndarray:
@@ -149,19 +149,19 @@ def _form_of(shape: Mapping[str, Any], where: str) -> Form:
         vertices, corners = numbers("vertices", (-1, 3)), numbers("indices", (-1, 3))
         triangles = corners.astype(np.int64)
         if (triangles != corners).any() or triangles.min() < 0 or triangles.max() >= len(vertices):
-            raise ModelError(f"{where}: {kind}: 'indices' names corners that there are not")
+            raise ModelError(f"{where}: {kind}: 'indices' names vertices that do not exist")
         return Form(np.zeros((0, 3)), none, vertices, triangles)
     if kind == "ConvexPolyhedron":
         if float(numbers("rounding_radius", (), 0.0)) > 0.0:
-            raise ModelError(f"{where}: {kind}: with a rounding_radius it is not drawn; give the body another shape")
+            raise ModelError(f"{where}: {kind}: a rounding_radius is not supported; give the body another shape")
         return Form(np.zeros((0, 3)), none, *_hull(numbers("vertices", (-1, 3)), where))
     raise ModelError(
-        f"{where}: a {clipped(kind)} is not drawn; there are Sphere, Ellipsoid, SphereUnion, ConvexPolyhedron and Mesh"
+        f"{where}: {clipped(kind)} is not supported; use Sphere, Ellipsoid, SphereUnion, ConvexPolyhedron and Mesh"
     )
 
 
 def _hull(points: np.ndarray, where: str) -> tuple[np.ndarray, np.ndarray]:
-    """Corners and triangles of the convex hull of points (n, 3), counter-clockwise as seen from outside."""
+    """Vertices and triangles of the convex hull of points (n, 3), counter-clockwise as seen from outside."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
