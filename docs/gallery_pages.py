@@ -54,8 +54,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "first_passage",
     ),
     "Particles": (
+        "lennard_jones_fluid",
         "wca_fluid",
         "madelung",
+        "thermostats",
         "lammps_melt",
     ),
     "Molecules": (

@@ -7,7 +7,7 @@ first order, and then the speeds once, u' = u + x (``dynamics/loops/loop_passes.
 
 Each is differentiated as it is, though little would be missing without what is of the size of x: at x = 0 it is the
 projection 1 − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ J. With y = x of the coordinates and y = u + x of the speeds, x is an acceleration of
-links at rest under the forces of the rows, as in ``loop_derivatives.py``: with weights w of x, p = M⁻¹ (w + Jᵀ μ) and
+links at rest under the forces of the rows, as in ``row_derivatives.py``: with weights w of x, p = M⁻¹ (w + Jᵀ μ) and
 J p = 0,
 
     w·δx = −p·δ(M x − Jᵀ ν) + μ·(δ(J y) + δφ)     at fixed x, ν and y, without δφ of the speeds,
@@ -60,7 +60,7 @@ from articulon.sensitivities.frame_derivatives import (
     frame_scratch,
     frame_tangent,
 )
-from articulon.sensitivities.loop_derivatives import HeldRows, held_rows, holding, zero
+from articulon.sensitivities.row_derivatives import HeldRows, held_rows, holding, zero
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import change_twists, clear_changes, displace, inertia_tangent
 
