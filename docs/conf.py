@@ -39,7 +39,8 @@ suppress_warnings = ["myst.header", "ref.python"]
 # Tutorials are executed. The cache is that of one state of the package, so no page shows output of older code.
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(page_cache.folder(HERE / "_build" / "executed"))
-nb_execution_timeout = 600
+# Of a cell, which may compile on a machine that is busy.
+nb_execution_timeout = 1800
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_merge_streams = True

@@ -13,6 +13,7 @@ from typing import Any
 
 from articulon.declaration import Declaration
 
+_HEAD = re.compile(r"^\**\w+(?:, \**\w+)*(?: : .*)?$")
 _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 
 
@@ -39,7 +40,7 @@ def _of_class(path: str, value: type) -> Iterator[str]:
             if not name.startswith("_") and name not in described and not _named(name, own):
                 yield f"{path}.{name}: no docstring"
     elif inspect.isfunction(init) and init.__module__.startswith("articulon."):
-        yield from _parameters(path, init, f"{own}\n{inspect.getdoc(init) or ''}")
+        yield from _parameters(path, init, own + ("\n" + inspect.cleandoc(init.__doc__) if init.__doc__ else ""))
     for name, member in vars(value).items():
         if name.startswith("_"):
             continue
@@ -65,6 +66,9 @@ def _parameters(path: str, value: Any, text: str) -> Iterator[str]:
     except (TypeError, ValueError):
         return
     described = _sections(text).get("Parameters", "") + _sections(text).get("Attributes", "")
+    for line in described.splitlines():
+        if line.strip() and not line.startswith(" ") and not _HEAD.match(line):
+            yield f"{path}: {line!r} stands where a parameter's name should"
     for name in signature.parameters:
         if name in ("self", "cls") or name.startswith("_"):
             continue

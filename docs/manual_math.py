@@ -15,7 +15,8 @@ def _inline(visitor: Any, node: Any) -> None:
 
 
 def _displayed(visitor: Any, node: Any) -> None:
-    visitor.body.append(visitor.starttag(node, "div", CLASS="math notranslate"))
+    style = "margin: 1em 0; overflow-x: auto"
+    visitor.body.append(visitor.starttag(node, "div", CLASS="math notranslate", STYLE=style))
     if node["number"]:
         number = get_node_equation_number(visitor, node)
         visitor.body.append(f'<span class="eqno">({number})')

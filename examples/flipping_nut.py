@@ -1,7 +1,7 @@
 """A wing nut that spins about its middle axis flips over and over: Jacobi's elliptic functions.
 
-The nut conserves energy and angular momentum, and its angular velocity runs along the line in which the two ellipsoids
-intersect.
+The nut conserves energy and angular momentum, and its angular velocity runs along the line in which the two
+ellipsoids intersect.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from scipy.special import ellipj, ellipk
 import articulon as ar
 
 plt.style.use(Path(__file__).with_name("paper.mplstyle"))
-I = np.array([3.0, 2.0, 1.0])
+I = np.array([3.0, 2.0, 1.0])  # noqa: E741
 w0 = np.array([0.0, 2.0, 0.004])
 b = ar.ModelBuilder(units="kg-m-s")
 b.add_body("nut", mass=1.0, inertia=tuple(I), joint=ar.Free())

@@ -18,8 +18,15 @@ n, length, gravity = 100, 1.0, 9.81
 b = ar.ModelBuilder(units="kg-m-s")
 link, parent = length / n, None
 for k in range(n):
-    b.add_body(f"{k}", parent=parent, mass=1.0 / n, inertia=(link**2 / n / 12, link**2 / n / 12, 0), com=(0, 0, -link / 2),
-               joint=ar.Revolute(axis=(0, 1, 0)), position=(0, 0, -link if k else 0))
+    b.add_body(
+        f"{k}",
+        parent=parent,
+        mass=1.0 / n,
+        inertia=(link**2 / n / 12, link**2 / n / 12, 0),
+        com=(0, 0, -link / 2),
+        joint=ar.Revolute(axis=(0, 1, 0)),
+        position=(0, 0, -link if k else 0),
+    )
     parent = f"{k}"
 model = b.build()
 

@@ -30,7 +30,9 @@ for eta in packing:
     edge = (n * np.pi / 6 * diameter**3 / eta) ** (1 / 3)
     speeds = np.random.default_rng(1).normal(size=(n, 3))
     b = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(edge,) * 3))
-    b.add_particles(n, mass=1.0, radius=diameter / 2, positions=lattice * edge / cells, velocities=speeds - speeds.mean(0))
+    b.add_particles(
+        n, mass=1.0, radius=diameter / 2, positions=lattice * edge / cells, velocities=speeds - speeds.mean(0)
+    )
     b.add_force(ar.forces.Impacts(restitution=1.0))
     run = ar.simulate(b.build(), duration, rule="event-driven", frames=40)
     blocks = run.observables["compressibility_factor"][9:].reshape(8, -1).mean(axis=1)  # the lattice has melted

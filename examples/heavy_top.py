@@ -27,7 +27,9 @@ for ax, wx, title in zip(axes, (-3.0, 0.0, 5.0), ("pushed on", "let go at rest",
     run = ar.simulate(model, 1.4, q=start, u=(wx, 0.0, spin), rtol=1e-11, atol=1e-12, frames=1400)
     q0, q1, q2, q3 = run.q.T
     tip = np.c_[2 * (q1 * q3 + q0 * q2), 2 * (q2 * q3 - q0 * q1), q0**2 - q1**2 - q2**2 + q3**2]
-    vertical = np.einsum("ij,j,ij->i", run.u, (across, across, along), np.c_[2 * (q1 * q3 - q0 * q2), 2 * (q2 * q3 + q0 * q1), tip[:, 2]])
+    vertical = np.einsum(
+        "ij,j,ij->i", run.u, (across, across, along), np.c_[2 * (q1 * q3 - q0 * q2), 2 * (q2 * q3 + q0 * q1), tip[:, 2]]
+    )
     ax.plot_wireframe(*mesh, color="0.9", lw=0.4)
     ax.plot(*tip.T, lw=1)
     ax.set(title=title, xlim=(-0.8, 0.8), ylim=(-0.8, 0.8), zlim=(0, 0.8))

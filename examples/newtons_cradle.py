@@ -14,8 +14,15 @@ plt.style.use(Path(__file__).with_name("paper.mplstyle"))
 balls, radius, string = 5, 0.05, 1.0
 b = ar.ModelBuilder(units="kg-m-s")
 for k in range(balls):
-    b.add_body(f"ball {k + 1}", mass=1.0, inertia=1e-3, com=(0, 0, -string), joint=ar.Revolute(axis=(0, 1, 0)),
-               position=(2 * radius * k, 0, 0), q=np.radians(30) if k < 2 else 0.0)
+    b.add_body(
+        f"ball {k + 1}",
+        mass=1.0,
+        inertia=1e-3,
+        com=(0, 0, -string),
+        joint=ar.Revolute(axis=(0, 1, 0)),
+        position=(2 * radius * k, 0, 0),
+        q=np.radians(30) if k < 2 else 0.0,
+    )
     b.add_site(f"ball {k + 1}", position=(0, 0, -string), kind="steel", radius=radius)
 b.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
 b.add_force(ar.forces.Impacts(restitution=1.0))

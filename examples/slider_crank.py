@@ -1,7 +1,7 @@
 """A slider-crank at steady speed: how the piston moves, and the torque that it takes.
 
-Stroke and acceleration are those of the closed form. The torque of the drive times its speed is the rate of the kinetic
-energy, for nothing else does work.
+Stroke and acceleration are those of the closed form. The torque of the drive times its speed is the rate of the
+kinetic energy, for nothing else does work.
 """
 
 from pathlib import Path
@@ -26,7 +26,9 @@ run = ar.simulate(model, 0.04, rtol=1e-10, atol=1e-12, frames=400)
 
 angle = run.q[:, 0]
 exact = r * np.cos(angle) + np.sqrt(rod**2 - (r * np.sin(angle)) ** 2)
-accelerations = np.array([ar.forward_dynamics(model, q, u, forces=True, time=t) for t, q, u in zip(run.times, run.q, run.u)])
+accelerations = np.array(
+    [ar.forward_dynamics(model, q, u, forces=True, time=t) for t, q, u in zip(run.times, run.q, run.u)]
+)
 power = np.array([u @ ar.mass_matrix(model, q) @ a for q, u, a in zip(run.q, run.u, accelerations)])
 energy = run.kinetic_energy
 rate = np.gradient(energy, run.times, edge_order=2)

@@ -14,8 +14,16 @@ plt.style.use(Path(__file__).with_name("paper.mplstyle"))
 b = ar.ModelBuilder(units="kg-m-s")
 parent = None
 for k in range(3):
-    b.add_body(f"{k}", parent=parent, mass=1.0, inertia=(0.02, 0.02, 0.001), com=(0, 0, -0.25), joint=ar.Revolute(axis=(0, 1, 0)),
-               position=(0, 0, -0.5 if k else 0), q=0.6)
+    b.add_body(
+        f"{k}",
+        parent=parent,
+        mass=1.0,
+        inertia=(0.02, 0.02, 0.001),
+        com=(0, 0, -0.25),
+        joint=ar.Revolute(axis=(0, 1, 0)),
+        position=(0, 0, -0.5 if k else 0),
+        q=0.6,
+    )
     parent = f"{k}"
 b.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
 b.add_force(ar.forces.TorsionalSprings(stiffness={"1": 20.0, "2": 20.0}))

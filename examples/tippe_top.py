@@ -1,7 +1,7 @@
 """A tippe top turns upside down: friction at the contact lifts the centre of mass, and Jellett's constant stays.
 
-A sphere with its mass off the middle spins on a table under Hertz's contact law and sliding friction. What friction takes
-of the energy goes into heat and into the rise.
+A sphere with its mass off the middle spins on a table under Hertz's contact law and sliding friction. What friction
+takes of the energy goes into heat and into the rise.
 """
 
 import sys

@@ -537,7 +537,7 @@ def test_the_sentences_say_who_is_faster_in_equal_physical_times() -> None:
     slower = {**row, "physical_time": 0.1}
     assert sentence(slower, rival).startswith("Scaling gains nothing: the unscaled friction-implicit rule")
     inertialess = {**rival, "rule": "overdamped", "lateness_relative": -0.015, "wall_seconds_are": "estimated"}
-    assert sentence(slower, inertialess).endswith("It leaves out inertia, by which it is 1.5\u00a0% early.")
+    assert sentence(slower, inertialess).endswith("It omits inertia, which makes it 1.5\u00a0% early.")
     assert "about 40" in sentence(slower, inertialess)
     assert sentence({**row, "wall_seconds": 0.0}, rival) == ""
 

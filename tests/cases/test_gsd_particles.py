@@ -154,7 +154,7 @@ def test_a_frame_is_chosen_and_shapes_are_kept(tmp_path: Path) -> None:
     assert [[shape.kind for shape in several] for several in model.shapes] == [["particle"], [], ["particle"], [], []]
     assert not model.sites.radius.any()
     assert model.inferred == (
-        f"{tmp_path / 'particles.gsd'}: 1 bonds are left out: a GSD file says nothing of what they act with",
+        f"{tmp_path / 'particles.gsd'}: 1 bonds are left out: a GSD file does not contain their force laws",
     )
     assert ar.simulate(model, 0.02, rule="rk4", step=0.01).times.size
 
@@ -178,7 +178,7 @@ def wrong(**what: Any) -> Callable[[Any], None]:
         (wrong(particles__orientation=[[2, 0, 0, 0]] * COUNT), CASE, "particle 0: its orientation has the norm 2"),
         (wrong(particles__mass=[0.0] * COUNT), CASE, "body 'A-0'.*mass"),
         (wrong(), CASE, None),
-        (wrong(), CASE + "[box]\nlengths = [1, 1, 1]\n", "has a box of its own"),
+        (wrong(), CASE + "[box]\nlengths = [1, 1, 1]\n", "has its own box"),
         (wrong(), CASE.replace("particles.gsd", "case.toml"), "cannot be read as a GSD file"),
         (wrong(), CASE.replace("particles.gsd", "none.gsd"), "none.gsd"),
     ],
@@ -190,5 +190,5 @@ def test_what_cannot_be_read_is_refused(
     change(frame)
     path = written(tmp_path, frame, text=text)
     overrides = {"model.frame": 3} if message is None else {}
-    with pytest.raises(ArticulonError, match=message or "has 1 frames, from 0 on; got 3"):
+    with pytest.raises(ArticulonError, match=message or "has 1 frames, counted from 0; got 3"):
         ar.load_case(path, overrides).build_model()

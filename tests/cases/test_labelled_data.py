@@ -82,7 +82,7 @@ def test_data_of_a_folder_need_no_model(in_folder: ar.Run) -> None:
 @pytest.mark.parametrize("name", ["q", "u", "positions", "rotations", "works", "body", "time"])
 def test_an_observable_does_not_replace_an_array(in_memory: ar.Run, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setitem(in_memory.memory.dimensions, name, "energy")
-    with pytest.raises(ar.ArticulonError, match=rf"to_xarray: '{name}' is also .*take the arrays themselves"):
+    with pytest.raises(ar.ArticulonError, match=rf"to_xarray: '{name}' is also .*use the arrays"):
         in_memory.to_xarray()
 
 

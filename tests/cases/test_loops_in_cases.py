@@ -176,7 +176,7 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str, str]] = {
     "the ground's joint": (driven(body="ground"), "model.drives[0].body", "no body 'ground'"),
     "component": (driven(component=1), "model.drives[0].component", "has 1 coordinates"),
     "a length for an angle": (driven(values=[0, 1, "2 m", 3]), "model.drives[0].values[2]", "expected an angle"),
-    "too few values": (driven(values=[0, 1]), "model.drives[0]", "2 for 4"),
+    "too few values": (driven(values=[0, 1]), "model.drives[0]", "2 values for 4 times"),
     "table and function": (driven(function="math:sin"), "model.drives[0]", "either times and values, or a function"),
     "nothing": (driven(times=None, values=None), "model.drives[0]", "either times and values, or a function"),
     "too short a table": (driven(times=[0, 1], values=[0, 1]), "model.drives[0]", "at least 4 increasing times"),

@@ -71,7 +71,7 @@ def test_boxes_that_do_not_repeat_everywhere_are_refused():
 
 
 def test_one_sum_holds_every_charge():
-    with pytest.raises(ar.ModelError, match=r"forces\[1\]: this particle-mesh-ewald force is declared already"):
+    with pytest.raises(ar.ModelError, match=r"forces\[1\]: this particle-mesh-ewald force is already declared"):
         model_of(mesh(), mesh())
     with pytest.raises(ar.ModelError, match=r"Ewald sums are declared twice, as 'ewald' and 'particle-mesh-ewald'"):
         model_of(mesh(), ar.forces.Ewald())

@@ -202,6 +202,7 @@ def test_a_run_ends_as_it_is_to(tmp_path: Path) -> None:
         (lambda case: ar.fit(case, {"time": [1.0], "sled.speed": [1]}, [MASS]), r"1 measurements do not determine"),
         (lambda case: ar.fit(case, {"time": [1.0]}, ["model.bodies.sled.weight"]), r"weight: there is no model"),
         (lambda case: ar.fit(case, {"time": [1.0]}, ["model.bodies.sled.joint"]), r"not a number; name a key"),
+        (lambda case: ar.fit(case, {"time": [1.0]}, {MASS: {"start": 9.0}}), r"mass: expected a mass"),
         (lambda case: ar.fit(case, {"time": [1.0]}, {MASS: (9.0, 0.0, 5.0)}), r"not between the least and the largest"),
         (lambda case: ar.fit(case, {"time": [1.0]}, [MASS], errors=0.0), r"fit: errors.*greater than 0"),
         (lambda case: ar.optimise(case, {"sled.distance": 1.0}, [MASS], tolerance=0), r"tolerance.*greater than 0"),

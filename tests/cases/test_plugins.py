@@ -664,7 +664,7 @@ def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modul
         file.write_text(text, encoding="utf-8")
         with pytest.raises(ar.CaseError, match=f"wrong.py: .*{said}"):
             ar.load_plugin(file)
-    with pytest.raises(ar.CaseError, match="no such file"):
+    with pytest.raises(ar.CaseError, match="no such plugin file"):
         ar.load_plugin(tmp_path / "missing.py")
 
 

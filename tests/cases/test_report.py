@@ -11,6 +11,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -457,3 +458,10 @@ def test_spheres_are_drawn_in_the_box_where_it_repeats() -> None:
     model = builder.build()
     places = np.array([(9.0, -1.0, 13.0), (3.5, 4.5, 2.0)])
     np.testing.assert_allclose(in_box(model, places), [(1.0, 4.0, 13.0), (3.5, 4.5, 2.0)], atol=1e-14)
+
+
+def test_settings_of_the_program_around_leave_figures_as_they_are() -> None:
+    with matplotlib.rc_context({"figure.constrained_layout.use": True, "axes.spines.left": False}), style.applied():
+        figure, (axes,) = style.panels()
+        assert figure.get_layout_engine() is None
+        assert axes.spines["left"].get_visible()

@@ -209,7 +209,7 @@ def test_a_checkpoint_of_another_version_is_refused_and_says_of_which(run: tuple
             patch.setattr(checkpoint, "FORMAT", format_)
             (out / NEWEST).unlink()
             write_checkpoint(out, arrays)
-        said = f"was written by articulon {version}, format {format_}, and this is articulon {ar.__version__}, format"
+        said = f"was written by articulon {version}, format {format_}, but this is articulon {ar.__version__}, format"
         with pytest.raises(CheckpointError, match=said):
             ar.run(case, out, resume=True, report=False)
 

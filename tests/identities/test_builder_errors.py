@@ -211,7 +211,7 @@ def test_three_inertias_of_three_bodies_say_what_they_are():
         return builder.build().inertias[:, [0, 3, 5]].tolist()
 
     for inertia in ([0.1, 0.15, 0.2], np.diag([0.1, 0.15, 0.2]), np.full((3, 3), 0.1)):
-        with pytest.raises(ar.ModelError, match=r"inertia: of three bodies, the shape \(3.* to tell which"):
+        with pytest.raises(ar.ModelError, match=r"inertia: of three bodies, the shape \(3.* to distinguish them"):
             moments(inertia)
     assert moments([[0.1, 0.15, 0.2]]) == moments([np.diag([0.1, 0.15, 0.2])]) == [[0.1, 0.15, 0.2]] * 3
     assert moments([[0.1], [0.2], [0.3]]) == [[0.1] * 3, [0.2] * 3, [0.3] * 3]
@@ -247,7 +247,7 @@ def test_many_sites_are_those_that_are_added_one_by_one() -> None:
         ({"bodies": "ab"}, "add_sites, bodies: expected indices"),
         ({"positions": np.zeros((3, 3))}, "add_sites, positions: expected shape"),
         ({"charge": [1.0, NAN]}, "add_sites, charge"),
-        ({"kind": ["a"]}, "add_sites, kind: 2 to be added"),
+        ({"kind": ["a"]}, "add_sites, kind: 2 sites are added"),
         ({"group": 3}, "add_sites, group"),
     ],
 )

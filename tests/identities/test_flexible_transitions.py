@@ -59,7 +59,7 @@ def test_modes_are_named():
     found = ar.lock(model, model.q0, model.u0, ("beam", "mode2"))
     assert found.locked.tolist() == [False, False, True]
     assert ar.lock(model, model.q0, model.u0, "beam").locked.all()
-    with pytest.raises(ar.TransitionError, match="mode 2 of 'beam' is locked already"):
+    with pytest.raises(ar.TransitionError, match="mode 2 of 'beam' is already locked"):
         ar.lock(model, model.q0, found.speeds, ("beam", "mode2"), locked=found.locked)
 
 

@@ -259,7 +259,7 @@ def test_refusals_name_the_thing() -> None:
         gpu.accelerations(model, Q, U, device="warp-cpu", seeds=range(3))
     with pytest.raises(ModelError, match="seeds, state 1: must be at least 0"):
         gpu.accelerations(model, Q, U, device="warp-cpu", seeds=[0, -1, 2, 3])
-    with pytest.raises(ModelError, match="the factors of error-controlled change along a run"):
+    with pytest.raises(ModelError, match="the factors of error-controlled change during a run"):
         gpu.accelerations(model, Q, U, device="warp-cpu", seeds=SEEDS, scaling=ar.scaling.ErrorControlled(0.01))
     with pytest.raises(ModelError, match=r"expected an explicit Runge-Kutta rule, one of .*kutta-merson.*'verlet'"):
         gpu.Ensemble(model, Q, U, device="warp-cpu", seeds=SEEDS).advance(1, 0.1, "verlet")

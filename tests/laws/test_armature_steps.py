@@ -47,6 +47,18 @@ def test_steps_are_of_second_order(build: Any) -> None:
     assert_second_order(with_rotors(build()))
 
 
+def test_states_side_by_side_move_as_alone() -> None:
+    model = with_rotors(nested(*DAMPED, ar.forces.StokesDrag(translational=0.5, rotational=0.1)))
+    ensemble = ar.Ensemble(model, np.tile(model.q0, (3, 1)), np.tile(model.u0, (3, 1)))
+    Q, U = ensemble.advance(20, STEP, rule="friction-implicit")
+    run = ar.simulate(model, 20 * STEP, rule="friction-implicit", step=STEP)
+    for q, u in zip(Q, U, strict=True):
+        assert q == pytest.approx(run.q[-1], rel=1e-11, abs=1e-11)
+        assert u == pytest.approx(run.u[-1], rel=1e-11, abs=1e-11)
+    with pytest.raises(ar.ModelError, match="noise of armatures is not drawn for several states side by side"):
+        ar.Ensemble(model, model.q0[None], model.u0[None], thermostat=WARM["langevin"])
+
+
 WARM: dict[str, Any] = {
     "langevin": ar.thermostats.Langevin(temperature=2.0, friction=8.0),
     "velocity rescaling": ar.thermostats.StochasticVelocityRescaling(temperature=2.0, time=0.05),

@@ -66,7 +66,10 @@ FOLLOWED: dict[str, Any] = {"times": TIMES, "positions": np.sin(2.0 * TIMES), "s
 @pytest.mark.parametrize(
     "model",
     [
-        pendulum(ar.forces.JointDrive("hand", **FOLLOWED), ar.forces.JointDrive("upper", component=1, speeds=0.5, damping=2.0)),
+        pendulum(
+            ar.forces.JointDrive("hand", **FOLLOWED),
+            ar.forces.JointDrive("upper", component=1, speeds=0.5, damping=2.0),
+        ),
         pendulum(ar.forces.JointDrive("lower", speeds=9.0, damping=40.0, max_torque=1.0, max_speed=8, speed_band=8)),
         pendulum(ar.forces.JointDrive("hand", **FOLLOWED), *DAMPED, *RUBBED, drag=0.0),
         four_bar(ar.forces.JointDrive("crank", **FOLLOWED)),

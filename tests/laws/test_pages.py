@@ -161,3 +161,38 @@ def test_every_command_is_one(words: list[str]) -> None:
         changes = [one.partition("=") for one in given.get("changes") or given.get("set") or ()]
         assert all(key and value for key, _, value in changes)
         articulon.load_case(case)
+
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as code hosts and the manual make them."""
+    outside = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", outside, re.MULTILINE)
+    kept = ("".join(c for c in title.lower() if c.isalpha() or c.isdecimal() or c in " -_") for title in titles)
+    return {title.replace(" ", "-") for title in kept}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Sphinx looks at those within docs/ too, in minutes; reference/ is made by the build."""
+    found = LINK.findall(re.sub(r"`[^`\n]*`", "", page.read_text(encoding="utf-8")))
+    for link in found:
+        if not link.startswith(("http", "mailto:")) and "reference/" not in link:
+            file, _, anchor = link.partition("#")
+            target = page.parent / file if file else page
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+def test_the_readme_is_short() -> None:
+    """It leads on to the manual."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text.count("\n") <= 120
+    picture = re.search(r"!\[[^]]*\]\((docs/figures/[^)]*\.gif)\)", text)
+    assert picture is not None
+    assert (ROOT / picture[1]).stat().st_size < 1_000_000
+    linked = set(LINK.findall(text))
+    tutorials = {f"docs/tutorials/{path.name}" for path in (DOCS / "tutorials").glob("*.md")}
+    assert tutorials <= linked and len(tutorials) == 4

@@ -48,10 +48,10 @@ def test_type_checkers_see_the_names_that_load_on_first_use() -> None:
 @pytest.mark.parametrize(
     ("module", "family"),
     [
-        ("forces", ("FORCES",)),
-        ("thermostats", ("THERMOSTATS",)),
-        ("barostats", ("BAROSTATS",)),
-        ("scaling", ("POLICIES",)),
+        ("forces", "FORCES"),
+        ("thermostats", "THERMOSTATS"),
+        ("barostats", "BAROSTATS"),
+        ("scaling", "POLICIES"),
     ],
 )
 def test_what_a_case_can_choose_is_in_the_interface(module: str, family: str) -> None:

@@ -114,9 +114,9 @@ class AdaptiveDriver(Driver):
         state
             The state, which is advanced in place.
         until
-            Where to stop at the latest [time].
+            Time at which to stop at the latest [time].
         steps
-            How many steps to take at most.
+            Maximum number of steps.
         """
         while True:
             while self._due(state):
@@ -171,7 +171,7 @@ class AdaptiveDriver(Driver):
         state
             The state, which is changed in place.
         parts
-            Which of the lockable joints and modes, shape (parts,).
+            Mask of the lockable joints and modes, shape (parts,).
         """
         self.resolution.lock(state, parts & ~self.resolution.locked_parts(state))
         self._ready(state, self.resolution.locked_parts(state))
@@ -184,7 +184,7 @@ class AdaptiveDriver(Driver):
         state
             The state, which is changed in place.
         parts
-            Which of the lockable joints and modes, shape (parts,).
+            Mask of the lockable joints and modes, shape (parts,).
         """
         locked = self.resolution.locked_parts(state)
         for members in self.members:

@@ -49,7 +49,7 @@ class MoleculeAnalysis:
         Parameters
         ----------
         folder
-            Where the files go.
+            Folder for the files.
         """
         place = path_of(folder, "write, folder", ArticulonError)
         written = write_results(place, "molecules.json", self.figures, self.tables)

@@ -116,7 +116,7 @@ def native_contacts(run: Run, reference: Reference | None = None, skip: float = 
     run
         The run, in memory or in a folder.
     reference
-        The structure whose contacts count, or its file; the first frame by default.
+        Structure with the native contacts, or its file; by default the first frame.
     skip
         Fraction of the frames at the start that is left out.
     """

@@ -43,7 +43,7 @@ class PolymerAnalysis:
         Parameters
         ----------
         folder
-            Where the files go.
+            Folder for the files.
         """
         place = path_of(folder, "write, folder", ArticulonError)
         return write_results(place, "polymers.json", self.figures, self.tables)

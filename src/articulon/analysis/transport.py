@@ -61,7 +61,7 @@ def velocity_autocorrelation(run: Run, bodies: str | Sequence[str] = "*", skip: 
     run
         The run, in memory or in a folder.
     bodies
-        Names of free bodies; one that ends in ``*`` stands for all that begin so.
+        Names of free bodies; a name that ends in ``*`` matches all names with that beginning.
     skip
         Fraction of the frames at the start that is left out.
     """

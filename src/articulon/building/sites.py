@@ -120,7 +120,7 @@ class SiteBuilder(FlexibleBuilder):
         kind, group
             One word for all or one each.
         radius
-            Radii of contact spheres about the sites, one for all or one each [length]; 0 for points that touch nothing.
+            Radii of contact spheres about the sites, one for all or one each [length]; 0 for points without contacts.
 
         Returns
         -------

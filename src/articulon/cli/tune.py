@@ -27,7 +27,7 @@ def tune(
     overrides: Overrides = [],  # noqa: B006
     allow_code: AllowCode = False,
 ) -> None:
-    """Find a2 (for a thermostat Q and kd) by short paired runs, and write the tuned case."""
+    """Find a2, or Q and kd of a thermostat, by short paired runs, and write the tuned case."""
     from articulon.analysis.tuned_constants import tune as find
     from articulon.cases import load_case
     from articulon.storage.atomic_writing import write_text

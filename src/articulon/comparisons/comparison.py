@@ -93,7 +93,7 @@ DEFINITIONS = {
     "largest_deviation": "largest distance of the core's centre of mass from the reference's at equal times [length]",
     "standard_deviation": "square root of the mean square of that distance [length]",
     "lateness": "stop time minus the reference's [time]; lateness_relative divides it by the reference's",
-    "trust": "the cheapest, per simulated time, of the runs that are unscaled or trusted",
+    "trust": "the unscaled or trusted run with the lowest cost per simulated time",
     "predicted_delay": "delay of the worst motion in the fidelity section of the run [time]",
     "adaptive": "for a run with adaptive resolution: the fraction of its degrees of freedom that moved, the factors by "
     "which work per step and wall time are smaller than in the run with everything active, and the errors relative to "
@@ -220,7 +220,7 @@ def _write(done: Comparison) -> None:
 
 
 def _replay(done: Comparison) -> str:
-    """The first run that has come to its end, in three dimensions."""
+    """The first finished run, in three dimensions."""
     for name, view in done.views.items():
         found = replay_part(Run(done.folder / name, view.case), view)
         return found and f"<p>{escape(name)}</p>\n{found}"

@@ -1,4 +1,4 @@
-"""Which runs of a comparison can be trusted, and which of these costs least, in words."""
+"""The runs of a comparison that can be trusted, and the cheapest of these, in words."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from articulon.comparisons.compared import Compared
-from articulon.report.readable_numbers import percent, suited, wall_time
+from articulon.report.readable_numbers import number, percent, suited, wall_time
 from articulon.report.verdict_words import verdict_words
 
 UNSCALED = "unscaled"
-"""In the place of a verdict: no force of the run is scaled, so that there is nothing to judge."""
+"""Replaces the verdict of a run without scaled forces, which needs none."""
 
 
 class RunVerdict(NamedTuple):
-    """What is said of one run."""
+    """Summary of the verdict on one run."""
 
     name: str
-    """What the run is called."""
+    """Name of the run."""
     verdict: str
     """``trusted``, ``suspect``, ``inconclusive`` or ``violated``, or :data:`UNSCALED`."""
     words: str
-    """The verdict, when the run stopped, and what it cost, in a sentence or two."""
+    """The verdict, the stop time, and the cost of the run, in one or two sentences."""
 
 
 def run_verdicts(done: Compared) -> list[RunVerdict]:
-    """The verdict of each run that has come to its end, where any of them is scaled; none otherwise."""
+    """Verdicts of all finished runs if any of them is scaled; otherwise empty."""
     ended = [row for row in done.rows if row["name"] in done.views]
     if all(row["scaling"]["policy"] == "none" for row in ended):
         return []
@@ -53,13 +53,14 @@ def _stop(done: Compared, row: Mapping[str, Any]) -> str:
 
 def _cost(row: Mapping[str, Any]) -> str:
     measured = "" if row["wall_seconds_are"] == "measured" else ", measured earlier"
-    return f"It took {wall_time(row['wall_seconds'])}{measured} and {row['evaluations']:,} evaluations of the forces."
+    evaluations = number(row["evaluations"])
+    return f"It took {wall_time(row['wall_seconds'])}{measured} and {evaluations} evaluations of the forces."
 
 
 def which_to_trust(done: Compared) -> str:
-    """Which run to take, of those that are unscaled or trusted: the one that covers a time at the least cost.
+    """Recommendation of one of the unscaled or trusted runs: the one with the lowest cost per simulated time.
 
-    Empty where nothing is scaled.
+    Empty if nothing is scaled.
     """
     said = run_verdicts(done)
     if not said:

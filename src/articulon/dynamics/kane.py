@@ -58,10 +58,12 @@ class KaneScratch(NamedTuple):
     """Inertias of the links times these, shape (6 BLOCK, nu)."""
     jacobian: np.ndarray
     """Jᵀ, shape (nu, rows)."""
+    armature: np.ndarray
+    """What is added to the diagonal of M, shape (nu,)."""
 
 
-def kane_scratch(loops: LoopScratch, nu: int) -> KaneScratch:
-    """Zeroed arrays."""
+def kane_scratch(loops: LoopScratch, nu: int, armature: np.ndarray | None = None) -> KaneScratch:
+    """Zeroed arrays for a model with armatures (nu,)."""
     rows = loops.residual.size
     return KaneScratch(
         loops,
@@ -70,6 +72,7 @@ def kane_scratch(loops: LoopScratch, nu: int) -> KaneScratch:
         np.zeros((6 * BLOCK, nu)),
         np.zeros((6 * BLOCK, nu)),
         np.zeros((nu, rows)),
+        np.zeros(nu) if armature is None else armature.copy(),
     )
 
 
@@ -152,6 +155,8 @@ def solve_kane(forest, loops, tau, wrench, gravity, ws, solver, udot):
             project_rows(loops, i, row, solver)
         rows = 6 * (end - start)
         solver.mass[:] += np.dot(velocity[:rows].T, momentum[:rows])
+    for k in range(udot.size):
+        solver.mass[k, k] += solver.armature[k]
     L = np.linalg.cholesky(solver.mass)
     y = forward(L, solver.active)
     if loops.kind.size > 0:

@@ -47,7 +47,7 @@ def solver_scratch(model: Model, solver: str, rotations: str = "speeds") -> Any:
         return embedding_scratch(model)
     loops = loop_scratch(*kernel_tables(model), model.nu)
     if solver == "kane":
-        return kane.kane_scratch(loops, model.nu)
+        return kane.kane_scratch(loops, model.nu, model.armature)
     if solver == "divide-and-conquer":
         return constrained_assembly.divided_scratch(kernel_tables(model).forest, loops, model.nu)
     return ArticulatedScratch(loops)
@@ -105,7 +105,7 @@ def solving(
 ) -> Iterator[Bound]:
     """The passes that find u' (nu,) by a solver, with the loops kept, at links that have been placed and moved."""
     c = constraints
-    if model.armature is not None and solver != "articulated":
+    if model.armature is not None and solver == "divide-and-conquer":
         refuse_armature(model, f"solver {solver!r}")
     if solver == "articulated" and not c.loops.kind.size:
         yield open_solution(model, forest, loads, ws, udot)

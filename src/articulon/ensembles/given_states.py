@@ -113,8 +113,8 @@ def check_thermostat(model: Model, thermostat: Any, where: str) -> None:
         raise ModelError(f"{expected}, got {shown(thermostat)}")
     if model.armature is not None:
         raise ModelError(
-            f"{where}: thermostat: Langevin's noise of armatures is not drawn for several states side by side; "
-            "simulate one by one, or leave the armatures out"
+            f"{where}: thermostat: Langevin noise on armatures is not supported for several states in parallel; "
+            "simulate the states one by one, or leave the armatures out"
         )
     try:
         thermostat.check(model, f"{where}: thermostat")

@@ -19,7 +19,7 @@ from articulon.forces.joint_friction import JointDamping, JointFriction
 from articulon.forces.point_springs import PointSpring
 from articulon.forces.position_restraints import PositionRestraint
 from articulon.forces.site_pairs import PairLaw, SitePairs
-from articulon.forces.sites.angles import HarmonicAngles
+from articulon.forces.sites.angles import CosineAngles, HarmonicAngles
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
 from articulon.forces.sites.constant_energy import ConstantEnergy
 from articulon.forces.sites.correction_maps import CorrectionMaps
@@ -61,6 +61,7 @@ __all__ = [
     "BoxWalls",
     "Brownian",
     "ConstantEnergy",
+    "CosineAngles",
     "Contact",
     "Cylinder",
     "CorrectionMaps",

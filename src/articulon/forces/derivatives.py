@@ -12,6 +12,7 @@ import numpy as np
 
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics import motion_passes
+from articulon.dynamics.armatures import adding_armatures
 from articulon.dynamics.loops.loop_passes import closing_loops
 from articulon.dynamics.solvers import Constraints, Loads, locating, solving
 from articulon.dynamics.state_functions import PARALLEL_LINKS
@@ -164,14 +165,15 @@ def closing(e: ModelTables, rhs: RightHandSide) -> tuple[Program, Closing]:
     looped = bool(loops.kind.size)
     scratch = solver.loops
     constraints = loops, motions, e.motion_functions, rhs.time
+    adding = adding_armatures(e.model, rhs.u)
     if e.rotations == "euler-parameters":
         found.append(motion_passes.embed_dependent.bind(forest, rhs.q, rhs.u, solver.dependent, solver.switches))
         if looped:
             found.append(motion_passes.find_speeds.bind(forest, rhs.q, rhs.u, solver.u))
-            found.append(closing_loops(forest, constraints, rhs.q, solver.u, e.ws, scratch))
+            found.append(closing_loops(forest, constraints, rhs.q, solver.u, e.ws, scratch, adding=adding))
             found.append(motion_passes.find_rates.bind(forest, rhs.q, solver.u, rhs.u))
     elif looped:
-        found.append(closing_loops(forest, constraints, rhs.q, rhs.u, e.ws, scratch))
+        found.append(closing_loops(forest, constraints, rhs.q, rhs.u, e.ws, scratch, adding=adding))
     program = Program(found)
     return program, Closing(program.code, scratch.left, scratch.drift)
 

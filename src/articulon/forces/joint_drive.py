@@ -69,9 +69,9 @@ class JointDrive(Force):
     with ``stiffness`` k, ``damping`` d, ``max_torque`` τ_max, ``max_speed`` u_max and ``speed_band`` w. The driving
     torque falls from τ_max at the speed u_max − w to zero at u_max; the braking torque is up to τ_max at any speed. w =
     u_max is the straight line of a direct-current motor, from stall torque to no-load speed. With positions alone u_d
-    is their rate. Steps must resolve I/d and I w/τ_max, with I the driven inertia. ``JointDrive("arm", positions="30
-    deg", stiffness=..., damping=...)`` holds a position, ``JointDrive("wheel", speeds="5 rad/s", damping=...)`` a
-    speed.
+    is their rate. Steps of explicit rules must resolve I/d and I w/τ_max, with I the driven inertia; those of
+    ``friction-implicit`` need not. ``JointDrive("arm", positions="30 deg", stiffness=..., damping=...)`` holds a
+    position, ``JointDrive("wheel", speeds="5 rad/s", damping=...)`` a speed.
 
     A driven joint (``add_drive``) follows its motion exactly, with whatever force that takes, and has no limits.
     """

@@ -199,8 +199,8 @@ def forward_dynamics(
         Generalised forces of the joints, (nu,) for all states or (N, nu); None is zero.
     wrenches
         Force, then moment about the body's origin, world frame, (bodies, 6) or (N, bodies, 6); None is zero.
-    Gravitational acceleration, world frame [length/time²], (3,) or (N, 3); None is zero.
-        Acceleration of free fall, world frame [length/time²], (3,) or (N, 3); None is zero.
+    gravity
+        Gravitational acceleration, world frame [length/time²], (3,) or (N, 3); None is zero.
     device
         ``"cuda"``, ``"cuda:1"``, or ``"warp-cpu"`` for Warp's own CPU device.
     precision

@@ -156,14 +156,10 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "'euler-parameters' integrates rates of coordinates, and armatures belong to speeds",
         "use 'speeds'",
     ),
-    **_each(
-        SOLVER_NAMES,
-        "armature",
-        Refusal(
-            "dynamics.solver",
-            "{solver} knows the inertia of links alone, and armatures belong to none",
-            "choose 'articulated'",
-        ),
+    ("divide-and-conquer", "armature"): Refusal(
+        "dynamics.solver",
+        "'divide-and-conquer' joins parts of a tree by the inertia of links alone, and armatures belong to none",
+        "choose 'articulated' or 'kane'",
     ),
     ("device", "armature"): Refusal(
         "run.device", "what runs there knows no armatures", "leave it out, or the armatures"

@@ -67,15 +67,15 @@ class Rubbing(NamedTuple):
 
 
 def rubbing(
+    nu: int,
     diagonal: Any,
     other: Any,
     armature: np.ndarray | None = None,
     zeros: Callable[..., Any] = np.zeros,
     driving: Driving | None = None,
 ) -> Rubbing:
-    """Arrays for a model with armatures (nu,) and drives, on whose speeds other forces (nu,) act besides; ``diagonal``
-    (nu,) is where that of the mass matrix is."""
-    nu = diagonal.shape[0]
+    """Arrays for a model of so many speeds, with armatures (nu,) and drives, on which other forces (nu,) act besides;
+    what is added to the diagonal of the mass matrix is written to ``diagonal`` (nu,)."""
     damping, rotors = JointDampings(diagonal, zeros((nu, 7))), np.zeros(nu)
     if armature is not None:
         rotors[:] = armature

@@ -112,7 +112,7 @@ def resisting(
     if not resists:
         friction.extend(solving(heavier, (pushed, arrays.total, np.zeros(3)), laden, arrays.udot))
     else:
-        own = rubbing(arrays.diagonal, pushed, e.model.armature, e.zeros, driven)
+        own = rubbing(e.model.nu, arrays.diagonal, pushed, e.model.armature, e.zeros, driven)
         rubbed_by = (no_frictions() if rows is None else rows, *over, u, arrays.total, laden, own)
         if dashpots is not None:
             springs, found = dashpots.springs, dashpots.arrays

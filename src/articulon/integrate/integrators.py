@@ -271,8 +271,8 @@ class FrictionImplicit(Declaration):
 
     Steps may be far longer than the fastest relaxation time m/β; they are bounded by the fastest force and by the angle
     that a body turns in one step. Every part of a step stays on loop constraints and given motions. Damping and
-    friction of joints, damping of springs between points and that of the modes of flexible bodies are taken with the
-    drag.
+    friction of joints, drives that resist speeds, damping of springs between points and that of the modes of flexible
+    bodies are taken with the drag.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED

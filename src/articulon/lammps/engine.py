@@ -42,7 +42,7 @@ def through_lammps(model: Model, where: str = "engine") -> Model:
     model
         The model.
     where
-        What messages call the model.
+        Name of the model in messages.
 
     Raises
     ------

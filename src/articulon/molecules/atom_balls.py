@@ -1,4 +1,4 @@
-"""Balls in place of the atoms of a structure file, which need not be a molecule that can be simulated."""
+"""Atoms of a structure file as balls; the file need not be a molecule that can be simulated."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -12,34 +12,34 @@ from articulon.molecules.elements import ANGSTROM, van_der_waals_radii
 from articulon.molecules.structure_reading import LIMIT, content_of, parsed_structure
 
 KEPT = 16
-"""So many files are kept in memory once they have been read."""
+"""Number of files that are cached in memory after reading."""
 
 
 class AtomBalls(NamedTuple):
     """Balls in the units of a structure file, ångström."""
 
     places: np.ndarray
-    """Of the atoms, shape (atoms, 3)."""
+    """Positions of the atoms, shape (atoms, 3)."""
     radii: np.ndarray
-    """Of van der Waals, shape (atoms,)."""
+    """Van der Waals radii, shape (atoms,)."""
     elements: tuple[str, ...]
-    """Their symbols."""
+    """Chemical symbols of the atoms."""
 
 
 def balls_of_atoms(path: str, age: int, where: str) -> AtomBalls:
-    """Those of the first model of a structure file, each in its first place, without water.
+    """Return the balls of a structure file's first model, without water, each atom at its first location.
 
     Parameters
     ----------
     path, age
-        The file, and when it was changed last [ns]: what has been read of it is kept.
+        The file, and its modification time [ns], which is part of the cache key.
     where
-        What messages begin with.
+        Prefix of messages.
 
     Raises
     ------
     ModelError
-        For a file that is not there, cannot be read, or holds no such atoms.
+        If the file does not exist, cannot be read, or holds only water.
     """
     try:
         return _balls(path, age)

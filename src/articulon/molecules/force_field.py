@@ -122,7 +122,7 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
     system
         An ``openmm.System`` of the structure's atoms, in their order.
     articulation
-        What is rigid; without it every atom moves by itself.
+        Division into rigid bodies; without it, every atom moves by itself.
 
     Raises
     ------

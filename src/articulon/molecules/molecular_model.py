@@ -62,7 +62,7 @@ def populate(
     structure
         The structure.
     articulation
-        What is rigid, of :func:`perceive`.
+        Articulation from :func:`perceive`.
     charges
         Charges of the sites [charge], one for all or one each.
     kinds
@@ -216,7 +216,7 @@ def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any
     structure
         The structure.
     articulation
-        What is rigid, of :func:`perceive`.
+        Articulation from :func:`perceive`.
     viscosity
         η of the medium [mass/(length time)]; text carries its unit.
     """

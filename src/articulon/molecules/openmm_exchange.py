@@ -83,9 +83,9 @@ def from_openmm(
     positions
         Positions of its atoms, as a quantity.
     source
-        What messages call the structure.
+        Name of the structure in messages.
     inferred
-        What was assumed before, a line each.
+        Earlier inferences, a line each.
     sites_too
         Whether a massless site is an error; False leaves such sites out.
     """

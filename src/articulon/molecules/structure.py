@@ -101,9 +101,9 @@ class Structure:
         Parameters
         ----------
         a
-            Index of one atom.
+            Index of the first atom.
         b
-            Index of the other.
+            Index of the second atom.
         """
         other = self.names[b] if self.residue[a] == self.residue[b] else self.label(b)
         return f"{self.label(a)}-{other}"

@@ -88,13 +88,13 @@ def force_field_model(
     structure
         The structure.
     articulation
-        What is rigid, of :func:`perceive`.
+        Articulation from :func:`perceive`.
     name
         The force field.
     solvent
-        The implicit solvent or the model of water.
+        The implicit solvent or the water model.
     cutoff
-        Of Lennard-Jones forces and charges [length]; none by default.
+        Cutoff of Lennard-Jones forces and charges [length]; none by default.
     files
         Further files of OpenMM's force-field XML.
     forces

@@ -147,7 +147,7 @@ def _like(case: Case, key: str, value: Any, own: np.ndarray, where: str) -> np.n
         value = np.asarray(value).tolist()
     try:
         found = np.array(value, dtype=np.float64)  # a bound need not be a valid value of the key
-    except ValueError:
+    except (TypeError, ValueError):
         found = _numbers(case, key, value, where)
     if found.shape != own.shape:
         raise CaseError(f"{where}: expected as many numbers as '{key}' has, {own.size}, got {shown(value)}")

@@ -142,7 +142,9 @@ def variant(k: int) -> dict[str, Any]:
 @contextmanager
 def applied() -> Iterator[None]:
     """Apply the style of this module within a context, whatever the settings of the surrounding program."""
-    with matplotlib.rc_context(RC):
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
         yield
 
 

@@ -73,8 +73,10 @@ def replica_exchange(
         The temperatures of Fixman's potential and of Brownian forces are set to that of each run.
     duration
         Simulated time of each run of a model [time]. A case has its own.
-    Time between exchanges [time]; the duration must be a whole number of these intervals. For a case it must be a whole
-    number of the frame intervals. temperatures
+    every
+        Time between exchanges [time]; the duration must be a whole number of these intervals. For a case it must be a
+        whole number of the frame intervals.
+    temperatures
         Temperatures of the runs in order [temperature]; by default all have that of the thermostat.
     locked
         For each run, the bodies whose joints are locked, as in ``locked`` of :func:`articulon.simulate`; none by

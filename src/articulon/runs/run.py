@@ -43,7 +43,7 @@ class Run(results.Run):
         Parameters
         ----------
         run
-            The results that are taken over.
+            The results to convert.
         """
         made = cls.__new__(cls)
         made.__dict__.update(run.__dict__)

@@ -57,7 +57,8 @@ from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.frame_derivatives import frame_adjoint, frame_power_adjoint
-from articulon.sensitivities.loop_derivatives import (
+from articulon.sensitivities.noise_derivatives import noise_adjoint
+from articulon.sensitivities.row_derivatives import (
     HeldRows,
     frame_acceleration_adjoint,
     held_rows,
@@ -65,7 +66,6 @@ from articulon.sensitivities.loop_derivatives import (
     project_accelerations,
     weigh_loops,
 )
-from articulon.sensitivities.noise_derivatives import noise_adjoint
 from articulon.sensitivities.site_derivatives import sites_adjoint
 from articulon.sensitivities.table_gradients import Tables
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import copy_into
+from articulon.dynamics.armatures import adding_armatures
 from articulon.dynamics.loops.conditions import LoopScratch, loop_scratch
 from articulon.dynamics.loops.constrained_articulated import OPEN
 from articulon.dynamics.loops.loop_passes import MOST_PROJECTIONS, closing_loops
@@ -59,7 +60,8 @@ def _shutting(e: Evaluator) -> tuple[Shutting, Program]:
     turns = Turns(np.zeros(1, dtype=np.int64), *of_turns)
     noting = (note_turn.bind(q, arrays, turns),)
     constraints = loops, motions, e.motion_functions, time
-    program = Program([closing_loops(forest, constraints, q, u, workspace(forest), arrays, noting)])
+    adding = adding_armatures(e.model, u)
+    program = Program([closing_loops(forest, constraints, q, u, workspace(forest), arrays, noting, adding)])
     return Shutting(program.code, time, q, u, arrays, turns, np.zeros(nu)), program
 
 

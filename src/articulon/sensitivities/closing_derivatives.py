@@ -7,7 +7,7 @@ first order, and then the speeds once, u' = u + x (``dynamics/loops/loop_passes.
 
 Each is differentiated as it is, though little would be missing without what is of the size of x: at x = 0 it is the
 projection 1 − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ J. With y = x of the coordinates and y = u + x of the speeds, x is an acceleration of
-links at rest under the forces of the rows, as in ``loop_derivatives.py``: with weights w of x, p = M⁻¹ (w + Jᵀ μ) and
+links at rest under the forces of the rows, as in ``row_derivatives.py``: with weights w of x, p = M⁻¹ (w + Jᵀ μ) and
 J p = 0,
 
     w·δx = −p·δ(M x − Jᵀ ν) + μ·(δ(J y) + δφ)     at fixed x, ν and y, without δφ of the speeds,
@@ -23,11 +23,12 @@ import numpy as np
 from articulon.algebra.rotations import conjugate, exponential, matrix, product, quaternion_at
 from articulon.algebra.vectors import add, apply, apply_t, copy_into, load_at, scale, store_at
 from articulon.dynamics import joints
+from articulon.dynamics.armatures import adding_armatures
 from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.derivative_definitions import (
     copy_row,
-    factorise,
+    factorising,
     find_motion_columns,
     find_products,
     find_transposed_products,
@@ -59,7 +60,7 @@ from articulon.sensitivities.frame_derivatives import (
     frame_scratch,
     frame_tangent,
 )
-from articulon.sensitivities.loop_derivatives import HeldRows, held_rows, holding, zero
+from articulon.sensitivities.row_derivatives import HeldRows, held_rows, holding, zero
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import change_twists, clear_changes, displace, inertia_tangent
 
@@ -126,13 +127,14 @@ def _point(e: Evaluator, move: Move) -> _Point:
     columns, moving = (np.zeros((nu, motion_columns.WIDTH)) for _ in range(2))
     acceleration, wrench, given = (np.zeros((links, n)) for n in (6, 6, WRENCH_WIDTH))
     factors, nothing, none = np.zeros((nu, inverse_mass.FACTORS)), np.zeros(nu), np.zeros(3)
+    loads = arrays.tau, arrays.total, *NO_GRAVITY
     passes = (
         place_links.bind(forest, move.q, ws),
-        *factoring_under(forest, loops, (arrays.tau, arrays.total, *NO_GRAVITY), still, arrays, arrays.response),
+        *factoring_under(forest, loops, loads, still, arrays, arrays.response, adding_armatures(e.model, arrays.tau)),
         exert.bind(loops, arrays, move.exerted, held.driving, wrench),
         keep_wrenches.bind(wrench, given),
         find_motion_columns.bind(forest, nothing, move.x, none, still, columns, acceleration),
-        factorise.bind(forest, columns, arrays.articulated, factors),
+        factorising(e.model, forest, columns, arrays.articulated, factors),
         move_links.bind(forest, move.y, ws),
         find_motion_columns.bind(forest, move.y, nothing, none, ws, moving, np.zeros((links, 6))),
     )

@@ -51,8 +51,8 @@ from articulon.sensitivities.frame_derivatives import (
     frame_tangent,
     parent_velocity,
 )
-from articulon.sensitivities.loop_derivatives import HeldRows, changing_loops, holding
 from articulon.sensitivities.noise_derivatives import noise_tangent
+from articulon.sensitivities.row_derivatives import HeldRows, changing_loops, holding
 from articulon.sensitivities.site_derivatives import sites_tangent
 from articulon.sensitivities.table_gradients import Tables
 

@@ -76,8 +76,9 @@ def grouped(rows: Sequence[Mapping[str, Any]], stops: bool) -> list[dict[str, An
 
     Parameters
     ----------
-    Rows of all members, in order: ``values``, ``error``, ``figures``, ``averages``, ``stop_time`` and
-    ``simulated_time``.
+    rows
+        Rows of all members, in order: ``values``, ``error``, ``figures``, ``averages``, ``stop_time`` and
+        ``simulated_time``.
     stops
         Whether the case has a stop condition, so that there are first-passage times.
     """

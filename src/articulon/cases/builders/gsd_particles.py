@@ -1,4 +1,4 @@
-"""The particles of a GSD file, as HOOMD-blue writes them."""
+"""Particles from a GSD file, the format of HOOMD-blue."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ from articulon.model.shapes import Particle
 
 REPEATS: tuple[Boundary, Boundary, Boundary] = ("periodic", "periodic", "periodic")
 ROUND = ("Sphere", "Undefined", "")
-"""Shapes that a contact sphere shows."""
+"""GSD shapes that are represented by a contact sphere."""
 ROUNDED = 1e-3
-"""Error of the norm of an orientation that is more than rounding to single precision."""
+"""Largest error of the norm of an orientation that counts as single-precision rounding."""
 
 
 class GsdParticles(BaseBuilder):
-    """The particles of a GSD file in a frame: places, orientations, velocities, masses, moments of inertia, charges,
-    diameters, types and the box. Numbers of the file are in the units of the case.
+    """The particles of one frame of a GSD file: positions, orientations, velocities, masses, moments of inertia,
+    charges, diameters, types and the box. The numbers of the file are in the units of the case.
 
-    A particle with moments of inertia is a free body, any other one a point that moves and does not turn. Site k is
-    particle k, at its centre; its kind is the type.
+    A particle with moments of inertia is a free body; any other is a point that translates but does not rotate. Site k
+    is at the centre of particle k; its kind is the type of the particle.
     """
 
     error_class: ClassVar = ModelError
 
     builder: Literal["gsd"] = "gsd"
     file: str
-    """The file, a path beside the case."""
+    """Path of the GSD file, relative to the case."""
     sha256: str | None = None
-    """Of the file, so that a run does not go on with another; found when the case is read."""
+    """SHA-256 of the file, so that a run does not continue with a different file; computed when the case is read."""
     frame: Annotated[Whole, Field(ge=0)] | None = None
-    """Which frame, from 0 on; the last one by default."""
+    """Index of the frame, from 0; by default the last."""
     boundaries: tuple[Boundary, Boundary, Boundary] = REPEATS
-    """In the direction of each edge of the box: space repeats, goes on beyond it, or throws particles back."""
+    """Boundary in the direction of each edge of the box: periodic, open, or reflecting."""
     spheres: Flag = True
-    """Whether particles are contact spheres of their diameters."""
+    """Whether particles are contact spheres with their diameters."""
 
     _inferred: tuple[str, ...] = PrivateAttr(default=())
 
     def beside(self, source: str) -> Self:
-        """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
-        there or has changed."""
+        """Return a copy whose file is located beside a case file and recorded by a digest; raises CaseError if it is
+        missing or has changed."""
         return marked(self, "file", source, "model")
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """What was inferred when the model was last populated, a line each."""
+        """Assumptions made when the model was last populated, one line each."""
         return self._inferred
 
     def populate(self, builder: ModelBuilder) -> None:
@@ -99,7 +99,7 @@ class GsdParticles(BaseBuilder):
         try:
             import gsd.hoomd
         except ImportError:
-            raise ModelError("model.file: GSD files are read by gsd: pip install 'articulon[grains]'") from None
+            raise ModelError("model.file: GSD files need the package gsd: pip install 'articulon[grains]'") from None
         if not Path(self.file).is_file():
             raise ModelError(f"model.file: there is no file {clipped(self.file)}")
         try:
@@ -108,7 +108,7 @@ class GsdParticles(BaseBuilder):
                 number = count - 1 if self.frame is None else self.frame
                 if not 0 <= number < count:
                     raise CaseError(
-                        f"model.frame: {clipped(self.file)} has {count} frames, from 0 on; got {self.frame}"
+                        f"model.frame: {clipped(self.file)} has {count} frames, counted from 0; got {self.frame}"
                     )
                 return frames[number]
         except (OSError, RuntimeError, ValueError, KeyError) as error:
@@ -117,25 +117,25 @@ class GsdParticles(BaseBuilder):
             ) from None
 
     def _check(self, frame: Any) -> None:
-        """Raises ModelError for what the particles of a file may be and are not here."""
+        """Raises ModelError for features of the particles in a file that are not supported."""
         where = f"model.file: {clipped(self.file)}"
         if int(frame.configuration.dimensions) != 3:
-            raise ModelError(f"{where} is two-dimensional; particles here move in three dimensions")
+            raise ModelError(f"{where} is two-dimensional; only three-dimensional files are supported")
         body = np.array(frame.particles.body, dtype=np.int64)
         numbers, count = np.unique(body[body >= 0], return_counts=True)
         if (count > 1).any():
             shared = numbers[count > 1][0]
             first, second = np.flatnonzero(body == shared)[:2].tolist()
             raise ModelError(
-                f"{where}: particles {first} and {second} are parts of one rigid body, {shared}; files of single "
-                "particles are read, and rigid bodies are written out under [[model.bodies]]"
+                f"{where}: particles {first} and {second} are parts of one rigid body, {shared}; only files of single "
+                "particles are supported; define rigid bodies under [[model.bodies]]"
             )
 
     def _box(self, frame: Any, builder: ModelBuilder) -> Box:
-        """That of the file, whose middle is the origin."""
+        """Box of the file, centred on the origin."""
         if builder.box is not None:
             raise ModelError(
-                f"box: {clipped(self.file)} has a box of its own, and there is a section [box]; leave it out"
+                f"box: {clipped(self.file)} has its own box, and the case has a section [box]; leave it out"
             )
         lx, ly, lz, xy, xz, yz = (float(x) for x in frame.configuration.box)
         tilts = xy * ly, xz * lz, yz * lz
@@ -145,10 +145,10 @@ class GsdParticles(BaseBuilder):
                 builder.units, "box"
             )
         except ValueError as error:
-            raise ModelError(f"model.file: {clipped(self.file)}: its box cannot be: {clipped(error)}") from None
+            raise ModelError(f"model.file: {clipped(self.file)}: its box is invalid: {clipped(error)}") from None
 
     def _shapes(self, particles: Any) -> dict[str, Particle]:
-        """The shapes of types that no sphere shows."""
+        """Shapes of the types that are not represented by a sphere."""
         given = zip(particles.types, particles.type_shapes or (), strict=False)
         return {
             str(kind): Particle(file=self.file, type=str(kind))
@@ -158,7 +158,7 @@ class GsdParticles(BaseBuilder):
 
 
 def _unit(orientation: np.ndarray, where: str) -> np.ndarray:
-    """Euler parameters of norm 1 (n, 4), from those of a file, which are in single precision."""
+    """Euler parameters of norm 1 (n, 4), from the single-precision ones of a file."""
     norm = np.linalg.norm(orientation, axis=1)
     wrong = np.flatnonzero(~(np.abs(norm - 1.0) < ROUNDED))
     if wrong.size:
@@ -175,10 +175,10 @@ def _spins(orientation: np.ndarray, angmom: np.ndarray, inertia: np.ndarray) -> 
 
 
 def _left_out(frame: Any, where: str) -> tuple[str, ...]:
-    """What the file has beside particles, a line each."""
+    """Contents of the file other than particles, one line each."""
     found = []
     for name in ("bonds", "angles", "dihedrals", "impropers", "constraints", "pairs"):
         count = int(getattr(frame, name).N or 0)
         if count:
-            found.append(f"{where}: {count} {name} are left out: a GSD file says nothing of what they act with")
+            found.append(f"{where}: {count} {name} are left out: a GSD file does not contain their force laws")
     return tuple(found)

@@ -79,7 +79,7 @@ def place(residue: str, backbone: Mapping[str, np.ndarray], torsions: Sequence[f
         A standard name, such as ``LEU``.
     backbone
         Positions of ``N``, ``CA`` and ``C`` [nm].
-    Torsions χ1, χ2, … [rad].
+    torsions
         χ1, χ2, … [rad].
     """
     found = {name: np.asarray(backbone[name], dtype=float) for name in BACKBONE}

@@ -196,6 +196,7 @@ def closing_loops(
     ws: Workspace,
     arrays: LoopScratch,
     noting: tuple[Bound, ...] = (),
+    adding: OpenForest = BARE,
 ) -> Bound:
     """The pass that moves q and u onto loops and driven joints; how far they were off is left in the scratch. Passes
     that are ``noting`` run before every move of the coordinates."""
@@ -207,7 +208,7 @@ def closing_loops(
         arrays,
         Program([place_links.bind(forest, q, ws)]),
         Program([move_links.bind(forest, u, ws)]),
-        factoring(forest, constraints[0], ws, arrays),
-        responding(forest, ws, arrays),
+        factoring(forest, constraints[0], ws, arrays, adding),
+        responding(forest, ws, arrays, adding),
         Program([*noting, correct_coordinates.bind(forest, q, arrays.response)]),
     )
