@@ -41,7 +41,8 @@ FLOORS = (
         for floor in ("algebra", "model", "dynamics", "thermostats", "forces", "scaling", "integrate")
     ),
 )
-"""Where kernels and what they call live. A kernel calls functions of its own floor and of those before it."""
+"""Where kernels and what they call live. A kernel calls functions of its own floor and of those before it; kernels in
+other folders call those of the floors and of their own folder."""
 
 
 @cache
@@ -112,7 +113,20 @@ def _sources_of_file(file: str) -> str:
         return digests[place]
     if place in FLOORS[0]:
         return digests[FLOORS[0][0]]
+    if place and (_PACKAGE / place).is_dir():
+        return _digest_of_folder(place)
     return hashlib.sha256(digests["integrate"].encode() + path.read_bytes()).hexdigest()[:16]
+
+
+@cache
+def _digest_of_folder(place: str) -> str:
+    """Digest of what kernels outside of the floors are compiled from: all floors, and the files of their own folder,
+    which call each other."""
+    digest = hashlib.sha256(_digests()["integrate"].encode())
+    for path in sorted((_PACKAGE / place).glob("**/*.py")):
+        digest.update(f"{path.relative_to(_PACKAGE)}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 CACHE_ADVICE = (

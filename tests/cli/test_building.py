@@ -72,8 +72,8 @@ class Page:
         return self.panel.document
 
     def until(self, so: Any) -> None:
-        """Wait until something is so."""
-        self.client.listen(lambda _: so(), patience=30.0)
+        """Wait until something is so; the first scene compiles what places its bodies, which may take a while."""
+        self.client.listen(lambda _: so(), patience=120.0)
 
     def put(self, kind: str, label: str, value: Any) -> None:
         """Put a value into a control, and wait until the page has been brought in step."""

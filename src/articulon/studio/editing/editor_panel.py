@@ -210,10 +210,6 @@ class EditorPanel:
     def ask(self, question: str, lines: list[str], yes: str, action: Callable[[], Any]) -> None:
         """Ask before something is done, in a window over the page."""
         gui = self.server.gui
-        modal = gui.add_modal(question)
-        with modal:
-            gui.add_html("".join(f'<div style="padding:0.2em 0.8em">{html.escape(line)}</div>' for line in lines))
-            sure, no = gui.add_button(yes, color="red"), gui.add_button("leave it")
 
         def answered(go_on: Callable[[], Any]) -> None:
             # A second click may be on its way.
@@ -221,8 +217,14 @@ class EditorPanel:
                 modal.close()
                 go_on()
 
-        follow(sure, self, lambda _: answered(action))
-        follow(no, self, lambda _: answered(lambda: None))
+        # Pages are shown the buttons when somebody listens to them.
+        with self.server.atomic():
+            modal = gui.add_modal(question)
+            with modal:
+                gui.add_html("".join(f'<div style="padding:0.2em 0.8em">{html.escape(line)}</div>' for line in lines))
+                sure, no = gui.add_button(yes, color="red"), gui.add_button("leave it")
+            follow(sure, self, lambda _: answered(action))
+            follow(no, self, lambda _: answered(lambda: None))
 
     def take(self, document: CaseDocument) -> None:
         """Edit another case."""
