@@ -302,7 +302,7 @@ def test_the_command_exports(run, tmp_path):
         ((), "give a format"),
         (("--xtc", "--dcd"), "give a format"),
         (("--dcd", str(tmp_path / "a.xtc")), r"ends in .dcd"),
-        (("--dcd", "--precision", "2"), "--precision goes with --xtc"),
+        (("--dcd", "--precision", "2"), "--precision applies to --xtc"),
         (("--xtc", "--wrapped", "--align", "backbone"), "leave out --align backbone"),
     ):
         code, output = call(*words)

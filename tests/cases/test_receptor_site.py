@@ -166,7 +166,7 @@ def test_a_structure_gives_backbones_and_torsions(tmp_path: Path) -> None:
     ("change", "reason"),
     [
         ({"model.chain": "B", "model.residues": ["L58"]}, "chain B has no residue 58"),
-        ({"model.chain": "B", "model.residues": ["F57"]}, "residue B:LEU57 is no PHE"),
+        ({"model.chain": "B", "model.residues": ["F57"]}, "residue B:LEU57 is not PHE"),
         ({"model.chain": "B"}, "residue B:LYS95 lacks CE"),
     ],
 )

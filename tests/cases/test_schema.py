@@ -473,7 +473,7 @@ def test_a_fault_in_a_variant_names_the_variant_before_anything_runs(rod: Path) 
     rod.write_text(ROD.replace("quiet.forces.brownian", "quiet.forces.brown"), encoding="utf-8")
     assert "variants.quiet: forces.brown: none of forces is 'brown'; did you mean 'brownian'?" in refusal(rod)
     rod.write_text(ROD.replace("quiet.forces", '"so quiet".forces'), encoding="utf-8")
-    assert refusal(rod).startswith(f"{rod}: variants: 'so quiet' is no name")
+    assert refusal(rod).startswith(f"{rod}: variants: 'so quiet' is not a valid folder name")
 
 
 def test_an_unknown_variant_is_refused_with_the_nearest(rod: Path) -> None:

@@ -199,7 +199,7 @@ def test_version_and_help() -> None:
 
 def test_help_says_where_results_go_by_default() -> None:
     found = {name: " ".join(invoke(name, "--help").stdout.split()) for name in ("run", "compare", "tune")}
-    assert "runs/<case>." in found["run"]
+    assert "runs/<case>, with the changes by --set in its name." in found["run"]
     assert "runs/<case>-compare." in found["compare"]
     assert "<case>-tuned.toml." in found["tune"]
 

@@ -149,7 +149,7 @@ def test_fixmans_potential_refuses_what_has_no_free_coordinates() -> None:
 
     driven = hinged()
     driven.add_drive("arm", times=(0.0, 1.0, 2.0, 3.0), values=(0.0, 0.1, 0.2, 0.0), name="motor")
-    with pytest.raises(ar.ModelError, match=r"forces\[0\]: .* drive 'motor' binds"):
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]: .* drive 'motor' constrains"):
         driven.build()
     twice = hinged()
     twice.add_force(ar.forces.Fixman(temperature=1.0))

@@ -272,11 +272,11 @@ def test_a_force_that_is_not_known_is_refused_by_name():
     builder.add_force(ar.forces.Gravity(acceleration=(0, -1, 0)))
     builder.add_force(Magnet())
     model = builder.build()
-    with pytest.raises(ar.ModelError, match=r"forces\[1\]: .* 'magnet' follows"):
+    with pytest.raises(ar.ModelError, match=r"forces\[1\]: .* 'magnet' does not define how it acts"):
         locked_model(model, model.q0, ["b"])
     group = ar.adaptive.Group(name="g", bodies=("b",), lock=ar.adaptive.Speed(below=1.0))
     adaptive = ar.adaptive.Adaptive(every=0.1, groups=(group,))
-    with pytest.raises(ar.CaseError, match=r"adaptive: forces\[1\]: .* 'magnet' follows"):
+    with pytest.raises(ar.CaseError, match=r"adaptive: forces\[1\]: .* 'magnet' does not define how it acts"):
         ar.simulate(model, 1.0, adaptive=adaptive)
 
 

@@ -55,7 +55,7 @@ def test_states_side_by_side_move_as_alone() -> None:
     for q, u in zip(Q, U, strict=True):
         assert q == pytest.approx(run.q[-1], rel=1e-11, abs=1e-11)
         assert u == pytest.approx(run.u[-1], rel=1e-11, abs=1e-11)
-    with pytest.raises(ar.ModelError, match="noise of armatures is not drawn for several states side by side"):
+    with pytest.raises(ar.ModelError, match="Langevin noise on armatures is not supported for several states"):
         ar.Ensemble(model, model.q0[None], model.u0[None], thermostat=WARM["langevin"])
 
 

@@ -138,7 +138,7 @@ def test_both_treatments_of_rotations_take_the_same_path_through_a_full_tumble(l
 
 def test_what_does_not_go_together_is_refused():
     model = tumbling_tree()
-    with pytest.raises(ar.CaseError, match="'euler-parameters' goes with the solver 'articulated'"):
+    with pytest.raises(ar.CaseError, match="'euler-parameters' needs the solver 'articulated'"):
         ar.simulate(model, 1.0, rule="kutta-merson", rotations="euler-parameters", solver="kane")
     with pytest.raises(ar.ModelError, match="unknown rotations: expected one of 'speeds', 'euler-parameters', got"):
         ar.simulate(model, 1.0, rule="kutta-merson", rotations="quaternions")

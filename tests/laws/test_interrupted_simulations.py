@@ -142,7 +142,7 @@ def test_one_that_was_interrupted_goes_to_its_end_first(monkeypatch: pytest.Monk
     done = caught.value.run  # type: ignore[attr-defined]
     monkeypatch.undo()
     with pytest.raises(
-        CaseError, match=r"resume: the simulation was interrupted at 0\.016 s, before its end at 1 s; go on"
+        CaseError, match=r"resume: the simulation was interrupted at 0\.016 s, before its end at 1 s; finish it"
     ):
         ar.resume(done, 2.0)
 

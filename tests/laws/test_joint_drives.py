@@ -290,5 +290,5 @@ def test_what_a_drive_cannot_be_says_so(fields: dict[str, Any], said: str) -> No
 
 
 def test_a_run_beyond_the_table_is_refused() -> None:
-    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.times: the table goes from 0 to 3, and the run from 0 to 4"):
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.times: the table goes from 0 to 3, but the run from 0 to 4"):
         simulate(disc(drive(**FOUR)), 4.0)

@@ -238,7 +238,7 @@ def test_a_linear_table_is_integrated_between_its_corners() -> None:
 
 def test_a_run_beyond_the_table_is_refused() -> None:
     model = disc(ar.forces.JointActuation(body="body", times=(0, 1, 2, 3), values=(0, 1, 2, 3)))
-    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.times: the table goes from 0 to 3, and the run from 0 to 4"):
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.times: the table goes from 0 to 3, but the run from 0 to 4"):
         simulate(model, 4.0)
 
 

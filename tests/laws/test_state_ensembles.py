@@ -180,4 +180,4 @@ def test_what_is_said_of_a_state_that_diverges_speaks_of_no_checkpoint() -> None
     u[1, 3:6] = 1e160
     with pytest.raises(ar.DivergenceError) as caught:
         ar.Ensemble(model, q, u).advance(1, 0.02)
-    assert "checkpoint" not in str(caught.value) and "step 1: state 1 is not finite" in str(caught.value)
+    assert "checkpoint" not in str(caught.value) and "step 1: state 1 is no longer finite" in str(caught.value)

@@ -167,7 +167,7 @@ def test_water_in_a_periodic_box_feels_what_openmm_says():
     # OpenMM gives no virial, and Σ F r is not that of a box.
     for name, ask in (("virial", lambda: ar.virial(model, model.q0)),
                       ("pressure", lambda: ar.pressure(model, model.q0, model.u0))):  # fmt: skip
-        with pytest.raises(ar.ModelError, match=f"{name}: the virial of 'openmm' is not known"):
+        with pytest.raises(ar.ModelError, match=f"{name}: the virial of 'openmm' is unknown"):
             ask()
 
 
