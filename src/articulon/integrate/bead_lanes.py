@@ -55,7 +55,7 @@ class Anchors(NamedTuple):
     position: np.ndarray
 
 
-#  Conversion from and to the joints
+# Conversion from and to the joints
 
 
 @jit
@@ -148,7 +148,7 @@ def give_joints(forest, history, q, u, ws):
         e = product(frame, own)
         axes = matrix(e)
         q[kq], q[kq + 1], q[kq + 2], q[kq + 3] = own[0], own[1], own[2], own[3]
-        #  ω across the rod, less the parent's; the joint's own has no component along the rod.
+        # ω across the rod, less the parent's; the joint's own has no component along the rod.
         w = sub(scale(1.0 / length, cross(z, sub(v, carried))), spin)
         a, b = dot(column(axes, 0), w), dot(column(axes, 1), w)
         u[ku], u[ku + 1] = a, b
@@ -156,7 +156,7 @@ def give_joints(forest, history, q, u, ws):
         store_from(ws.twist, k, 3, add(spin, apply(axes, (a, b, 0.0))))
 
 
-#  Steps in the lanes
+# Steps in the lanes
 
 
 @jit

@@ -42,7 +42,7 @@ from articulon.model.state import DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHAS
 from articulon.passes import Program, compile_passes, pass_of, run
 
 exact = numba.njit(
-    fastmath=False,  #  explicit, because else the caller's setting applies
+    fastmath=False,  # explicit, because else the caller's setting applies
     error_model="numpy",
     _nrt=False,
     no_cpython_wrapper=True,

@@ -54,7 +54,7 @@ class DriftVelocity:
         self._scratch, self._fall, self._factors = np.zeros_like(self._wrench), np.zeros(3), np.ones(8)
         self._factors[STOCHASTIC] = float(noise)
         self._y, self._dy = np.zeros((2, model.nq + model.nu + 8))
-        #  Speeds that are rates of coordinates, and those that are angular velocities with Euler parameters.
+        # Speeds that are rates of coordinates, and those that are angular velocities with Euler parameters.
         self._rates: list[int] = []
         self._speeds: list[int] = []
         self._turns: list[list[int]] = []
@@ -66,7 +66,7 @@ class DriftVelocity:
             self._speeds += range(u, u + plain)
             if joint.quaternion is not None:
                 self._turns.append([q + joint.quaternion + k for k in range(4)])
-                #  The index behind the speeds holds the zero of a spin that the joint does not have.
+                # The index behind the speeds holds the zero of a spin that the joint does not have.
                 self._spins.append([u + plain + k if plain + k < joint.nu else absent for k in range(3)])
 
     def why_not(self) -> str | None:
@@ -132,7 +132,7 @@ class DriftVelocity:
     def _times(self, forest: Forest, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """The mass matrix of a forest times speeds: M u or ζ u."""
         tau, none, ws = np.empty(self.model.nu), np.zeros_like(self._wrench), self.evaluator.ws
-        #  A read-only array has another type to the compiler.
+        # A read-only array has another type to the compiler.
         at, speeds = np.array(q), np.array(u)
         newton_euler.inverse_dynamics(forest, at, self._still, speeds, none, self._fall, ws, self._scratch, tau)
         return tau

@@ -47,7 +47,7 @@ class EventDrivenDriver(Driver):
             return REACHED
         q, u = state.q.reshape(-1, 3), state.u.reshape(-1, 3)
         positions, velocities = q.copy(), u.copy()
-        #  Overflow is detected below by numbers that are not finite.
+        # Overflow is detected below by numbers that are not finite.
         with np.errstate(all="ignore"):
             found = self.gas.advance(positions, velocities, duration, self.asked_to_stop)
         if found is None:

@@ -20,7 +20,7 @@ def foretell(spheres, day):
     days, links = spheres.days, spheres.links
     last = days.size - 1
     i = days[(day + SPHERE_AHEAD) & last]
-    if i != NOBODY:  #  its record holds the next one on that day
+    if i != NOBODY:  # its record holds the next one on that day
         _ask_for_sphere(spheres, np.int64(i))
     i = days[(day + CELLS_AHEAD) & last]
     while i != NOBODY:
@@ -48,7 +48,7 @@ def _ask_for_cells(spheres, i):
     plane, row = grid.cells[1] * grid.cells[2], grid.cells[2]
     for x in range(-1, 2):
         for y in range(-1, 2):
-            near = cell + x * plane + y * row  #  prefetching beyond the ends has no effect
+            near = cell + x * plane + y * row  # prefetching beyond the ends has no effect
             prefetch(grid.filled, near)
             prefetch(grid.slots, (near - 1) * width)
             prefetch(grid.slots, (near + 2) * width - 1)

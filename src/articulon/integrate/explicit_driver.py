@@ -118,7 +118,7 @@ class ExplicitDriver(Driver):
     def _advance(self, state: State, until: float, steps: int) -> int:
         if state.step[0] == 0.0 and self.control.step[0] == 0.0 and self.first == 0.0:
             state.step[0] = self._start(state, until)
-            #  At time zero the bound relative to the time is zero.
+            # At time zero the bound relative to the time is zero.
             self.control.step[3] = 1e-12 * state.step[0]
         return int(self.kernel(*self.arguments(state, until, steps)))
 

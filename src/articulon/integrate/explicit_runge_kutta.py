@@ -164,7 +164,7 @@ def advance(
             continue
         else:
             grown = h * (5.0 if ratio < 2e-4 else 0.9 * ratio**exponent)
-            #  The error of a step cut short by a boundary tells little about the next step.
+            # The error of a step cut short by a boundary tells little about the next step.
             state.step[0] = max(state.step[0], grown) if lands else grown
         for k in blocks.quaternion:
             e = normalised(quaternion_at(trial, k))
@@ -172,7 +172,7 @@ def advance(
         end = limit if lands else time + h
         if closing.code.shape[0] > 0:
             close(closing, rhs, end, trial)
-            if not closing.left[0] <= OPEN:  #  a shorter step may succeed
+            if not closing.left[0] <= OPEN:  # a shorter step may succeed
                 counters[REJECTED] += 1
                 state.step[0] = 0.25 * h
                 if fixed > 0.0 or state.step[0] < max(shortest, 4e-16 * time):
@@ -196,7 +196,7 @@ def advance(
         if time >= control.step[4]:
             break
         if counters[STEPS] % 1024 == 0 and until - time > MOST_STEPS * state.step[0]:
-            status = DIVERGED  #  so many steps can never be taken, though none of them would fail
+            status = DIVERGED  # so many steps can never be taken, though none of them would fail
             break
     state.time[0] = time
     copy_into(state.q, y[:nq])
