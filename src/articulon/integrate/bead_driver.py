@@ -64,7 +64,7 @@ def _sites_on_beads(problem: Problem) -> bool:
 
 
 class Arrays(NamedTuple):
-    """Arrays that the steps use beside those of the beads."""
+    """Arrays that the steps use in addition to those of the beads."""
 
     half: np.ndarray
     """Half of a step [time], shape (1,)."""

@@ -97,7 +97,7 @@ class Scratch(NamedTuple):
     time: np.ndarray
     """Time of the stage [time], shape (1,)."""
     window: np.ndarray
-    """Window of the noise, although there is none, shape (1,)."""
+    """Noise window; unused, because there is no noise, shape (1,)."""
     channel_power: np.ndarray
     """Power of the channels at the latest evaluation, unscaled, shape (8,)."""
     position: np.ndarray

@@ -3,9 +3,10 @@
 ζ = Jᵀ B J with the drag B of the bodies is solved as the mass matrix is, by the articulated recursion, every body's
 inertia being replaced by its drag. The forces are those of the run's own right-hand side at rest, Γ = M u'.
 
-``SlowMotion`` adds inertia to first order. Where relaxation times are short against all other times, the speeds differ
-from u₀ by what changes it, u = u₀ − ζ⁻¹ (M u₀' + C(q, u₀)), with u₀' along the motion itself and C the velocity
-products. All other motions approach such a slow motion within a relaxation time.
+``SlowMotion`` adds inertia to first order. Where relaxation times are short compared with all other times, part
+of the forces accelerates the bodies, and the drag of the rest gives u = u₀ − ζ⁻¹ (M u₀' + C(q, u₀)), with the drift
+velocities u₀, their rate u₀' along the motion and the velocity products C. All other motions approach such a slow
+motion within a relaxation time.
 """
 
 from collections.abc import Iterator

@@ -42,8 +42,7 @@ def give_coordinates(some, of, whole):
 
 
 def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -> list[Bound]:
-    """The passes of a free flight over ``arrays.span``. Links must be placed and moved before, and are so
-    afterwards.
+    """The passes of a free flight over ``arrays.span``; links are placed and moved both before and after it.
 
     Parameters
     ----------

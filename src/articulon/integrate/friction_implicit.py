@@ -1,5 +1,4 @@
-"""The friction-implicit scheme for articulated bodies: half kick, half drift, friction and noise, half drift, half
-kick.
+"""The friction-implicit scheme on articulated bodies: half kick, half drift, friction and noise, half drift, half kick.
 
 In the O(n) recursion the drag matrix B of a body acts like an inertia: (M + h/2 D) Δu = h (−D u + D·flow + noise) is
 solved by the articulated-body algorithm with every body's inertia I replaced by I + h/2 B, and u⁺ = u + Δu is the
@@ -13,13 +12,13 @@ space; the damping of springs between points (``friction_implicit_springs.py``),
 loops; and the damping of the modes of flexible bodies (``friction_implicit_modes.py``), which is added to their masses.
 
 Velocity products are part of the kicks, so that the scheme is not symplectic. With ``flight`` the drift follows the
-free motion of the bodies (``geodesic.py``): without drag and thermostat this is symplectic velocity Verlet for H = T(q,
-p) + V(q).
+free motion of the bodies (``geodesic.py``): without drag and thermostat this is symplectic velocity Verlet for
+H = T(q, p) + V(q).
 
 A thermostat that scales all speeds acts before the first and after the last kick. Langevin friction and noise act in
 the middle of the step, u⁺ = c u + √(1 − c²) w with c = e^{−γh} and w from N(0, kT M⁻¹): BAOAB on trees.
 
-With loop constraints or driven joints every part of a step satisfies them (``friction_implicit_loops.py``).
+Every part of a step satisfies loop constraints and the motions of driven joints (``friction_implicit_loops.py``).
 """
 
 import numpy as np

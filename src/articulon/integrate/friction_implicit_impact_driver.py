@@ -172,7 +172,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         """Take a part of a step, in shorter parts where needed; return how often its length was halved, or None if it
         fails.
 
-        A contact that pulls over a step may still press in a part of the step if it would close without the impulse;
+        A contact that pulls over a step may still press in a part of the step if its gap would close without it;
         shorter steps tell which. ``doubts`` counts these halvings; after the last one the contact is held.
         """
         if depth > DEEPEST or not time + h > time:
@@ -226,7 +226,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
 
     def _pulling(self) -> list[tuple[int, int]]:
         """Contacts whose removal lets the others press. Where more contacts rest than needed the impulses are not
-        unique; then those are removed that no set of pushing impulses can balance."""
+        unique; then those are removed that pull and have no part in the best set of pushing impulses."""
         from scipy.optimize import nnls
 
         p = self.impacts.pressed

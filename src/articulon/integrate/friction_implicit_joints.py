@@ -76,7 +76,7 @@ def rubbing(
     zeros: Callable[..., Any] = np.zeros,
     driving: Driving | None = None,
 ) -> Rubbing:
-    """Arrays for a model with so many speeds, with armatures (nu,) and drives, and other forces (nu,); terms that are
+    """Arrays for a model with a number of speeds, armatures (nu,), drives and other forces (nu,); terms that are
     added to the diagonal of the mass matrix are written to ``diagonal`` (nu,)."""
     damping, rotors = JointDampings(diagonal, zeros((nu, 7))), np.zeros(nu)
     if armature is not None:

@@ -40,7 +40,7 @@ class Dashpots(NamedTuple):
 
 
 def dashpots_of(terms: Iterable[Term], forest: Forest, loops: Loops, motions: Motions, nu: int) -> Dashpots | None:
-    """The damping of springs among the forces of a model with so many speeds; None if there is none."""
+    """The damping of springs among the forces of a model with a number of speeds; None if there is none."""
     springs = damped_springs(terms)
     if springs is None:
         return None

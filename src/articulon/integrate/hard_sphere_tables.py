@@ -155,8 +155,8 @@ class SphereGrid(NamedTuple):
     length: np.ndarray
     """Edges of the box [length], shape (3,)."""
     shifts: np.ndarray
-    """Shift of spheres of a cell that a search has reached through faces of the box, to beside the sphere that
-    searches: for the lower face, none and the upper face of x, y and z, x slowest [length], shape (27, 3)."""
+    """Shifts that bring the spheres of a cell, reached through faces of the box, next to the sphere that searches: for
+    the lower face, no face and the upper face of x, y and z, x slowest [length], shape (27, 3)."""
     filled: np.ndarray
     """Number of spheres in each cell, x slowest, shape (cells,)."""
     slots: np.ndarray
@@ -210,7 +210,7 @@ def sphere_grid(low: np.ndarray, high: np.ndarray, faces: np.ndarray, largest: f
 
 
 def with_slots(spheres: SphereTables, slots: int) -> SphereTables:
-    """The same cells with so many slots in each."""
+    """The same tables with another number of slots per cell."""
     grid = spheres.grid
     wider = np.zeros((grid.slots.shape[0], slots), dtype=np.int32)
     wider[:, : grid.slots.shape[1]] = grid.slots
@@ -219,7 +219,7 @@ def with_slots(spheres: SphereTables, slots: int) -> SphereTables:
 
 
 def search_scratch(slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Scratch arrays of a search through cells with so many slots."""
+    """Scratch arrays of a search through cells with a given number of slots."""
     return np.zeros((2, 27 * slots + 4), dtype=np.int32), np.zeros((27 * slots, 4))
 
 

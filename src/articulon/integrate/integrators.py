@@ -214,8 +214,8 @@ class EventDriven(Declaration):
 
     For smooth spheres that fly freely: particles with a radius, ``impacts`` without friction and no other force but
     gravity. There is no time-step error, and no sphere passes through another at any speed. Impacts are found anew at
-    every frame: another number of frames gives other rounding errors, and a resumed run gives the same bits as an
-    uninterrupted one.
+    every frame, so that a resumed run gives the same bits as an uninterrupted one; another number of frames gives other
+    rounding errors.
     """
 
     foreign: ClassVar[Mapping[str, str]] = {

@@ -71,7 +71,7 @@ WINDOW, STEP, DRAWN, BLOCK_NUMBER = range(4)
 
 
 def present(threads: int) -> Present:
-    """Zeroed rows for so many threads."""
+    """Zeroed rows for a number of threads."""
     integers = (np.zeros((threads, width), dtype=np.int64) for width in (4, WIDTH))
     return Present(np.zeros((threads, 4)), *integers)
 

@@ -17,7 +17,7 @@ from articulon.thermostats.base import BaseThermostat
 
 
 class LaneSettings(NamedTuple):
-    """Settings of the steps of an ensemble, beside the model."""
+    """Settings of the steps of an ensemble, in addition to the model."""
 
     factor: np.ndarray
     """Factors of the channels, shape (8,)."""
@@ -104,7 +104,7 @@ class LaneEngine:
         return LaneTables(self.model, self._sites, thread, block, now.seeds, drawn, **own)
 
     def _explicitly(self, threads: int, stages: int) -> ExplicitLanes:
-        """The stepper of explicit rules, with arrays for so many threads and stages."""
+        """The stepper of explicit rules, with arrays for given numbers of threads and stages."""
         found = self._explicit
         if found is None or found.threads < threads or found.stages < stages:
             threads = max(threads, 0 if found is None else found.threads)
@@ -113,7 +113,7 @@ class LaneEngine:
         return found
 
     def _implicitly(self, threads: int, drift: str) -> FrictionImplicitLanes:
-        """The stepper of friction-implicit steps, with arrays for so many threads."""
+        """The stepper of friction-implicit steps, with arrays for a given number of threads."""
         found = self._implicit.get(drift)
         if found is None or found.threads < threads:
             found = FrictionImplicitLanes(self._tables, self._settings.factor, drift == "geodesic", threads)

@@ -102,7 +102,7 @@ def advance_blocks_alone(code, scratch, now, tableau, steps, blocks):
 
 
 class ExplicitLanes:
-    """Stepper of explicit rules, for up to so many threads and stages.
+    """Stepper of explicit rules, for given largest numbers of threads and stages.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class ExplicitLanes:
             self._programs.append(right_hand_side(make_tables(t, now), factor, lanes[0][t], lanes[1][t], now))
 
     def take(self, threads: int, tableau: Tableau, steps: Steps, blocks: Blocks) -> None:
-        """Take steps on so many threads."""
+        """Take steps on a number of threads."""
         code = np.stack([program.code for program in self._programs[:threads]])
         (advance_blocks if threads > 1 else advance_blocks_alone)(
             code, self._scratch, self._now, tableau, steps, blocks

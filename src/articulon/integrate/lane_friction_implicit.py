@@ -200,7 +200,7 @@ def advance_blocks_alone(codes, state, now, steps, fresh, blocks):
 
 
 class FrictionImplicitLanes:
-    """Stepper of friction-implicit steps, for up to so many threads.
+    """Stepper of friction-implicit steps, for a given largest number of threads.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ class FrictionImplicitLanes:
             self._noise.append(tables.system.forces.noise)
 
     def take(self, threads: int, steps: Steps, fresh: bool, blocks: Blocks) -> None:
-        """Take steps of one length on so many threads; noise is constant within a step."""
+        """Take steps of one length on a number of threads; noise is constant within a step."""
         for noise in self._noise:
             noise.window[0] = steps.lengths[0] / max(1, noise.choice[1])
         codes = tuple(np.stack([p[k].code for p in self._programs[:threads]]) for k in range(3))

@@ -10,10 +10,10 @@ with μ = ζ⁻¹ and the same F in both halves
 where + moves joints at constant speeds. The mean of u' then contains kT ∇·μ, the drift due to a mobility that depends
 on q, without computing the derivative of μ; without noise this is the midpoint rule, of order 2.
 
-Such steps alone sample e^{−Φ/kT} dq. Bodies with inertia, whatever their friction, have the density √det M e^{−Φ/kT}
-instead, with M the mass matrix. Γ therefore includes +½ kT ∂ ln det M, the mean force of the neglected thermal speeds
-(``dynamics/mass_determinant.py``); its work is booked in the channel ``stochastic``. The works of a step add up to
-zero, since there is no kinetic energy.
+Uncorrected, such steps sample e^{−Φ/kT} dq. Bodies with inertia, whatever their friction, have the density
+√det M e^{−Φ/kT} instead, with M the mass matrix. Γ therefore includes +½ kT ∂ ln det M, the mean force of the neglected
+thermal speeds (``dynamics/mass_determinant.py``); its work is booked in the channel ``stochastic``. The works of a step
+add up to zero, since there is no kinetic energy.
 
 Steps that are too long are detected by the speeds u' in their middle. Along a harmonic mode of rate λ, u' − u = −½hλ u,
 and such steps grow where hλ > 2 (the midpoint rule's bound). So ⟨(u' − u)²⟩ ≤ (½hλ)² ⟨u²⟩ for each speed under noise,

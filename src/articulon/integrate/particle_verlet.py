@@ -144,7 +144,7 @@ def force_magnitudes(particles, sums):
 
 @jit
 def drive_law(bath, kinetic, time, h, variables, sums):
-    """Set the law's inputs beside the forces: ζ, kd ζ' and the step."""
+    """Set the law's inputs other than the forces: ζ, kd ζ' and the step."""
     sums[STEP] = h
     if variables.size > 0:
         rate = (2.0 * kinetic - bath.constants[DEGREES_OF_FREEDOM] * target(bath, time)) / bath.masses[0]

@@ -8,9 +8,9 @@ rods have their lengths. A flight over a time h is a step of RATTLE,
 
 with G the Jacobian of the rods and P the projection along M⁻¹Gᵀ onto speeds that keep the lengths. It is symplectic,
 time-reversible and of second order; momentum and angular momentum are conserved (H. C. Andersen, J. Comput. Phys. 52,
-24, 1983; Leimkuhler and Skeel, J. Comput. Phys. 112, 117, 1994). λ is found by Newton's iteration with the matrix G M⁻¹
-Gᵀ of its start, which reduces the error at least tenfold in each iteration. For a chain that matrix is tridiagonal; for
-branched trees it has a short profile if no parent comes before its children. The cost is O(n).
+24, 1983; Leimkuhler and Skeel, J. Comput. Phys. 112, 117, 1994). λ is found by Newton's iteration with the matrix
+G M⁻¹ Gᵀ of its start, which reduces the error at least tenfold in each iteration. For a chain that matrix is
+tridiagonal; for branched trees it has a short profile if no parent comes before its children. The cost is O(n).
 
 The result is then written as directions of swing joints. A rod's frame is turned by the shortest rotation from its old
 direction to the new one; its spin about the rod has no meaning.
@@ -76,8 +76,8 @@ class Rods(NamedTuple):
     at: np.ndarray
     """Start of each row's profile in ``values``, less ``first``, shape (rods,)."""
     pair: np.ndarray
-    """Index of the first neighbour of each rod among the rods before it, and the number of all pairs, shape (rods +
-    1,)."""
+    """Index of the first neighbour of each rod among the rods before it, and the number of all pairs,
+    shape (rods + 1,)."""
     neighbour: np.ndarray
     """The neighbouring rod of each pair, shape (pairs,)."""
     factor: np.ndarray

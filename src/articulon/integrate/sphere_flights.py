@@ -21,8 +21,8 @@ overlap by half of that in diameters, far below rounding, and only rounding make
 
 @jit
 def impact_time(c, b, a, square):
-    """Time until two spheres meet, |r + w τ| = σ: the earlier root of a τ² + 2 b τ + c = 0 for a = w², b = r·w, c = r²
-    − σ² and ``square`` = σ²; infinity if they do not approach or miss each other.
+    """Time until two spheres meet, |r + w τ| = σ: the earlier root of a τ² + 2 b τ + c = 0 for a = w², b = r·w,
+    c = r² − σ² and ``square`` = σ²; infinity if they do not approach or miss each other.
 
     It is computed as c/(√(b² − ac) − b), without cancellation. Spheres that approach while they touch, or overlap by
     rounding, hit each other at once.
@@ -36,8 +36,8 @@ def impact_time(c, b, a, square):
 
 @jit
 def exit_time(distance, speed, acceleration):
-    """Time until a point at a distance d inside a face leaves through it, with speed v and acceleration a towards it: ½
-    a τ² + v τ = d, at the root at which it moves outwards; infinity if it never does.
+    """Time until a point at a distance d inside a face leaves through it, with speed v and acceleration a towards it:
+    ½ a τ² + v τ = d, at the root at which it moves outwards; infinity if it never does.
 
     A point beyond the face by rounding leaves at once, and one that has just entered does not leave where it entered.
     """

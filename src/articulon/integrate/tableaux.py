@@ -42,8 +42,8 @@ def tableau(
 
 
 class Pair(NamedTuple):
-    """A partitioned Runge–Kutta formula: Q_i = q + h Σ a_ij k_j and P_i = p + h Σ â_ij l_j; q⁺ = q + h Σ b_j k_j and p⁺
-    = p + h Σ b_j l_j."""
+    """A partitioned Runge–Kutta formula: Q_i = q + h Σ a_ij k_j and P_i = p + h Σ â_ij l_j; q⁺ = q + h Σ b_j k_j and
+    p⁺ = p + h Σ b_j l_j."""
 
     a: np.ndarray
     """Coefficients a_ij of the coordinates, shape (stages, stages)."""
@@ -56,8 +56,8 @@ class Pair(NamedTuple):
     order: np.ndarray
     """Order of the solution, shape (1,)."""
     group: np.ndarray
-    """First stages of the groups that can be solved one after the other, and the number of stages, shape (groups +
-    1,)."""
+    """First stages of the groups that can be solved one after the other, and the number of stages, shape
+    (groups + 1,)."""
 
 
 def pair(a: list[list[float]], ahat: list[list[float]], b: list[float], order: int) -> Pair:
@@ -71,8 +71,8 @@ def pair(a: list[list[float]], ahat: list[list[float]], b: list[float], order: i
 
 
 class Multistep(NamedTuple):
-    """A linear multistep formula: predicts y* = y + h Σ β_i f_{n−i}, evaluates f* = f(t + h, y*), corrects y⁺ = y + h
-    (γ_0 f* + Σ γ_i f_{n+1−i}), and evaluates again at y⁺."""
+    """A linear multistep formula: predicts y* = y + h Σ β_i f_{n−i}, evaluates f* = f(t + h, y*), corrects
+    y⁺ = y + h (γ_0 f* + Σ γ_i f_{n+1−i}), and evaluates again at y⁺."""
 
     predictor: np.ndarray
     """Coefficients β_0 to β_3 of the derivatives at the latest four steps, the newest first, shape (4,)."""
