@@ -1,4 +1,4 @@
-"""The driver of explicit Runge–Kutta rules."""
+"""Driver of explicit Runge–Kutta rules."""
 
 import copy
 import math

@@ -74,7 +74,7 @@ def keep_rotors(forest, ws, turning, armature, tau, pushed):
 
 @pass_of
 def add_rotor_energy(armature, u, kinetic):
-    """Adds ½ Σ a u² to a kinetic energy (1,)."""
+    """Add ½ Σ a u² to a kinetic energy (1,)."""
     for k in range(armature.size):
         kinetic[0] += 0.5 * armature[k] * u[k] * u[k]
 
@@ -98,6 +98,6 @@ def push_rotors(bath, count, armature, speeds, tau):
 
 @pass_of
 def add_speeds(change, speeds):
-    """Adds changes (nu,) to speeds."""
+    """Add changes (nu,) to speeds."""
     for k in range(speeds.size):
         speeds[k] += change[k]

@@ -5,8 +5,8 @@ forces Γ except noise. With the scaling factor a2 they lag behind these by ζ�
 memory of each motion, τ/a2. This module computes the lag without the factor, z = ζ⁻¹ M w', of every speed of every
 joint, by the articulated equations, with M and ζ of the trees and not of points. Lags are combined by *groups*: the
 translation of a free body, the rotation of a body or of a joint. A group that moves at the velocity w falls behind by
-the fraction |z|/(a2 |w|) of its displacement; where it hardly moves, the lag is taken relative to the range over the
-time in which it has moved so far. Scaling therefore delays it by
+the fraction |z|/(a2 |w|) of its displacement; where it hardly moves, |w| is replaced by the range of its motion so far
+over the elapsed time. Scaling therefore delays it by
 
     dD/dt = (1/a2 − 1) z·w/|w|²,
 

@@ -175,7 +175,7 @@ def take_steps(codes, state, now, steps, fresh, blocks, t, b):
 
 @jit
 def copy_lanes(to, numbers):
-    """Copies numbers (n, width)."""
+    """Copy numbers (n, width)."""
     for k in range(to.shape[0]):
         for lane in range(to.shape[1]):
             to[k, lane] = numbers[k, lane]

@@ -207,7 +207,7 @@ def collect_block(particles, moving, first, last):
 
 
 def collect(particles, moving):
-    """Writes coordinates and velocities in the order of the model."""
+    """Write coordinates and velocities in the order of the model."""
     n = moving.inverse_mass.size
     for b in prange(moving.partial.shape[0]):
         first = BLOCK * np.int64(b)
@@ -269,7 +269,7 @@ def compare(particles, moving, q, u):
 
 @jit
 def store_block(particles, moving, q, u, first, last):
-    """Writes coordinates and velocities of some particles into a state."""
+    """Write coordinates and velocities of some particles into a state."""
     order = particles.order
     for p in range(first, last):
         k = 3 * order[p]

@@ -301,7 +301,7 @@ def take_beads(rods, ws, time, first, last):
 
 @jit
 def give_beads(forest, rods, q, u, ws, first, last):
-    """Writes places and velocities of the beads as coordinates and speeds, parents first."""
+    """Write positions and velocities of the beads as coordinates and speeds, parents first."""
     parent, rotation = forest.parent, forest.rotation
     for k in range(first, last):
         p, kq, ku, x, v = parent[k], forest.q_start[k], forest.u_start[k], load(rods.place, k), load(rods.speed, k)
