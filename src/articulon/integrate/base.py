@@ -1,4 +1,4 @@
-"""What every driver is."""
+"""Base class of all drivers."""
 
 import sys
 from collections.abc import Callable
@@ -28,54 +28,55 @@ LINE = types.float64[::1]
 
 
 class Driver:
-    """Advances a state in place, in chunks, to a given time.
+    """Advances a state in place, in chunks, up to a given time.
 
     Parameters
     ----------
     problem
-        What is advanced, of which no part may change.
+        The problem to advance; no part of it may change afterwards.
     state
-        A state of the problem, for the types of its arrays.
+        A state of the problem, which gives the types of the arrays.
     """
 
     problem: Problem
-    """What is advanced."""
+    """The problem that is advanced."""
     evaluator: Evaluator
     """The model and its forces."""
     policy: ScalingPolicy
-    """What scales them."""
+    """The scaling policy of the forces."""
     parameters: np.ndarray
-    """Of the policy's law."""
+    """Parameters of the policy's scaling law."""
     law: Any
-    """That law, compiled."""
+    """The policy's scaling law, compiled."""
     followed: Followed | None = None
-    """What the policy follows of the lag of the motions."""
+    """What the policy tracks of the lag of the motions, or None."""
     stop: Stop
-    """The condition that ends the run before its time; may be replaced at any moment."""
+    """Condition that ends the run early; may be replaced at any moment."""
     history: int = 0
-    """Size of ``State.rule.history`` that it needs."""
+    """Size of ``State.rule.history`` that the driver needs."""
     memory: int = 0
-    """Size of ``State.memory`` that its policy needs."""
+    """Size of ``State.memory`` that the policy needs."""
     books_unscaled_work: ClassVar[bool] = False
-    """Whether it books ``State.unscaled_work``."""
+    """Whether the driver books ``State.unscaled_work``."""
     sees_leaps: ClassVar[bool] = False
-    """Whether its steps end by themselves where one leads through half of a periodic box."""
+    """Whether the steps themselves stop where one would lead through half of a periodic box."""
     at_once: ClassVar[bool] = False
-    """Whether it takes a whole frame in Python, and may be broken off there."""
+    """Whether the driver takes a whole frame in one call in Python and can be interrupted within it."""
     asked_to_stop: Callable[[], bool]
-    """Of one that goes on at once: whether the process has been asked to stop meanwhile. Who advances it says."""
+    """Returns whether the process has been asked to stop; set by the caller of a driver that takes whole frames at
+    once."""
     step: float = 0.0
-    """The step, where all are equal [time]."""
+    """Length of the steps, where all are equal [time]."""
     overhead: float = 0.0
-    """Time that the latest chunk took beside its steps, to take over a state and to give it back [s]."""
+    """Time that the latest chunk spent outside its steps, to load the state and to store it [s]."""
     kernel: Any = None
-    """The compiled steps, for arguments of the types that it was made for."""
+    """The compiled kernel of the steps, for arguments of the types that it was compiled for."""
     barostat: ActingBarostat | None = None
-    """What changes the box between steps, if anything does."""
+    """The barostat that changes the box between steps, or None."""
     failure: str | None = None
-    """What the latest DIVERGED was about, where it is not for a number that is not finite."""
+    """Reason of the latest DIVERGED, unless it is that a number is not finite."""
     culprit: int | None = None
-    """The link that it was about, where the driver knows."""
+    """The link that caused the latest failure, where the driver knows it."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         self.problem, self.evaluator, self.policy = problem, problem.evaluator, problem.policy
@@ -86,7 +87,7 @@ class Driver:
             self.barostat = problem.barostat.acting(problem.evaluator, self.step)
 
     def bind_law(self) -> None:
-        """Finds what the policy follows, and binds what its law reads."""
+        """Determine what the policy tracks, and bind what its law reads."""
         e, policy = self.evaluator, self.policy
         if policy.follows:
             check_followed(e, str(getattr(policy, "policy", "")))
@@ -95,18 +96,18 @@ class Driver:
         self.inputs, self.programs = law_inputs(e, policy, self.followed, self.memory)
 
     def on_coarse(self, evaluator: Evaluator, state: State) -> "Driver":
-        """One that takes the same steps of a coarse model, compiled for the fine one."""
+        """A driver that takes the same steps of a coarse model, compiled for the fine one."""
         return type(self)(replace(self.problem, evaluator=evaluator), state)
 
     def steps_until(self, state: State, time: float) -> int:
-        """How many steps, where all are equal, lead to a time."""
+        """Number of steps up to a time, where all steps are equal."""
         return round(time / self.step) - int(state.counters[STEPS]) if time < float("inf") else sys.maxsize
 
     def advance(self, state: State, until: float, steps: int) -> int:
-        """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED.
+        """Advance to the time ``until`` or by ``steps`` steps; return REACHED, PAUSED, STOPPED or DIVERGED.
 
-        A state that equal steps have thrown beyond the condition that ends the run has diverged, though it is finite,
-        and so has one in which the next step would lead through half of a periodic box.
+        The result is also DIVERGED, although the state is finite, if equal steps have thrown the state beyond the
+        condition that ends the run, or if the next step would lead through half of a periodic box.
         """
         status = self._on_lists(state, until, steps)
         if self.sees_leaps or self.step <= 0.0 or status == DIVERGED:
@@ -124,11 +125,11 @@ class Driver:
         return DIVERGED
 
     def latest_step(self, state: State) -> float:
-        """The length of the latest step, where all are equal but for parts of one [time]."""
+        """Length of the latest step; it is shorter than ``step`` where only a part of a step was taken [time]."""
         return self.step
 
     def _on_lists(self, state: State, until: float, steps: int) -> int:
-        """The same, with lists of neighbours that are long enough."""
+        """Call ``go``, and repeat it with longer neighbour lists where they overflow."""
         sites = self.evaluator.sites
         if not sites.listed:
             return self.go(state, until, steps)
@@ -144,25 +145,25 @@ class Driver:
         return status
 
     def keep(self, state: State) -> Any:
-        """What steps change of a state before they are known to have gone well."""
+        """A copy of what steps change in a state, for ``restore`` if they fail."""
         return state.copy()
 
     def restore(self, state: State, kept: Any) -> None:
-        """Makes a state, and the lists that it sets out from, what they were."""
+        """Reset a state, and the lists that it starts from, to what ``keep`` has copied."""
         state.take(kept)
         self.evaluator.sites.restore(state)
 
     def pause_at(self, time: float) -> None:
-        """Has the steps pause, PAUSED, at the end of the first that ends at a time or later, whose length that does not
-        change. For rules whose steps are not all equal."""
+        """Pause at the end of the first step that ends at ``time`` or later, with the status PAUSED; step lengths do
+        not change. For rules whose steps are not all equal."""
 
     def go(self, state: State, until: float, steps: int) -> int:
-        """The same, but for the lists of neighbours."""
+        """Advance as ``advance`` does, without care for overflowing neighbour lists."""
         raise NotImplementedError
 
 
 def open_loop(evaluator: Evaluator) -> str:
-    """Why a step has not ended on the loops, for ``Driver.failure``."""
+    """Reason why a step has not ended on the loop constraints, for ``Driver.failure``."""
     arrays, model = evaluator.solver.loops, evaluator.model
     return (
         f"{model.loop_name(int(arrays.rank[1]))} cannot be closed after the next step, its best error being "
@@ -173,6 +174,9 @@ def open_loop(evaluator: Evaluator) -> str:
 
 @lru_cache(maxsize=64)
 def addressed(function: Any, signature: Any) -> Function:
-    """A function that is handed to kernels, compiled, by its address. A kernel that is handed a jitted one asks the
-    compiler each time which of its compilations is meant, which takes as long as many steps of a small model."""
+    """Compile a function that is passed to kernels by its address.
+
+    A kernel that is passed a jitted function asks the compiler at each call which of its specialisations is meant,
+    which takes as long as many steps of a small model.
+    """
     return Function(ready(function, signature), signature)

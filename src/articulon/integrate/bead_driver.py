@@ -1,4 +1,4 @@
-"""Steps of beads on rods in Cartesian places, alike trees side by side, for melts of chains and nothing else."""
+"""Driver of beads on rods in Cartesian coordinates: identical trees advance side by side, for melts of chains only."""
 
 from typing import Any, NamedTuple
 
@@ -28,12 +28,12 @@ from articulon.passes import Bound, Program, compile_passes, run
 from articulon.thermostats.base import KICKS, WAY
 
 ON_BEAD = 1e-12
-"""Distance of a site from its bead that is none, over the length of the rod."""
+"""Distance of a site from its bead, over the length of the rod, below which the site lies on the bead."""
 
 
 def moves_beads(problem: Problem) -> bool:
-    """Whether all that moves are trees of beads on rods, and all that acts are forces between their beads, with
-    Langevin's thermostat or none."""
+    """Whether the model has nothing but trees of beads on rods and forces between their beads, with a Langevin
+    thermostat or none."""
     e, policy = problem.evaluator, problem.policy
     forces, forest, way = e.system.forces, e.system.forest, e.system.bath.choice[WAY]
     plain = not (policy.scales or policy.follows) and problem.barostat is None and forest.flexible is None
@@ -64,50 +64,50 @@ def _sites_on_beads(problem: Problem) -> bool:
 
 
 class Arrays(NamedTuple):
-    """What the steps read and write beside the beads."""
+    """Arrays that the steps use in addition to those of the beads."""
 
     half: np.ndarray
     """Half of a step [time], shape (1,)."""
     clock: np.ndarray
-    """When a step begins, and its length [time], shape (2,)."""
+    """Start time of a step, and its length [time], shape (2,)."""
     number: np.ndarray
-    """Of the step, shape (1,)."""
+    """Number of the step, shape (1,)."""
     status: np.ndarray
-    """Of the flights, shape (1,)."""
+    """Status of the flights, shape (1,)."""
     size: np.ndarray
     """Σ m v² of the beads, shape (1,)."""
     position: np.ndarray
     """Origins of the links, shape (links, 3)."""
     rotation: np.ndarray
-    """Their orientations, row-major matrices, shape (links, 9)."""
+    """Orientations of the links, row-major matrices, shape (links, 9)."""
 
 
 class Programs(NamedTuple):
     """Programs of a chunk of steps."""
 
     take: Any
-    """The state into the lanes."""
+    """Loads the state into the lanes."""
     fill: Any
-    """Forces."""
+    """Computes the forces."""
     kick: Any
-    """Half a step of the forces."""
+    """Applies the forces over half a step."""
     fly: Any
-    """A flight."""
+    """Free flight over half a step."""
     stir: Any
-    """Langevin's friction and noise; empty without."""
+    """Friction and noise of the Langevin thermostat; empty without one."""
     give: Any
-    """Lanes into the memory of places and velocities."""
+    """Writes positions and velocities from the lanes into the memory."""
     join: Any
-    """That into the coordinates and speeds of the state, whose links are left placed and moved."""
+    """Writes the memory into the coordinates and speeds of the state, and places and moves its links."""
 
 
 @kernel
 def advance_beads(programs, h, stop, state, arrays, steps, taken):
-    """Advances the state by a number of steps of length h; ``taken`` (1,) counts those that went well. It ends as
-    REACHED, STOPPED, NOT_CONVERGED where a flight is too long, or DIVERGED where a number is no longer finite; after
-    the last two the state is not to be used.
+    """Advance the state by a number of steps of length h; ``taken`` (1,) counts the successful ones. Returns REACHED,
+    STOPPED, NOT_CONVERGED where a flight is too long, or DIVERGED where a number is no longer finite; after the last
+    two the state must not be used.
 
-    Half a kick, half a flight, friction and noise, half a flight, half a kick.
+    A step is half a kick, half a flight, friction and noise, half a flight, half a kick.
     """
     work, counters = state.work, state.counters
     status = REACHED
@@ -149,9 +149,9 @@ def advance_beads(programs, h, stop, state, arrays, steps, taken):
 
 
 class BeadDriver(ArrayDriver):
-    """Friction-implicit steps along geodesic lines, of beads on rods.
+    """Friction-implicit steps of beads on rods, along geodesics.
 
-    Places and velocities of the beads are kept in the state, for coordinates of joints do not give them back to the
+    Positions and velocities of the beads are kept in the state, because joint coordinates do not reproduce them bit for
     bit.
     """
 
@@ -171,14 +171,14 @@ class BeadDriver(ArrayDriver):
         self.kernel = prepare_for(advance_beads, self._arguments(state, 0))
 
     def _bind(self, state: State) -> None:
-        """Binds the steps to the arrays of a state."""
+        """Bind the steps to the arrays of a state."""
         self.kept = self.steps_of(self.beads, self.filling, state, state.work)
         compile_passes(one for program in self.kept for one in program.passes)
         self.codes = Programs(*(program.code for program in self.kept))
         self.bound_to = state
 
     def steps_of(self, beads: Beads, filling: Bound, state: State, work: np.ndarray) -> list[Program]:
-        """What steps of some beads are made of, in the order of :class:`Programs`, with work added to ``work``."""
+        """The passes of the steps of some beads, in the order of :class:`Programs`; work is added to ``work``."""
         e, arrays, memory = self.evaluator, self.arrays, state.rule.history
         forest, ws = e.system.forest, e.ws
         placed = place_links.bind(forest, state.q, ws), move_links.bind(forest, state.u, ws)
@@ -202,7 +202,7 @@ class BeadDriver(ArrayDriver):
         return [Program(one) for one in parts]
 
     def _arguments(self, state: State, steps: int) -> tuple[Any, ...]:
-        """Of the kernel."""
+        """Arguments of the kernel."""
         return self.codes, self.step, self.stop, state, self.arrays, steps, self.taken
 
     def take(self, state: State, steps: int) -> int:

@@ -1,10 +1,11 @@
-"""Trees of beads on rods side by side: as many alike as a vector register has lanes take their steps together.
+"""Trees of beads on rods in vector lanes: as many identical trees as a register has lanes take their steps together.
 
-What is done is that of ``rod_flights.py``, in the Cartesian places of the beads from step to step: a kick changes the
-velocities by forces and takes from them what would change lengths, a flight is a step of RATTLE, and noise is that of
-each bead less what would change lengths, which has the covariance of the speeds that the rods leave free. Coordinates
-and speeds of the joints follow from the places at the end. There is no spin about a rod: each frame is turned by the
-shortest way from its parent's, so that coordinates are a function of the places alone.
+The scheme is that of ``rod_flights.py``, with the beads kept in Cartesian coordinates from step to step. A kick changes
+the velocities by the forces and removes the part that would change rod lengths. A flight is a step of RATTLE. The noise
+is that of free beads without the part that would change lengths; it has the covariance of the speeds that the rods
+leave free. Coordinates and speeds of the joints are computed from the positions at the end. Rods have no spin about
+their axis: each frame is turned from its parent's by the shortest rotation, so that coordinates depend on the positions
+alone.
 """
 
 import math
@@ -43,24 +44,24 @@ from articulon.thermostats.schedule import target
 
 
 class Joined(NamedTuple):
-    """What the functions of rods read of a forest."""
+    """The arrays of a forest that the functions of rods read."""
 
     parent: np.ndarray
 
 
 class Anchors(NamedTuple):
-    """What they read of a workspace."""
+    """The arrays of a workspace that the functions of rods read."""
 
     position: np.ndarray
 
 
-# From and to the joints
+# Conversion from and to the joints
 
 
 @jit
 def fill_copies(beads, numbers):
-    """Gives lanes of no weight what their trees have: they take the same steps, so that others never wait for them
-    longer in one chunk of steps than in another."""
+    """Fill lanes of no weight with copies of their trees. They take the same steps as those, so that the number of
+    iterations does not depend on how a run is cut into chunks."""
     for n in range(beads.copied.shape[0]):
         r, lane, k = beads.copied[n, 0], beads.copied[n, 1], beads.copied[n, 2]
         for a in range(3):
@@ -69,7 +70,7 @@ def fill_copies(beads, numbers):
 
 @pass_of
 def take_places(forest, ws, history):
-    """Places and velocities of the beads, in a memory (6 links + 1,), where it holds none: those of links that have
+    """Write the positions and velocities of the beads to a memory (6 links + 1,) if it holds none, from links that have
     been placed and moved."""
     links = forest.mass.size
     if history[6 * links] != 0.0:
@@ -84,7 +85,7 @@ def take_places(forest, ws, history):
 
 @pass_of
 def take_beads_in_lanes(beads, history):
-    """Places and velocities from a memory into the lanes, and what the rods need there."""
+    """Load positions and velocities from a memory into the lanes, and set up the rods there."""
     for n in range(beads.link.size):
         k = beads.link[n]
         r, lane = beads.row[k], beads.lane[k]
@@ -99,7 +100,7 @@ def take_beads_in_lanes(beads, history):
 
 @pass_of
 def give_places(beads, history):
-    """Places and velocities from the lanes into a memory."""
+    """Write positions and velocities from the lanes into a memory."""
     for n in range(beads.link.size):
         k = beads.link[n]
         r, lane = beads.row[k], beads.lane[k]
@@ -110,7 +111,8 @@ def give_places(beads, history):
 
 @jit
 def shortest_from_z(d):
-    """Euler parameters of the shortest turn of the z axis onto a unit vector, exact to rounding near its opposite."""
+    """Euler parameters of the shortest rotation of the z axis onto a unit vector, exact to rounding near the opposite
+    direction."""
     across = d[0] * d[0] + d[1] * d[1]
     w = 1.0 + d[2] if d[2] > 0.0 else across / (1.0 - d[2])
     if w == 0.0:
@@ -120,7 +122,7 @@ def shortest_from_z(d):
 
 @pass_of
 def give_joints(forest, history, q, u, ws):
-    """Coordinates and speeds of the joints at places and velocities, parents first."""
+    """Set coordinates and speeds of the joints from positions and velocities, parents first."""
     parent, rotation = forest.parent, forest.rotation
     for k in range(parent.size):
         p, kq, ku = parent[k], forest.q_start[k], forest.u_start[k]
@@ -146,7 +148,7 @@ def give_joints(forest, history, q, u, ws):
         e = product(frame, own)
         axes = matrix(e)
         q[kq], q[kq + 1], q[kq + 2], q[kq + 3] = own[0], own[1], own[2], own[3]
-        # ω across the rod, less what the parent brings; the joint's own has no part along the rod.
+        # ω across the rod, less the parent's; the joint's own has no component along the rod.
         w = sub(scale(1.0 / length, cross(z, sub(v, carried))), spin)
         a, b = dot(column(axes, 0), w), dot(column(axes, 1), w)
         u[ku], u[ku + 1] = a, b
@@ -159,7 +161,7 @@ def give_joints(forest, history, q, u, ws):
 
 @jit
 def point_along(beads, g):
-    """The rods of a group as they lie, and the factors of their matrix."""
+    """Set the rods of a group from the bead positions, and factorise their matrix."""
     rods = beads.rods
     start, end = rods.tree[g], rods.tree[g + 1]
     joined, anchors = Joined(beads.parent), Anchors(beads.position)
@@ -170,7 +172,7 @@ def point_along(beads, g):
 
 @jit
 def fly_group(beads, time, g):
-    """Free flight of a group over a time from where ``point_along`` has been: its status."""
+    """Free flight of a group over a time, from positions that ``point_along`` has read; returns its status."""
     rods = beads.rods
     joined, anchors = Joined(beads.parent), Anchors(beads.position)
     start, end = rods.tree[g], rods.tree[g + 1]
@@ -190,7 +192,8 @@ def fly_group(beads, time, g):
 
 @jit
 def kick_group(beads, h, g):
-    """v += h M⁻¹ F of a group, less what would change lengths: twice the power of the forces, and Σ m v²."""
+    """Apply v += h M⁻¹ F to a group, without the part that would change lengths; returns twice the power of the forces,
+    and Σ m v²."""
     rods, first, last = beads.rods, beads.group[g], beads.group[g + 1]
     square = 0.0 * beads.mass[first]
     power = square
@@ -208,7 +211,7 @@ def kick_group(beads, h, g):
 
 @jit
 def stir_group(beads, c, s, g):
-    """Friction and noise of a group: twice the energy that it gains."""
+    """Apply friction and noise to a group; returns twice the energy that it gains."""
     rods, first, last = beads.rods, beads.group[g], beads.group[g + 1]
     change = 0.0 * beads.mass[first]
     for k in range(first, last):
@@ -225,7 +228,7 @@ def stir_group(beads, c, s, g):
 
 @jit
 def draw_noise(beads, seed, stream, number, first, last):
-    """The noise of some of the beads, by their links."""
+    """Draw the noise of some of the beads, given by their links."""
     for n in range(first, last):
         k = beads.link[n]
         r, lane = beads.row[k], beads.lane[k]
@@ -237,15 +240,15 @@ def draw_noise(beads, seed, stream, number, first, last):
 
 @pass_of
 def fly_beads(beads, span, status):
-    """Free flight of all groups over a time ``span`` (1,); the worst ``status`` (1,) stands."""
+    """Free flight of all groups over a time ``span`` (1,); ``status`` (1,) keeps the worst status."""
     for g in range(beads.group.size - 1):
         status[0] = max(status[0], fly_group(beads, span[0], g))
 
 
 @pass_of
 def kick_beads(beads, half, work, size):
-    """Kicks all groups over a time ``half`` (1,); adds the work of the forces, and gives Σ m v², which is not finite
-    where a number is not (1,)."""
+    """Kick all groups over a time ``half`` (1,), add the work of the forces, and compute Σ m v² (1,), which is not
+    finite if any number is not."""
     done, moving = 0.0, 0.0
     for g in range(beads.group.size - 1):
         power, square = kick_group(beads, half[0], g)
@@ -257,7 +260,7 @@ def kick_beads(beads, half, work, size):
 
 @pass_of
 def stir_beads(beads, bath, clock, number, work):
-    """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on; adds its work."""
+    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, and add its work."""
     time, h = clock[0], clock[1]
     c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
     draw_noise(beads, bath.choice[SEED], bath.choice[STREAM], number[0], 0, beads.link.size)
@@ -270,7 +273,7 @@ def stir_beads(beads, bath, clock, number, work):
 
 @jit
 def collect_forces(sites, beads):
-    """Forces on the sites into the lanes of their beads."""
+    """Collect forces on the sites into the lanes of their beads."""
     links, force = sites.link, beads.force_numbers
     place, fx, fy, fz = sites.particles.place, sites.particles.fx, sites.particles.fy, sites.particles.fz
     force[:] = 0.0
@@ -285,7 +288,7 @@ def collect_forces(sites, beads):
 
 @pass_of
 def fill_beads(sites, total, terms, refresh, beads):
-    """Forces between sites that lie on beads."""
+    """Compute forces between sites that lie on beads."""
     site, links = sites.particles.site, sites.link
     for s in range(links.size):
         r, lane = beads.row[links[s]], beads.lane[links[s]]
@@ -297,7 +300,7 @@ def fill_beads(sites, total, terms, refresh, beads):
 
 @pass_of
 def fill_shared_beads(sites, total, terms, refresh, beads, places):
-    """The same where beads of all trees are at ``places`` (links, 3), and those here are of some."""
+    """Compute forces on the beads here, given the positions (links, 3) of the beads of all trees, ``places``."""
     site, links = sites.particles.site, sites.link
     for s in range(links.size):
         for a in range(3):
@@ -308,7 +311,7 @@ def fill_shared_beads(sites, total, terms, refresh, beads, places):
 
 @pass_of
 def give_own_places(beads, places):
-    """Places of the beads that are here into those of all (links, 3)."""
+    """Write the positions of the beads here into those of all beads (links, 3)."""
     for n in range(beads.link.size):
         k = beads.link[n]
         for a in range(3):

@@ -1,4 +1,4 @@
-"""Beads of alike trees in the lanes of vector registers."""
+"""Tables of the beads of identical trees in the lanes of vector registers."""
 
 from typing import Any, NamedTuple
 
@@ -10,10 +10,10 @@ from articulon.model import Forest
 
 
 class Beads(NamedTuple):
-    """Beads in the lanes of groups of trees that are alike; a row is a bead of each tree of a group.
+    """Beads in the lanes of groups of identical trees; a row is one bead of each tree of a group.
 
-    Arrays of lanes have the shape (rows, ...) with all lanes of a row as one number. Lanes that fill up the last of
-    alike groups are copies of another tree, of no weight.
+    Lane arrays have the shape (rows, ...), with all lanes of a row as one number. Where a group has fewer trees than
+    lanes, the other lanes are copies of one of its trees and have no weight.
     """
 
     parent: np.ndarray
@@ -21,44 +21,44 @@ class Beads(NamedTuple):
     group: np.ndarray
     """First row of each group, and the number of rows, shape (groups + 1,)."""
     rods: Rods
-    """Of the rows; its trees are the groups, its numbers those of lanes."""
+    """The rods of the rows; its trees are the groups, its numbers are lane vectors."""
     position: np.ndarray
-    """Joints on the ground [length], lanes (rows, 3)."""
+    """Positions of joints on the ground [length], lanes (rows, 3)."""
     mass: np.ndarray
-    """Of the beads, zero in lanes of no weight [mass], lanes (rows,)."""
+    """Masses of the beads, zero in lanes of no weight [mass], lanes (rows,)."""
     weight: np.ndarray
-    """One, or zero in lanes of no weight, lanes (rows,)."""
+    """Weights of the lanes, one or zero, lanes (rows,)."""
     thermal: np.ndarray
     """1/√m [mass^−½], lanes (rows,)."""
     force: np.ndarray
-    """On the beads, lanes (rows, 3)."""
+    """Forces on the beads, lanes (rows, 3)."""
     noise: np.ndarray
-    """Of N(0, 1/m), lanes (rows, 3)."""
+    """Noise of N(0, 1/m), lanes (rows, 3)."""
     place_numbers: np.ndarray
     """``rods.place`` as plain numbers, shape (rows, 3, width)."""
     speed_numbers: np.ndarray
-    """``rods.speed``, likewise."""
+    """``rods.speed`` as plain numbers, shape (rows, 3, width)."""
     force_numbers: np.ndarray
-    """``force``, likewise."""
+    """``force`` as plain numbers, shape (rows, 3, width)."""
     noise_numbers: np.ndarray
-    """``noise``, likewise."""
+    """``noise`` as plain numbers, shape (rows, 3, width)."""
     link: np.ndarray
-    """Links whose beads these are: all, or those of some trees, in order, shape (beads,)."""
+    """Links of these beads, of all trees or of some, in order, shape (beads,)."""
     row: np.ndarray
     """Row of each link of the forest, −1 for one whose bead is not here, shape (links,)."""
     lane: np.ndarray
-    """Its lane, shape (links,)."""
+    """Lane of each link of the forest, shape (links,)."""
     copied: np.ndarray
-    """Rows and lanes of no weight, and the link that each is a copy of, shape (copies, 3)."""
+    """Rows and lanes of no weight, each with the link that it copies, shape (copies, 3)."""
 
 
 def lanes_for(shape: tuple[int, ...]) -> Any:
-    """Zeros in lanes, which kernels take for an array of a shape."""
+    """Zeros in lanes, which kernels take for an array of the given shape."""
     return LaneArray.zeros(shape)
 
 
 def beads_of(forest: Forest, some: range | None = None) -> Beads:
-    """The beads of a forest of nothing but trees of beads, see ``rod_flights.are_beads``: of all trees, or of some."""
+    """The beads of a forest that has only trees of beads (see ``rod_flights.are_beads``), of all trees or of some."""
     some = range(forest.tree.size - 1) if some is None else some
     lanes = _lanes_of_trees(forest, some)
     by_lane = [_trees(forest, trees) for trees in zip(*lanes, strict=True)]
@@ -124,8 +124,7 @@ def beads_of(forest: Forest, some: range | None = None) -> Beads:
 
 
 def _lanes_of_trees(forest: Forest, some: range) -> list[list[int]]:
-    """Those of some trees that are alike, in groups of as many as there are lanes; the last of a kind is filled up with
-    its last."""
+    """Groups of lanes of identical trees. The last group of a kind is filled up with copies of its last tree."""
     kinds: dict[bytes, list[int]] = {}
     for t in some:
         a, b = int(forest.tree[t]), int(forest.tree[t + 1])
@@ -141,7 +140,7 @@ def _lanes_of_trees(forest: Forest, some: range) -> list[list[int]]:
 
 
 def _trees(forest: Forest, trees: tuple[int, ...]) -> Forest:
-    """Some trees of a forest as one of their own."""
+    """Some trees of a forest, as a forest of their own."""
     parts = [np.arange(forest.tree[t], forest.tree[t + 1]) for t in trees]
     starts = np.concatenate([[0], np.cumsum([part.size for part in parts])])
     links = np.concatenate(parts)

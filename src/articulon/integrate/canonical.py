@@ -5,11 +5,11 @@ The steps are those of (q, p) of ``dynamics/hamiltonian.py``, with stages
     Q_i = q + h Σ_j a_ij k_j,   P_i = p + h Σ_j â_ij l_j,   k_j = ∂H/∂p,   l_j = −∂H/∂q + forces, at (Q_j, P_j),
 
 and q⁺ = q + h Σ b_j k_j, p⁺ = p + h Σ b_j l_j. Since the mass matrix depends on q, all of them are implicit. The stages
-are found by iteration until rounding alone still changes them (``stage_iteration``), and the rounding of q⁺ and p⁺ is
-carried on: then errors of rounding grow like a random walk (Hairer, Lubich and Wanner, Geometric Numerical Integration,
-VIII.5 and VIII.6; Hairer, McLachlan and Razakarivony, BIT 48, 231, 2008).
+are iterated until only rounding changes them (``stage_iteration``), and the rounding errors of q⁺ and p⁺ are carried
+over to the next step. Rounding errors then grow like a random walk (Hairer, Lubich and Wanner, Geometric Numerical
+Integration, VIII.5 and VIII.6; Hairer, McLachlan and Razakarivony, BIT 48, 231, 2008).
 
-The norm of Euler parameters means nothing in (q, p). It is kept near one by powers of two, which rounds nothing.
+The norm of Euler parameters has no meaning in (q, p). It is kept near one by powers of two, without rounding.
 """
 
 from typing import NamedTuple
@@ -42,18 +42,18 @@ from articulon.model.state import DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHAS
 from articulon.passes import Program, compile_passes, pass_of, run
 
 exact = numba.njit(
-    fastmath=False,  # said, or it is that of the caller
+    fastmath=False,  # explicit, because else the caller's setting applies
     error_model="numpy",
     _nrt=False,
     no_cpython_wrapper=True,
     no_cfunc_wrapper=True,
     forceinline=True,
 )
-"""For leaf functions whose order of operations is their meaning."""
+"""For leaf functions that rely on the order of their operations."""
 
 
 class Scratch(NamedTuple):
-    """Arrays of a step; deleting them changes nothing."""
+    """Arrays of a step; they may be discarded between steps."""
 
     q: np.ndarray
     """Coordinates at the step's start, Euler parameters of any norm, shape (nq,)."""
@@ -68,9 +68,9 @@ class Scratch(NamedTuple):
     stage_q: np.ndarray
     """Coordinates of a stage, shape (nq,)."""
     stage_p: np.ndarray
-    """Its momenta, shape (nq,)."""
+    """Momenta of a stage, shape (nq,)."""
     fresh: np.ndarray
-    """Rates of its coordinates, just computed, shape (nq,)."""
+    """Rates of a stage's coordinates, just computed, shape (nq,)."""
     rate_q: np.ndarray
     """Rates of the coordinates, shape (stages, nq)."""
     rate_p: np.ndarray
@@ -86,26 +86,26 @@ class Scratch(NamedTuple):
     turning: np.ndarray
     """1 where a coordinate belongs to a rotation, else 0, shape (nq,)."""
     length: np.ndarray
-    """The largest length on a body: of a joint from its parent's origin, a centre of mass or a radius of gyration from
-    its own, shape (1,)."""
+    """The largest length on a body: the distance of a joint from its parent's origin, or of a centre of mass or a
+    radius of gyration from the body's own, shape (1,)."""
     quaternion: np.ndarray
     """First of each set of four Euler parameters, shape (quaternions,)."""
     fresh_p: np.ndarray
-    """Rates of its momenta, just computed, shape (nq,)."""
+    """Rates of a stage's momenta, just computed, shape (nq,)."""
     held: np.ndarray
     """Factors of the channels, shape (8,)."""
     time: np.ndarray
-    """Of the stage [time], shape (1,)."""
+    """Time of the stage [time], shape (1,)."""
     window: np.ndarray
-    """Of the noise, of which there is none, shape (1,)."""
+    """Noise window; unused, because there is no noise, shape (1,)."""
     channel_power: np.ndarray
     """Power of the channels at the latest evaluation, unscaled, shape (8,)."""
     position: np.ndarray
     """Origins of the links, shape (links, 3)."""
     rotation: np.ndarray
-    """Their orientations, row-major matrices, shape (links, 9)."""
+    """Orientations of the links, row-major matrices, shape (links, 9)."""
     work: np.ndarray
-    """Works of a step not yet finished, shape (8,)."""
+    """Works of the unfinished step, shape (8,)."""
 
 
 def scratch(
@@ -117,7 +117,7 @@ def scratch(
     ws: Workspace | None = None,
     channels: ChannelForces | None = None,
 ) -> Scratch:
-    """Arrays for a model; flights read nothing of its forces."""
+    """Arrays for a model. For flights its forces are not needed."""
     power = np.zeros(8) if channels is None else channels.power
     links = forest.mass.size
     turning = np.zeros(nq, dtype=np.int64)
@@ -157,14 +157,13 @@ def scratch(
 
 
 def history_size(nq: int) -> int:
-    """Numbers in ``State.rule.history``: whether the run has begun, then q, p, and what rounding has cut off from
-    each."""
+    """Size of ``State.rule.history``: a flag for a run that has begun, then q, p, and the rounding error of each."""
     return 1 + 4 * nq
 
 
 @exact
 def added(x, lost, d):
-    """x + lost + d to twice the precision: the sum, and what its rounding cuts off (Knuth's two-sum)."""
+    """x + lost + d in twice the precision: the sum and its rounding error (Knuth's two-sum)."""
     d = d + lost
     total = x + d
     part = total - x
@@ -173,7 +172,7 @@ def added(x, lost, d):
 
 @routine
 def speeds(forest, q, p, ws, arrays):
-    """Places and moves the links at (q, p); leaves unit Euler parameters and speeds in ``arrays``."""
+    """Place and move the links at (q, p); leave unit Euler parameters and speeds in ``arrays``."""
     links = forest.mass.size
     unit_coordinates(forest, q, arrays.unit)
     speed_momenta(forest, q, p, arrays.mu)
@@ -184,13 +183,13 @@ def speeds(forest, q, p, ws, arrays):
 
 @pass_of
 def find_speeds(forest, q, p, ws, arrays):
-    """Places and moves the links at (q, p)."""
+    """Place and move the links at (q, p)."""
     speeds(forest, q, p, ws, arrays)
 
 
 @pass_of
 def rate(forest, q, p, channels, gravity, factor, ws, arrays, qdot, pdot):
-    """(q', p') of links that have been placed and moved, under the summed forces."""
+    """(q', p') under the summed forces, for links that have been placed and moved."""
     wrench, tau, fall = channels.total_wrench, channels.total_joint, scaled(gravity, factor)
     momentum_rates(forest, q, p, arrays.u, tau, wrench, fall, ws, arrays.momentum, arrays.carried, pdot)
     coordinate_rates(forest, q, arrays.u, qdot)
@@ -200,15 +199,15 @@ class Passes(NamedTuple):
     """Programs of a step."""
 
     begin: np.ndarray
-    """Momenta of the speeds ``arrays.u`` at ``arrays.q``."""
+    """Computes the momenta of the speeds ``arrays.u`` at ``arrays.q``."""
     field: np.ndarray
-    """Rates of ``arrays.stage_q`` and ``arrays.stage_p``, and the power of the channels."""
+    """Computes the rates of ``arrays.stage_q`` and ``arrays.stage_p``, and the power of the channels."""
     end: np.ndarray
-    """Unit Euler parameters and speeds of ``arrays.stage_q`` and ``arrays.stage_p``."""
+    """Computes unit Euler parameters and speeds of ``arrays.stage_q`` and ``arrays.stage_p``."""
 
 
 def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
-    """The programs of a model's steps: as kernels take them, and to be kept."""
+    """The programs of a model's steps: in the form for kernels, and the objects that must be kept alive."""
     forest, channels, ws, at_stage = e.system.forest, e.channels, e.ws, (arrays.stage_q, arrays.stage_p)
     friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
     at = At(forest, ws, arrays.unit, arrays.u, arrays.time, arrays.window, channels, *friction)
@@ -224,7 +223,7 @@ def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
 
 @jit
 def find_rates(passes, factor, time, q, p, arrays, qdot, pdot, power):
-    """(q', p') at (q, p), with the unscaled powers of the channels; leaves the speeds in ``arrays.u``."""
+    """Compute (q', p') at (q, p) and the unscaled powers of the channels; leave the speeds in ``arrays.u``."""
     copy_into(arrays.stage_q, q)
     copy_into(arrays.stage_p, p)
     copy_into(arrays.held, factor)
@@ -237,7 +236,7 @@ def find_rates(passes, factor, time, q, p, arrays, qdot, pdot, power):
 
 @pass_of
 def begin(forest, q, u, ws, arrays):
-    """Momenta p of speeds u at q."""
+    """Compute the momenta p of speeds u at q."""
     links = forest.mass.size
     place(forest, q, ws, 0, links)
     move(forest, u, ws, 0, links)
@@ -247,7 +246,7 @@ def begin(forest, q, u, ws, arrays):
 
 @jit
 def begin_history(passes, state, arrays):
-    """Sets ``state.rule.history`` from q and u."""
+    """Set ``state.rule.history`` from q and u."""
     q, history = state.q, state.rule.history
     for k in range(history.size):
         history[k] = 0.0
@@ -262,7 +261,7 @@ def begin_history(passes, state, arrays):
 
 @jit
 def take_step(pair, h, history, arrays):
-    """Adds the rates of the stages to q and p, and brings the norms of Euler parameters near one."""
+    """Add the rates of the stages to q and p, and bring the norms of Euler parameters near one."""
     nq, stages = arrays.q.size, pair.b.size
     for v in range(nq):
         x, y = 0.0, 0.0
@@ -291,10 +290,10 @@ def take_step(pair, h, history, arrays):
 
 @kernel
 def advance(law, inputs, parameters, varies, passes, pair, h, stop, state, arrays, sweeps, steps):
-    """Advances the state by a number of steps of length h: REACHED, STOPPED, DIVERGED where a number is no longer
-    finite, or NOT_CONVERGED where the stages are not found; the state is then that of the last whole step.
+    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, DIVERGED where a number is no
+    longer finite, or NOT_CONVERGED where the stages are not found; the state is then that of the last whole step.
 
-    The policy's factors are found once for each step, from the forces at its start.
+    The policy's factors are computed once per step, from the forces at its start.
     """
     nq = state.q.size
     history, counters, factor = state.rule.history, state.counters, state.factor

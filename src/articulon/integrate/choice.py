@@ -34,18 +34,18 @@ DRIVERS: dict[str, type[Driver]] = {
     "touching": TouchingDriver,
     "event-driven": EventDrivenDriver,
 }
-"""By the name of the integrator in the table of what goes with what."""
+"""Drivers, by the name of the integrator in the compatibility table."""
 BETWEEN_IMPACTS: dict[str, type[Driver]] = {"explicit": ImpactDriver, "friction-implicit": FrictionImplicitImpactDriver}
-"""Those that take steps from impact to impact."""
+"""Drivers that take steps from impact to impact, by the name of the integrator."""
 
 
 def driver(problem: Problem, state: State) -> Driver:
-    """The driver of a problem, for states like the one given.
+    """The driver of a problem, for states like the given one.
 
     Raises
     ------
     CaseError
-        For what does not go with what, see ``compatibility.py``.
+        For combinations that the compatibility table excludes, see ``compatibility.py``.
     """
     combination = combination_of(problem, device=CPU)
     check(combination)

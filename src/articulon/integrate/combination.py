@@ -1,8 +1,8 @@
-"""What is chosen together for a run, and what of it the table of compatibility asks for.
+"""The choices of a run, and the features that the compatibility table checks.
 
 An integrator has a name in the table, ``integrator_of``, and a run has features, ``FEATURES``. The same rule has
-several names where different steppers take its steps: ``velocity-verlet`` moves particles, grains and touching bodies
-in its own ways, and all else in canonical momenta.
+several names where different steppers take its steps: ``velocity-verlet`` has its own steppers for particles, grains
+and touching bodies, and moves all else in canonical momenta.
 """
 
 from collections.abc import Callable
@@ -36,16 +36,16 @@ from articulon.thermostats.base import KICKS, OVERDAMPS, SCALES, BaseThermostat
 
 
 class Combination(NamedTuple):
-    """What is chosen together for a run."""
+    """The choices that make up a run."""
 
     model: Model
-    """What moves, with its forces."""
+    """The model with its forces."""
     integrator: Any
     """The declaration of the integrator."""
     policy: ScalingPolicy
-    """What scales the forces."""
+    """The scaling policy of the forces."""
     thermostat: BaseThermostat | None = None
-    """The thermostat, if there is one."""
+    """The thermostat, or None."""
     solver: str = "articulated"
     """Name of the equation-of-motion algorithm."""
     rotations: str = "speeds"
@@ -53,15 +53,15 @@ class Combination(NamedTuple):
     adaptive: bool = False
     """Whether joints and modes lock and release."""
     resists: frozenset[type[Force]] = frozenset()
-    """Kinds of the forces beside Stokes drag that resist speeds."""
+    """Kinds of forces, other than Stokes drag, that resist speeds."""
     device: str = CPU
-    """What takes the steps."""
+    """The device that takes the steps."""
     barostat: BaseBarostat | None = None
-    """What changes the box, if anything does."""
+    """The barostat, or None."""
 
 
 def combination_of(problem: Problem, adaptive: bool = False, device: str | None = None) -> Combination:
-    """What has been chosen for a driver, on a device that is another than the problem's."""
+    """The choices of a problem, on a device that may differ from the problem's."""
     e, integrator, policy = problem.evaluator, problem.integrator, problem.policy
     device = problem.device if device is None else device
     resists = frozenset(kind for kind, table in e.system.forces.terms if kind.resists(table))
@@ -70,7 +70,8 @@ def combination_of(problem: Problem, adaptive: bool = False, device: str | None 
 
 
 def resists(model: Model) -> frozenset[type[Force]]:
-    """Kinds of forces of a model that resist speeds, beside Stokes drag. Tables of those that never do are not made."""
+    """Kinds of forces of a model, other than Stokes drag, that resist speeds. No tables are built for kinds that never
+    do."""
     found = set()
     kinds = {type(force) for force in model.forces if isinstance(force, Force)}
     for kind in kinds:
@@ -84,7 +85,7 @@ def resists(model: Model) -> frozenset[type[Force]]:
 
 
 def other_resistances(c: Combination) -> list[str]:
-    """Kinds of the forces that resist speeds, beside Stokes drag, joints and springs."""
+    """Kinds of forces that resist speeds, other than Stokes drag, joints and springs."""
     others = (kind for kind in c.resists if kind.resistance == "other")
     return sorted(str(kind.model_fields["kind"].default) for kind in others)
 
@@ -116,11 +117,11 @@ INTEGRATORS = {
     "touching": "`velocity-verlet` of touching bodies",
     "event-driven": "`event-driven`",
 }
-"""Names of the integrators in the table, and how the docs call them."""
+"""Integrators of the table by name, each with its name in the docs."""
 
 
 def integrator_of(c: Combination) -> str:
-    """The name of the integrator that takes the steps."""
+    """Name of the integrator that takes the steps."""
     if c.integrator.rule == "velocity-verlet":
         if contact_of(c.model) is not None:
             return "grains" if only_grains(c.model) else "touching"
@@ -132,12 +133,12 @@ def integrator_of(c: Combination) -> str:
 
 
 class Feature(NamedTuple):
-    """Something that a run has or has not."""
+    """A feature that a run may have."""
 
     title: str
-    """How the docs call it."""
+    """Name of the feature in the docs."""
     has: Callable[[Combination], bool]
-    """Whether a run has it."""
+    """Whether a run has the feature."""
 
 
 def _touches(c: Combination) -> bool:
@@ -215,4 +216,4 @@ FEATURES: dict[str, Feature] = {
     ),
     "device": Feature('`run.device = "cuda"`', lambda c: c.device != CPU),
 }
-"""What a run may have, in the order in which refusals are looked for."""
+"""All features of the table, in the order in which refusals are looked up."""

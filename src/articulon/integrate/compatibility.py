@@ -1,12 +1,12 @@
-"""What goes with what: one table of integrators and of the features that a run may have.
+"""Compatibility of integrators with features: one table for all.
 
-Whatever stands neither in the cells of integrators (``integrator_cells.py``) nor in the conflicts of features
-(``feature_conflicts.py``) goes. A cell holds the reason why an integrator does not go with a feature, a conflict the
-reason why features do not go with each other, whatever the integrator; ``refusals.py`` has those of the cells.
-``check`` raises what they say; ``validation/compatibility.py`` writes the tables of ``docs/multibody.md`` from them,
-and ``tests/cases/test_compatibility.py`` runs what goes and sees the refusal of what does not.
+A combination is allowed unless the cells of integrators (``integrator_cells.py``) or the conflicts of features
+(``feature_conflicts.py``) exclude it. A cell holds the reason why an integrator excludes a feature, a conflict the
+reason why features exclude each other with any integrator; ``refusals.py`` has the reasons of the cells. ``check``
+raises the reason; ``validation/compatibility.py`` writes the tables of ``docs/multibody.md`` from them, and
+``tests/cases/test_compatibility.py`` runs what is allowed and checks that the rest is refused.
 
-What one body, loop, force or number prevents is refused where it is looked at, and stands nowhere here.
+Refusals that depend on a single body, loop, force or value are raised where these are checked, not here.
 """
 
 from collections.abc import Iterator
@@ -22,10 +22,10 @@ from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
 
 
 class Needs(NamedTuple):
-    """Why something does not go without another."""
+    """Why a feature or an integrator requires another feature."""
 
     needs: str
-    """A feature."""
+    """The required feature."""
     refusal: Refusal
 
 
@@ -47,11 +47,11 @@ NEEDS: dict[str, Needs] = {
         ),
     ),
 }
-"""What an integrator, or a feature, does not go without."""
+"""What an integrator or a feature requires."""
 
 
 def cell(integrator: str, feature: str) -> Refusal | None:
-    """Why an integrator does not go with a feature, or with what that needs; None where it does."""
+    """Why an integrator excludes a feature, or what that feature requires; None if it does not."""
     found = CELLS[integrator].get(feature)
     if found is None and feature in NEEDS:
         return cell(integrator, NEEDS[feature].needs)
@@ -59,7 +59,7 @@ def cell(integrator: str, feature: str) -> Refusal | None:
 
 
 def refusals(c: Combination) -> Iterator[Refusal]:
-    """All that the table has against a combination."""
+    """All refusals of a combination."""
     integrator = integrator_of(c)
     present = [name for name, feature in FEATURES.items() if feature.has(c)]
     for name in (*present, integrator):
@@ -75,14 +75,14 @@ def refusals(c: Combination) -> Iterator[Refusal]:
 
 
 def check(c: Combination) -> None:
-    """Raises CaseError, naming the key and what to do, for what does not go together."""
+    """Raise CaseError for choices that exclude each other; the message names the key and what to do."""
     refusal = next(refusals(c), None)
     if refusal is not None:
         raise CaseError(refusal.message(words_of(c)))
 
 
 def words_of(c: Combination) -> dict[str, str]:
-    """What the texts of refusals may name."""
+    """The words that the templates of refusals may use."""
     model, kind = c.model, str(getattr(c.thermostat, "kind", ""))
     explicit = ", ".join(EXPLICIT)
     carrying = "'friction-implicit', or 'velocity-verlet' for a model of free particles"

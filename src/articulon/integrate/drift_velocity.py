@@ -1,11 +1,12 @@
 """Motion without inertia: the speeds at which drag balances all other forces, ζ(q) u = Γ(q, t).
 
 ζ = Jᵀ B J with the drag B of the bodies is solved as the mass matrix is, by the articulated recursion, every body's
-inertia replaced by its drag. The forces are those of the run's own right-hand side at rest, Γ = M u'.
+inertia being replaced by its drag. The forces are those of the run's own right-hand side at rest, Γ = M u'.
 
-``SlowMotion`` has inertia to first order: bodies whose relaxation times are short against all that happens to them fall
-short of these speeds u₀ by what it takes to change them, u = u₀ − ζ⁻¹ (M u₀' + C(q, u₀)), with u₀' along the motion
-itself and C the forces of accelerating frames. Such motions attract all others within a relaxation time.
+``SlowMotion`` adds inertia to first order. Where relaxation times are short compared with all other times, part
+of the forces accelerates the bodies, and the drag of the rest gives u = u₀ − ζ⁻¹ (M u₀' + C(q, u₀)), with the drift
+velocities u₀, their rate u₀' along the motion and the velocity products C. All other motions approach such a slow
+motion within a relaxation time.
 """
 
 from collections.abc import Iterator
@@ -21,20 +22,20 @@ from articulon.model.joints import BY_KIND, Joint
 from articulon.model.state import STOCHASTIC
 
 MATCH = 1e-6
-"""Part of the largest speed by which drag may differ from Stokes drag: more is another damping."""
+"""Difference of the damping from Stokes drag, over the largest speed, beyond which there is other damping."""
 
 
 class DriftVelocity:
-    """Velocities without inertia of a model.
+    """Drift velocities of a model without inertia.
 
     Parameters
     ----------
     evaluator
-        The forces of the model.
+        The model with its forces.
     idle
-        Speeds that need no drag, because they are zero all the time or are not looked at, shape (nu,).
+        Speeds that need no drag, because they are always zero or are not read, shape (nu,).
     noise
-        Whether Brownian forces are among the forces, those of the ``window`` of noise.
+        Whether the forces include the Brownian ones of the noise window ``window``.
     """
 
     def __init__(self, evaluator: Evaluator, idle: np.ndarray, noise: bool = False) -> None:
@@ -42,19 +43,19 @@ class DriftVelocity:
         model, drag = self.model, evaluator.system.forces.drag
         self._forest = forest = evaluator.system.forest
         self.evaluations = 0
-        """Evaluations of forces so far."""
+        """Number of evaluations of forces so far."""
         self.window = 0
-        """Number of the window of noise, where there is noise."""
+        """Number of the noise window, where there is noise."""
         self.latest = np.zeros(model.nu)
-        """Drift velocities found last, shape (nu,)."""
+        """The latest drift velocities, shape (nu,)."""
         self.inertia = _with_idle(forest, drag.inertia, idle)
-        """Drag of the links as if it were an inertia, shape (links, 6)."""
+        """Drag of the links in the form of an inertia, shape (links, 6)."""
         self._drag = forest._replace(mass=drag.mass, moment=drag.moment, inertia=self.inertia)
         self._still, self._wrench = np.zeros(model.nu), np.zeros((forest.mass.size, 6))
         self._scratch, self._fall, self._factors = np.zeros_like(self._wrench), np.zeros(3), np.ones(8)
         self._factors[STOCHASTIC] = float(noise)
         self._y, self._dy = np.zeros((2, model.nq + model.nu + 8))
-        # Which speeds are the rates of which coordinates, and which are angular velocities of which Euler parameters.
+        # Speeds that are rates of coordinates, and those that are angular velocities with Euler parameters.
         self._rates: list[int] = []
         self._speeds: list[int] = []
         self._turns: list[list[int]] = []
@@ -66,11 +67,11 @@ class DriftVelocity:
             self._speeds += range(u, u + plain)
             if joint.quaternion is not None:
                 self._turns.append([q + joint.quaternion + k for k in range(4)])
-                # A spin that the joint leaves out is the zero behind the speeds.
+                # The index behind the speeds holds the zero of a spin that the joint does not have.
                 self._spins.append([u + plain + k if plain + k < joint.nu else absent for k in range(3)])
 
     def why_not(self) -> str | None:
-        """Why the model has no motion without inertia, or None where it has."""
+        """Why drift velocities do not exist for the model, or None if they do."""
         e, model = self.evaluator, self.model
         if e.particles or e.thermostat is not None or e.contacts is not None:
             return "motion without inertia is that of bodies with drag, without contacts or a thermostat"
@@ -88,7 +89,7 @@ class DriftVelocity:
         return None
 
     def damped_otherwise(self, t: float, q: np.ndarray, u: np.ndarray) -> bool:
-        """Whether other forces than Stokes drag depend on the speeds u at coordinates q."""
+        """Whether forces other than Stokes drag depend on the speeds u at coordinates q."""
         model = self.model
         self._y[: model.nq], self._y[model.nq :] = q, 0.0
         self._y[model.nq : model.nq + model.nu] = u
@@ -99,7 +100,7 @@ class DriftVelocity:
         return bool(np.abs(drift - u - short).max(initial=0.0) > MATCH * size)
 
     def speeds(self, t: float, q: np.ndarray) -> np.ndarray:
-        """u of ζ u = Γ at a time and coordinates, shape (nu,)."""
+        """Solve ζ u = Γ for u at a time and coordinates, shape (nu,)."""
         model = self.model
         self._y[: model.nq], self._y[model.nq :] = q, 0.0
         for k in self._turns:
@@ -110,19 +111,19 @@ class DriftVelocity:
         return self.latest
 
     def started(self, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Where the motion begins that is followed from coordinates q and speeds u, shape (nq,)."""
+        """Start of the tracked motion for a run that starts from coordinates q and speeds u, shape (nq,)."""
         return q.copy()
 
     def lost(self, q: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """ζ⁻¹ M Δu: the displacement that inertia costs when the speeds change by Δu, shape (nu,)."""
+        """ζ⁻¹ M Δu: the displacement lost to inertia when the speeds change by Δu, shape (nu,)."""
         return self._balance(q, self._times(self._forest, q, change))
 
     def held_back(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """ζ u: the forces by which drag holds back the speeds u, shape (nu,)."""
+        """ζ u: the drag forces at speeds u, with opposite sign, shape (nu,)."""
         return self._times(self._drag, q, u)
 
     def _inertial(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> np.ndarray:
-        """M u' + C(q, u)."""
+        """The inertial forces M u' + C(q, u)."""
         tau, none, e = np.empty(self.model.nu), np.zeros_like(self._wrench), self.evaluator
         newton_euler.inverse_dynamics(
             self._forest, np.array(q), np.array(u), udot, none, self._fall, e.ws, self._scratch, tau
@@ -130,15 +131,15 @@ class DriftVelocity:
         return tau
 
     def _times(self, forest: Forest, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """The mass matrix of a forest, M u or ζ u."""
+        """The mass matrix of a forest times speeds: M u or ζ u."""
         tau, none, ws = np.empty(self.model.nu), np.zeros_like(self._wrench), self.evaluator.ws
-        # What is read-only is another type to the compiler.
+        # A read-only array has another type to the compiler.
         at, speeds = np.array(q), np.array(u)
         newton_euler.inverse_dynamics(forest, at, self._still, speeds, none, self._fall, ws, self._scratch, tau)
         return tau
 
     def rates(self, t: float, q: np.ndarray) -> np.ndarray:
-        """Rates of the coordinates at these speeds, shape (nq,)."""
+        """Rates of the coordinates at the drift velocities, shape (nq,)."""
         return self._coordinate_rates(q, self.speeds(t, q))
 
     def _coordinate_rates(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -152,12 +153,12 @@ class DriftVelocity:
         return found
 
     def project(self, q: np.ndarray) -> None:
-        """Gives Euler parameters unit length."""
+        """Normalise the Euler parameters."""
         for k in self._turns:
             q[k] /= np.linalg.norm(q[k])
 
     def _balance(self, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """u of ζ u = τ."""
+        """Solve ζ u = τ for u."""
         u = np.empty(self.model.nu)
         self._wrench[:] = 0.0
         articulated.forward_dynamics(
@@ -171,14 +172,14 @@ class DriftVelocity:
 
 
 class SlowMotion(DriftVelocity):
-    """The same with inertia to first order.
+    """Drift velocities with inertia to first order.
 
     Parameters
     ----------
     evaluator, idle
-        As there.
+        See :class:`DriftVelocity`.
     moves
-        Displacements over which speeds are differenced, by speed, shape (nu,).
+        Displacements over which the speeds are differenced, by speed, shape (nu,).
     """
 
     def __init__(self, evaluator: Evaluator, idle: np.ndarray, moves: np.ndarray) -> None:
@@ -186,7 +187,7 @@ class SlowMotion(DriftVelocity):
         self._moves = moves
 
     def speeds(self, t: float, q: np.ndarray) -> np.ndarray:
-        """u at a time and coordinates, shape (nu,)."""
+        """Speeds u at a time and coordinates, shape (nu,)."""
         first = super().speeds(t, q)
         at = self._y[: self.model.nq].copy()
         fastest = float((np.abs(first) / self._moves).max(initial=0.0))
@@ -198,21 +199,21 @@ class SlowMotion(DriftVelocity):
         return self.latest
 
     def started(self, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Where the motion would have begun that is followed from coordinates q and speeds u once these have relaxed:
-        on the way to u₀ bodies lose ζ⁻¹ M (u₀ − u)."""
+        """Start of the slow motion that a run from coordinates q and speeds u relaxes to: on the way to u₀ the bodies
+        lose the displacement ζ⁻¹ M (u₀ − u)."""
         moved = q - self._coordinate_rates(q, self.lost(q, super().speeds(t, q) - u))
         self.project(moved)
         return moved
 
 
 def _joints(forest: Forest) -> Iterator[tuple[int, int, type[Joint]]]:
-    """First coordinate and speed of every link's joint, and its kind."""
+    """First coordinate and first speed of every link's joint, and the joint's kind."""
     for q, u, kind in zip(forest.q_start.tolist(), forest.u_start.tolist(), forest.kind.tolist(), strict=True):
         yield q, u, BY_KIND[kind]
 
 
 def _with_idle(forest: Forest, inertia: np.ndarray, idle: np.ndarray) -> np.ndarray:
-    """Drag as an inertia, with some on links whose rotation needs none and has none."""
+    """Drag in the form of an inertia, with a substitute on links whose rotation has no drag and needs none."""
     found = inertia.copy()
     spare = float(np.abs(inertia).max(initial=0.0)) or 1.0
     for i, (_, u, joint) in enumerate(_joints(forest)):

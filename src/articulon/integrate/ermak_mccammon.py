@@ -27,7 +27,8 @@ from articulon.thermostats.schedule import target
 
 @jit
 def pull(bath, particles, moving, before, h, kT, step):
-    """Velocities that carry every particle over the step's way in a time h; its place ``before``, (3, n)."""
+    """Set the velocities that carry every particle over its displacement in a time h, and keep its position in
+    ``before`` (3, n)."""
     friction, seed, stream = bath.constants[FRICTION], bath.choice[SEED], bath.choice[STREAM]
     fx, fy, fz, inverse_mass, order = particles.fx, particles.fy, particles.fz, moving.inverse_mass, particles.order
     for p in range(inverse_mass.size):
@@ -42,7 +43,7 @@ def pull(bath, particles, moving, before, h, kT, step):
 
 @jit
 def mean_velocities(moving, before, h):
-    """Velocities that would have brought every particle straight to where it is: walls may have thrown it back."""
+    """Set the mean velocities of the particles over a step, after walls may have reflected some."""
     for p in range(moving.vx.size):
         moving.vx[p] = (moving.x[p] - before[0, p]) / h
         moving.vy[p] = (moving.y[p] - before[1, p]) / h
@@ -51,7 +52,7 @@ def mean_velocities(moving, before, h):
 
 @jit
 def power(particles, moving):
-    """Σ F·v, in blocks."""
+    """Σ F·v, summed in blocks."""
     fx, fy, fz, vx, vy, vz = particles.fx, particles.fy, particles.fz, moving.vx, moving.vy, moving.vz
     result = 0.0
     for b in range(moving.partial.shape[0]):
@@ -66,11 +67,11 @@ def power(particles, moving):
 def advance_overdamped(
     passes, ordering, handing, refresh, functions, bath, law, parameters, system, moving, before, h, state, sums, chunk
 ):
-    """Advances the state by a number of steps of length h, ``chunk[0]``, and says in ``chunk[1]`` how that went:
-    REACHED, DIVERGED where a number is no longer finite, or CAPACITY_EXCEEDED, where the state is that of before.
+    """Advance the state by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED
+    where a number is no longer finite, or CAPACITY_EXCEEDED, with the state unchanged.
 
-    The work of the forces is taken by the trapezoidal rule from place to place, and is what the bath gives: there is no
-    kinetic energy.
+    The work of the forces is computed by the trapezoidal rule from position to position. As there is no kinetic energy,
+    the bath supplies all of it.
     """
     particles, counters, work = system.particles, state.counters, state.work
     _, drifts, clears = passes

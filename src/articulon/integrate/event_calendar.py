@@ -2,9 +2,8 @@
 
 After R. Brown, Calendar queues, Communications of the ACM 31, 1220 (1988), as G. Paul uses it for hard spheres (Journal
 of Computational Physics 221, 615, 2007). Time is cut into days; an event is in the list of its day, and days that are a
-year apart share a list. The earliest event is looked for on the present day alone. Which one that is depends on the
-times of events, and between equal ones on the numbers of their spheres, but neither on the length of a day nor on the
-order of a list.
+year apart share a list. Only the present day is searched for the earliest event. The result depends on the times of
+events, and for equal times on the numbers of their spheres, but not on the length of a day or the order of a list.
 """
 
 import numpy as np
@@ -14,9 +13,9 @@ from articulon.integrate.hard_sphere_tables import COUNT, EVENT, LINK, MOTION, N
 from articulon.kernels import jit, kernel
 
 FARTHEST = 2.0**62
-"""Days that can be counted."""
+"""Largest number of days that can be counted."""
 NEAR = 8
-"""Of so many spheres, one has its event within the days that the length of a day is taken from."""
+"""One in this many spheres has its event within the days from which the length of a day is estimated."""
 
 
 @jit
@@ -28,7 +27,7 @@ def day_of(spheres, time):
 
 @jit
 def unlist(spheres, i):
-    """Takes a sphere off the calendar."""
+    """Remove a sphere from the calendar."""
     links = spheres.links
     day = links[i, LINK.day]
     if day == NOBODY:
@@ -45,7 +44,7 @@ def unlist(spheres, i):
 
 @jit
 def enlist(spheres, i, day):
-    """Puts a sphere into the list of a day."""
+    """Insert a sphere into the list of a day."""
     links, head = spheres.links, spheres.days[day]
     links[i, LINK.earlier], links[i, LINK.later], links[i, LINK.day] = NOBODY, head, day
     if head != NOBODY:
@@ -55,7 +54,7 @@ def enlist(spheres, i, day):
 
 @jit
 def reschedule(spheres, i):
-    """Has the calendar know of the next event of a sphere, the earlier of its impact and its crossing."""
+    """Update the calendar with the next event of a sphere, the earlier of its impact and its crossing."""
     time = min(spheres.motion[i, MOTION.impact], spheres.events[i, EVENT.crossing])
     spheres.events[i, EVENT.first] = time
     day = day_of(spheres, time) & (spheres.days.size - 1) if time < np.inf else NOBODY
@@ -67,7 +66,8 @@ def reschedule(spheres, i):
 
 @jit
 def earliest_of_all(spheres):
-    """The sphere with the earliest event, the lowest of several, found by looking at all; NOBODY where none has any."""
+    """The sphere with the earliest event, by a search of all; the lowest number among equal times, NOBODY without any
+    event."""
     best, found = np.inf, NOBODY
     for i in range(spheres.events.shape[0]):
         if spheres.events[i, EVENT.first] < best:
@@ -77,7 +77,7 @@ def earliest_of_all(spheres):
 
 @jit
 def earliest(spheres):
-    """The sphere with the earliest event, the lowest of several; NOBODY where none has any."""
+    """The sphere with the earliest event; the lowest number among equal times, NOBODY without any event."""
     counts, links = spheres.counts, spheres.links
     day, last = counts[COUNT.day], spheres.days.size - 1
     for turned in range(spheres.days.size):
@@ -105,7 +105,7 @@ def earliest(spheres):
 
 @kernel
 def open_calendar(spheres, frequency, time):
-    """Begins a calendar of ``frequency`` days in a unit of time, at a time, with the event of each sphere."""
+    """Start a calendar of ``frequency`` days per unit of time at the given time, with the event of each sphere."""
     spheres.settings[SETTING.frequency] = frequency
     spheres.days[:] = NOBODY
     spheres.counts[COUNT.day] = day_of(spheres, time)
@@ -116,7 +116,7 @@ def open_calendar(spheres, frequency, time):
 
 
 def day_frequency(spheres: SphereTables, time: float) -> float:
-    """Days in a unit of time such that about one event lies on each of the coming days [1/time]."""
+    """Days per unit of time for which each of the coming days has about one event [1/time]."""
     ahead = spheres.events[:, EVENT.first] - time
     ahead = ahead[np.isfinite(ahead)]
     if not ahead.size:

@@ -1,4 +1,4 @@
-"""The driver of hard spheres, from impact to impact."""
+"""Driver of event-driven hard spheres."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from articulon.model.state import CONTACT, EXTERNAL, STEPS
 
 FACES = {"periodic": PERIODIC, "open": OPEN, "reflecting": WALL}
 OVERLAP = 1e-9
-"""By the sum of two radii, what is refused at the start: less is what a number with nine digits leaves."""
+"""Overlap, over the sum of two radii, above which a start is refused: numbers of nine digits leave less."""
 
 
 class EventDrivenDriver(Driver):
     """Event-driven molecular dynamics.
 
-    Events are found anew at every frame, from positions and velocities alone, and between frames a run is only broken
-    off, never kept: so a resumed run has the bits of an unbroken one, and the state is that of any other integrator.
+    Events are found anew at every frame, from positions and velocities alone, and nothing is saved between frames. So a
+    resumed run gives the same bits as an uninterrupted one, and the state is that of any other integrator.
     """
 
     at_once = True
@@ -38,7 +38,7 @@ class EventDrivenDriver(Driver):
         self.gas = gas_of(problem.evaluator.model)
 
     def advance(self, state: State, until: float, steps: int) -> int:
-        """See :class:`Driver`; goes on to ``until`` in one call."""
+        """See :class:`Driver`; advances to ``until`` in one call."""
         memory, duration = state.rule.history, until - float(state.time[0])
         if memory.size != self.history:
             raise ValueError(f"state.rule.history has {memory.size} numbers, and this rule keeps {self.history}")
@@ -47,7 +47,7 @@ class EventDrivenDriver(Driver):
             return REACHED
         q, u = state.q.reshape(-1, 3), state.u.reshape(-1, 3)
         positions, velocities = q.copy(), u.copy()
-        # What overflows is found below, where it is no longer finite.
+        # Overflow is detected below by numbers that are not finite.
         with np.errstate(all="ignore"):
             found = self.gas.advance(positions, velocities, duration, self.asked_to_stop)
         if found is None:
@@ -77,7 +77,7 @@ class EventDrivenDriver(Driver):
         return REACHED
 
     def _endless(self) -> str:
-        """Why a run does not go on."""
+        """Reason why a run cannot go on."""
         name = self.evaluator.model.names[self.gas.collapsed]
         instead = "choose a larger restitution, or one of the explicit rules, with resting_speed"
         if not self.gas.gravity.any():
@@ -89,12 +89,12 @@ class EventDrivenDriver(Driver):
 
 
 def gas_of(model: Model) -> SphereGas:
-    """The hard spheres of a model that has nothing else.
+    """The hard-sphere gas of a model that has nothing else.
 
     Raises
     ------
     CaseError
-        For a box that they cannot fly in, and for what of their impacts is not known here.
+        For a box that hard spheres do not support, and for properties of impacts that they do not support.
     """
     law = impacts_of(model)
     assert law is not None
@@ -123,7 +123,7 @@ def gas_of(model: Model) -> SphereGas:
 
 
 def box_of(model: Model) -> SphereBox:
-    """Where the spheres of a model fly; raises CaseError for a box that they cannot fly in."""
+    """The box of a model's spheres; raises CaseError for a box that hard spheres do not support."""
     box, widest = model.box, 2.0 * float(model.sites.radius.max())
     if box is None:
         return SphereBox(np.zeros(3), np.zeros(3), np.full(3, OPEN))
@@ -143,7 +143,7 @@ def box_of(model: Model) -> SphereBox:
 
 
 def check_apart(model: Model, q: np.ndarray) -> None:
-    """Raises ModelError for hard spheres that overlap, or lie in a reflecting wall, at coordinates (nq,)."""
+    """Raise ModelError for hard spheres that overlap each other or a reflecting wall at coordinates (nq,)."""
     gas, places = gas_of(model), q.reshape(-1, 3)
     low, high = (edge[None] - way * gas.radius[:, None] for edge, way in ((gas.box.low, -1.0), (gas.box.high, 1.0)))
     slack = OVERLAP * gas.radius[:, None]

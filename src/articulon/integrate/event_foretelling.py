@@ -1,7 +1,7 @@
-"""Memory that coming events will read, asked for some days before them.
+"""Prefetching of the memory that coming events will read, some days before them.
 
-In a gas of many spheres each event is somewhere else, and would wait for all that it reads: the sphere, then its
-partner and the cells around, then the spheres in them.
+In a gas of many spheres consecutive events lie far apart in memory. Each would wait for all that it reads: the sphere,
+then its partner and the cells around it, then the spheres in them.
 """
 
 import numpy as np
@@ -11,16 +11,16 @@ from articulon.integrate.hard_sphere_tables import LINK, MOTION, NOBODY
 from articulon.kernels import jit, routine
 
 SPHERE_AHEAD, CELLS_AHEAD, NEIGHBOURS_AHEAD = 12, 8, 4
-"""Days before an event when each is asked for."""
+"""Days before an event at which each kind of memory is prefetched."""
 
 
 @routine
 def foretell(spheres, day):
-    """Asks for memory when a day begins."""
+    """Prefetch memory when a day begins."""
     days, links = spheres.days, spheres.links
     last = days.size - 1
     i = days[(day + SPHERE_AHEAD) & last]
-    if i != NOBODY:  # where another one is on that day is written in the first
+    if i != NOBODY:  # its record holds the next one on that day
         _ask_for_sphere(spheres, np.int64(i))
     i = days[(day + CELLS_AHEAD) & last]
     while i != NOBODY:
@@ -48,7 +48,7 @@ def _ask_for_cells(spheres, i):
     plane, row = grid.cells[1] * grid.cells[2], grid.cells[2]
     for x in range(-1, 2):
         for y in range(-1, 2):
-            near = cell + x * plane + y * row  # beyond the ends asking does nothing
+            near = cell + x * plane + y * row  # prefetching beyond the ends has no effect
             prefetch(grid.filled, near)
             prefetch(grid.slots, (near - 1) * width)
             prefetch(grid.slots, (near + 2) * width - 1)

@@ -1,4 +1,4 @@
-"""The driver of explicit Runge–Kutta rules."""
+"""Driver of explicit Runge–Kutta rules."""
 
 import copy
 import math
@@ -23,7 +23,7 @@ from articulon.thermostats.base import variables_of
 
 
 class ExplicitDriver(Driver):
-    """An explicit Runge–Kutta rule with error-controlled or fixed steps."""
+    """Driver of an explicit Runge–Kutta rule, with error-controlled or fixed steps."""
 
     books_unscaled_work = True
 
@@ -63,7 +63,7 @@ class ExplicitDriver(Driver):
         self.kernel = prepare_for(explicit_runge_kutta.advance, self.arguments(state, math.inf, 0))
 
     def arguments(self, state: State, until: float, steps: int) -> tuple[Any, ...]:
-        """Of the kernel."""
+        """Arguments of the kernel."""
         e = self.evaluator
         return (
             e.rhs,
@@ -104,7 +104,7 @@ class ExplicitDriver(Driver):
         self.control.step[4] = time
 
     def _closed(self, status: int) -> int:
-        """The status, and why loops have prevented the next step."""
+        """The status for the caller; sets the reason if loop constraints have prevented the next step."""
         loops = self.evaluator.model.loops
         if status == NOT_CLOSED:
             self.failure = open_loop(self.evaluator)
@@ -118,7 +118,7 @@ class ExplicitDriver(Driver):
     def _advance(self, state: State, until: float, steps: int) -> int:
         if state.step[0] == 0.0 and self.control.step[0] == 0.0 and self.first == 0.0:
             state.step[0] = self._start(state, until)
-            # At time zero no fraction of the time bounds the step from below.
+            # At time zero the bound relative to the time is zero.
             self.control.step[3] = 1e-12 * state.step[0]
         return int(self.kernel(*self.arguments(state, until, steps)))
 

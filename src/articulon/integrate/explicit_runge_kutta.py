@@ -1,4 +1,4 @@
-"""Drivers of explicit Runge–Kutta rules: steps controlled by their error estimate, or fixed."""
+"""Steppers of explicit Runge–Kutta rules: steps controlled by an error estimate, or fixed."""
 
 from typing import NamedTuple
 
@@ -16,23 +16,23 @@ from articulon.model.state import DAMPING, EVALUATIONS, REJECTED, STEPS, STOCHAS
 
 
 class Control(NamedTuple):
-    """How steps are chosen."""
+    """Control of the step lengths."""
 
     relative: np.ndarray
     """Relative tolerance of each kind of variable, shape (5,)."""
     absolute: np.ndarray
     """Absolute tolerance of each kind of variable, shape (5,)."""
     step: np.ndarray
-    """Fixed step or 0, first step, longest step, shortest step, and when to pause [time], shape (5,)."""
+    """Fixed step or 0, first step, longest step, shortest step, and the time at which to pause [time], shape (5,)."""
 
 
 class Scratch(NamedTuple):
-    """Arrays of a step; deleting them changes nothing."""
+    """Arrays of a step; they may be discarded between steps."""
 
     y: np.ndarray
     """The variables, shape (ny,)."""
     trial: np.ndarray
-    """Those of a stage or of a step not yet accepted, shape (ny,)."""
+    """Variables of a stage, or of a step that is not yet accepted, shape (ny,)."""
     stages: np.ndarray
     """Derivatives of the stages, shape (stages, ny)."""
 
@@ -43,7 +43,7 @@ def scratch(ny: int, tableau: Tableau) -> Scratch:
 
 
 MOST_STEPS = 1e15
-"""Steps of the present length to the time asked for: beyond that the step counts as too short to go on."""
+"""Most steps of the present length up to the end time; a step that would need more is too short to go on."""
 
 
 @jit
@@ -97,12 +97,13 @@ def advance(
     until,
     max_steps,
 ):
-    """Advances the state to the time ``until``, by ``max_steps`` steps or by the first that ends at the time to pause
-    or later, whichever comes first: REACHED, PAUSED, STOPPED, or DIVERGED with the state at the last accepted step.
+    """Advance the state to the time ``until``, by ``max_steps`` steps, or to the end of the first step that reaches the
+    time to pause, whichever comes first. Returns REACHED, PAUSED, STOPPED, or DIVERGED with the state at the last
+    accepted step.
 
-    A step ends on ``until`` and on every boundary of a noise window, exactly. The policy's factors are found once for
-    each accepted step, from the forces at its start; those of a policy that follows the lag of motions whenever it has
-    looked at that. After a step the state is moved back onto loops and given motions.
+    A step ends on ``until`` and on every boundary of a noise window, exactly. The policy's factors are computed once
+    per accepted step, from the forces at its start; those of a policy that tracks lag are computed after each of its
+    samples. After a step the state is projected onto loop constraints and given motions.
     """
     nq, nu = state.q.size, state.u.size
     y, trial, stages, counters = scratch.y, scratch.trial, scratch.stages, state.counters
@@ -163,7 +164,7 @@ def advance(
             continue
         else:
             grown = h * (5.0 if ratio < 2e-4 else 0.9 * ratio**exponent)
-            # A step cut short by a boundary says little of the next.
+            # The error of a step cut short by a boundary tells little about the next step.
             state.step[0] = max(state.step[0], grown) if lands else grown
         for k in blocks.quaternion:
             e = normalised(quaternion_at(trial, k))
@@ -171,7 +172,7 @@ def advance(
         end = limit if lands else time + h
         if closing.code.shape[0] > 0:
             close(closing, rhs, end, trial)
-            if not closing.left[0] <= OPEN:  # a shorter step may stay within reach
+            if not closing.left[0] <= OPEN:  # a shorter step may succeed
                 counters[REJECTED] += 1
                 state.step[0] = 0.25 * h
                 if fixed > 0.0 or state.step[0] < max(shortest, 4e-16 * time):
@@ -195,7 +196,7 @@ def advance(
         if time >= control.step[4]:
             break
         if counters[STEPS] % 1024 == 0 and until - time > MOST_STEPS * state.step[0]:
-            status = DIVERGED  # no machine takes so many steps, and none of them fails
+            status = DIVERGED  # so many steps can never be taken, though none of them would fail
             break
     state.time[0] = time
     copy_into(state.q, y[:nq])

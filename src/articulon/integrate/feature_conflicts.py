@@ -1,4 +1,4 @@
-"""Why features do not go with each other, whatever the integrator."""
+"""Pairs and groups of features that exclude each other with any integrator, and why."""
 
 from articulon.integrate.feature_groups import FACTORS, RANDOM_BATHS, SOLVER_NAMES, SPEED_BATHS, VOLUMES
 from articulon.integrate.refusals import (
@@ -221,4 +221,4 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         ),
     ),
 }
-"""Why features do not go with each other, whatever the integrator."""
+"""Reasons why features exclude each other with any integrator."""

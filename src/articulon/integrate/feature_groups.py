@@ -1,4 +1,4 @@
-"""Features of the table of what goes with what that often stand together."""
+"""Groups of features that the compatibility table often treats alike."""
 
 NOISES = ("noise", "instantaneous noise", "noise without drag")
 FACTORS = ("constant factors", "varying factors", "atomistic factors", "thermostat's factor", "following")
@@ -23,4 +23,4 @@ OF_BODIES = (
     "velocity gradient",
     *NOISES,
 )
-"""What makes a model one of bodies on joints, whatever else it holds."""
+"""Features that need bodies on joints, whatever else the model has."""

@@ -1,4 +1,4 @@
-"""Drivers of the rules whose steps are all equal and fill the time between frames."""
+"""Drivers of rules whose steps are all equal and fill the time between frames."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from articulon.thermostats.base import variables_of
 
 
 class FixedStepDriver(Driver):
-    """Steps that are all equal. The step divides every time that is asked for."""
+    """Base of drivers whose steps are all equal. The step divides every end time."""
 
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
@@ -39,7 +39,7 @@ class FixedStepDriver(Driver):
         return PAUSED if status == REACHED and left > steps else status
 
     def _take_in_box(self, state: State, steps: int) -> int:
-        """Takes a number of steps, with what changes the box between them."""
+        """Take a number of steps, with the barostat acting between them."""
         if self.barostat is None:
             return self.take(state, steps)
         end, status = int(state.counters[STEPS]) + steps, REACHED
@@ -52,25 +52,25 @@ class FixedStepDriver(Driver):
         return status
 
     def forget_forces(self) -> None:
-        """Has the next step find its forces anew, where they are kept: what they act on has been moved."""
+        """Discard kept forces because coordinates have changed; the next step evaluates them again."""
 
     def take(self, state: State, steps: int) -> int:
-        """Takes a number of steps: REACHED, or what prevents it."""
+        """Take a number of steps; return REACHED, or the status that ended them."""
         raise NotImplementedError
 
 
 class ArrayDriver(FixedStepDriver):
-    """Steps on arrays of their own, to which a state is brought and from which it comes back.
+    """Base of drivers with arrays of their own, which a state is loaded into and stored from.
 
-    A chunk in which a step fails leaves no state to go on from: the steps that went well are taken again.
+    A chunk in which a step fails leaves no usable state, so its successful steps are taken again.
     """
 
     last: int = 0
-    """Steps that had been taken when the latest chunk ended."""
+    """Value of the step counter when the latest chunk ended."""
 
     def take(self, state: State, steps: int) -> int:
         """See :class:`FixedStepDriver`."""
-        if steps <= 0:  # even bringing a state to the arrays may begin contacts
+        if steps <= 0:  # loading a state may already begin contacts
             return REACHED
         before, kept = int(state.counters[STEPS]), self.keep(state)
         status = self.chunk(state, steps)
@@ -83,15 +83,15 @@ class ArrayDriver(FixedStepDriver):
         return DIVERGED
 
     def chunk(self, state: State, steps: int) -> int:
-        """Takes some steps: REACHED, or what prevents it; then the state is not to be used."""
+        """Take some steps; return REACHED, or the status that ended them, after which the state must not be used."""
         raise NotImplementedError
 
     def explain(self, status: int) -> None:
-        """Says why a chunk has not ended, in ``failure`` and ``culprit``."""
+        """Set ``failure`` and ``culprit`` for a chunk that has failed."""
 
 
 class PredictorCorrectorDriver(FixedStepDriver):
-    """A linear multistep rule."""
+    """Driver of a linear multistep rule."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
@@ -106,7 +106,7 @@ class PredictorCorrectorDriver(FixedStepDriver):
         self.kernel = prepare_for(predictor_corrector.advance, self.arguments(state, 0))
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
-        """Of the kernel."""
+        """Arguments of the kernel."""
         return (
             self.evaluator.rhs,
             self.evaluator.closing,
@@ -129,7 +129,7 @@ class PredictorCorrectorDriver(FixedStepDriver):
 
 
 class CanonicalDriver(FixedStepDriver):
-    """A partitioned Runge–Kutta rule in canonical momenta."""
+    """Driver of a partitioned Runge–Kutta rule in canonical momenta."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
@@ -149,7 +149,7 @@ class CanonicalDriver(FixedStepDriver):
         self.kernel = prepare_for(canonical.advance, self.arguments(state, 0))
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
-        """Of the kernel."""
+        """Arguments of the kernel."""
         return (
             self.law,
             self.inputs,

@@ -1,7 +1,7 @@
 """Free flights of a model: trees by iteration, beads on rods by their tensions, free bodies in closed form.
 
-Links that follow each other and are of one sort make a run, which flies by itself: trees do not feel each other between
-kicks, so that an iteration does not wait for bodies that need none, nor for their coordinates.
+Consecutive links of one sort form a run, which flies by itself, because trees do not interact between kicks. So the
+iteration of trees spends no time on bodies that need none.
 """
 
 from typing import Any
@@ -22,27 +22,27 @@ from articulon.model.joints.swing import Swing
 from articulon.passes import Bound, Pass, pass_of
 
 TREES, FREE_BODIES, BEADS = range(3)
-"""How links fly."""
+"""How the links of a run fly."""
 UNIFORM = {"turning", "quaternion"}
-"""Arrays of an iteration that are whole numbers."""
+"""Integer arrays of an iteration."""
 
 
 @pass_of
 def take_coordinates(whole, of, some):
-    """Copies numbers from their places ``of`` among all."""
+    """Copy the numbers at the indices ``of`` out of an array."""
     for k in range(of.size):
         some[k] = whole[of[k]]
 
 
 @pass_of
 def give_coordinates(some, of, whole):
-    """Copies numbers to their places ``of`` among all."""
+    """Copy numbers to the indices ``of`` of an array."""
     for k in range(of.size):
         whole[of[k]] = some[k]
 
 
 def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -> list[Bound]:
-    """The passes of a free flight over ``arrays.span`` from links that have been placed and moved, which leave them so.
+    """The passes of a free flight over ``arrays.span``; links are placed and moved both before and after it.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -
     flying
         The iteration, a pass of forest, coordinates, speeds, time, workspace, scratch, torques and status.
     in_lanes
-        Whether numbers are those of several states side by side.
+        Whether each number is a lane vector of several states.
     """
     forest, ws = e.system.forest, e.ws
     q, u, span, status, rest = arrays.q, arrays.u, arrays.span, arrays.status, arrays.no_torque
@@ -113,7 +113,7 @@ def _zeros(size: int, in_lanes: bool) -> Any:
 
 
 def _iteration(forest: Forest, nq: int, nu: int, in_lanes: bool) -> Iteration:
-    """Scratch of an iteration."""
+    """Scratch arrays of an iteration."""
     plain = geodesic.scratch(forest, nq, nu)
     if not in_lanes:
         return plain
@@ -125,7 +125,7 @@ def _iteration(forest: Forest, nq: int, nu: int, in_lanes: bool) -> Iteration:
 
 
 def _part(forest: Forest, start: int, end: int) -> Forest:
-    """Whole trees of a forest as one of their own, whose coordinates are where they were."""
+    """Some whole trees of a forest, as a forest whose coordinates keep their indices."""
     columns = {
         name: getattr(forest, name)[start:end] for name in Forest._fields if name not in ("tree", "flexible", "parent")
     }
@@ -135,14 +135,13 @@ def _part(forest: Forest, start: int, end: int) -> Forest:
 
 
 def _part_of_workspace(ws: Workspace, start: int, end: int) -> Workspace:
-    """Their part of a workspace."""
+    """The part of a workspace that belongs to some trees."""
     rows = {name: getattr(ws, name)[start:end] for name in Workspace._fields if name not in ("gathered", "modal")}
     return ws._replace(**rows)
 
 
 def _gathered(part: Forest) -> tuple[np.ndarray, np.ndarray, Forest]:
-    """Where coordinates and speeds of trees are among all, and the trees with coordinates and speeds that follow each
-    other."""
+    """Indices of the trees' coordinates and speeds among all, and the trees with these renumbered from zero."""
     joints = [BY_KIND[kind] for kind in part.kind.tolist()]
     counts = np.array([[joint.nq, joint.nu] for joint in joints], dtype=np.int64).reshape(-1, 2)
     starts = np.cumsum(counts, axis=0) - counts

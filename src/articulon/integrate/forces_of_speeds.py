@@ -1,10 +1,11 @@
 """Forces that read speeds, in friction-implicit steps.
 
-In a kick, u⁺ = u + h/2 M⁻¹ (Γ(q, ū) − C(ū)), forces of positions stand still, and forces of speeds are those at the
-middle speeds ū, as velocity products are. So a kick is of second order, and what it does follows from the state at its
-start: not from the speeds at which forces were last found, which a run that goes on from a checkpoint does not know.
+In a kick, u⁺ = u + h/2 M⁻¹ (Γ(q, ū) − C(ū)), position-dependent forces are constant, and speed-dependent forces are
+evaluated at the middle speeds ū, as velocity products are. So a kick is of second order and depends only on the state
+at its start. It does not depend on the speeds of the latest evaluation, which a run resumed from a checkpoint does not
+know.
 
-Once in a step the forces of positions are kept by channel; then forces of speeds are added to copies of them.
+Position-dependent forces are saved by channel once per step; speed-dependent forces are then added to copies of them.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ class ForcesOfSpeeds(NamedTuple):
     """The forces of a model that read speeds."""
 
     kinds: tuple[Term, ...]
-    """Their kinds and tables, but for what is taken implicitly."""
+    """Kinds and tables of these forces, without those that are taken implicitly."""
     where: At
-    """Where they are written."""
+    """The evaluation point and arrays that the forces are written to."""
     wrench_channels: np.ndarray
-    """Channels that they act in by wrenches."""
+    """Channels in which these forces act by wrenches."""
     joint_channels: np.ndarray
-    """Those by forces on joints."""
+    """Channels in which these forces act on joints."""
     wrench: np.ndarray
-    """Wrenches of the other forces in these channels, shape (channels, links, 6)."""
+    """Saved wrenches of the other forces in these channels, shape (channels, links, 6)."""
     joint: np.ndarray
-    """Their forces on joints, shape (channels, nu)."""
+    """Saved joint forces of the other forces, shape (channels, nu)."""
 
     def begin(self) -> list[Bound]:
-        """Keeps the forces that have been filled, and adds these at the speeds of ``where``."""
+        """Save the forces in the channels, and add speed-dependent forces at the speeds of ``where``."""
         if not self.kinds:
             return []
         channels = self.where.channels
@@ -47,7 +48,7 @@ class ForcesOfSpeeds(NamedTuple):
         return [*kept, *self._filling(self.where.u)]
 
     def at(self, speeds: np.ndarray) -> list[Bound]:
-        """Adds these at speeds (nu,), at which the links have been moved, to the forces that have been kept."""
+        """Add speed-dependent forces at speeds (nu,), at which the links have been moved, to the saved forces."""
         channels = self.where.channels
         return [
             restore_channels.bind(self.wrench_channels, self.wrench, channels.wrench),
@@ -61,7 +62,7 @@ class ForcesOfSpeeds(NamedTuple):
 
 
 def forces_of_speeds(e: ModelTables, at: At) -> ForcesOfSpeeds:
-    """Those of a model."""
+    """The forces of a model that read speeds."""
     kinds = tuple(term for term in e.system.forces.terms if term.kind.reads_speeds(term.table))
     wrench, joint = set[int](), set[int]()
     for kind, table in kinds:
@@ -81,27 +82,27 @@ def forces_of_speeds(e: ModelTables, at: At) -> ForcesOfSpeeds:
 
 @pass_of
 def keep_channels(channels, wrench, kept):
-    """Copies the wrenches (8, links, 6) of some channels."""
+    """Save the wrenches (8, links, 6) of some channels."""
     for n in range(channels.size):
         copy_into(kept[n].reshape(-1), wrench[channels[n]].reshape(-1))
 
 
 @pass_of
 def restore_channels(channels, kept, wrench):
-    """Copies them back."""
+    """Restore the saved wrenches of some channels."""
     for n in range(channels.size):
         copy_into(wrench[channels[n]].reshape(-1), kept[n].reshape(-1))
 
 
 @pass_of
 def keep_joints(channels, joint, kept):
-    """Copies the forces of joints (8, nu) of some channels."""
+    """Save the joint forces (8, nu) of some channels."""
     for n in range(channels.size):
         copy_into(kept[n], joint[channels[n]])
 
 
 @pass_of
 def restore_joints(channels, kept, joint):
-    """Copies them back."""
+    """Restore the saved joint forces of some channels."""
     for n in range(channels.size):
         copy_into(joint[channels[n]], kept[n])

@@ -1,14 +1,14 @@
-"""Free flight of bodies that nothing is jointed to, in closed form: water, ions, grains, any rigid molecule.
+"""Free flight of bodies that are jointed to nothing, in closed form: water, ions, grains, any rigid molecule.
 
-The centre of mass goes straight on. The rotation is that of Euler's top, H = Σ mᵢ²/(2 Iᵢ) with m the angular momentum
-about the centre of mass in principal axes. It is split into the spherical top of the middle moment, which commutes with
-all else, and what the other two axes add,
+The centre of mass moves in a straight line. The rotation is that of Euler's top, H = Σ mᵢ²/(2 Iᵢ) with m the angular
+momentum about the centre of mass in principal axes. It is split into the spherical top of the middle moment, which
+commutes with the rest, and the terms that the other two axes add,
 
-    H = |m|²/(2 I₂) + ½ a m₁² + ½ b m₃²,   a = 1/I₁ − 1/I₂,   b = 1/I₃ − 1/I₂,
+    H = |m|²/(2 I₂) + ½ a m₁² + ½ b m₃²,   a = 1/I₁ − 1/I₂,   b = 1/I₃ − 1/I₂.
 
-each of which turns the body about a known axis by a known angle. A flight is the first, and around the third two
-halves of the second: symplectic, its own reverse in time, of second order in the time, and exact for tops with two
-equal moments. The angular momentum in space is kept exactly. (Touma and Wisdom, Astron. J. 107, 1189, 1994; Dullweber,
+Each term turns the body about a known axis by a known angle. A flight applies the first term, and the third between two
+halves of the second: symplectic, time-reversible, of second order in the time, and exact for tops with two equal
+moments. The angular momentum in space is conserved exactly. (Touma and Wisdom, Astron. J. 107, 1189, 1994; Dullweber,
 Leimkuhler and McLachlan, J. Chem. Phys. 107, 5840, 1997.)
 """
 
@@ -28,19 +28,19 @@ from articulon.passes import pass_of
 COM, FRAME, INERTIA, OUTER, INNER, COLUMNS = 0, 3, 7, 10, 11, 12
 """Columns of a row: centre of mass (3), principal axes to the body's (4), principal moments (3), a and b."""
 SHARED = 512
-"""Bodies from which on threads share them."""
+"""Number of bodies from which on threads share them."""
 SIZE = 64
-"""Bodies that a thread takes at a time."""
+"""Number of bodies that a thread takes at a time."""
 
 
 def is_free(forest: Forest) -> np.ndarray:
-    """Whether each link is a tree by itself on a joint that leaves it free to move, shape (links,)."""
+    """Whether each link is a tree by itself on a free joint, shape (links,)."""
     alone = np.repeat(np.diff(forest.tree) == 1, np.diff(forest.tree))
     return alone & ((forest.kind == FREE) | (forest.kind == XYZ))
 
 
 def rotor_table(forest: Forest) -> np.ndarray:
-    """What the flights of free bodies read of each, shape (links, 12)."""
+    """Constants of each free body for its flight, shape (links, 12)."""
     rows = np.zeros((forest.mass.size, COLUMNS))
     turns = forest.kind == FREE
     rows[:, FRAME] = 1.0
@@ -61,7 +61,7 @@ def rotor_table(forest: Forest) -> np.ndarray:
 
 
 def _principal(about: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Principal moments, from the least to the largest, and axes as columns of right-handed matrices."""
+    """Principal moments in ascending order, and principal axes as columns of right-handed matrices."""
     moments, axes = np.linalg.eigh(about)
     axes[:, :, 2] *= np.sign(np.linalg.det(axes))[:, None]
     return moments, axes
@@ -69,7 +69,7 @@ def _principal(about: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @jit
 def turn_about_first(e, m, angle):
-    """The body's frame turned about its first axis, and m as seen from there."""
+    """Turn the body's frame about its first axis; returns it with m in the new frame."""
     s, c = sine_and_cosine(0.5 * angle)
     sine, cosine = 2.0 * s * c, 1.0 - 2.0 * s * s
     e = (c * e[0] - s * e[1], c * e[1] + s * e[0], c * e[2] + s * e[3], c * e[3] - s * e[2])
@@ -78,7 +78,7 @@ def turn_about_first(e, m, angle):
 
 @jit
 def turn_about_third(e, m, angle):
-    """The same about the third axis."""
+    """Turn the body's frame about its third axis; returns it with m in the new frame."""
     s, c = sine_and_cosine(0.5 * angle)
     sine, cosine = 2.0 * s * c, 1.0 - 2.0 * s * s
     e = (c * e[0] - s * e[3], c * e[1] + s * e[2], c * e[2] - s * e[1], c * e[3] + s * e[0])
@@ -87,7 +87,7 @@ def turn_about_third(e, m, angle):
 
 @jit
 def turn_top(e, m, middle, a, b, time):
-    """Euler's top: Euler parameters of its principal axes and angular momentum in them, after a time."""
+    """Advance Euler's top over a time: Euler parameters of its principal axes, and angular momentum in them."""
     e = product(e, exponential(scale(time / middle, m)))
     e, m = turn_about_first(e, m, 0.5 * time * a * m[0])
     e, m = turn_about_third(e, m, time * b * m[2])
@@ -96,7 +96,7 @@ def turn_top(e, m, middle, a, b, time):
 
 @jit
 def fly_body(rows, i, k, j, q, u, time):
-    """Body i, whose coordinates begin at k and speeds at j, on a free joint."""
+    """Free flight of body i on a free joint; its coordinates begin at k, its speeds at j."""
     c = (rows[i, COM], rows[i, COM + 1], rows[i, COM + 2])
     frame = (rows[i, FRAME], rows[i, FRAME + 1], rows[i, FRAME + 2], rows[i, FRAME + 3])
     first, middle, third = rows[i, INERTIA], rows[i, INERTIA + 1], rows[i, INERTIA + 2]
@@ -118,7 +118,7 @@ def fly_body(rows, i, k, j, q, u, time):
 
 @jit
 def fly_bodies(forest, rows, q, u, time, ws, start, end):
-    """Free bodies from ``start`` to ``end``, which are left placed and moved."""
+    """Free flight of the free bodies from ``start`` to ``end``, which are left placed and moved."""
     for i in range(start, end):
         k, j = forest.q_start[i], forest.u_start[i]
         if forest.kind[i] == FREE:
@@ -131,18 +131,18 @@ def fly_bodies(forest, rows, q, u, time, ws, start, end):
 
 @pass_of
 def fly_free(forest, rows, q, u, span, ws):
-    """Free flight of bodies that nothing is jointed to over a time ``span`` (1,)."""
+    """Free flight of bodies that are jointed to nothing over a time ``span`` (1,)."""
     fly_bodies(forest, rows, q, u, span[0], ws, 0, forest.mass.size)
 
 
 @kernel(parallel=True)
 def fly_in_parallel(forest, rows, q, u, time, ws):
-    """The bodies shared out among threads."""
+    """Free flight of the bodies, shared out among threads."""
     for part in prange(-(-forest.mass.size // SIZE)):
         fly_bodies(forest, rows, q, u, time, ws, part * SIZE, min((part + 1) * SIZE, forest.mass.size))
 
 
 @pass_of
 def fly_free_in_parallel(forest, rows, q, u, span, ws):
-    """Free flight of many bodies that nothing is jointed to, shared out among threads."""
+    """Free flight of many bodies that are jointed to nothing, shared out among threads."""
     fly_in_parallel(forest, rows, q, u, span[0], ws)

@@ -1,23 +1,24 @@
-"""Half kick, half drift, implicit friction and noise, half drift, half kick, on articulated bodies.
+"""The friction-implicit scheme on articulated bodies: half kick, half drift, friction and noise, half drift, half kick.
 
-In the O(n) recursion a drag matrix B of a body is an inertia: (M + h/2 D) Δu = h (−D u + D·flow + noise) is solved by
-the articulated-body algorithm with every body's inertia I replaced by I + h/2 B, and u⁺ = u + Δu is the midpoint step
-(M + h/2 D) u⁺ = (M − h/2 D) u + h (D·flow + noise). It keeps the Gaussian velocity distribution exactly, and between
-two drifts it gives free diffusion and constant drift exactly at any step: the rule of Grønbech-Jensen and Farago (Mol.
-Phys. 111, 983, 2013) carried over to trees. Forces bound the step as in velocity Verlet, and so does the angle that a
-body turns in half a step.
+In the O(n) recursion the drag matrix B of a body acts like an inertia: (M + h/2 D) Δu = h (−D u + D·flow + noise) is
+solved by the articulated-body algorithm with every body's inertia I replaced by I + h/2 B, and u⁺ = u + Δu is the
+midpoint step (M + h/2 D) u⁺ = (M − h/2 D) u + h (D·flow + noise). It keeps the Gaussian velocity distribution exactly,
+and between two drifts it gives free diffusion and constant drift exactly at any step: the rule of Grønbech-Jensen and
+Farago (Mol. Phys. 111, 983, 2013) carried over to trees. Forces bound the step as in velocity Verlet, and so does the
+angle that a body turns in half a step.
 
-Damping and friction of joints are part of that step (``friction_implicit_joints.py``), a diagonal of joint space, and
-so is the damping of springs between points (``friction_implicit_springs.py``), rows that are solved for as loops are,
-and that of the modes of flexible bodies (``friction_implicit_modes.py``), which joins their masses.
+The midpoint step includes the damping and friction of joints (``friction_implicit_joints.py``), a diagonal in joint
+space; the damping of springs between points (``friction_implicit_springs.py``), rows that are solved like those of
+loops; and the damping of the modes of flexible bodies (``friction_implicit_modes.py``), which is added to their masses.
 
-Velocity products are part of the kicks, which is not symplectic. With ``flight`` the drift follows the free motion of
-the bodies (``geodesic.py``): without drag and thermostat, symplectic velocity Verlet for H = T(q, p) + V(q).
+Velocity products are part of the kicks, so that the scheme is not symplectic. With ``flight`` the drift follows the
+free motion of the bodies (``geodesic.py``): without drag and thermostat this is symplectic velocity Verlet for
+H = T(q, p) + V(q).
 
-A thermostat that multiplies all speeds does so before the first and after the last kick. Langevin's friction and noise
-are part of the middle, u⁺ = c u + √(1 − c²) w with c = e^{−γh} and w from N(0, kT M⁻¹): BAOAB on trees.
+A thermostat that scales all speeds acts before the first and after the last kick. Langevin friction and noise act in
+the middle of the step, u⁺ = c u + √(1 − c²) w with c = e^{−γh} and w from N(0, kT M⁻¹): BAOAB on trees.
 
-Where there are loop constraints or driven joints every part stays on them (``friction_implicit_loops.py``).
+Every part of a step satisfies loop constraints and the motions of driven joints (``friction_implicit_loops.py``).
 """
 
 import numpy as np
@@ -34,14 +35,14 @@ from articulon.passes import run
 
 @jit
 def book_powers(half, factor, powers, work):
-    """Works of a kick."""
+    """Book the works of a kick."""
     for c in range(8):
         work[c] += half * factor[c] * powers[c]
 
 
 @jit
 def predict_middle(passes, half, predict, arrays):
-    """The speeds at which a kick finds the velocity products, into ``arrays.middle``."""
+    """Predict the speeds at which a kick evaluates the velocity products, into ``arrays.middle``."""
     run(passes.scale)
     if predict:
         run(passes.predict)
@@ -51,7 +52,7 @@ def predict_middle(passes, half, predict, arrays):
 
 @jit
 def push(passes, half, arrays):
-    """u += half · u' with the accelerations at the middle speeds, which become those of the kick."""
+    """Apply u += half · u' with the accelerations at the middle speeds, and keep these as those of the latest kick."""
     u, middle, udot = arrays.u, arrays.middle, arrays.acceleration
     run(passes.solve)
     for k in range(u.size):
@@ -61,12 +62,12 @@ def push(passes, half, arrays):
 
 @jit
 def kick(passes, half, predict, arrays):
-    """u += half · M⁻¹ (Γ − C(ū)), with the works of Γ at the mean speed ū: ΔT = ū·MΔu exactly.
+    """Apply u += half · M⁻¹ (Γ − C(ū)), and book the works of Γ at the mean speed ū: ΔT = ū·MΔu exactly.
 
-    The velocity products C at the mean speed make the kick its own reverse in time. With those at the first speed
-    instead, thermal spins pump energy into light bodies. The mean speed is predicted with the accelerations of the
-    latest kick, or with those at the first speed where ``predict`` is set because the links have moved since. Where
-    flights have the velocity products it is u += half · M⁻¹ Γ.
+    With the velocity products C at the mean speed the kick is time-reversible. With those at the initial speed, thermal
+    spins would pump energy into light bodies. The mean speed is predicted with the accelerations of the latest kick, or
+    with those at the initial speed if ``predict`` is set because the links have moved since. Where flights take the
+    velocity products, the kick is u += half · M⁻¹ Γ.
     """
     predict_middle(passes, half, predict, arrays)
     push(passes, half, arrays)
@@ -76,7 +77,7 @@ def kick(passes, half, predict, arrays):
 
 @jit
 def rub(passes, h, arrays):
-    """The midpoint step of drag and noise, with its works at the mean speed."""
+    """Apply the midpoint step of drag and noise, and book its works at the mean speed."""
     u, work, factor = arrays.u, arrays.work, arrays.factor
     run(passes.friction)
     for k in range(u.size):
@@ -89,7 +90,7 @@ def rub(passes, h, arrays):
 
 @jit
 def thermostat(bath_step, passes, bath, time, h, count, arrays):
-    """Carries a thermostat that multiplies all speeds over a time h, at links that have been placed."""
+    """Apply a thermostat that scales all speeds over a time h, at links that have been placed."""
     run(passes.kinetic)
     s = bath_step(bath, arrays.kinetic[0], time, h, count, arrays.factor, arrays.bath, arrays.work)
     for k in range(arrays.u.size):
@@ -98,9 +99,9 @@ def thermostat(bath_step, passes, bath, time, h, count, arrays):
 
 @kernel
 def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, arrays, steps):
-    """Advances the state by a number of steps of length h: REACHED, STOPPED, NOT_CONVERGED where a flight is too long,
-    NOT_CLOSED where a drift does not come to its constraints, or DIVERGED where a number is no longer finite; the state
-    is then that of the last whole step."""
+    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, NOT_CONVERGED where a flight is too
+    long, NOT_CLOSED where a drift does not reach its constraints, or DIVERGED where a number is no longer finite; the
+    state is then that of the last whole step."""
     q, u, work, counters, half = arrays.q, arrays.u, arrays.work, state.counters, 0.5 * h
     scales = passes.kinetic.shape[0] > 0
     copy_into(q, state.q)
@@ -141,7 +142,8 @@ def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, ar
             return arrays.status[0]
         time = h * (step + 1)
         arrays.time[0] = time
-        # From q alone, so that a step's end is a function of the state and a run resumes to the same bits.
+        # Computed from q alone, so that the end of a step depends on the state only and a resumed run gives the same
+        # bits.
         run(passes.locate)
         run(passes.fill)
         kick(passes, half, True, arrays)

@@ -1,4 +1,4 @@
-"""The driver of friction-implicit steps."""
+"""Driver of friction-implicit steps."""
 
 import copy
 from dataclasses import replace
@@ -20,7 +20,7 @@ from articulon.thermostats.base import BATH, leave
 
 
 class FrictionImplicitDriver(FixedStepDriver):
-    """Fixed steps with the friction taken implicitly."""
+    """Driver of fixed steps that take friction implicitly."""
 
     books_unscaled_work = True
 
@@ -40,7 +40,7 @@ class FrictionImplicitDriver(FixedStepDriver):
         return friction_implicit_passes.passes(e, arrays, self.flight, self.turn, self.problem.policy.varies)
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
-        """Of the kernel."""
+        """Arguments of the kernel."""
         return (
             self.law,
             self.bath_step,
@@ -87,12 +87,13 @@ class FrictionImplicitDriver(FixedStepDriver):
 
 
 def turn_of(problem: Problem) -> np.ndarray | None:
-    """Length of a step and number of steps from one evaluation of slow forces to the next; None where it is one.
+    """Length of a step, and number of steps between evaluations of slow forces; None if these are evaluated in every
+    step.
 
     Raises
     ------
     CaseError
-        For a model that has no slow forces, and a policy that goes by the forces of every step.
+        For a model without slow forces, and for a policy that reads the forces of every step.
     """
     every = int(problem.integrator.long_range_every)
     if every == 1:

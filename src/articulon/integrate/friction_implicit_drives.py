@@ -1,15 +1,16 @@
 """Drives that resist speeds, in friction-implicit steps.
 
-The torque of a drive with damping or a largest speed, τ(q, t, u) of ``forces/joint_drive.py``, does not grow with the
-speed u of its joint. It is taken as a whole with drag, at the coordinates and the time of the middle of the step and at
-the middle speeds ū = u + h/2 u', so that no step is too long for the damping; the spring of the drive bounds a step as
-in velocity Verlet. With f what acts besides, u' is the one minimum of the convex
+The torque of a drive with damping or a largest speed, τ(q, t, u) of ``forces/joint_drive.py``, never increases with the
+speed u of its joint. The whole torque is taken implicitly, together with drag, at the coordinates and the time of the
+middle of the step and at the middle speeds ū = u + h/2 u'. So no step is too long for the damping; the spring of the
+drive bounds the step as in velocity Verlet. With f all other forces, u' is the unique minimum of the convex function
 
     ½ u'·A u' − f·u' + 2/h Φ(ū),   ∂Φ/∂ū = S ū − τ,   A = M + h/2 D,
 
-S that of the friction of joints. It is found by Newton's steps: each takes τ as linear, τ(ū₀) − s (ū − ū₀) with
-s = −τ' ≥ 0, a diagonal of joint space like damping. A step that goes too far ends where the sum above is least along
-its way. That costs no recursion: A u' − f is the resistance by which u' has been found.
+with S that of the friction of joints. It is found by Newton's method: each iteration takes τ as linear,
+τ(ū₀) − s (ū − ū₀) with s = −τ' ≥ 0, a diagonal in joint space like damping. An iteration that goes too far is shortened
+by a line search to the minimum of the function. The search needs no recursion, because A u' − f is the resistance with
+which u' was computed.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ from articulon.model import Forest
 from articulon.model.state import DAMPING, EXTERNAL
 
 SETTLED = 1e-12
-"""Part of the numbers that a resistance is the sum of by which it may differ from that by which u' has been found."""
+"""Convergence tolerance: the difference of a resistance from the one with which u' was computed, over the size of its
+terms."""
 HALVINGS = 60
-"""Trials along a step that goes too far."""
+"""Halvings of the line search along a Newton iteration that goes too far."""
 
 
 class Driving(NamedTuple):
-    """Drives that resist, and scratch of a step; deleting it changes nothing."""
+    """Drives that resist speeds, and scratch arrays, which may be discarded between steps."""
 
     table: Drives
     forest: Forest
@@ -47,23 +49,23 @@ class Driving(NamedTuple):
     driven: np.ndarray
     """1 where a speed has a drive, else 0, shape (nu,)."""
     before: np.ndarray
-    """u' that the latest step of Newton's has set out from, shape (nu,)."""
+    """u' at the start of the latest Newton iteration, shape (nu,)."""
     found: np.ndarray
-    """u' that it has come to, shape (nu,)."""
+    """u' at the end of the latest Newton iteration, shape (nu,)."""
     resisted: np.ndarray
-    """A u' − f of u', shape (nu,)."""
+    """A u' − f at u', shape (nu,)."""
     there: np.ndarray
     """S ū and τ at u', shape (nu,)."""
     size: np.ndarray
-    """Sizes of the numbers that they are the sum of, shape (nu,)."""
+    """Sizes of the terms of ``there``, shape (nu,)."""
     speed: np.ndarray
-    """ū, shape (nu,)."""
+    """Middle speeds ū, shape (nu,)."""
     steps: np.ndarray
-    """A u' − f where the latest step has set out, and where it has come to, shape (2, nu)."""
+    """A u' − f at the start and at the end of the latest Newton iteration, shape (2, nu)."""
 
 
 def driving_of(terms: Iterable[Term], forest: Forest, arrays: Scratch) -> Driving | None:
-    """The drives of a model that resist speeds; None where there are none."""
+    """The drives of a model that resist speeds; None if there are none."""
     table = resisting_drives(terms)
     if table is None:
         return None
@@ -77,8 +79,8 @@ def driving_of(terms: Iterable[Term], forest: Forest, arrays: Scratch) -> Drivin
 
 @jit
 def torque_of(driving, s):
-    """The torque of a drive at ū in the middle of a step, its derivative by the speed of its joint, and the size of the
-    numbers that it is the sum of."""
+    """Torque of a drive at ū in the middle of a step, its derivative by the speed of the joint, and the size of its
+    terms."""
     table = driving.table
     j = driving.forest.u_start[table.link[s]] + table.component[s]
     time, v = driving.clock[0] + 0.5 * driving.clock[1], driving.speed[j]
@@ -90,7 +92,7 @@ def torque_of(driving, s):
 
 @jit
 def find_resistance(driving, coefficient, half, u, rates):
-    """S ū and τ at the speeds ū = u + half u', for accelerations u', ``rates`` (nu,), into ``there``."""
+    """Compute S ū and τ at the speeds ū = u + half u', for accelerations u', ``rates`` (nu,), into ``there``."""
     for k in range(u.size):
         driving.speed[k] = u[k] + half * rates[k]
         driving.there[k] = -driving.factor[DAMPING] * coefficient[k] * driving.speed[k]
@@ -103,7 +105,7 @@ def find_resistance(driving, coefficient, half, u, rates):
 
 @jit
 def add_drives(driving, half, u, udot, tau, diagonal):
-    """Adds the drives, as linear about the speeds u + half u', to the forces and the diagonal of a solution."""
+    """Add the drives, linearised at the speeds u + half u', to the forces and the diagonal of a solution."""
     if driving is None:
         return
     for k in range(u.size):
@@ -117,7 +119,7 @@ def add_drives(driving, half, u, udot, tau, diagonal):
 
 @jit
 def note_resistance(driving, other, tau, diagonal, armature, udot):
-    """A u' − f of a solution, into ``resisted``."""
+    """Compute A u' − f of a solution, into ``resisted``."""
     if driving is None:
         return
     for k in range(udot.size):
@@ -126,7 +128,7 @@ def note_resistance(driving, other, tau, diagonal, armature, udot):
 
 @jit
 def begin_search(driving, udot):
-    """Begins a search along the latest step of Newton's, before A u' − f of its end is noted."""
+    """Begin a line search along the latest Newton iteration, before A u' − f of its end is noted."""
     if driving is None:
         return
     copy_into(driving.steps[0], driving.resisted)
@@ -135,7 +137,7 @@ def begin_search(driving, udot):
 
 @jit
 def go_along(driving, part, udot):
-    """u' at a part of the step, and A u' − f there."""
+    """Set u' and A u' − f at a fraction of the Newton iteration."""
     if driving is None:
         return
     for k in range(udot.size):
@@ -145,7 +147,7 @@ def go_along(driving, part, udot):
 
 @jit
 def rises(driving, coefficient, half, u, udot):
-    """Whether the sum that is to be least rises along the step, at u'."""
+    """Whether the function to be minimised increases along the iteration at u'."""
     if driving is None:
         return False
     find_resistance(driving, coefficient, half, u, udot)
@@ -159,12 +161,12 @@ def rises(driving, coefficient, half, u, udot):
 
 @jit
 def differs(driving, coefficient, half, u, udot):
-    """Whether the resistance differs from that by which u' has been found."""
+    """Whether the resistance differs from the one with which u' was computed."""
     if driving is None:
         return False
     find_resistance(driving, coefficient, half, u, udot)
     found = False
     for k in range(u.size):
-        # Not a number differs from all.
+        # NaN counts as different.
         found = found or not abs(driving.resisted[k] - driving.there[k]) <= SETTLED * driving.size[k]
     return found

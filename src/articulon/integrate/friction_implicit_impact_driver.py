@@ -1,10 +1,10 @@
-"""Friction-implicit steps with impacts as events.
+"""Driver of friction-implicit steps with impacts as events.
 
-A step in which something meets is taken again from its start, shorter, until it ends where the gap is zero to rounding;
-impulses change the speeds there, and the rest of the step follows. So the steps of a run stay on their times. Contacts
-without restitution, or slower than the resting speed, rest: constraints within the parts of a step
-(``held_contacts.py``), which end with a step over which one would have to pull. A step in which hard cores change their
-distance by more than a fifth is halved, and so are the next ones for as long as that is needed.
+A step in which bodies meet is repeated from its start with shorter lengths until it ends where the gap is zero to
+rounding. Impulses change the speeds there, and the rest of the step follows, so that the steps of a run stay on their
+times. Contacts without restitution, or slower than the resting speed, rest: they are constraints within the parts of a
+step (``held_contacts.py``), until a step in which one would have to pull. A step in which the distance of hard cores
+changes by more than a fifth is halved, and so are the next steps for as long as needed.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from articulon.model.state import REJECTED, STEPS, WINDOW
 from articulon.passes import Program, compile_passes
 
 MOST_TRIES = 100
-"""Shorter steps that are tried, at most, to find when two meet."""
+"""Most repeated steps to locate the time of an impact."""
 DEEPEST = 40
-"""How often a step may be halved."""
+"""Most times that a step may be halved."""
 MOST_EVENTS = 2000
-"""Impacts and changes of what rests in one step that are impacts without end."""
+"""Most impacts and changes of resting contacts in one step; more count as impacts without end."""
 MOST_DOUBTS = 8
-"""How often a step is halved to tell whether a contact presses."""
+"""Most times that a step is halved to tell whether a contact presses."""
 IN_A_ROW = 8
-"""Halved steps that go well before longer ones are tried."""
+"""Successful halved steps before longer ones are tried."""
 
 
 class FrictionImplicitImpactDriver(FixedStepDriver):
-    """Fixed steps with the friction taken implicitly, between impacts."""
+    """Driver of fixed steps with implicit friction, between impacts."""
 
     books_unscaled_work = True
 
@@ -68,7 +68,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         self.events = 0
 
     def _passes(self) -> tuple[Passes, Any]:
-        """The programs of a step, with what holds contacts that rest in each of them."""
+        """The programs of a step, each with the passes that hold resting contacts."""
         e, arrays, engine = self.evaluator, self.scratch, self.impacts
         found = parts(e, arrays, False)
         kept: list[Any] = []
@@ -117,7 +117,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             if not settled:
                 return DIVERGED
         while steps > 0:
-            # Where steps are halved none is taken here, and it is only asked whether the run ends.
+            # Where steps are halved, this call takes none and only checks the condition that ends the run.
             some = steps if memory[MEMORY.level] == 0.0 else 0
             done = int(self.advance_kernel(*self._arguments(state, 0.0, self.step, some, True)))
             self._count(state, done)
@@ -143,7 +143,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         state.time[0] = self.step * int(state.counters[STEPS])
 
     def _whole(self, state: State) -> bool:
-        """Takes one step of the rule in parts; False where it fails."""
+        """Take one step of the rule in parts; False if it fails."""
         memory, begin = state.rule.history, float(state.time[0])
         level, at, total, well = int(memory[MEMORY.level]), 0, 1 << DEEPEST, 0
         self.events = 0
@@ -164,16 +164,16 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
                 at, level, well = at + size, min(level + deeper, DEEPEST), 0
             while level > 0 and well >= IN_A_ROW and at % (total >> (level - 1)) == 0:
                 level, well = level - 1, 0
-        # Less than a row of short steps fits in: a whole step of them that went well will do.
+        # A step may have fewer parts than such a row; then it counts if all its parts were successful.
         memory[MEMORY.level] = level - 1 if level > 0 and well == 1 << level else level
         return True
 
     def _cover(self, state: State, time: float, h: float, depth: int, doubts: int = 0) -> int | None:
-        """Takes a part of a step, in shorter ones where that has to be; how often it has been halved for its length,
-        None where it fails.
+        """Take a part of a step, in shorter parts where needed; return how often its length was halved, or None if it
+        fails.
 
-        A contact that pulls over a step that would close without it presses in a part of the step: shorter ones tell
-        which. ``doubts`` says how often they have been asked; in the end it is held.
+        A contact that pulls over a step may still press in a part of the step if its gap would close without it;
+        shorter steps tell which. ``doubts`` counts these halvings; after the last one the contact is held.
         """
         if depth > DEEPEST or not time + h > time:
             self.failure = (
@@ -215,7 +215,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         return 0
 
     def _halves(self, state: State, time: float, h: float, depth: int, doubts: int) -> int | None:
-        """Takes the two halves of a part of a step."""
+        """Take the two halves of a part of a step."""
         deepest = 0
         for half in range(2):
             found = self._cover(state, time + 0.5 * h * half, 0.5 * h, depth + 1, doubts)
@@ -225,8 +225,8 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         return deepest
 
     def _pulling(self) -> list[tuple[int, int]]:
-        """Contacts without which the others press: where more rest than are needed their impulses are not determined,
-        and those are taken away that no impulses that push alone would make up for."""
+        """Contacts whose removal lets the others press. Where more contacts rest than needed the impulses are not
+        unique; then those are removed that pull and have no part in the best set of pushing impulses."""
         from scipy.optimize import nnls
 
         p = self.impacts.pressed
@@ -240,13 +240,13 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         return [(int(a), int(b)) for a, b in p.contact[found]]
 
     def _gap(self, state: State, contact: np.ndarray) -> tuple[float, float]:
-        """A gap and the size of the numbers that it is the difference of."""
+        """A gap, and the size of the numbers whose difference it is."""
         gap, size = self.impacts.gaps(self.impacts.at(state.q, state.u), contact)[0]
         return float(gap), float(size)
 
     def _meeting(self, state: State, time: float, h: float) -> float | None:
-        """Takes a step to where the two that have been found meet, and resolves that; its length, or None where the
-        step's end does not have them overlap, or has others that do so before."""
+        """Take a step to the point where the pair that was found meets, and resolve the impact. Returns its length, or
+        None if the pair does not overlap at the step's end, or another pair meets earlier."""
         contact, kept = self.ends.found.reshape(1, 2).copy(), state.copy()
         low, high, left = 0.0, h, None
         tried, below = h, None
@@ -266,7 +266,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             middle = 0.5 * (low + high)
             if left is not None:
                 secant = low + (high - low) * left / (left - below)
-                # A point beyond the secant's keeps it from creeping up from one side.
+                # A target beyond the secant's keeps the iteration from approaching from one side only.
                 middle = min(max(secant, low + 1e-3 * (high - low)), high - 1e-3 * (high - low))
                 if _ % 3 == 2:
                     middle = 0.5 * (low + high)
@@ -280,7 +280,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         return None
 
     def _retake(self, state: State, kept: State) -> None:
-        """Goes back to a state; what has been counted stays."""
+        """Reset to an earlier state; counters keep their values."""
         counters = state.counters.copy()
         state.take(kept)
         state.counters[:] = counters
@@ -298,7 +298,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         return length if self._settle(state, length, contact) else None
 
     def _settle(self, state: State, length: float, met: np.ndarray | None) -> bool:
-        """Resolves the impacts of what touches, and has rest what may; False where impacts do not end."""
+        """Resolve the impacts of touching pairs and find resting contacts; False if impacts do not end."""
         engine, memory = self.impacts, state.rule.history
         at = engine.at(state.q, state.u)
         touching, rested = engine.touching(at), resting(memory)
@@ -328,7 +328,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
     def _resting(
         self, at: Spheres, touching: np.ndarray, rested: Rests, met: np.ndarray | None, moved: np.ndarray
     ) -> Rests:
-        """Contacts that rest: those that did and touch, and those that may and do not open."""
+        """Contacts that rest: earlier ones that still touch, and those that may rest and do not open."""
         engine = self.impacts
         rows = engine.rows(at, touching)
         speed, size = rows.row @ at.u, np.abs(rows.row) @ moved
@@ -336,7 +336,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         before = {tuple(c) for c in rested.contact.tolist()}
         stays = np.array([tuple(c) in before for c in touching.tolist()], dtype=bool)
         here = np.zeros(len(touching), dtype=bool) if met is None else (touching == met).all(axis=1)
-        # Of one that has just closed it is the length of the step, not its speed, that says so.
+        # Whether a contact that has just closed rests depends on the length of the step, not on its speed.
         still = (e == 0.0) & (here | (speed <= STILL * size)) | (slow >= 0.0) & (np.abs(speed) <= STILL * size)
         held = touching[stays | still]
         n = len(held)
@@ -344,7 +344,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
 
 
 def check_impacts(problem: Problem, engine: ImpactEngine) -> None:
-    """Raises CaseError for what impacts do not go with in friction-implicit steps."""
+    """Raise CaseError for anything that impacts exclude in friction-implicit steps."""
     e = problem.evaluator
     instead = "or choose an explicit rule"
     if e.model.loops.kind.size or e.model.drives:
@@ -374,6 +374,6 @@ def check_impacts(problem: Problem, engine: ImpactEngine) -> None:
 
 
 def without(rests: Rests, released: set[tuple[int, int]]) -> Rests:
-    """Contacts that rest, but for some."""
+    """Resting contacts without some of them."""
     kept = np.array([tuple(c) not in released for c in rests.contact.tolist()], dtype=bool)
     return Rests(*(one[kept] for one in rests)) if released else rests

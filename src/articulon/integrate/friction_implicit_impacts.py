@@ -1,8 +1,8 @@
-"""Friction-implicit steps between impacts: taken as long as nothing meets, pulls or goes too far in one.
+"""Friction-implicit steps between impacts: taken as long as no pair meets, no contact pulls and no step is too long.
 
-The path of a sphere in such a step is the straight line between its two ends: speeds at the ends of a step that is long
-against relaxation times say nothing of the way between. A step in which something meets, or hard cores change their
-distance too much, is taken back, and whoever asked for it takes shorter ones.
+The path of a sphere in a step is taken as the straight line between its two ends, because the speeds at the ends of a
+step that is long against relaxation times do not describe the path between them. A step in which a pair meets, or the
+distance of hard cores changes too much, is undone, and the caller takes shorter ones.
 """
 
 from typing import NamedTuple
@@ -28,18 +28,18 @@ from articulon.model.state import EVALUATIONS, STEPS
 from articulon.passes import run
 
 CLEAR, FAR, MEETS, PULLS, ENDED, BROKEN = range(6)
-"""What ends a call: nothing; a step that is too long; one in which two meet; one in which a contact that rests pulls;
-the condition that ends the run; a step that fails by itself."""
+"""What ends a call: nothing; a step that is too long; a step in which a pair meets; a step in which a resting contact
+pulls; the condition that ends the run; a step that fails by itself."""
 FRACTION = 0.2
-"""Part of the distance of two hard cores by which it may change in a step."""
+"""Largest change of the distance of two hard cores in a step, as a fraction of the distance."""
 TURN = 0.05
-"""Angle by which a body may turn in half a step where there are hard cores."""
+"""Largest angle by which a body may turn in half a step where there are hard cores."""
 PULL = 1e-9
-"""Part of the largest impulse by which a contact may pull before that is more than rounding."""
+"""Fraction of the largest impulse by which a contact may pull within rounding."""
 
 
 class Ends(NamedTuple):
-    """Where the spheres are at the two ends of a step, and other scratch."""
+    """Positions of the spheres at the two ends of a step, and scratch arrays."""
 
     x0: np.ndarray
     """Centres, shape (spheres, 3)."""
@@ -47,9 +47,9 @@ class Ends(NamedTuple):
     v: np.ndarray
     """Mean velocities, shape (spheres, 3)."""
     w: np.ndarray
-    """Velocities at an end, shape (spheres, 3)."""
+    """Velocities at one end, shape (spheres, 3)."""
     q: np.ndarray
-    """Coordinates that a step sets out from, shape (nq,)."""
+    """Coordinates at the start of a step, shape (nq,)."""
     u: np.ndarray
     """Speeds, shape (nu,)."""
     rate: np.ndarray
@@ -59,23 +59,23 @@ class Ends(NamedTuple):
     ways: np.ndarray
     """Scratch, shape (spheres,)."""
     found: np.ndarray
-    """The two that meet, shape (2,)."""
+    """The pair that meets, shape (2,)."""
     part: np.ndarray
-    """Part of the step at which they do, about, shape (1,)."""
+    """Fraction of the step at which the pair meets, approximately, shape (1,)."""
     twist: np.ndarray
-    """Velocities of the links as a step moves them, shape (links, 6)."""
+    """Twists of the links in a step, shape (links, 6)."""
     fastest: np.ndarray
     """The largest angular speed of a link in the drifts of a step, where it bounds the step, shape (1,)."""
     bounds: np.ndarray
     """``FRACTION`` and ``TURN``, shape (2,)."""
     pull: np.ndarray
-    """Part of the largest impulse by which a contact may pull, shape (1,)."""
+    """Fraction of the largest impulse by which a contact may pull, shape (1,)."""
     outcome: np.ndarray
-    """What has ended the latest call, and the step's own status, shape (2,)."""
+    """What has ended the latest call (see ``CLEAR``), and the step's own status, shape (2,)."""
 
 
 def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray) -> Ends:
-    """Zeroed arrays for a model whose links move with ``twist`` (links, 6) in a step."""
+    """Zeroed arrays for a model; ``twist`` (links, 6) holds the links' twists in a step."""
     return Ends(
         np.zeros((spheres, 3)),
         np.zeros((spheres, 3)),
@@ -98,7 +98,7 @@ def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray) -> Ends:
 
 @jit
 def watch_spins(table, ends):
-    """Has ``fastest`` be no less than the angular speed of any link, where there are hard cores."""
+    """Raise ``fastest`` to the largest angular speed of a link, where there are hard cores."""
     if table.core_size[0, 0] > 0.0 or table.core_size.size > 1:
         fastest2 = ends.fastest[0] ** 2
         for i in range(ends.twist.shape[0]):
@@ -109,7 +109,7 @@ def watch_spins(table, ends):
 
 @jit
 def take_step(passes, time, h, table, ends, arrays):
-    """One step from links that have been placed and forces that have been filled, to such ones."""
+    """Take one step. Links must be placed and forces filled before, and are so afterwards."""
     half = 0.5 * h
     arrays.span[0], arrays.clock[0], arrays.clock[1], arrays.time[0] = half, time, h, time
     kick(passes, half, True, arrays)
@@ -131,7 +131,7 @@ def take_step(passes, time, h, table, ends, arrays):
 
 @jit
 def centres(r, table, q, u, x, v):
-    """Centres of the spheres and their velocities at coordinates and speeds."""
+    """Compute centres and velocities of the spheres at coordinates and speeds."""
     copy_into(r.q, q)
     copy_into(r.u, u)
     run(r.place)
@@ -140,13 +140,13 @@ def centres(r, table, q, u, x, v):
 
 @routine
 def goes_far(table, ends):
-    """Whether two hard cores change their distance by too much of it in a step."""
+    """Whether the distance of two hard cores changes by too large a fraction in a step."""
     for k in range(table.pair.shape[0]):
         a, b = table.pair[k, 0], table.pair[k, 1]
         if table.core_size[table.core[a], table.core[b]] > 0.0:
             d = between(table, load(ends.x0, a), load(ends.x0, b))
             gone = sub(sub(load(ends.x1, a), load(ends.x0, a)), sub(load(ends.x1, b), load(ends.x0, b)))
-            # The distance may also come to nothing.
+            # The distance may become zero.
             if not norm(gone) <= ends.bounds[0] * min(norm(d), norm(add(d, gone))):
                 return True
     return False
@@ -154,7 +154,7 @@ def goes_far(table, ends):
 
 @jit
 def meets(table, p, ends, q, h):
-    """Whether any two that do not rest on each other meet on straight ways."""
+    """Whether any two spheres that do not rest on each other meet on straight paths."""
     for s in range(table.link.size):
         store(ends.v, s, scale(1.0 / h, sub(load(ends.x1, s), load(ends.x0, s))))
     for k in range(table.stop_speed.size):
@@ -168,7 +168,7 @@ def meets(table, p, ends, q, h):
 
 @jit
 def pulls(p, part):
-    """Whether the impulses of a step hold a contact that rests."""
+    """Whether the impulses of a step pull at a resting contact."""
     least, most = 0.0, 0.0
     for k in range(p.total[0]):
         least, most = min(least, p.force[k, 0]), max(most, abs(p.force[k, 0]))
@@ -177,7 +177,7 @@ def pulls(p, part):
 
 @routine
 def room(table, x, q):
-    """The smallest gap of all that can meet, and the smallest distance of hard cores."""
+    """The smallest gap of all possible contacts, and the smallest distance of hard cores."""
     gap_left, apart = np.inf, np.inf
     for k in range(all_contacts(table)):
         a, b = contact_number(table, k)
@@ -192,7 +192,7 @@ def room(table, x, q):
 
 @routine
 def widest(table, ends, q):
-    """The farthest that a sphere, or the coordinate of a stop, has gone in a step."""
+    """The largest displacement of a sphere, or of a stop's coordinate, in a step."""
     way2, most = 0.0, 0.0
     for s in range(table.link.size):
         d = sub(load(ends.x1, s), load(ends.x0, s))
@@ -205,10 +205,11 @@ def widest(table, ends, q):
 
 @kernel
 def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
-    """Takes steps of a length from a time on, at most some, for as long as they are clear; how many it has taken.
+    """Take up to ``steps`` steps of length h from the time ``begin`` on, for as long as they are clear; return their
+    number.
 
-    Where ``whole`` is set each is a step of the rule, before which the condition that ends the run is asked for, and
-    the time is a multiple of its length. ``impacts`` are the response of the model, its tables and what rests.
+    If ``whole`` is set, each is a step of the rule: the condition that ends the run is checked before it, and the time
+    is a multiple of its length. ``impacts`` holds the response of the model, its tables and the resting contacts.
     """
     r, table, p = impacts
     q, u, work = arrays.q, arrays.u, arrays.work
@@ -231,7 +232,7 @@ def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
         copy_into(ends.work, work)
         for k in range(p.total[0]):
             p.force[k, 0] = 0.0
-        # A whole step begins at a time that does not depend on how many a call takes.
+        # The start time of a whole step must not depend on the number of steps per call.
         time = h * (state.counters[STEPS] + done) if whole else begin + h * done
         take_step(passes, time, h, table, ends, arrays)
         state.counters[EVALUATIONS] += 1
@@ -247,7 +248,7 @@ def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
         if not 0.5 * h * ends.fastest[0] <= ends.bounds[1]:
             ends.outcome[0] = FAR
             return done
-        # Two come nearer by twice as much as each goes, at most: most steps need no look at pairs.
+        # Two spheres approach by at most twice the largest displacement: most steps need no search of pairs.
         way = 2.0 * widest(table, ends, q)
         if not (taken + way < left and way <= ends.bounds[0] * (apart - taken - way)):
             if goes_far(table, ends):
@@ -277,7 +278,7 @@ def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
 
 @kernel
 def try_step(passes, begin, h, impacts, ends, state, arrays):
-    """Takes one step, whatever happens in it; whether it has gone well."""
+    """Take one step regardless of events in it; return whether it was successful."""
     _, table, p = impacts
     copy_into(arrays.q, state.q)
     copy_into(arrays.u, state.u)

@@ -1,15 +1,17 @@
-"""The passes of a friction-implicit step that take damping and Coulomb friction of joints.
+"""The passes of a friction-implicit step for damping and Coulomb friction of joints.
 
-With drag they are one midpoint step: (M + h/2 (D + S)) Δu = h (−(D + S) u + D·flow + noise). S is a diagonal of joint
-space, S = c + μ tanh(|ū|/u_s)/|ū| at the middle speed ū = u + Δu/2; (M + diag) u' = … is one recursion
-(``dynamics/damped_articulated.py``). It takes −h ū·S ū from the kinetic energy, which is what is booked: no step is too
-long for it to dissipate, whatever S ≥ 0.
+They are one midpoint step together with drag: (M + h/2 (D + S)) Δu = h (−(D + S) u + D·flow + noise). S is a diagonal
+of joint space, S = c + μ tanh(|ū|/u_s)/|ū| at the middle speed ū = u + Δu/2; (M + diag) u' = … is one recursion
+(``dynamics/damped_articulated.py``). It takes h ū·S ū from the kinetic energy, which is booked: it dissipates at any
+step and for any S ≥ 0.
 
-For Coulomb's friction S depends on ū. With Φ(ū) = Σ μ u_s ln cosh(|ū|/u_s) and Φ' = S ū, ū is the one minimum of the
-convex ½ (ū − u)·M(ū − u) + h/2 Φ(ū), drag and noise apart. The step is solved again with the S of the latest ū: as Φ is
-concave in |ū|², each turn goes down. An S that is not quite that of ū costs accuracy, and neither books nor stability.
+For Coulomb's friction S depends on ū. With Φ(ū) = Σ μ u_s ln cosh(|ū|/u_s) and Φ' = S ū, ū is the unique minimum of the
+convex function ½ (ū − u)·M(ū − u) + h/2 Φ(ū), drag and noise aside. The step is solved repeatedly with the S of the
+latest ū: as Φ is concave in |ū|², each iteration decreases the function. If S is not converged, only accuracy suffers;
+the balance of energy and stability do not.
 
-Drives that resist are solved for with them (``friction_implicit_drives.py``). None of these has a noise of its own.
+Drives that resist speeds are solved together with them (``friction_implicit_drives.py``). No noise belongs to any of
+these.
 """
 
 import math
@@ -39,31 +41,31 @@ from articulon.model.state import DAMPING, EXTERNAL
 from articulon.passes import pass_of
 
 MOST_TURNS = 100
-"""Most solutions of a step with Coulomb friction."""
+"""Most iterations of a step with Coulomb friction."""
 SETTLED = 1e-12
-"""Change of every coefficient, relative to it, that ends them."""
+"""Relative change of every coefficient below which the iteration has converged."""
 NOWHERE = (0.0, 0.0, 0.0)
 
 
 class Rubbing(NamedTuple):
-    """Scratch of a step's friction in joints; deleting it changes nothing."""
+    """Scratch arrays of the joint friction of a step; they may be discarded between steps."""
 
     coefficient: np.ndarray
-    """S, by which the latest solution has been found, unscaled, shape (nu,)."""
+    """S with which the latest solution was computed, unscaled, shape (nu,)."""
     latest: np.ndarray
-    """S of its middle speeds, shape (nu,)."""
+    """S at the middle speeds of the latest solution, shape (nu,)."""
     other: np.ndarray
-    """What else acts on the speeds, as the damping of modes, shape (nu,)."""
+    """Other forces on the speeds, such as the damping of modes, shape (nu,)."""
     tau: np.ndarray
-    """That, and −S u with the factor of the channel, shape (nu,)."""
+    """Sum of ``other`` and of −S u with the factor of the channel, shape (nu,)."""
     moving: np.ndarray
     """1 while the coefficients still change, else 0, shape (1,)."""
     damping: JointDampings
-    """h/2 S with that factor and the armatures, and what the recursion keeps."""
+    """h/2 S with that factor and the armatures, and the quantities that the recursion keeps."""
     armature: np.ndarray
     """Armatures of the joints, shape (nu,)."""
     driving: Driving | None
-    """Drives that resist."""
+    """Drives that resist speeds."""
 
 
 def rubbing(
@@ -74,8 +76,8 @@ def rubbing(
     zeros: Callable[..., Any] = np.zeros,
     driving: Driving | None = None,
 ) -> Rubbing:
-    """Arrays for a model of so many speeds, with armatures (nu,) and drives, on which other forces (nu,) act besides;
-    what is added to the diagonal of the mass matrix is written to ``diagonal`` (nu,)."""
+    """Arrays for a model with a number of speeds, armatures (nu,), drives and other forces (nu,); terms that are
+    added to the diagonal of the mass matrix are written to ``diagonal`` (nu,)."""
     damping, rotors = JointDampings(diagonal, zeros((nu, 7))), np.zeros(nu)
     if armature is not None:
         rotors[:] = armature
@@ -84,13 +86,13 @@ def rubbing(
 
 @jit
 def find_coefficients(rows, u, half, udot, found):
-    """S (nu,) at the speeds u + half · udot."""
+    """Compute S (nu,) at the speeds u + half · udot."""
     for k in range(found.size):
         found[k] = 0.0
     for r in range(rows.start.size):
         s = rows.damping[r]
         if rows.friction[r] > 0.0:
-            total = 0.0 * u[rows.start[r]]  # a number of the kind of the speeds
+            total = 0.0 * u[rows.start[r]]  # a number of the same type as the speeds
             for k in range(rows.start[r], rows.end[r]):
                 v = u[k] + half * udot[k]
                 total += v * v
@@ -103,12 +105,12 @@ def find_coefficients(rows, u, half, udot, found):
 
 @jit
 def shorten(driving, turn, rows, half, u, udot, rubbing):
-    """Takes back a part of a step of Newton's that goes too far; whether it has."""
+    """Shorten a Newton iteration that goes too far; return whether it was shortened."""
     if driving is None:
         return False
     begin_search(driving, udot)
     note_resistance(driving, rubbing.other, rubbing.tau, rubbing.damping.diagonal, rubbing.armature, udot)
-    if turn == 1:  # what resists where the first has set out is not known
+    if turn == 1:  # the resistance at the start of the first iteration is not known
         return False
     copy_into(driving.steps[1], driving.resisted)
     find_coefficients(rows, u, half, udot, rubbing.latest)
@@ -128,7 +130,7 @@ def shorten(driving, turn, rows, half, u, udot, rubbing):
 
 @jit
 def unsettled(driving, shortened, changes, half, u, udot, rubbing):
-    """Whether coefficients, or the resistance of drives, still change, 1 or 0."""
+    """Return 1 while coefficients, or the resistance of drives, still change, else 0."""
     if driving is None:
         return changes
     if shortened or differs(driving, rubbing.latest, half, u, udot):
@@ -138,9 +140,10 @@ def unsettled(driving, shortened, changes, half, u, udot, rubbing):
 
 @jit
 def begin_turn(turn, rows, half, factor, u, udot, rubbing):
-    """Sets up a turn; whether there is nothing left to do. The first sets out from u, whatever is left in ``udot``.
+    """Set up an iteration; return whether it has converged. The first starts from u, regardless of ``udot``.
 
-    In lanes each state has turns of its own: the coefficients of one that has settled stand still."""
+    In lanes each state iterates by itself: the coefficients of a state that has converged stay as they are.
+    """
     moving, shortened = rubbing.moving, False
     if turn == 0:
         moving[0] = 1.0
@@ -168,8 +171,8 @@ def begin_turn(turn, rows, half, factor, u, udot, rubbing):
 
 @pass_of
 def solve_rubbed(forest, rows, span, factor, u, wrench, ws, rubbing, nothing, udot):
-    """Accelerations by drag, noise and the friction of joints over a time ``span`` (1,); the inertias are those of
-    ``forest``, which have drag added, and ``nothing`` is an array (0, 21)."""
+    """Solve for accelerations by drag, noise and joint friction over a time ``span`` (1,); the inertias are those of
+    ``forest``, which include drag, and ``nothing`` is an array (0, 21)."""
     for turn in range(MOST_TURNS):
         if begin_turn(turn, rows, 0.5 * span[0], factor[DAMPING], u, udot, rubbing):
             return
@@ -178,8 +181,8 @@ def solve_rubbed(forest, rows, span, factor, u, wrench, ws, rubbing, nothing, ud
 
 @pass_of
 def solve_rubbed_tangent(forest, loops, rows, span, factor, u, wrench, ws, rubbing, arrays, udot):
-    """The same accelerations with J u' = 0, as ``friction_implicit_loops.solving_tangent`` finds them without the
-    friction of joints; the links of ``ws`` are at rest, which leaves the rows no products."""
+    """Solve for the same accelerations under J u' = 0, as ``friction_implicit_loops.solving_tangent`` does without
+    joint friction; the links of ``ws`` are at rest, so that the rows have no velocity products."""
     place_rows(forest, loops, ws, arrays)
     for turn in range(MOST_TURNS):
         if begin_turn(turn, rows, 0.5 * span[0], factor[DAMPING], u, udot, rubbing):
@@ -189,7 +192,7 @@ def solve_rubbed_tangent(forest, loops, rows, span, factor, u, wrench, ws, rubbi
 
 @jit
 def place_rows(forest, loops, ws, arrays):
-    """Rows of loops at links that have been placed, for a part of a step in which J stands still: J u' = 0."""
+    """Set the rows of loops at links that have been placed, for a part of a step in which J is constant: J u' = 0."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     for r in range(loops.kind.size):
@@ -200,7 +203,7 @@ def place_rows(forest, loops, ws, arrays):
 
 @jit
 def solve_with_rows(forest, rows, rigid, wrench, ws, rubbing, arrays, udot):
-    """One solution with J u' + γ + C λ = 0 for rows that have been placed; C is that of ``factor_damped``."""
+    """Compute one solution with J u' + γ + C λ = 0 for rows that have been set; C is that of ``factor_damped``."""
     damping = rubbing.damping
     for r in range(rows.kind.size):
         arrays.multiplier[r] = 0.0
@@ -208,7 +211,7 @@ def solve_with_rows(forest, rows, rigid, wrench, ws, rubbing, arrays, udot):
     factor_damped(forest, rows, rigid, ws, damping, arrays)
     copy_into(arrays.tau, rubbing.tau)
     copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
-    # The second turn removes the rounding of the first, as in ``solve_rows``.
+    # The second iteration removes the rounding errors of the first, as in ``solve_rows``.
     for _ in range(2):
         row_accelerations(rows, udot, NOWHERE, ws.acceleration, arrays)
         for r in range(rigid, rows.kind.size):
@@ -219,8 +222,8 @@ def solve_with_rows(forest, rows, rigid, wrench, ws, rubbing, arrays, udot):
 
 @pass_of
 def book_driving(rubbing, udot, u, work):
-    """Adds the work of drives over a step, at the mean speeds u (nu,), to the works; ``udot`` is what the step's
-    solution has come to."""
+    """Add the work of drives over a step, at the mean speeds u (nu,), to the works; ``udot`` is the solution of the
+    step."""
     driving = rubbing.driving
     note_resistance(driving, rubbing.other, rubbing.tau, rubbing.damping.diagonal, rubbing.armature, udot)
     power = 0.0
@@ -232,6 +235,6 @@ def book_driving(rubbing, udot, u, work):
 
 @pass_of
 def book_rubbing(rubbing, u, powers):
-    """Adds the power of the friction of joints, unscaled, at the mean speeds to that of drag, ``powers[1]``."""
+    """Add the power of joint friction, unscaled, at the mean speeds to that of drag, ``powers[1]``."""
     for k in range(u.size):
         powers[1] -= rubbing.coefficient[k] * u[k] * u[k]

@@ -1,17 +1,17 @@
-"""The passes of a friction-implicit step that take loop constraints and driven joints.
+"""The passes of a friction-implicit step for loop constraints and driven joints.
 
-Every part of a step leads from a state on the constraints to another one: φ(q, t) = 0 and J u = v, where J holds the
-rows' derivatives and v the rates of given motions.
+Every part of a step leads from a state on the constraints to another such state: φ(q, t) = 0 and J u = v, where J is
+the Jacobian of the rows and v the rates of given motions.
 
 A kick, and a step of friction and noise, change the speeds at fixed coordinates by A Δu = h Γ + Jᵀλ with J Δu = 0. A is
 the mass matrix, or M + h/2 D with the drag, and J A⁻¹ Jᵀ λ = −J A⁻¹ h Γ. With Z a basis of the speeds that J leaves
-free, that is ZᵀAZ Δy = h ZᵀΓ: the step of the same model in independent speeds y. So a midpoint step of drag and noise
+free, this is ZᵀAZ Δy = h ZᵀΓ, the step of the same model in independent speeds y. So a midpoint step of drag and noise
 keeps the Gaussian distribution kT (ZᵀMZ)⁻¹ of y exactly, and Langevin's noise w from N(0, kT M⁻¹) is that of y after
 the projection w − M⁻¹Jᵀ(J M⁻¹ Jᵀ)⁻¹ J w.
 
-A drift is RATTLE's (Andersen, J. Comput. Phys. 52, 24, 1983) around any map of (q, u) that is its own reverse in time:
-an impulse M⁻¹Jᵀλ at the start brings the end onto φ = 0, and one at the end brings the speeds there to J u = v. That is
-its own reverse again, so of second order, and symplectic where the map is. Compare the splitting of Leimkuhler and
+A drift is RATTLE's (Andersen, J. Comput. Phys. 52, 24, 1983) around any time-reversible map of (q, u): an impulse
+M⁻¹Jᵀλ at the start brings the end onto φ = 0, and one at the end brings the speeds there to J u = v. The result is
+time-reversible again, so of second order, and symplectic where the map is. Compare the splitting of Leimkuhler and
 Matthews (Proc. R. Soc. A 472, 20160138, 2016) for bonds.
 """
 
@@ -53,16 +53,18 @@ from articulon.passes import Bound, Program, pass_of, run
 from articulon.thermostats.langevin import stir_speeds
 
 MOST_IMPULSES = 300
-"""Most iterations for the impulse of a drift. In each its error shrinks by the angle that the constraints turn."""
+"""Most iterations for the impulse of a drift. Each reduces the error by about the angle by which the constraints
+turn."""
 FIRST_IMPULSES, NEAR = 60, 1e-5
-"""Iterations after which it has to be near, and the error, as ``CLOSED``, that is near: one that still wanders then may
-end on another branch of the constraints, where the mechanism has not gone."""
+"""Iterations after which the drift must be near its constraints, and the error, relative as ``CLOSED``, that counts as
+near. An iteration that still wanders may end on another branch of the constraints, which the mechanism has not
+reached."""
 ROUNDED = 1e-11
-"""Error, as ``CLOSED``, from which on an iteration that gains less than half has come to rounding."""
+"""Error, relative as ``CLOSED``, below which an iteration that gains less than a factor of two has reached rounding."""
 
 
 class Departure(NamedTuple):
-    """What a drift sets out from; deleting it changes nothing."""
+    """The start of a drift; it may be discarded between steps."""
 
     q: np.ndarray
     """Coordinates, shape (nq,)."""
@@ -79,8 +81,8 @@ def departure(nq: int, nu: int, rows: int) -> Departure:
 
 @pass_of
 def begin_tangent(forest, loops, ws, arrays):
-    """Rows with J u' = 0 at links that have been placed and moved: those of a part of a step in which the coordinates,
-    and with them J, stand still. The links' velocity-product accelerations, ``ws.bias``, are no part of J u'."""
+    """Set rows with J u' = 0 at links that have been placed and moved, for a part of a step with constant coordinates
+    and hence constant J. The links' velocity-product accelerations, ``ws.bias``, are not part of J u'."""
     row_wrenches(loops, ws, arrays.wrench)
     accelerate_at_constant_speeds(forest, ws)
     for r in range(loops.kind.size):
@@ -100,8 +102,8 @@ def solving_tangent(
     udot: np.ndarray,
     adding: OpenForest,
 ) -> list[Bound]:
-    """The passes that find accelerations with J u' = 0; the inertias are those of ``forest``, which may have friction
-    added, with what is ``adding`` to the mass matrix."""
+    """The passes that solve for accelerations with J u' = 0; the inertias are those of ``forest``, which may include
+    friction, with the terms ``adding`` to the mass matrix."""
     return [
         begin_tangent.bind(forest, loops, ws, arrays),
         *factoring_under(forest, loops, loads, ws, arrays, udot, adding),
@@ -111,7 +113,7 @@ def solving_tangent(
 
 @pass_of
 def book_drives(loops, u, multiplier, span, work):
-    """Work of the forces that drive joints over a time ``span`` (1,), at the mean speeds."""
+    """Book the work of the forces that drive joints over a time ``span`` (1,), at the mean speeds."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             work[EXTERNAL] += span[0] * multiplier[r] * u[loops.speed[r]]
@@ -119,7 +121,7 @@ def book_drives(loops, u, multiplier, span, work):
 
 @jit
 def book_impulse(loops, impulse, u, change, work):
-    """Work of the impulses that drive joints, on speeds that they change from u by ``change``."""
+    """Book the work of the impulses that drive joints and have changed the speeds u by ``change``."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             k = loops.speed[r]
@@ -128,8 +130,8 @@ def book_impulse(loops, impulse, u, change, work):
 
 @jit
 def project_speeds(loops, u, ws, arrays, work, moving, factoring, responding):
-    """Changes u to J u = v, v the rates in ``arrays.motion``, by the smallest step in the metric of the mass matrix, at
-    links that have been placed; returns how far J u was off."""
+    """Project u onto J u = v, with v the rates in ``arrays.motion``, by the smallest change in the metric of the mass
+    matrix, at links that have been placed; return the initial error of J u."""
     run(factoring)
     run(moving)
     row_rates(loops, u, ws, arrays.wrench, arrays.motion, arrays.residual)
@@ -145,7 +147,7 @@ def project_speeds(loops, u, ws, arrays, work, moving, factoring, responding):
 
 @jit
 def begin(loops, q, u, arrays, start, moving, factoring):
-    """Keeps what a drift sets out from, with the factors of J M⁻¹ Jᵀ there, at links that have been placed."""
+    """Save the start of a drift and the factors of J M⁻¹ Jᵀ there, at links that have been placed."""
     run(factoring)
     copy_into(start.q, q)
     copy_into(start.u, u)
@@ -159,8 +161,8 @@ def begin(loops, q, u, arrays, start, moving, factoring):
 
 @jit
 def aim(loops, time, q, u, arrays, start, placing, moving, responding):
-    """Corrects the impulses by what a drift over ``time`` has missed φ = 0 by, ``arrays.residual``, and goes back to
-    where it has set out from, with their speeds."""
+    """Correct the impulses by the error of φ = 0 after a drift over ``time``, ``arrays.residual``, and return to the
+    start of the drift with the corrected speeds."""
     for r in range(loops.kind.size):
         arrays.residual[r] *= -1.0 / time
     solve_semidefinite(arrays.matrix, arrays.scale, arrays.pivot, arrays.rank[0], arrays.residual, arrays.correction)
@@ -182,7 +184,7 @@ def aim(loops, time, q, u, arrays, start, placing, moving, responding):
 
 @jit
 def arrived(loops, turn, q, ws, arrays, before):
-    """Whether a drift has come to φ = 0 as closely as it will, and its error over the size of the rows."""
+    """Whether a drift has reached φ = 0 as closely as it will, and its error over the size of the rows."""
     row_residuals(loops, q, ws, arrays.motion, arrays.residual)
     error, relative, worst = largest_error(loops, q, ws, arrays)
     if turn == 0:
@@ -214,8 +216,8 @@ def drift_tangent(
     factoring,
     responding,
 ):
-    """A drift over a time ``span`` (1,) that ends on the constraints of the time ``clock[0] + part · clock[1]``;
-    ``travelling`` is one as if there were none."""
+    """A drift over a time ``span`` (1,) that ends on the constraints at the time ``clock[0] + part · clock[1]``;
+    ``travelling`` is the drift without constraints."""
     evaluate_motions(motions, functions, clock[0] + part * clock[1], arrays.motion)
     begin(loops, q, u, arrays, start, moving, factoring)
     before = math.inf
@@ -230,7 +232,7 @@ def drift_tangent(
     if not arrays.left[0] <= OPEN:
         status[0] = max(status[0], NOT_CLOSED if arrays.left[0] < math.inf else DIVERGED)
         return
-    # The speeds' own impulses, and the work of drives.
+    # The impulses of the final speeds, and the work of drives.
     book_impulse(loops, arrays.multiplier, start.u, arrays.response, work)
     off = project_speeds(loops, u, ws, arrays, work, moving, factoring, responding)
     arrays.drift[1] = max(arrays.drift[1], off)
@@ -248,8 +250,8 @@ def drifting_tangent(
     travelling: list[Bound],
     adding: OpenForest,
 ) -> Bound:
-    """A drift as :func:`drift_tangent` takes its arguments: loops, motions and functions; part, clock and span; and
-    what it sets out from, works and status. ``adding`` is what is added to the mass matrix."""
+    """A drift with the arguments of :func:`drift_tangent`: loops, motions and functions; part, clock and span; and the
+    saved start, works and status. ``adding`` holds the terms added to the mass matrix."""
     return drift_tangent.bind(
         *constraints,
         *times,
@@ -268,11 +270,11 @@ def drifting_tangent(
 
 @pass_of
 def stir_tangent(forest, loops, bath, clock, u, ws, noise, arrays, work, moving, factoring, responding):
-    """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed and
-    moved, on the speeds that the loops leave free; adds its work."""
+    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, to the speeds that the loops
+    leave free, at links that have been placed and moved; add its work."""
     before, driven = kinetic_energy(forest, ws), work[EXTERNAL]
     stir_speeds(bath, clock, u, noise)
     project_speeds(loops, u, ws, arrays, work, moving, factoring, responding)
     run(moving)
-    # What drives have done to hold their joints is booked as theirs.
+    # The work by which drives hold their joints is booked as theirs.
     work[THERMOSTAT] += kinetic_energy(forest, ws) - before - (work[EXTERNAL] - driven)

@@ -1,8 +1,8 @@
-"""The passes of a friction-implicit step that take the damping of the modes of flexible bodies.
+"""The passes of a friction-implicit step for the damping of the modes of flexible bodies.
 
-It is part of the midpoint step of drag and noise, (A + h/2 D) Δu = h (−D u + …), A and D here those of the modes: h/2 D
-is added to the modal mass matrix, which the recursion eliminates as always. The damping of modes has no noise of its
-own.
+It is part of the midpoint step of drag and noise, (A + h/2 D) Δu = h (−D u + …), where A and D are those of the modes:
+h/2 D is added to the modal mass matrix, which the recursion eliminates as usual. No noise belongs to the damping of
+modes.
 """
 
 from articulon.forces.modal_forces import modal_damping
@@ -18,7 +18,7 @@ def is_damped(tables: Flexible | None) -> bool:
 
 @pass_of
 def add_modal_damping(tables, span, factor, mass):
-    """The modal mass matrices with half of a time ``span`` (1,) of their damping, shape (pairs,)."""
+    """Set the modal mass matrices with half of a time ``span`` (1,) of their damping added, shape (pairs,)."""
     s = 0.5 * span[0] * factor[DAMPING]
     for k in range(mass.size):
         mass[k] = tables.mass[k] + s * tables.damping[k]
@@ -26,7 +26,7 @@ def add_modal_damping(tables, span, factor, mass):
 
 @pass_of
 def damp_modes(forest, factor, u, tau):
-    """The force of modal damping at u, with the factor of its channel, shape (nu,)."""
+    """Compute the force of modal damping at u, with the factor of its channel, shape (nu,)."""
     for k in range(tau.size):
         tau[k] = 0.0
     modal_damping(forest, u, tau)
@@ -36,7 +36,7 @@ def damp_modes(forest, factor, u, tau):
 
 @pass_of
 def book_modal_damping(forest, u, tau, powers):
-    """Adds the power of modal damping, unscaled, at the mean speeds to that of drag, ``powers[1]``; ``tau`` is
+    """Add the power of modal damping, unscaled, at the mean speeds to that of drag, ``powers[1]``; ``tau`` is
     scratch."""
     for k in range(tau.size):
         tau[k] = 0.0

@@ -51,10 +51,11 @@ from articulon.thermostats.schedule import target
 
 @pass_of
 def keep_spins(forest, ws, turning):
-    """Velocity-product accelerations of a kick, which leaves to ``drift`` what that does.
+    """Compute the velocity-product accelerations of a kick, without those that ``drift`` accounts for.
 
-    ``turning`` is the angular acceleration g of each link while it drifts: none where the spin is kept, and
-    g_p + ω_p × ω_J elsewhere. A joint whose link keeps its spin on a parent that turns has the bias −g_p.
+    ``turning`` is the angular acceleration g of each link in the drift: zero where the angular velocity is kept, and
+    g_p + ω_p × ω_J elsewhere. Where a link keeps its angular velocity on a rotating parent, its joint has the bias
+    −g_p.
     """
     parent, kinds, bias = forest.parent, forest.kind, ws.bias
     for i in range(kinds.size):
@@ -70,27 +71,27 @@ def keep_spins(forest, ws, turning):
 
 @pass_of
 def rate_thermostat(bath, kinetic, time, variables, rates):
-    """A thermostat's variables and their rates (2, variables), for a policy's law."""
+    """Compute a thermostat's variables and their rates (2, variables), for a policy's law."""
     copy_into(rates[0], variables)
     chain_rates(bath, 2.0 * kinetic[0], target(bath, time[0]), rates[0], rates[1])
 
 
 @pass_of
 def draw_noise(forest, bath, count, still, draw):
-    """Langevin's noise at links that have been placed: speeds of N(0, M⁻¹) into ``draw.speeds``."""
+    """Draw Langevin noise at links that have been placed: speeds of N(0, M⁻¹) into ``draw.speeds``."""
     draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
 
 
 @pass_of
 def draw_noise_of_many(forest, bath, count, still, draw, D):
-    """The same of many trees, shared out among threads; ``D`` (groups of trees, 6, 6) is scratch."""
+    """Draw the Langevin noise of many trees, shared out among threads; ``D`` (groups of trees, 6, 6) is scratch."""
     draw_in_parallel(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw, D)
 
 
 @pass_of
 def stir(forest, bath, clock, u, ws, noise, work):
-    """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed and
-    moved; adds its work."""
+    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links that have been placed
+    and moved; add its work."""
     before = kinetic_energy(forest, ws)
     stir_speeds(bath, clock, u, noise)
     move(forest, u, ws, 0, forest.mass.size)
@@ -99,50 +100,51 @@ def stir(forest, bath, clock, u, ws, noise, work):
 
 @pass_of
 def fly(forest, q, u, span, ws, flight, no_torque, status):
-    """Free flight over a time ``span`` (1,); the worst ``status`` (1,) stands."""
+    """Free flight over a time ``span`` (1,); ``status`` (1,) keeps the worst status."""
     moving, began = geodesic.fly(forest, q, u, span[0], ws, flight, no_torque)
     if moving > 0.0:
         status[0] = max(status[0], NOT_CONVERGED if began else DIVERGED)
 
 
 class Passes(NamedTuple):
-    """Programs of a step, as kernels take them or as lists of passes. One that a run does not need is empty."""
+    """Programs of a step, as kernels take them or as lists of passes. Programs that a run does not need are empty."""
 
     locate: Any
     """Places and moves the links at q and u."""
     fill: Any
-    """Fills the channels but for noise and for the resistance that is taken implicitly."""
+    """Fills the channels, without noise and without the resistance that is taken implicitly."""
     scale: Any
-    """Sums them with their factors."""
+    """Sums the channels with their factors."""
     predict: Any
-    """Accelerations at u, with forces that read speeds at these."""
+    """Computes accelerations at u, with speed-dependent forces at u."""
     solve: Any
-    """Accelerations at the middle speeds, likewise; of links at rest, where flights have the velocity products."""
+    """Computes accelerations at the middle speeds, with speed-dependent forces there; the links are at rest where
+    flights take the velocity products."""
     book: Any
-    """Power at the middle speeds."""
+    """Computes the power at the middle speeds."""
     move: Any
     """Moves the links at u."""
     drift: Any
-    """Drift or flight over ``arrays.span``, in the first half of the step."""
+    """Drift or flight over ``arrays.span`` in the first half of the step."""
     arrive: Any
-    """The same in the second half."""
+    """Drift or flight over ``arrays.span`` in the second half of the step."""
     friction: Any
-    """Accelerations by drag, noise, the friction of joints and the damping of springs."""
+    """Computes accelerations by drag, noise, joint friction and the damping of springs."""
     book_friction: Any
-    """Their power at the middle speeds."""
+    """Books the power of these at the middle speeds."""
     kinetic: Any
-    """Kinetic energy at u."""
+    """Computes the kinetic energy at u."""
     rate: Any
-    """What a law reads of a thermostat, and forces that read speeds where it reads those."""
+    """Computes what a law reads of a thermostat, and speed-dependent forces if the law reads them."""
     stir: Any
-    """Langevin's friction and noise."""
+    """Applies Langevin friction and noise."""
 
 
 def passes(
     e: Evaluator, arrays: Scratch, flight: bool, turn: np.ndarray | None = None, asked: bool = False
 ) -> tuple[Passes, list[Program]]:
-    """The programs of a model's steps: as kernels take them, and to be kept; see ``filling`` for ``turn`` and
-    ``parts`` for ``asked``."""
+    """The programs of a model's steps: in the form for kernels, and the objects that must be kept alive. See
+    ``filling`` for ``turn`` and ``parts`` for ``asked``."""
     programs = [Program(one) for one in parts(e, arrays, flight, turn=turn, asked=asked)]
     compile_passes(one for program in programs for one in program.passes)
     return Passes(*(program.code for program in programs)), programs
@@ -157,8 +159,8 @@ def parts(
     turn: np.ndarray | None = None,
     asked: bool = False,
 ) -> Passes:
-    """The passes of each program, with the iteration of flights where the drift follows geodesic lines; ``in_lanes``
-    those of several states side by side, ``asked`` those of a policy whose law reads the forces of every step."""
+    """The passes of each program, with the iteration of flights where the drift follows geodesics. ``in_lanes`` is for
+    several states side by side; ``asked`` is for a policy whose law reads the forces of every step."""
     forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
     loops, looped, driven = e.system.loops, bool(e.system.loops.kind.size), bool(e.model.drives)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
@@ -174,17 +176,17 @@ def parts(
     of_speeds = forces_of_speeds(e, at)
 
     def felt(moving: Bound, speeds: np.ndarray) -> list[Bound]:
-        """Forces that read speeds, anew at others; nothing where there are none."""
+        """Speed-dependent forces, evaluated again at other speeds; no passes if there are none."""
         return [moving, *of_speeds.at(speeds), *summed] if of_speeds.kinds else []
 
     def solving(inertias: Forest, forces: tuple[Any, Any, Any], moved: Workspace, found: np.ndarray) -> list[Bound]:
-        """The solution for accelerations under forces, those of gravity among them."""
+        """The passes that solve for accelerations under forces, including gravity."""
         if looped:
             return solving_tangent(inertias, loops, (*forces, fall), moved, e.solver.loops, found, adding)
         return [open_solution(e.model, inertias, (*forces, fall), moved, found)]
 
     def driving(span: np.ndarray, found: LoopScratch) -> list[Bound]:
-        """The work of drives over a time."""
+        """The passes that book the work of drives over a time."""
         return [book_drives.bind(loops, middle, found.multiplier, span, arrays.work)] if driven else []
 
     rotors: list[Bound] = []
@@ -194,7 +196,7 @@ def parts(
         sums = pushed, sums[1]
     accelerate = [*rotors, *solving(forest, (*sums, gravity), still if flight else ws, udot)]
     solve_middle = accelerate if flight else [move_middle, kept, *accelerate]
-    # Flights have no velocity products to predict speeds for.
+    # Flights need no predicted speeds, because kicks have no velocity products.
     moved = [] if flight else [move_u, kept]
     predict = [] if flight and not of_speeds.kinds else [*felt(move_u, u), *moved, *accelerate]
     book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span, e.solver.loops)]
@@ -242,7 +244,8 @@ def parts(
 
 
 def _drawing(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bound]:
-    """Langevin's noise; which of the two passes draws it follows from the model, for they round differently."""
+    """The pass that draws Langevin noise. The choice between the two passes depends on the model alone, because they
+    round differently."""
     forest = e.system.forest
     trees = forest.tree.size - 1
     drawn = forest, e.system.bath, arrays.number, still, arrays.draw
@@ -255,7 +258,7 @@ def _drawing(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bound]:
 def _drifting(
     e: ModelTables, arrays: Scratch, flying: list[Bound] | None, adding: OpenForest
 ) -> tuple[list[Bound], list[Bound]]:
-    """The drifts of the two halves of a step: flights, or at steady speeds where there are none."""
+    """The drifts of the two halves of a step: flights, or drifts at constant speeds."""
     forest, ws = e.system.forest, e.ws
     moved = arrays.q, arrays.u
     travelling = [drift.bind(forest, *moved, ws, arrays.span)] if flying is None else flying

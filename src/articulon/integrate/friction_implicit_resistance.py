@@ -1,4 +1,4 @@
-"""The passes of a friction-implicit step that take drag and noise, and with them all else that resists speeds."""
+"""The passes of a friction-implicit step for drag and noise, and for all other forces that resist speeds."""
 
 from collections.abc import Callable
 
@@ -29,13 +29,13 @@ from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, pass_of
 
 Loads = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Forces of joints (nu,), wrenches on links (links, 6) and gravity (3,)."""
+"""Joint forces (nu,), wrenches on links (links, 6) and gravity (3,)."""
 
 
 @pass_of
 def add_friction(own, drag, span, factor, friction, inertias, total):
-    """Inertias of the links, mass, first moment and inertia, with half of a time ``span`` (1,) of their drag, and the
-    sum of drag and noise."""
+    """Compute the links' masses, first moments and inertias with half of a time ``span`` (1,) of their drag added, and
+    the sum of drag and noise."""
     mass, moment, inertia = inertias
     s = 0.5 * span[0] * factor[DAMPING]
     for i in range(mass.size):
@@ -59,7 +59,7 @@ def power_of(wrench, ws):
 
 @pass_of
 def book_friction(drag, ws, friction, powers):
-    """Power of noise and of drag (2,) at links that have been moved."""
+    """Compute the power of noise and of drag (2,) at links that have been moved."""
     powers[0] = power_of(friction[1], ws)
     friction[0] = 0.0
     drag_wrenches(drag, ws, friction[0])
@@ -73,17 +73,17 @@ def resisting(
     solving: Callable[[Forest, Loads, Workspace, np.ndarray], list[Bound]],
     driving: Callable[[np.ndarray, LoopScratch], list[Bound]],
 ) -> tuple[list[Bound], list[Bound]]:
-    """The passes that find accelerations by drag, noise and what else resists, and those that book their power; none
-    where nothing does.
+    """The passes that solve for accelerations by drag, noise and other resistance, and those that book their power;
+    empty if there is no resistance.
 
     Parameters
     ----------
     e, arrays, at
-        The model and its forces, the arrays of a step, and what forces are evaluated at.
+        The model and its forces, the arrays of a step, and the point at which forces are evaluated.
     solving
-        Gives the passes of a solution for accelerations, by inertias, loads, moved links and where they are written.
+        Returns the passes that solve for accelerations, given inertias, loads, moved links and the result array.
     driving
-        Gives those that book the work of drives, by a time and the scratch of their rows.
+        Returns the passes that book the work of drives, given a time and the scratch arrays of their rows.
     """
     forest, forces, ws, loops = at.forest, e.system.forces, at.ws, e.system.loops
     looped = bool(loops.kind.size)
@@ -139,7 +139,7 @@ def resisting(
 
 
 def inertias_of(forest: Forest, ws: Workspace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Masses, first moments and inertias of the links, those of deformed bodies at links that have been placed."""
+    """Masses, first moments and inertias of the links; those of deformed bodies at links that have been placed."""
     own = forest if ws.modal is None else ws.modal
     return forest.mass, own.moment, own.inertia
 
@@ -147,7 +147,7 @@ def inertias_of(forest: Forest, ws: Workspace) -> tuple[np.ndarray, np.ndarray, 
 def _with_inertias(
     forest: Forest, ws: Workspace, inertias: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> tuple[Forest, Workspace]:
-    """The links with other inertias, and a workspace in which these are those of deformed bodies."""
+    """The links with other inertias, and a workspace in which deformed bodies have these inertias."""
     mass, moment, inertia = inertias
     forest = forest._replace(mass=mass, moment=moment, inertia=inertia)
     if forest.flexible is None or ws.modal is None:

@@ -1,14 +1,14 @@
-"""Armatures of joints in friction-implicit steps: what they add beside the diagonal a of the mass matrix.
+"""Armatures of joints in friction-implicit steps: their terms beside the diagonal a of the mass matrix.
 
-A steady drift keeps the angular velocities of links on joints that leave all rotations free, so that the speeds of such
-a joint on a parent that turns change in the drift at the rate −d,
+A steady drift keeps the angular velocities of links on joints that leave all rotations free. On a rotating parent the
+speeds of such a joint therefore change in the drift at the rate −d,
 
     d = R_iᵀ (g_p + ω_p × ω_i),
 
-with g the angular accelerations of links while they drift (``keep_spins``). A kick brings the rest of
-(M + diag(a)) u' = f: ``keep_spins`` takes off what the links have in the drift, and a d is what the rotors have.
+with g the angular accelerations of links in the drift (``keep_spins``). A kick does the rest of (M + diag(a)) u' = f:
+``keep_spins`` subtracts what the links have in the drift, and a d is the corresponding term of the rotors.
 
-Speeds of N(0, kT (M + diag(a))⁻¹) follow from those of the links alone, w from N(0, kT M⁻¹), and as many other normal
+Speeds of N(0, kT (M + diag(a))⁻¹) follow from those of the links alone, w from N(0, kT M⁻¹), and as many further normal
 numbers n: (M + diag(a))⁻¹ (M w + √(kT a) n) = w + (M + diag(a))⁻¹ (√(kT a) n − a w), by one recursion.
 """
 
@@ -32,7 +32,7 @@ from articulon.thermostats.base import SEED, STREAM
 
 
 def keeps_spins(forest: Forest) -> bool:
-    """Whether a joint that leaves all rotations free is carried by another."""
+    """Whether a joint that leaves all rotations free is carried by another joint."""
     return bool((np.isin(forest.kind, (SPHERICAL, FREE)) & (forest.parent >= 0)).any())
 
 
@@ -44,7 +44,7 @@ def adding_energy(model: Model, u: np.ndarray, arrays: Scratch) -> list[Bound]:
 
 
 def drawing_rotors(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bound]:
-    """The passes that make Langevin's noise of the links that of the mass matrix with armatures."""
+    """The passes that turn the Langevin noise of the links into that of the mass matrix with armatures."""
     model, nu = e.model, e.model.nu
     if model.armature is None:
         return []
@@ -59,8 +59,8 @@ def drawing_rotors(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bo
 
 @pass_of
 def keep_rotors(forest, ws, turning, armature, tau, pushed):
-    """Forces of joints (nu,) with a d of those whose links keep their spins, of links that have been moved and gone
-    through by ``keep_spins``."""
+    """Compute joint forces (nu,) with the term a d for links that keep their angular velocities; links must have been
+    moved, and ``keep_spins`` must have run."""
     for k in range(pushed.shape[0]):
         pushed[k] = tau[k]
     for i in range(forest.kind.size):
@@ -74,21 +74,22 @@ def keep_rotors(forest, ws, turning, armature, tau, pushed):
 
 @pass_of
 def add_rotor_energy(armature, u, kinetic):
-    """Adds ½ Σ a u² to a kinetic energy (1,)."""
+    """Add ½ Σ a u² to a kinetic energy (1,)."""
     for k in range(armature.size):
         kinetic[0] += 0.5 * armature[k] * u[k] * u[k]
 
 
 @pass_of
 def book_rotors(armature, u, work, sign):
-    """Adds ½ Σ a u², times a sign, to the work of a thermostat."""
+    """Add ½ Σ a u², times a sign, to the work of a thermostat."""
     for k in range(armature.size):
         work[THERMOSTAT] += 0.5 * sign * armature[k] * u[k] * u[k]
 
 
 @pass_of
 def push_rotors(bath, count, armature, speeds, tau):
-    """√a n − a w (nu,) of the speeds w of links, by the numbers nu to 2 nu − 1 of the step ``count``."""
+    """Compute √a n − a w (nu,) from the links' speeds w, with the normal numbers nu to 2 nu − 1 of the step
+    ``count``."""
     nu = speeds.size
     for k in range(nu):
         n, _ = normal_pair(bath.choice[SEED], bath.choice[STREAM], count[0], nu + k)
@@ -97,6 +98,6 @@ def push_rotors(bath, count, armature, speeds, tau):
 
 @pass_of
 def add_speeds(change, speeds):
-    """Adds changes (nu,) to speeds."""
+    """Add changes (nu,) to speeds."""
     for k in range(speeds.size):
         speeds[k] += change[k]

@@ -9,16 +9,16 @@ from articulon.forces.evaluation_tables import ModelTables
 
 
 class Scratch(NamedTuple):
-    """Arrays of a step; deleting them changes nothing."""
+    """Arrays of a step; they may be discarded between steps."""
 
     mass: np.ndarray
     """Masses of the links with h/2 of their drag added, shape (links,)."""
     moment: np.ndarray
-    """First moments, likewise, shape (links, 3)."""
+    """First moments of the links with drag added in the same way, shape (links, 3)."""
     inertia: np.ndarray
-    """Inertias, likewise, shape (links, 6)."""
+    """Inertias of the links with drag added in the same way, shape (links, 6)."""
     diagonal: np.ndarray
-    """What armatures, and h/2 of the resistance of joints, add to the diagonal of the mass matrix, shape (nu,)."""
+    """Terms that armatures, and h/2 of the joints' resistance, add to the diagonal of the mass matrix, shape (nu,)."""
     udot: np.ndarray
     """Accelerations, shape (nu,)."""
     middle: np.ndarray
@@ -26,51 +26,51 @@ class Scratch(NamedTuple):
     friction: np.ndarray
     """Drag and noise on the links, shape (2, links, 6)."""
     total: np.ndarray
-    """Their scaled sum, shape (links, 6)."""
+    """Scaled sum of drag and noise, shape (links, 6)."""
     no_torque: np.ndarray
     """Zeros, shape (nu,)."""
     still: np.ndarray
     """Zero twists, shape (links, 6)."""
     turning: np.ndarray
-    """Angular accelerations of the links while they drift, shape (links, 3)."""
+    """Angular accelerations of the links in the drift, shape (links, 3)."""
     no_bias: np.ndarray
     """Zero velocity-product accelerations, shape (links, 6)."""
     factor: np.ndarray
     """Factors of the channels, shape (8,)."""
     time: np.ndarray
-    """Of the latest evaluation [time], shape (1,)."""
+    """Time of the latest evaluation [time], shape (1,)."""
     window: np.ndarray
-    """Of the noise, shape (1,)."""
+    """Window of the noise, shape (1,)."""
     clock: np.ndarray
     """Time at the start of the step, and its length [time], shape (2,)."""
     span: np.ndarray
-    """Half of it [time], shape (1,)."""
+    """Half of the step [time], shape (1,)."""
     number: np.ndarray
     """Number of the step, shape (1,)."""
     status: np.ndarray
-    """Of free flights, shape (1,)."""
+    """Status of free flights, shape (1,)."""
     kinetic: np.ndarray
     """Kinetic energy [energy], shape (1,)."""
     powers: np.ndarray
-    """Of noise and drag, shape (2,)."""
+    """Powers of noise and drag, shape (2,)."""
     power: np.ndarray
-    """Of the channels, unscaled, shape (8,)."""
+    """Powers of the channels, unscaled, shape (8,)."""
     position: np.ndarray
     """Origins of the links, shape (links, 3)."""
     rotation: np.ndarray
-    """Their orientations, row-major matrices, shape (links, 9)."""
+    """Orientations of the links, row-major matrices, shape (links, 9)."""
     q: np.ndarray
-    """Coordinates of a step not yet finished, shape (nq,)."""
+    """Coordinates of the unfinished step, shape (nq,)."""
     u: np.ndarray
-    """Speeds, likewise, shape (nu,)."""
+    """Speeds of the unfinished step, shape (nu,)."""
     work: np.ndarray
-    """Works, likewise, shape (8,)."""
+    """Works of the unfinished step, shape (8,)."""
     acceleration: np.ndarray
-    """Accelerations of the latest kick, likewise, shape (nu,)."""
+    """Accelerations of the latest kick, of the unfinished step, shape (nu,)."""
     bath: np.ndarray
-    """A thermostat's variables, likewise."""
+    """Variables of a thermostat, of the unfinished step."""
     draw: Draw
-    """Of Langevin's noise."""
+    """Arrays of the Langevin noise."""
 
 
 def scratch(e: ModelTables) -> Scratch:

@@ -1,4 +1,4 @@
-"""The passes of a friction-implicit step that take the damping of springs between points.
+"""The passes of a friction-implicit step for the damping of springs between points.
 
 At fixed coordinates a dashpot is a row j, the rate r' = j·u of its length, with the force −f c jᵀ (j·u), f the factor
 of the channel. In the midpoint step of drag and friction, A u' = b + Jᵀλ with A = M + h/2 (D + S), its force is that at
@@ -6,12 +6,11 @@ the middle speeds u + h/2 u': λ = −f c j·(u + h/2 u'). With the row scaled t
 
     g j·u' + (2/h) g j·u + λ = 0,
 
-a row of a loop's equations, J u' + γ + λ = 0, that gives way by its force: (J A⁻¹ Jᵀ + C) λ = −(J A⁻¹ b + γ) with C = 1
-on the diagonal of dashpots and zero on that of loops, both of which are solved for together. However large c or h, a
-dashpot's row is independent of the others; with f = 0 it is none. The step takes h f c (j·ū)² from the kinetic energy,
-which is what is booked.
+a row like that of a loop constraint, but with a compliance: (J A⁻¹ Jᵀ + C) λ = −(J A⁻¹ b + γ) with C = 1 on the
+diagonal for dashpots and zero for loops; both are solved together. A dashpot's row is independent of the others,
+however large c or h; with f = 0 it has no effect. The step takes h f c (j·ū)² from the kinetic energy, which is booked.
 
-The damping of springs has no noise of its own.
+No noise belongs to the damping of springs.
 """
 
 import math
@@ -33,15 +32,15 @@ class Dashpots(NamedTuple):
     """The damping of springs in the steps of a model."""
 
     springs: PointSprings
-    """Those with damping."""
+    """Springs with damping."""
     rows: Loops
-    """The rows of the model's loops, and behind them one for each of the springs."""
+    """The rows of the model's loops, followed by one row for each of the springs."""
     arrays: LoopScratch
-    """Scratch of their solution."""
+    """Scratch arrays of the solution for these rows."""
 
 
 def dashpots_of(terms: Iterable[Term], forest: Forest, loops: Loops, motions: Motions, nu: int) -> Dashpots | None:
-    """The damping of springs among the forces of a model with so many speeds; None where there is none."""
+    """The damping of springs among the forces of a model with a number of speeds; None if there is none."""
     springs = damped_springs(terms)
     if springs is None:
         return None
@@ -51,7 +50,7 @@ def dashpots_of(terms: Iterable[Term], forest: Forest, loops: Loops, motions: Mo
 
 @pass_of
 def place_dashpots(forest, loops, springs, span, factor, ws, arrays):
-    """The rows of loops, and behind them those of dashpots in a step over a time ``span`` (1,), at links that have been
+    """Set the rows of loops, followed by those of dashpots in a step over a time ``span`` (1,), at links that have been
     placed and moved."""
     place_rows(forest, loops, ws, arrays)
     wrench, h = arrays.wrench, span[0]
@@ -69,9 +68,9 @@ def place_dashpots(forest, loops, springs, span, factor, ws, arrays):
 
 @pass_of
 def solve_dashpots(forest, rows, rigid, frictions, span, factor, u, wrench, ws, rubbing, arrays, udot):
-    """Accelerations by drag, noise, the friction of joints and dashpots over a time ``span`` (1,) for rows that have
-    been placed, of which the first ``rigid`` are those of loops; the inertias are those of ``forest``, which have drag
-    added, and the links of ``ws`` are at rest."""
+    """Solve for accelerations by drag, noise, joint friction and dashpots over a time ``span`` (1,), for rows that have
+    been set, the first ``rigid`` of which are those of loops. The inertias are those of ``forest``, which include drag,
+    and the links of ``ws`` are at rest."""
     for turn in range(MOST_TURNS):
         if begin_turn(turn, frictions, 0.5 * span[0], factor[DAMPING], u, udot, rubbing):
             return
@@ -80,7 +79,7 @@ def solve_dashpots(forest, rows, rigid, frictions, span, factor, u, wrench, ws, 
 
 @pass_of
 def book_dashpots(springs, ws, powers):
-    """Adds the power of dashpots, unscaled, at links that have been moved to that of drag, ``powers[1]``."""
+    """Add the power of dashpots, unscaled, at links that have been moved to that of drag, ``powers[1]``."""
     for s in range(springs.constants.shape[0]):
         i, j, a, b, d = ends_of(springs, s, ws)
         powers[1] -= springs.constants[s, 2] * approach(i, j, a, b, d, ws) ** 2 / dot(d, d)

@@ -1,13 +1,13 @@
-"""Free flight of articulated bodies: the flow of the kinetic energy alone, symplectic and its own reverse in time.
+"""Free flight of articulated bodies: the flow of the kinetic energy alone, symplectic and time-reversible.
 
-Between two kicks nothing acts, and the bodies follow the geodesics of the mass matrix,
+Between two kicks no force acts, and the bodies follow the geodesics of the mass matrix,
 
     q' = ∂T/∂p,   p' = −∂T/∂q,   T = ½ μᵀ M(q)⁻¹ μ,
 
-with p and μ of ``dynamics/hamiltonian.py``. A step of the implicit midpoint rule is a symplectic map close to that
-flow, and with kicks p += h/2 Q(q) on both sides, which leave the velocity products to it, it makes velocity Verlet for
-any mass matrix: the energy then does not drift (compare Leimkuhler and Matthews, Proc. R. Soc. A 472, 20160138, 2016,
-who split alike where bonds are constraints). No force is evaluated in the iteration.
+with p and μ of ``dynamics/hamiltonian.py``. A step of the implicit midpoint rule is a symplectic map close to that flow
+and takes the velocity products. With kicks p += h/2 Q(q) before and after it, the step is velocity Verlet for any mass
+matrix, and the energy does not drift (compare Leimkuhler and Matthews, Proc. R. Soc. A 472, 20160138, 2016, who use the
+same splitting with bonds as constraints). No force is evaluated in the iteration.
 """
 
 import numpy as np
@@ -22,10 +22,10 @@ from articulon.lanes import any_of, choose
 from articulon.model import Forest
 
 ITERATIONS = 50
-"""Most iterations of a flight; one that needs more is too long."""
+"""Most iterations of a flight; a flight that needs more is too long."""
 SETTLED = 1e-11
-"""Change of the coordinates, in radians or of the largest length, that ends the iteration. The next one would bring
-about a tenth of it."""
+"""Change of the coordinates, in radians or relative to the largest length, that ends the iteration. The next change
+would be about a tenth of it."""
 
 
 def scratch(forest: Forest, nq: int, nu: int) -> canonical.Scratch:
@@ -35,7 +35,7 @@ def scratch(forest: Forest, nq: int, nu: int) -> canonical.Scratch:
 
 @routine
 def rates(forest, q, p, ws, arrays, no_torque, qdot, pdot):
-    """(q', p') of links that have been placed and moved, on which nothing acts."""
+    """Compute (q', p') of links that have been placed and moved, without forces."""
     nothing = (0.0, 0.0, 0.0)
     u, zero = arrays.u, arrays.zero
     momentum_rates(forest, q, p, u, no_torque, zero, nothing, ws, arrays.momentum, arrays.carried, pdot)
@@ -44,14 +44,14 @@ def rates(forest, q, p, ws, arrays, no_torque, qdot, pdot):
 
 @jit
 def take_rates(moving, h, arrays):
-    """Takes the fresh rates for those of the iteration, where it still moves; returns by how much they change the
-    coordinates in a time h, as ``stage_iteration.keep_rates`` measures it."""
+    """Take over the fresh rates, where the iteration still moves; return by how much they change the coordinates in a
+    time h, measured as in ``stage_iteration.keep_rates``."""
     q, turning, fresh, rate_q, rate_p = arrays.q, arrays.turning, arrays.fresh, arrays.rate_q[0], arrays.rate_p[0]
     length = arrays.length[0]
     turn, shift, lost = 0.0 * length, 0.0 * length, 0.0 * length
     for v in range(q.size):
         change = h * abs(fresh[v] - rate_q[v])
-        lost += 0.0 * change  # no comparison would let what is not a number into the largest
+        lost += 0.0 * change  # a comparison alone would ignore NaN
         if turning[v]:
             turn = larger(turn, change)
         else:
@@ -63,16 +63,16 @@ def take_rates(moving, h, arrays):
 
 @jit
 def larger(a, b):
-    """The larger of two numbers; the first where one is not a number."""
+    """The larger of two numbers; the first if the comparison involves NaN."""
     return choose(b > a, b, a)
 
 
 @routine
 def fly(forest, q, u, time, ws, arrays, no_torque):
-    """Carries q and u over a time, from links that have been placed and moved, and leaves them placed and moved there.
+    """Advance q and u over a time. Links must be placed and moved before, and are so afterwards.
 
-    Returns whether the iteration still moves, 1 or 0, which it must not, and whether numbers were finite when it began.
-    In lanes each state has an iteration of its own, which stands still once it has ended.
+    Returns whether the iteration still moves, 1 or 0, where 1 is a failure, and whether numbers were finite when it
+    began. In lanes each state iterates by itself and stays as it is once it has converged.
     """
     nq, p, qdot, pdot = q.size, arrays.p, arrays.rate_q[0], arrays.rate_p[0]
     momenta_of_speeds(forest, ws, arrays.momentum, arrays.mu)

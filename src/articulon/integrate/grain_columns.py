@@ -1,64 +1,64 @@
-"""Which columns the tables of grains have; see ``contact_columns``, which has those of contacts."""
+"""Columns of the tables of grains; see ``contact_columns`` for those of contacts."""
 
 from articulon.columns import Columns
 from articulon.forces.contact.contact_tables import WORKS
 
 GROUP = 32
-"""Grains that are kicked, and then drift; in ``Grains.row``, ``place`` and ``push`` the values of a column are one
-behind the other in each group."""
+"""Number of grains in a group, which is kicked and then drifts. In ``Grains.row``, ``place`` and ``push`` each group
+holds its columns one after the other."""
 FALL_WORK, DRAG_WORK = WORKS, WORKS + 1
 LINES = WORKS + 2
-"""Lines of the ledger: those of contacts, gravity and drag."""
+"""Lines of the ledger of grains: those of contacts, gravity and drag."""
 
 
 class GrainRowColumns(Columns):
-    """Of ``Grains.row``."""
+    """Columns of ``Grains.row``."""
 
     turn: int = 0
     """Euler parameters (4)."""
     inverse_inertia: int = 4
     """Inverse moment of inertia [1/(mass × length²)]."""
     home: int = 5
-    """Coordinates at the last list, unwrapped (3) [length]."""
+    """Coordinates when the lists were last built, unwrapped (3) [length]."""
     width: int = 8
 
 
 class GrainPlaceColumns(Columns):
-    """Of ``Grains.place``."""
+    """Columns of ``Grains.place``."""
 
     place: int = 0
     """Coordinates, unwrapped (3) [length]."""
     wrap: int = 3
-    """What brings them into the box (3) [length]."""
+    """Displacement into the box (3) [length]."""
     width: int = 6
 
 
 class GrainPushColumns(Columns):
-    """Of ``Grains.push``, world frame."""
+    """Columns of ``Grains.push``, world frame."""
 
     acceleration: int = 0
-    """(3) [length/time²]"""
+    """Acceleration (3) [length/time²]."""
     spin_acceleration: int = 3
     """Angular acceleration (3) [angle/time²]."""
     width: int = 6
 
 
 class GrainLineColumns(Columns):
-    """Of ``Grains.line``, world frame."""
+    """Columns of ``Grains.line``, world frame."""
 
     place: int = 0
     """Coordinates, unwrapped (3) [length]."""
     turn: int = 3
     """Euler parameters (4)."""
     velocity: int = 7
-    """(3) [length/time]"""
+    """Velocity (3) [length/time]."""
     spin: int = 10
     """Angular velocity (3) [angle/time]."""
     width: int = 13
 
 
 class GrainDragColumns(Columns):
-    """Of ``Grains.drag`` and ``Grains.drags``."""
+    """Columns of ``Grains.drag`` and ``Grains.drags``."""
 
     translation: int = 0
     """Drag coefficient of translation [force × time/length]."""
@@ -70,91 +70,91 @@ class GrainDragColumns(Columns):
 
 
 class GrainPartialColumns(Columns):
-    """Of ``Grains.partial``, sums and extremes over a block of grains."""
+    """Columns of ``Grains.partial``, sums and extremes over a block of grains."""
 
     way: int = 0
-    """Square of the longest way since the last list, ``Grains.middle`` taken off [length²]."""
+    """Square of the largest displacement since the last list, relative to ``Grains.middle`` [length²]."""
     finite: int = 1
     """A sum that is finite where all accelerations are."""
     done: int = 2
-    """Powers by line in the half kick that is done (7) [energy/time]."""
+    """Powers by line in the half kick that ends the step (7) [energy/time]."""
     due: int = 9
-    """The same in the next one (7) [energy/time]."""
+    """Powers by line in the next half kick (7) [energy/time]."""
     low: int = 16
-    """The least that any has gone along each axis (3) [length]."""
+    """The least displacement of any grain along each axis (3) [length]."""
     high: int = 19
-    """The most (3) [length]."""
+    """The largest displacement of any grain along each axis (3) [length]."""
     width: int = 22
 
 
 class GrainAskPlaces(Columns):
-    """In ``Grains.ask``: what a sweep is to do."""
+    """Places in ``Grains.ask``, the request for a sweep."""
 
     touches: int = 0
-    """Whether to evaluate contacts, ..."""
+    """Whether to evaluate contacts."""
     time: int = 1
-    """... at what time [time], ..."""
+    """Time at which contacts are evaluated [time]."""
     lasts: int = 2
-    """... how long after the last time [time], ..."""
+    """Time since the previous evaluation of contacts [time]."""
     records: int = 3
-    """... and whether to write whole records."""
+    """Whether to write whole contact records."""
     kicks: int = 4
-    """Whether to kick, ..."""
+    """Whether to kick."""
     done_time: int = 5
-    """... for how long [time], ..."""
+    """Length of the half kick that ends the step [time]."""
     due_time: int = 6
-    """... and for how long the next time [time]."""
+    """Length of the next half kick [time]."""
     drifts: int = 7
-    """How long to drift [time]."""
+    """Length of the drift [time]."""
     threads: int = 8
-    """Number of threads, on which no bit depends."""
+    """Number of threads, which does not change the results."""
     width: int = 9
 
 
 class GrainColumns(Columns):
-    """Of a group of grains while it is kicked and drifts."""
+    """Columns of a group of grains while it is kicked and drifts."""
 
     turn: int = 0
-    """From here on those of ``GRAIN_ROW`` (8): Euler parameters (4)."""
+    """First of the columns of ``GRAIN_ROW`` (8): Euler parameters (4)."""
     turn_vector: int = 1
-    """The last three of them."""
+    """The last three Euler parameters."""
     inverse_inertia: int = 4
     home: int = 5
     place: int = 8
-    """From here on those of ``GRAIN_PLACE`` (6)."""
+    """First of the columns of ``GRAIN_PLACE`` (6)."""
     wrap: int = 11
     load: int = 14
-    """From here on what contacts have added up, as in ``LOAD`` (8)."""
+    """First of the sums over contacts, as in ``LOAD`` (8)."""
     load_force: int = 14
     load_torque: int = 18
     velocity: int = 22
-    """From here on those of ``MOTION``, first velocity and inverse mass (4)."""
+    """First of the columns of ``MOTION``: velocity and inverse mass (4)."""
     inverse_mass: int = 25
     spin: int = 26
     """Angular velocity and kind (4)."""
     position: int = 30
     """Coordinates in the box and radius (4)."""
     acceleration: int = 34
-    """From here on those of ``GRAIN_PUSH`` (6)."""
+    """First of the columns of ``GRAIN_PUSH`` (6)."""
     spin_acceleration: int = 37
     outer_force: int = 40
-    """What walls and drag do (3) [force]."""
+    """Force by walls and drag (3) [force]."""
     outer_torque: int = 43
-    """About the centre (3) [force × length]."""
+    """Torque by walls and drag about the centre (3) [force × length]."""
     drag_force: int = 46
-    """Of drag alone (3) [force]."""
+    """Force by drag alone (3) [force]."""
     drag_torque: int = 49
-    """(3) [force × length]"""
+    """Torque by drag alone (3) [force × length]."""
     cosine: int = 52
-    """Of half the angle of a rotation."""
+    """Cosine of half the angle of a rotation."""
     sine: int = 53
-    """Of half the angle, by the angle."""
+    """Sine of half the angle, over the angle."""
     far: int = 54
-    """Square of the longest way of the grains in each place of a group [length²]."""
+    """Square of the largest displacement of the grains at each position of a group [length²]."""
     least: int = 55
-    """The least that they have gone along each axis since the last list (3) [length]."""
+    """The least displacement along each axis since the last list (3) [length]."""
     most: int = 58
-    """The most (3) [length]."""
+    """The largest displacement along each axis since the last list (3) [length]."""
     width: int = 61
 
 

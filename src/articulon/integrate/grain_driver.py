@@ -1,4 +1,4 @@
-"""The driver of grains: free spheres in contact."""
+"""Driver of grains: free spheres in contact."""
 
 from time import perf_counter
 from weakref import WeakKeyDictionary
@@ -33,8 +33,8 @@ _GRAINS: WeakKeyDictionary[Model, bool] = WeakKeyDictionary()
 
 
 def only_grains(model: Model) -> bool:
-    """Whether a model is one of grains in contact, with gravity and drag in a uniform flow at most, which
-    need no tree."""
+    """Whether a model has only grains in contact, with at most gravity and drag in a uniform flow, so that no tree is
+    needed."""
     if model not in _GRAINS:
         forest, sites, n = model.forest, model.sites, model.bodies
         _GRAINS[model] = bool(
@@ -63,7 +63,7 @@ def _isotropic(inertias: np.ndarray) -> bool:
 
 
 class GrainDriver(ArrayDriver):
-    """Velocity Verlet on plain arrays."""
+    """Driver of velocity Verlet for grains, on plain arrays."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
@@ -85,16 +85,16 @@ class GrainDriver(ArrayDriver):
             self.load, self.store = state_passes(parallel)
             self.functions = functions(self.moving, PASS)
             self.taken = np.zeros(2, dtype=np.int64)
-            """Steps of the chunk, and how it went."""
+            """Number of steps of the chunk, and its status."""
             held = state.counters.copy(), state.time.copy(), state.contacts.times.copy()
             for program in self.chunk_programs(state, *held):
-                _ = program.code  # compiled together
+                _ = program.code  # compiled together with the other kernels
 
     def chunk_programs(
         self, state: State, counters: np.ndarray, clock: np.ndarray, times: np.ndarray
     ) -> tuple[Program, Program, Program, Program]:
-        """What takes a state over, begins, takes steps and gives the state back, bound to what a chunk changes and to
-        the lists that there are."""
+        """The programs that load a state, begin, take steps and store the state, bound to the arrays that a chunk
+        changes and to the present lists."""
         contacts, (passes, lists, refresh) = self.contacts, self.contacts.functions
         system, grains, moving, h = contacts.system, self.grains, self.functions, self.step
         return (
@@ -117,7 +117,7 @@ class GrainDriver(ArrayDriver):
         self.failure, self.culprit = (None, None) if fault is None else fault
 
     def keep(self, state: State) -> None:
-        """See :class:`Driver`. A chunk that fails leaves the state as it was."""
+        """See :class:`Driver`. A chunk that fails leaves the state unchanged."""
 
     def restore(self, state: State, kept: None) -> None:
         """See :class:`Driver`."""

@@ -1,4 +1,4 @@
-"""The columns of a group of grains, and how rows of tables come there and go back."""
+"""Columns of a group of grains, and transposition of table rows into columns and back."""
 
 import numpy as np
 
@@ -10,38 +10,38 @@ from articulon.kernels import jit
 
 @jit
 def get(columns, column, k):
-    """A value of the k-th grain."""
+    """A value of the k-th grain of a group."""
     return columns[np.uint64(column * GROUP) + np.uint64(k)]
 
 
 @jit
 def put(columns, column, k, value):
-    """Sets a value of the k-th grain."""
+    """Set a value of the k-th grain of a group."""
     columns[np.uint64(column * GROUP) + np.uint64(k)] = value
 
 
 @jit
 def get3(columns, column, k):
-    """A vector of the k-th grain."""
+    """A vector of the k-th grain of a group."""
     return columns[column * GROUP + k], columns[(column + 1) * GROUP + k], columns[(column + 2) * GROUP + k]
 
 
 @jit
 def put3(columns, column, k, v):
-    """Sets a vector of the k-th grain."""
+    """Set a vector of the k-th grain of a group."""
     columns[column * GROUP + k], columns[(column + 1) * GROUP + k], columns[(column + 2) * GROUP + k] = v
 
 
 @jit
 def copy(source, first, target, into, count):
-    """Copies some numbers that lie one behind the other."""
+    """Copy contiguous numbers."""
     for k in range(count):
         target[np.uint64(into) + np.uint64(k)] = source[np.uint64(first) + np.uint64(k)]
 
 
 @jit
 def take_rows(table, width, first, columns, column, rows, begin, count):
-    """Four columns of a table, in rows from ``begin`` on."""
+    """Read four columns of a table, in rows from ``begin`` on, into the columns of a group."""
     full = count - count % FOUR
     for k in range(0, full, FOUR):
         take_columns(table, width, rows, k, first, columns, column * GROUP + k, GROUP)
@@ -52,7 +52,7 @@ def take_rows(table, width, first, columns, column, rows, begin, count):
 
 @jit
 def put_rows(table, width, first, columns, column, rows, begin, count):
-    """Gives them back."""
+    """Write four columns of a group back into the rows of a table."""
     full = count - count % FOUR
     for k in range(0, full, FOUR):
         put_columns(table, width, rows, k, first, columns, column * GROUP + k, GROUP)

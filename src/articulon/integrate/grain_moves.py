@@ -1,7 +1,7 @@
 """Kicks and drifts of a group of grains, as vector loops over columns.
 
-What contacts have added up, and how grains move, comes in rows, which are turned into columns and back; all else lies
-in columns in the memory of each group (``Grains.row``, ``Grains.place``).
+Sums over contacts and motions of grains are stored in rows, which are transposed into columns and back; all other data
+are stored in columns for each group (``Grains.row``, ``Grains.place``).
 """
 
 import math
@@ -30,12 +30,12 @@ from articulon.integrate.grain_groups import copy, get, get3, put, put3, put_row
 from articulon.kernels import jit
 
 SMALL = 0.0625
-"""Square of an angle up to which Taylor's series for its half are exact to rounding."""
+"""Square of an angle up to which Taylor series for half the angle are exact to rounding."""
 
 
 @jit
 def take_loads(sums, columns, rows, first, count):
-    """What contacts have added up, in rows from the first on; leaves nothing of it."""
+    """Move the sums over contacts from the rows, from the first on, into columns, and zero the rows."""
     full = count - count % FOUR
     for k in range(count):
         rows[np.uint64(GROUP) + np.uint64(k)] = np.uint64(first + k)
@@ -52,7 +52,7 @@ def take_loads(sums, columns, rows, first, count):
 
 @jit
 def add_outer(walls, drag, columns, begin, count):
-    """Forces and torques of walls and of drag."""
+    """Add forces and torques of walls and of drag."""
     for k in range(6 * GROUP):
         columns[GRAIN.outer_force * GROUP + k] = 0.0
     for slot in range(walls.start[begin], walls.start[begin + count]):
@@ -77,7 +77,7 @@ def add_outer(walls, drag, columns, begin, count):
 
 @jit
 def push_group(columns, count, gravity):
-    """Accelerations; a sum that is finite where all of them are."""
+    """Compute accelerations; return a sum that is finite if all of them are."""
     finite, gx, gy, gz = 0.0, gravity[0], gravity[1], gravity[2]
     for k in range(count):
         inverse_mass = columns[GRAIN.inverse_mass * GROUP + k]
@@ -96,7 +96,7 @@ def push_group(columns, count, gravity):
 
 @jit
 def works_of(columns, count, force, torque):
-    """The power of a force and a torque, and how it grows along the kick."""
+    """Power of a force and a torque, and its rate of change along the kick."""
     power, growth = 0.0, 0.0
     for k in range(count):
         fx, fy, fz = get3(columns, force, k)
@@ -112,7 +112,7 @@ def works_of(columns, count, force, torque):
 
 @jit
 def falls_of(columns, count, gravity):
-    """The same of gravity."""
+    """Power of gravity, and its rate of change along the kick."""
     power, growth, gx, gy, gz = 0.0, 0.0, gravity[0], gravity[1], gravity[2]
     for k in range(count):
         mass = 1.0 / columns[GRAIN.inverse_mass * GROUP + k]
@@ -125,16 +125,16 @@ def falls_of(columns, count, gravity):
 
 @jit
 def book(partial, line, works, quarter, more):
-    """Adds to a line the powers at the mean velocities of the half kick that is done and of the next one; they grow
-    along the kicks."""
+    """Add the powers at the mean velocities of the half kick that ends the step and of the next one to a line; powers
+    change linearly along a kick."""
     partial[GRAIN_PARTIAL.done + line] += works[0] + quarter * works[1]
     partial[GRAIN_PARTIAL.due + line] += works[0] + more * works[1]
 
 
 @jit
 def book_group(walls, drag, gravity, columns, begin, count, quarter, more, partial):
-    """Adds to the lines what all forces on a group do; what contacts between grains do, as a whole, to that of elastic
-    forces, from which ``grains.sort_works`` takes what belongs to others."""
+    """Add the powers of all forces on a group to the lines. Contacts between grains are booked as a whole as elastic
+    forces; ``grains.sort_works`` then moves the parts of other lines."""
     works = works_of(columns, count, GRAIN.load_force, GRAIN.load_torque)
     book(partial, NORMAL_WORK, works, quarter, more)
     works = falls_of(columns, count, gravity)
@@ -156,7 +156,7 @@ def book_group(walls, drag, gravity, columns, begin, count, quarter, more, parti
 
 @jit
 def advance_velocities(columns, count, time):
-    """v += a t, with rotations likewise."""
+    """Apply v += a t, and the same to angular velocities."""
     for k in range(count):
         v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.spin, k)
         put3(columns, GRAIN.velocity, k, add_scaled(v, time, get3(columns, GRAIN.acceleration, k)))
@@ -165,8 +165,8 @@ def advance_velocities(columns, count, time):
 
 @jit
 def kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load, done, due, partial):
-    """Kicks some grains, whose loads have been summed in rows from ``load`` on, for a time ``done``, and empties these;
-    the next kick, by the same forces, will be for a time ``due``."""
+    """Kick some grains for a time ``done`` by the loads summed in the rows from ``load`` on, and zero these rows; the
+    next kick, by the same forces, will last for a time ``due``."""
     take_loads(spheres.load, columns, rows, load, count)
     add_outer(walls, drag, columns, begin, count)
     partial[GRAIN_PARTIAL.finite] += push_group(columns, count, gravity)
@@ -176,7 +176,7 @@ def kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load,
 
 @jit
 def go(columns, count, h, middle):
-    """x += h v; a sum that is finite where all ways are."""
+    """Apply x += h v; return a sum that is finite if all displacements are."""
     everything, mx, my, mz = 0.0, middle[0], middle[1], middle[2]
     for k in range(count):
         vx, vy, vz = get3(columns, GRAIN.velocity, k)
@@ -201,7 +201,7 @@ def go(columns, count, h, middle):
 
 @jit
 def halve_angles(columns, count, h):
-    """Cosine of half the angle of each rotation, and sine by the angle."""
+    """Compute the cosine of half the angle of each rotation, and the sine over the angle."""
     large = 0.0
     for k in range(count):
         wx, wy, wz = get3(columns, GRAIN.spin, k)
@@ -223,13 +223,13 @@ def halve_angles(columns, count, h):
 
 @jit
 def rotate(columns, count, h):
-    """e turned by ω h."""
+    """Rotate the Euler parameters e by ω h."""
     for k in range(count):
         w, s = get3(columns, GRAIN.spin, k), h * columns[GRAIN.sine * GROUP + k]
         turned = (columns[GRAIN.cosine * GROUP + k], s * w[0], s * w[1], s * w[2])
         v = get3(columns, GRAIN.turn_vector, k)
         e = product(turned, (columns[GRAIN.turn * GROUP + k], v[0], v[1], v[2]))
-        # Of unit length but for rounding, which one step of Newton's takes away.
+        # One Newton iteration brings the norm back to one.
         keep = 1.5 - 0.5 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
         columns[GRAIN.turn * GROUP + k] = keep * e[0]
         put3(columns, GRAIN.turn_vector, k, (keep * e[1], keep * e[2], keep * e[3]))
@@ -237,8 +237,9 @@ def rotate(columns, count, h):
 
 @jit
 def drift_group(spheres, row, place, middle, columns, rows, group, begin, count, h, partial):
-    """v += ½ h a, then x += h v, with rotations likewise, of a group of grains. Where nothing is periodic coordinates
-    are those of the spheres, and what brings them into a box is zero, as the columns have it from the start."""
+    """Apply v += ½ h a, then x += h v, with rotations alike, to a group of grains. Without periodic directions
+    coordinates are those of the spheres, and the displacement into the box stays zero, as the columns are
+    initialised."""
     take_rows(spheres.motion, MOTION.width, MOTION.position, columns, GRAIN.position, rows, begin, count)
     wraps = place.shape[0] > 0
     if wraps:
@@ -253,13 +254,13 @@ def drift_group(spheres, row, place, middle, columns, rows, group, begin, count,
     if wraps:
         copy(columns, GRAIN.place * GROUP, place, group * GRAIN_PLACE.width * GROUP, GRAIN_PLACE.wrap * GROUP)
     put_rows(spheres.motion, MOTION.width, MOTION.position, columns, GRAIN.position, rows, begin, count)
-    if not everything < np.inf:  # a way that is not a number hides in a maximum, not in a sum
+    if not everything < np.inf:  # a maximum would ignore NaN, a sum does not
         partial[GRAIN_PARTIAL.way] = np.nan
 
 
 @jit
 def clear_ways(columns):
-    """Leaves no way."""
+    """Reset the displacements of a group."""
     for k in range(GROUP):
         columns[GRAIN.far * GROUP + k] = 0.0
         put3(columns, GRAIN.least, k, (np.inf, np.inf, np.inf))
@@ -268,8 +269,8 @@ def clear_ways(columns):
 
 @jit
 def note_ways(columns, partial):
-    """The ways of those grains that have drifted since ``clear_ways``: the longest, and the least and the most along
-    each axis."""
+    """Compute the largest displacement, and the extremes along each axis, of the grains that have drifted since
+    ``clear_ways``."""
     worst = 0.0
     for k in range(GROUP):
         worst = max(worst, columns[GRAIN.far * GROUP + k])
@@ -283,7 +284,7 @@ def note_ways(columns, partial):
 
 @jit
 def take_velocities(motion, columns, rows, begin, count):
-    """Velocities of a group, with inverse masses and kinds."""
+    """Read velocities of a group, with inverse masses and kinds, into its columns."""
     for k in range(count):
         rows[np.uint64(k)] = np.uint64(begin + k)
     take_rows(motion, MOTION.width, MOTION.velocity, columns, GRAIN.velocity, rows, begin, count)
@@ -292,6 +293,6 @@ def take_velocities(motion, columns, rows, begin, count):
 
 @jit
 def put_velocities(motion, columns, rows, begin, count):
-    """Gives them back."""
+    """Write velocities of a group, with inverse masses and kinds, back into the rows."""
     put_rows(motion, MOTION.width, MOTION.velocity, columns, GRAIN.velocity, rows, begin, count)
     put_rows(motion, MOTION.width, MOTION.spin, columns, GRAIN.spin, rows, begin, count)

@@ -1,4 +1,4 @@
-"""Free spheres in contact, in the order of cells, and how they come there from the order of the model and go back."""
+"""Tables of free spheres in contact, sorted by cells, and passes between that order and the order of the model."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -26,42 +26,42 @@ from articulon.kernel_variants import part, specialised
 from articulon.kernels import jit, prepare
 
 PARALLEL_GRAINS = 2000
-"""From this number of grains on, the threads share the passes over them."""
+"""Number of grains from which on the threads share the passes."""
 
 
 class Grains(NamedTuple):
-    """Free spheres, in the order of cells; scratch but for what it takes from the state."""
+    """Free spheres, sorted by cells; scratch arrays besides what is loaded from the state."""
 
     row: np.ndarray
     """See ``GRAIN_ROW`` and ``at``, shape (groups × 8 × 32,)."""
     place: np.ndarray
-    """See ``GRAIN_PLACE``, shape (groups × 6 × 32,); or (0,) where no direction is periodic: then coordinates are those
-    in ``Spheres.motion``."""
+    """See ``GRAIN_PLACE``, shape (groups × 6 × 32,); or (0,) without periodic directions; coordinates are then those in
+    ``Spheres.motion``."""
     push: np.ndarray
-    """See ``GRAIN_PUSH``, where a sweep ended with a kick, shape (groups × 6 × 32,)."""
+    """See ``GRAIN_PUSH``; used if a sweep ends with a kick, shape (groups × 6 × 32,)."""
     drag: np.ndarray
-    """See ``GRAIN_DRAG``, shape (grains, 5), or (0, 5) where there is none."""
+    """See ``GRAIN_DRAG``, shape (grains, 5), or (0, 5) without drag."""
     line: np.ndarray
-    """See ``GRAIN_LINE``, in the order of the model, shape (grains, 13)."""
+    """See ``GRAIN_LINE``; in the order of the model, shape (grains, 13)."""
     inverse_inertia: np.ndarray
     """Inverse moments of inertia in the order of the model, shape (grains,)."""
     drags: np.ndarray
-    """``drag`` in the order of the model."""
+    """``drag`` in the order of the model, of the same shape."""
     partial: np.ndarray
-    """See ``GRAIN_PARTIAL``, of blocks of grains, shape (blocks, 22)."""
+    """See ``GRAIN_PARTIAL``; a row for each block of grains, shape (blocks, 22)."""
     ask: np.ndarray
     """See ``GRAIN_ASK``, shape (9,)."""
     gravity: np.ndarray
-    """Shape (3,)."""
+    """Gravitational acceleration [length/time²], shape (3,)."""
     middle: np.ndarray
-    """Half of the least and the most that grains had gone along each axis since the last list, a step ago: those that
-    fall together do not come nearer to each other; shape (3,)."""
+    """Middle between the least and the largest displacement of the grains along each axis since the last list, as of
+    the previous step; grains that fall together do not approach each other; shape (3,)."""
     works: np.ndarray
-    """As in ``State.contacts.work``, shape (2, 7)."""
+    """Works of contacts, as in ``State.contacts.work``, shape (2, 7)."""
 
 
 def grains_of(count: int, dragged: bool, wraps: bool) -> Grains:
-    """Scratch for a number of grains, which drag acts on or not, in a box with periodic directions or not."""
+    """Scratch arrays for a number of grains, with drag or without, in a box with periodic directions or without."""
     groups = (count + GROUP - 1) // GROUP
     return Grains(
         aligned_zeros(groups, GRAIN_ROW.width * GROUP).reshape(-1),
@@ -81,13 +81,13 @@ def grains_of(count: int, dragged: bool, wraps: bool) -> Grains:
 
 @jit
 def at(columns, p, column):
-    """Where a column of the grain in a place is, in groups of some columns."""
+    """Index of a value of the grain at a place, in groups of some columns."""
     return (p // GROUP * columns + column) * GROUP + p % GROUP
 
 
 @jit
 def collect_block(particles, spheres, grains, first, last):
-    """Writes some grains in the order of the model."""
+    """Write some grains in the order of the model."""
     order, motion, row, line, site = particles.order, spheres.motion, grains.row, grains.line, particles.site
     place, wraps = grains.place, grains.place.shape[0] > 0
     for p in range(first, last):
@@ -102,7 +102,7 @@ def collect_block(particles, spheres, grains, first, last):
 
 
 def collect_all(particles, spheres, grains):
-    """Writes all of them in the order of the model."""
+    """Write all grains in the order of the model."""
     n = grains.line.shape[0]
     for b in prange(grains.partial.shape[0]):
         first = PLACES * np.int64(b)
@@ -111,7 +111,7 @@ def collect_all(particles, spheres, grains):
 
 @jit
 def distribute_block(particles, spheres, numbers, grains, first, last):
-    """Reads some grains into the order of cells."""
+    """Read some grains into the order of cells."""
     order, motion, row, line = particles.order, spheres.motion, grains.row, grains.line
     wrap, reference, place, wraps = particles.wrap, particles.reference, grains.place, grains.place.shape[0] > 0
     for p in range(first, last):
@@ -135,7 +135,7 @@ def distribute_block(particles, spheres, numbers, grains, first, last):
 
 
 def distribute_all(particles, spheres, numbers, grains):
-    """Reads all of them into the order of cells."""
+    """Read all grains into the order of cells."""
     n = grains.line.shape[0]
     for b in prange(grains.partial.shape[0]):
         first = PLACES * np.int64(b)
@@ -147,16 +147,16 @@ def distribute_all(particles, spheres, numbers, grains):
 
 
 SHARE: Any = None
-"""Stands for one of these, compiled."""
+"""Stands for the compiled ``collect_all`` or ``distribute_all``."""
 
 
 def collect(system, grains):
-    """Writes the grains in the order of the model."""
+    """Write the grains in the order of the model."""
     SHARE(system.particles, system.spheres, grains)
 
 
 def distribute(system, grains):
-    """Reads the grains into the order of cells."""
+    """Read the grains into the order of cells."""
     SHARE(system.particles, system.spheres, system.numbers, grains)
 
 
@@ -168,7 +168,7 @@ PASS = types.void(SYSTEM, GRAINS)
 
 @cache
 def passes(parallel: bool) -> tuple[Any, ...]:
-    """``collect`` and ``distribute``, shared among threads or not, ready to be handed to others."""
+    """The passes ``collect`` and ``distribute``, shared among threads or not, in the form for kernels."""
     how = "parallel" if parallel else "serial"
     result = []
     for outer, inner in ((collect, collect_all), (distribute, distribute_all)):

@@ -1,4 +1,4 @@
-"""How free spheres in contact come from a state and go back to it."""
+"""Loading of free spheres in contact from a state, and storing into it."""
 
 from functools import cache
 from typing import Any
@@ -19,18 +19,18 @@ from articulon.model.state import CONTACT, DAMPING, EXTERNAL
 from articulon.passes import Pass
 
 SPIN_AT, PUSH_AT, NUMBERS = 1, 4, 9
-"""Where ``State.rule.history`` has the world-frame angular velocity and the accelerations of the first grain, and how
-many numbers it has of each grain."""
+"""Offsets in ``State.rule.history`` of the world-frame angular velocity and of the accelerations of the first grain,
+and the number of values per grain."""
 
 
 def history_size(grains: int) -> int:
-    """Numbers in ``State.rule.history``: 1 after the first step, and those of all grains."""
+    """Size of ``State.rule.history``: a flag that is 1 after the first step, and the values of all grains."""
     return SPIN_AT + NUMBERS * grains
 
 
 @jit
 def load_block(q, u, history, site, particles, grains, first, last):
-    """Takes some grains, in the order of the model."""
+    """Load some grains, in the order of the model."""
     line = grains.line
     for s in range(first, last):
         e = (q[7 * s + 3], q[7 * s + 4], q[7 * s + 5], q[7 * s + 6])
@@ -38,7 +38,8 @@ def load_block(q, u, history, site, particles, grains, first, last):
         for a in range(3):
             particles.site[a, s] = site[a, s] if site[a, s] == site[a, s] else q[7 * s + a]
             line[s, GRAIN_LINE.place + a], line[s, GRAIN_LINE.velocity + a] = q[7 * s + a], u[6 * s + a]
-            # What turning into the grain's frame and back has rounded is not what goes on.
+            # The angular velocity in the world frame is stored, because conversion to the grain's frame and back would
+            # round it.
             line[s, GRAIN_LINE.spin + a] = history[SPIN_AT + NUMBERS * s + a] if history[0] != 0.0 else w[a]
         for a in range(4):
             line[s, GRAIN_LINE.turn + a] = e[a]
@@ -46,7 +47,7 @@ def load_block(q, u, history, site, particles, grains, first, last):
 
 @jit
 def load_pushes(history, order, push, first, last):
-    """Takes the accelerations of some grains into the order of cells."""
+    """Load the accelerations of some grains into the order of cells."""
     for p in range(first, last):
         for a in range(GRAIN_PUSH.width):
             push[at(GRAIN_PUSH.width, p, GRAIN_PUSH.acceleration + a)] = history[PUSH_AT + NUMBERS * order[p] + a]
@@ -54,7 +55,7 @@ def load_pushes(history, order, push, first, last):
 
 @jit
 def store_block(q, u, history, rebuild, particles, grains, first, last):
-    """Gives some grains to a state, from the order of the model."""
+    """Store some grains into a state, from the order of the model."""
     line, reference = grains.line, particles.reference
     for s in range(first, last):
         turn = GRAIN_LINE.turn
@@ -71,14 +72,14 @@ def store_block(q, u, history, rebuild, particles, grains, first, last):
 
 @jit
 def store_pushes(history, order, push, first, last):
-    """Gives the accelerations of some grains from the order of cells."""
+    """Store the accelerations of some grains from the order of cells."""
     for p in range(first, last):
         for a in range(GRAIN_PUSH.width):
             history[PUSH_AT + NUMBERS * order[p] + a] = push[at(GRAIN_PUSH.width, p, GRAIN_PUSH.acceleration + a)]
 
 
 def load_all(q, u, history, site, particles, grains):
-    """Takes all grains."""
+    """Load all grains."""
     n = grains.line.shape[0]
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -86,7 +87,7 @@ def load_all(q, u, history, site, particles, grains):
 
 
 def load_all_pushes(history, order, push):
-    """Takes all accelerations."""
+    """Load all accelerations."""
     n = order.size
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -94,7 +95,7 @@ def load_all_pushes(history, order, push):
 
 
 def store_all(q, u, history, rebuild, particles, grains):
-    """Gives all grains."""
+    """Store all grains."""
     n, order, push = grains.line.shape[0], particles.order, grains.push
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -105,15 +106,15 @@ def store_all(q, u, history, rebuild, particles, grains):
 
 ROWS: Any = None
 PUSHES: Any = None
-"""Stand for these, compiled."""
+"""Stand for the compiled passes that load or store all grains and all accelerations."""
 
 
 def load_state(system, grains, moving, lists, refresh, state):
-    """Takes all from a state whose lists were made at ``particles.site``, with contacts in ``kept``."""
+    """Load a state whose lists were built at the positions ``particles.site``, with contacts in ``kept``."""
     history = state.rule.history
     ROWS(state.q, state.u, history, state.contacts.rebuild, system.particles, grains)
     for k in range(LINES):
-        # Where the rule begins anew, the half kick that was to come never does.
+        # Where the rule starts anew, the pending half kick is dropped.
         grains.works[1, k] = state.contacts.work[1 if history[0] != 0.0 else 0, k]
     list_contacts(system, grains, moving, lists, refresh)
     find_middle(system, grains)
@@ -121,7 +122,7 @@ def load_state(system, grains, moving, lists, refresh, state):
 
 
 def store_state(system, grains, moving, lists, h, state):
-    """Gives all back to a state after a step, but the contacts, which then lie in ``kept``."""
+    """Store a state after a step, except for the contacts, which are then in ``kept``."""
     moving[COLLECT](system, grains)
     history = state.rule.history
     history[0] = 1.0
@@ -129,7 +130,7 @@ def store_state(system, grains, moving, lists, h, state):
     lists[KEEP_RECORDS](system)
     works, half = grains.works, 0.5 * h
     for k in range(LINES):
-        works[0, k] = works[1, k] - half * summed(grains, GRAIN_PARTIAL.due + k)  # what is to come is not done yet
+        works[0, k] = works[1, k] - half * summed(grains, GRAIN_PARTIAL.due + k)  # without the pending half kick
     sort_works_to_come(system.candidates.block, works[0], -half)
     for k in range(LINES):
         state.contacts.work[0, k], state.contacts.work[1, k] = works[0, k], works[1, k]
@@ -140,7 +141,7 @@ def store_state(system, grains, moving, lists, h, state):
 
 @cache
 def state_passes(parallel: bool) -> tuple[Any, Any]:
-    """``load_state`` and ``store_state``, shared among threads or not."""
+    """The passes ``load_state`` and ``store_state``, shared among threads or not."""
     how = "parallel" if parallel else "serial"
 
     def one(function: Any, name: str) -> Any:

@@ -1,15 +1,16 @@
-"""The sweep over grains: contacts, the second half kick with its works, and the first half kick of the next step with
-the drift, all of a block of places while it is at hand.
+"""The sweep over grains: contacts, the half kick that ends a step with its works, and the half kick and drift that
+begin the next step, all done for a block of places while it is in the cache.
 
-A strip's places are taken in their order, and a thread takes a group of strips in theirs, but first the strip that the
-next group's thread waits for. When the rows of a block have been gone through, all contacts of its grains have, but
-those with grains of earlier strips: where one of these has not been gone through, the block moves after all have. What
-contacts from afar do to a grain, in earlier strips or slabs of cells, is added behind what those near it do, whichever
-comes first, and sums are taken over blocks and these in order: so the bits are the same for any number of threads.
+The places of a strip are taken in order, and a thread takes the strips of its group in order, except that the strip
+which the next group's thread waits for comes first. After the rows of a block, all contacts of its grains are done
+except those with grains of earlier strips. If one of these strips is not done, the block is moved after all strips are.
+Contributions of distant contacts to a grain, those in earlier strips or slabs of cells, are added after those of near
+ones, whichever are computed first, and sums are taken over blocks and these in order. So the results have the same bits
+for any number of threads.
 
-What contacts do to the grains of a block, and to their neighbours behind it, is added up in a ring of rows that the
-thread uses again for the blocks to come: it does not leave the cache, where a row for each grain would come from memory
-and go back there in every step. A block that has to wait leaves the ring.
+Contributions of contacts to the grains of a block, and to their neighbours in later blocks, are added up in a ring of
+rows that the thread reuses for later blocks. The ring stays in the cache, whereas a row for each grain would travel
+from memory and back in every step. A block that has to wait is moved out of the ring.
 """
 
 from functools import cache
@@ -41,12 +42,12 @@ from articulon.kernel_variants import leaf_variant, part, specialised
 from articulon.kernels import jit, prepare, routine
 
 PAIR_BLOCK: Any = pair_block
-"""Stands for what takes the pairs of a block."""
+"""Stands for the function that processes the pairs of a block."""
 
 
 @jit
 def ask_ahead(candidates, walls, row, group):
-    """Asks for what the moves of a group of grains will need that has left the cache since the last step."""
+    """Prefetch what the moves of a group of grains need and what has left the cache since the last step."""
     first = group * GRAIN_ROW.width * GROUP
     for k in range(first, min(first + GRAIN_ROW.width * GROUP, row.size), LINE // 8):
         prefetch(row, k)
@@ -57,8 +58,8 @@ def ask_ahead(candidates, walls, row, group):
 
 @routine
 def move_block(spheres, candidates, walls, grains, ring, first, last, columns, rows, partial):
-    """The kick and the drift that ``ask`` asks for, of some grains. It is read here, so that they are compiled once,
-    whether both come together or not: two copies could be rounded in two ways."""
+    """Apply the kick and the drift that ``ask`` requests to some grains. The request is read here, so that kick and
+    drift are compiled once, whether they come together or not: two copies could round differently."""
     ask, pushes, row, size = grains.ask, grains.push, grains.row, GRAIN_PUSH.width * GROUP
     kicks, drifts, h, place = (
         ask[GRAIN_ASK.kicks] > 0.0,
@@ -97,14 +98,14 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
 
 @jit
 def first_strip(strips, group, groups):
-    """The first strip of a group of them, which a thread goes through in order."""
+    """The first strip of a group, whose strips a thread takes in order."""
     return group * strips // groups
 
 
 @jit
 def strip_in_turn(begin, end, k, leads):
-    """Which of a group's strips, from ``begin`` up to ``end``, its thread goes through as its k-th: in order, but the
-    last one first where another thread waits for it."""
+    """The k-th strip that the thread of a group takes, of those from ``begin`` up to ``end``: in order, but the last
+    one first if another thread waits for it."""
     if not leads:
         return begin + k
     return end - 1 if k == 0 else begin + k - 1
@@ -112,7 +113,7 @@ def strip_in_turn(begin, end, k, leads):
 
 @jit
 def waits(candidates, b):
-    """Whether the places of a block have to wait for contacts in earlier strips."""
+    """Whether a block has to wait for contacts in earlier strips."""
     waiting = False
     for s in range(candidates.earliest[b], candidates.belongs[b]):
         waiting = waiting or not is_marked(candidates.done, s)
@@ -121,7 +122,7 @@ def waits(candidates, b):
 
 @jit
 def ring_of(spheres, ask, group):
-    """The ring of a group of strips; where contacts are not followed by kicks, each place has its own row."""
+    """The ring of a group of strips. Where contacts are evaluated without kicks, each place has its own row."""
     if ask[GRAIN_ASK.touches] > 0.0 and ask[GRAIN_ASK.kicks] > 0.0:
         return spheres.load.shape[0] - RING * (group + 1), RING - 1
     return BY_PLACE
@@ -129,7 +130,7 @@ def ring_of(spheres, ask, group):
 
 @jit
 def park(load, ring, first, last):
-    """Takes what is in the rows of some places in a ring to where it can wait."""
+    """Move the rows of some places from a ring to the rows of these places, where they can wait."""
     if is_by_place(ring):
         return
     for p in range(first, last):
@@ -141,9 +142,9 @@ def park(load, ring, first, last):
 
 @jit
 def sweep_group(order, spheres, candidates, table, walls, grains, group, groups, late, batch, slots, rows, columns):
-    """The contacts of a group of strips, and the moves of those of its blocks that do not have to wait; or, ``late``, a
-    share of the moves of all that had to. Either way it is the same code that moves them: two copies could be rounded
-    in two ways, and which block has to wait depends on threads."""
+    """Evaluate the contacts of a group of strips and move those of its blocks that do not have to wait; or, if
+    ``late``, move a share of the blocks that had to. The same code moves them either way: two copies could round
+    differently, and which blocks have to wait depends on the threads."""
     n, ask, strip, seen, partial = (
         spheres.radius.shape[0],
         grains.ask,
@@ -183,7 +184,7 @@ def sweep_group(order, spheres, candidates, table, walls, grains, group, groups,
 
 
 def sweep_all(order, particles, spheres, candidates, table, walls, grains):
-    """All strips, what had to wait, and images. Loops that are shared out take no tuples of tuples."""
+    """Sweep over all strips, the blocks that had to wait, and images. Parallel loops cannot take tuples of tuples."""
     groups = min(max(np.int64(grains.ask[GRAIN_ASK.threads]), 1), candidates.strip.shape[0] - 1)
     for s in range(candidates.done.shape[0]):
         candidates.done[s] = 0
@@ -205,11 +206,11 @@ def sweep_all(order, particles, spheres, candidates, table, walls, grains):
 
 
 SHARE: Any = None
-"""Stands for this, compiled."""
+"""Stands for the compiled ``sweep_all``."""
 
 
 def sweep(system, grains):
-    """What ``ask`` asks for, of all grains."""
+    """Carry out what ``ask`` requests, for all grains."""
     SHARE(
         system.particles.order,
         system.particles,
@@ -223,7 +224,7 @@ def sweep(system, grains):
 
 @cache
 def sweep_kernel(name: str, block: Any, parallel: bool) -> Any:
-    """The sweep with a leaf that takes the pairs of a block, shared among threads or not."""
+    """The sweep with a given leaf function for the pairs of a block, shared among threads or not."""
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     group = leaf_variant(sweep_group, f"sweep_group_{name}", PAIR_BLOCK=block)
     share = part(sweep_all, f"share_sweep_{how}", parallel, sweep_group=group)

@@ -1,7 +1,7 @@
 """Velocity Verlet for free spheres in contact.
 
-Half a kick, the drift, the contacts at the velocities of the half step, and half a kick by the same forces, as granular
-codes have it: tangential displacements are then summed by the midpoint rule, and damping is half a step late.
+A step is half a kick, the drift, the contacts at the velocities of the half step, and half a kick by the same forces,
+as in granular codes. Tangential displacements are thus summed by the midpoint rule, and damping is half a step late.
 """
 
 import math
@@ -21,14 +21,14 @@ from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 from articulon.passes import pass_of
 
 WALL_PASS, RESISTANCE_PASS = range(2)
-"""Passes over contacts."""
+"""Indices of the passes over contacts."""
 SWEEP, COLLECT, DISTRIBUTE = range(3)
-"""Passes over grains."""
+"""Indices of the passes over grains."""
 
 
 @jit
 def list_contacts(system, grains, moving, lists, refresh):
-    """Lists anew what is near to what, with all that contacts remember: from the order of the model, in which the
+    """Build the lists of neighbours anew, with the history of all contacts, from the order of the model, in which the
     grains lie in ``line``."""
     particles = system.particles
     particles.reference[0, 0] = np.nan
@@ -41,7 +41,7 @@ def list_contacts(system, grains, moving, lists, refresh):
 
 @jit
 def farthest(grains):
-    """The square of the longest way that any grain has gone, ``middle`` taken off; NaN where one has no number."""
+    """Square of the largest displacement of any grain, relative to ``middle``; NaN if one is not finite."""
     worst = 0.0
     for b in range(grains.partial.shape[0]):
         d = grains.partial[b, GRAIN_PARTIAL.way]
@@ -53,7 +53,7 @@ def farthest(grains):
 
 @jit
 def list_again(system, grains, gone):
-    """Whether two grains may have come nearer to each other by the skin since the last list, or one to a wall."""
+    """Whether two grains, or a grain and a wall, may have approached each other by the skin since the last list."""
     middle, reach2 = grains.middle, system.grid.reach[1]
     common = math.sqrt(middle[0] * middle[0] + middle[1] * middle[1] + middle[2] * middle[2])
     return gone > reach2 or math.sqrt(gone) + common > 2.0 * math.sqrt(reach2)
@@ -61,14 +61,14 @@ def list_again(system, grains, gone):
 
 @jit
 def forget_middle(grains):
-    """Nothing is taken off the ways of grains."""
+    """Set ``middle`` to zero, so that displacements of grains are absolute."""
     for a in range(3):
         grains.middle[a] = 0.0
 
 
 @jit
 def find_middle(system, grains):
-    """Sets ``middle`` in the order of the model; to nothing where walls move, whose lists leave half the skin to
+    """Set ``middle`` from the order of the model; to zero if walls move, because their lists leave half of the skin to
     them."""
     line, reference = grains.line, system.particles.reference
     for a in range(3):
@@ -83,7 +83,7 @@ def find_middle(system, grains):
 
 @jit
 def follow_middle(system, grains):
-    """The same after a drift."""
+    """Set ``middle`` after a drift; to zero if walls move."""
     partial = grains.partial
     for a in range(3):
         low, high = np.inf, -np.inf
@@ -96,7 +96,7 @@ def follow_middle(system, grains):
 
 @jit
 def sum_seen(seen, times):
-    """Adds what the blocks of a pass have seen of contacts that begin and end."""
+    """Add the statistics of contacts that begin and end, from the blocks of a pass."""
     for b in range(seen.shape[0]):
         times[TIMES.begun] += seen[b, SEEN.begun]
         times[TIMES.ended] += seen[b, SEEN.ended]
@@ -109,7 +109,7 @@ def sum_seen(seen, times):
 
 @jit
 def sweep(system, grains, moving, touches, time, h, whole, kicks, done, due, drift):
-    """Asks for a sweep; see ``Grains.ask``."""
+    """Run a sweep; for the request see ``Grains.ask``."""
     ask = grains.ask
     ask[GRAIN_ASK.touches], ask[GRAIN_ASK.time], ask[GRAIN_ASK.lasts] = touches, time, h
     ask[GRAIN_ASK.records], ask[GRAIN_ASK.kicks], ask[GRAIN_ASK.drifts] = whole, kicks, drift
@@ -119,9 +119,10 @@ def sweep(system, grains, moving, touches, time, h, whole, kicks, done, due, dri
 
 @jit
 def evaluate(system, contacts, grains, moving, time, h, whole, done, due, drift, times):
-    """All contacts, at a time and a time h after they were last evaluated; the second half kick by them, for a time
-    ``done``, with the works of it and of the next one, for a time ``due``; and the first half kick and the drift over
-    a time ``drift``, unless that is zero. What walls do has to be known; what resists rolling comes between."""
+    """Evaluate all contacts at a time, a time h after their last evaluation; apply the half kick that ends the step,
+    for a time ``done``, and book its works and those of the next half kick, for a time ``due``; and apply the first
+    half kick and the drift over a time ``drift``, unless that is zero. Contacts with walls must be known; rolling
+    resistance is evaluated in between."""
     if system.candidates.resistance.shape[0] > 0:
         sweep(system, grains, moving, 1.0, time, h, 1.0, 0.0, 0.0, 0.0, 0.0)
         contacts[RESISTANCE_PASS](system, time, h)
@@ -134,7 +135,7 @@ def evaluate(system, contacts, grains, moving, time, h, whole, done, due, drift,
 
 @jit
 def summed(grains, column):
-    """The sum of a column of the blocks, in order."""
+    """Sum of a column over the blocks, in order."""
     total = 0.0
     for b in range(grains.partial.shape[0]):
         total += grains.partial[b, column]
@@ -143,8 +144,8 @@ def summed(grains, column):
 
 @jit
 def sort_works(seen, works):
-    """Takes from the work of all contacts between spheres, which is in the line of elastic forces, what the last pass
-    has seen of other lines."""
+    """Move the parts of other lines, as seen by the last pass, from the line of elastic forces, where all contacts
+    between spheres are booked."""
     for b in range(seen.shape[0]):
         for line in (SPRING_WORK, VISCOUS_WORK, FRICTION_WORK):
             works[line] += seen[b, line]
@@ -153,7 +154,7 @@ def sort_works(seen, works):
 
 @jit
 def sort_works_to_come(seen, works, time):
-    """The same of what it has seen to come, within a time."""
+    """Move the parts of other lines for the next half kick, over a time, from the line of elastic forces."""
     for b in range(seen.shape[0]):
         for line, column in ((VISCOUS_WORK, SEEN.viscous_to_come), (FRICTION_WORK, SEEN.friction_to_come)):
             works[line] += time * seen[b, column]
@@ -162,8 +163,8 @@ def sort_works_to_come(seen, works, time):
 
 @jit
 def meet_walls(contacts, lists, system, time, h):
-    """Finds the contacts with walls at a time, a time h after the last one; where a wall has moved far, with new lists,
-    and not if these have too little room."""
+    """Find the contacts with walls at a time, a time h after the last one. Where a wall has moved far the lists are
+    rebuilt; the contacts are not found if these overflow."""
     contacts[WALL_PASS](system, time, h)
     counts = system.walls.counts
     if counts[COUNTS.moved] == 0:
@@ -176,7 +177,7 @@ def meet_walls(contacts, lists, system, time, h):
 
 @pass_of
 def begin_grains(contacts, moving, lists, system, grains, h, clock, times):
-    """Forces at the time of the clock, before any step from there."""
+    """Compute forces at the time of the clock, before the first step from there."""
     half, time = 0.5 * h, clock[0]
     meet_walls(contacts, lists, system, time, 0.0)
     if capacity_exceeded(system):
@@ -189,7 +190,7 @@ def begin_grains(contacts, moving, lists, system, grains, h, clock, times):
 
 @pass_of
 def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, chunk):
-    """Advances the grains by ``chunk[0]`` steps of length h, and says in ``chunk[1]`` how that went: REACHED, DIVERGED
+    """Advance the grains by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED
     where a number is no longer finite, or CAPACITY_EXCEEDED."""
     steps = chunk[0]
     particles, works, half = system.particles, grains.works[1], 0.5 * h
@@ -216,7 +217,7 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
             follow_middle(system, grains)
         time, last = h * (step + 1), left == 1
         meet_walls(contacts, lists, system, time, h)
-        if capacity_exceeded(system):  # a wall has moved, and more is near it
+        if capacity_exceeded(system):  # a wall has moved, and the list near it has overflowed
             chunk[1] = CAPACITY_EXCEEDED
             return
         if system.walls.counts[COUNTS.fault] != 0:

@@ -1,6 +1,6 @@
 """Arrays of event-driven hard spheres: their motion, their next events, their cells and the calendar of events.
 
-All of it is scratch: it is filled from positions and velocities at one time, and gives them back at a later one.
+All tables are scratch: they are filled from positions and velocities at one time, and give these at a later time.
 """
 
 import math
@@ -12,121 +12,122 @@ from articulon.columns import Columns
 from articulon.forces.contact.contact_tables import aligned_zeros
 
 PERIODIC, OPEN, WALL = range(3)
-"""What lies at the two faces of an axis: the other face, nothing, or a wall that the surfaces of spheres bounce off."""
+"""The two faces of an axis are each other's images, absent, or walls that the surfaces of spheres bounce off."""
 NOBODY = -1
-"""In the place of a partner: there is none. In the place of a neighbour in a list: the list ends."""
+"""Marks the absence of a partner, and the end of a list of neighbours."""
 SMALLEST_CALENDAR, LARGEST_CALENDAR = 2**4, 2**26
-"""Numbers of days."""
+"""Smallest and largest number of days of a calendar."""
 LARGEST_AXIS = 2**10
-"""Cells along an axis, at most."""
+"""Most cells along an axis."""
 OCCUPANCY = 0.5
-"""Spheres in a cell where they are few."""
+"""Mean number of spheres per cell in dilute systems."""
 
 
 class MotionColumns(Columns):
-    """Of ``SphereTables.motion``: a row is a line of the cache, and all that a prediction reads of a neighbour."""
+    """Columns of ``SphereTables.motion``: a row is a cache line that holds all that a prediction reads of a
+    neighbour."""
 
     place: int = 0
-    """Of the centre, at the sphere's own time and within the box (3) [length]."""
+    """Position of the centre, at the sphere's own time and within the box (3) [length]."""
     velocity: int = 3
-    """At that time (3) [length/time]."""
+    """Velocity at the sphere's own time (3) [length/time]."""
     time: int = 6
-    """The sphere's own time: that of its last event [time]."""
+    """The sphere's own time, which is that of its last event [time]."""
     impact: int = 7
-    """When it hits its partner; infinite without one. Without a partner and finite, the impact has been lost to an
-    earlier one, and that is when the sphere looks for another [time]."""
+    """Time of the impact with the partner; infinite without one. If it is finite without a partner, the partner has
+    been lost to an earlier impact, and the sphere searches for another one at that time [time]."""
     width: int = 8
 
 
 class LinkColumns(Columns):
-    """Of ``SphereTables.links``, the whole numbers of a record."""
+    """Columns of ``SphereTables.links``, the integers of a record."""
 
     partner: int = 0
-    """What it hits next, or NOBODY. A sphere is the partner of its partner."""
+    """The sphere of the next impact, or NOBODY. A sphere is the partner of its partner."""
     face: int = 1
-    """Through which it leaves its cell next: twice the axis, and 1 for the upper one."""
+    """Face through which the sphere leaves its cell next: twice the axis, plus 1 for the upper one."""
     cell: int = 2
-    """It lies in."""
+    """Cell of the sphere."""
     later: int = 3
-    """Next sphere of the same day."""
+    """Next sphere in the list of the same day."""
     earlier: int = 4
-    """The one before on the same day."""
+    """Previous sphere in the list of the same day."""
     day: int = 5
-    """Whose list it is in, or NOBODY."""
+    """Day whose list holds the sphere, or NOBODY."""
     kind: int = 6
-    """Of the sphere."""
+    """Kind of the sphere."""
     width: int = 16
 
 
 class EventColumns(Columns):
-    """Of ``SphereTables.events``, the other numbers of the same record."""
+    """Columns of ``SphereTables.events``, the floating-point numbers of the same record."""
 
     first: int = 4
     """Time of the next event of the sphere, the earlier of impact and crossing [time]."""
     crossing: int = 5
-    """When it leaves its cell, or hits a wall [time]."""
+    """Time at which the sphere leaves its cell, or hits a wall [time]."""
     radius: int = 6
-    """[length]"""
+    """Radius [length]."""
     inverse_mass: int = 7
-    """[1/mass]"""
+    """Inverse mass [1/mass]."""
     width: int = 8
 
 
 class CountColumns(Columns):
-    """Of ``SphereTables.counts``."""
+    """Columns of ``SphereTables.counts``."""
 
     impacts: int = 0
-    """Of spheres with each other."""
+    """Impacts of spheres with each other."""
     wall_impacts: int = 1
-    """With walls."""
+    """Impacts of spheres with walls."""
     crossings: int = 2
-    """From cell to cell."""
+    """Crossings from cell to cell."""
     retries: int = 3
-    """Of spheres that had lost their partner to another one."""
+    """Searches of spheres that had lost their partner to another one."""
     day: int = 4
-    """The day that the calendar is at, counted from time zero."""
+    """Present day of the calendar, counted from time zero."""
     turned: int = 5
-    """Days that have been looked at."""
+    """Days that have been searched."""
     looked: int = 6
-    """Spheres that have been looked at on them."""
+    """Spheres that have been examined on these days."""
     collapsed: int = 7
     """A sphere whose impacts do not end, or NOBODY."""
     strongest: int = 8
-    """The two of the impact of the largest impulse, the second NOBODY for a wall (2)."""
+    """The two spheres of the impact with the largest impulse; the second is NOBODY for a wall (2)."""
     width: int = 10
 
 
 class SumColumns(Columns):
-    """Of ``SphereTables.sums``."""
+    """Columns of ``SphereTables.sums``."""
 
     loss: int = 0
     """Kinetic energy lost in impacts [energy]."""
     virial: int = 1
     """Σ r · Δp of impacts of spheres with each other, positive where they repel [energy]."""
     impulse: int = 2
-    """The largest of any impact [momentum]."""
+    """The largest impulse of any impact [momentum]."""
     now: int = 3
     """Time of the latest event [time]."""
     impulse_time: int = 4
-    """Of the impact of the largest impulse [time]."""
+    """Time of the impact with the largest impulse [time]."""
     width: int = 5
 
 
 class SettingColumns(Columns):
-    """Of ``SphereTables.settings``."""
+    """Columns of ``SphereTables.settings``."""
 
     diameter: int = 0
-    """Of all spheres, or 0 where they differ [length]."""
+    """Diameter of all spheres, or 0 if they differ [length]."""
     gravity: int = 1
-    """(3) [length/time²]"""
+    """Gravitational acceleration (3) [length/time²]."""
     resting: int = 4
-    """Speed of approach below which an impact takes all of it [length/time]."""
+    """Speed of approach below which an impact is fully inelastic [length/time]."""
     instant: int = 5
-    """Impacts of a sphere that follow each other faster than that may be ones without end [time]."""
+    """Time between impacts of a sphere below which they may be impacts without end [time]."""
     frequency: int = 6
-    """Days in a unit of time [1/time]."""
+    """Days per unit of time [1/time]."""
     wall_restitution: int = 7
-    """Of the two faces of each axis (6)."""
+    """Coefficients of restitution of the two faces of each axis (6)."""
     width: int = 13
 
 
@@ -141,52 +142,53 @@ MOTION, LINK, EVENT, COUNT, SUM, SETTING = (
 
 
 class SphereGrid(NamedTuple):
-    """Cells of a box, no narrower than the largest sphere."""
+    """Cells of a box, none narrower than the largest sphere."""
 
     cells: np.ndarray
-    """Along each axis, shape (3,)."""
+    """Number of cells along each axis, shape (3,)."""
     faces: np.ndarray
     """PERIODIC, OPEN or WALL, by axis, shape (3,)."""
     low: np.ndarray
     """The lowest corner [length], shape (3,)."""
     edge: np.ndarray
-    """Of a cell [length], shape (3,)."""
+    """Edges of a cell [length], shape (3,)."""
     length: np.ndarray
-    """Of the box [length], shape (3,)."""
+    """Edges of the box [length], shape (3,)."""
     shifts: np.ndarray
-    """What brings spheres of a cell that the search has come to through faces beside those it came from: of the lower
-    face, none and the upper face of x, y and z, x slowest [length], shape (27, 3)."""
+    """Shifts that bring the spheres of a cell, reached through faces of the box, next to the sphere that searches: for
+    the lower face, no face and the upper face of x, y and z, x slowest [length], shape (27, 3)."""
     filled: np.ndarray
-    """Spheres in each cell, x slowest, shape (cells,)."""
+    """Number of spheres in each cell, x slowest, shape (cells,)."""
     slots: np.ndarray
-    """Which they are, from the first slot on, shape (cells, slots): a multiple of four."""
+    """Spheres in each cell, from the first slot on, shape (cells, slots); slots are a multiple of four."""
 
 
 class SphereTables(NamedTuple):
-    """What the kernels of hard spheres read and write."""
+    """Arrays that the kernels of hard spheres read and write."""
 
     motion: np.ndarray
     """See ``MOTION``, shape (n, 8)."""
     links: np.ndarray
-    """See ``LINK``: a row is a line of the cache, which ``events`` has the second half of, shape (n, 16)."""
+    """See ``LINK``: a row is a cache line, whose second half holds ``events``, shape (n, 16)."""
     events: np.ndarray
-    """See ``EVENT``: the same memory, shape (n, 8)."""
+    """See ``EVENT``: a view of the same memory as ``links``, shape (n, 8)."""
     images: np.ndarray
-    """Lengths of the box between where a sphere is and where it is in the box, shape (n, 3)."""
+    """Number of box lengths between the unwrapped position of a sphere and that in the box, shape (n, 3)."""
     restitution: np.ndarray
-    """Coefficients by pair of kinds, shape (kinds, kinds)."""
+    """Coefficients of restitution by pair of kinds, shape (kinds, kinds)."""
     hurried: np.ndarray
-    """Impacts of a sphere that followed each other within an instant, shape (n,); (0,) where no impact takes energy."""
+    """Number of successive impacts of a sphere within an instant, shape (n,); (0,) if no impact takes energy."""
     latest: np.ndarray
-    """Time of its latest impact [time], shape (n,); (0,) likewise."""
+    """Time of the latest impact of a sphere [time], shape (n,); (0,) if no impact takes energy."""
     grid: SphereGrid
-    """The cells."""
+    """Cells and faces of the box."""
     near: np.ndarray
-    """Scratch of a search: spheres in the cells around, and which of the shifts is theirs, shape (2, 27 slots + 4)."""
+    """Scratch of a search: spheres in the neighbouring cells, and the index of their shift, shape (2, 27 slots + 4)."""
     meeting: np.ndarray
-    """Scratch likewise: c, b, a and the square of the distance of those that meet, shape (27 × slots, 4)."""
+    """Scratch of a search: c, b, a and the squared distance of the spheres that meet, shape (27 × slots, 4)."""
     days: np.ndarray
-    """First sphere whose next event is on a day, or NOBODY, shape (days,), a power of two: day d is at d modulo it."""
+    """First sphere whose next event is on a day, or NOBODY, shape (days,), a power of two: day d is at d modulo
+    days."""
     counts: np.ndarray
     """See ``COUNT``, shape (10,)."""
     sums: np.ndarray
@@ -196,8 +198,8 @@ class SphereTables(NamedTuple):
 
 
 def sphere_grid(low: np.ndarray, high: np.ndarray, faces: np.ndarray, largest: float, spheres: int) -> SphereGrid:
-    """Cells between two corners, each as wide as the largest diameter at least, and not narrower than leaves half a
-    sphere in each: narrower ones only have spheres cross more faces."""
+    """A grid of cells between two corners. Cells are at least as wide as the largest diameter, and wide enough to hold
+    half a sphere on average: in narrower ones spheres would only cross more faces."""
     length = np.maximum(high - low, largest)
     roomy = (float(np.prod(length)) * OCCUPANCY / spheres) ** (1.0 / 3.0)
     cells = np.clip(np.floor(length / max(largest, roomy)), 1, LARGEST_AXIS).astype(np.int64)
@@ -208,7 +210,7 @@ def sphere_grid(low: np.ndarray, high: np.ndarray, faces: np.ndarray, largest: f
 
 
 def with_slots(spheres: SphereTables, slots: int) -> SphereTables:
-    """The same with so many slots in each cell."""
+    """The same tables with another number of slots per cell."""
     grid = spheres.grid
     wider = np.zeros((grid.slots.shape[0], slots), dtype=np.int32)
     wider[:, : grid.slots.shape[1]] = grid.slots
@@ -217,7 +219,7 @@ def with_slots(spheres: SphereTables, slots: int) -> SphereTables:
 
 
 def search_scratch(slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Scratch of a search through cells with so many slots."""
+    """Scratch arrays of a search through cells with a given number of slots."""
     return np.zeros((2, 27 * slots + 4), dtype=np.int32), np.zeros((27 * slots, 4))
 
 
@@ -231,7 +233,7 @@ def sphere_tables(
     resting_speed: float,
     wall_restitution: np.ndarray,
 ) -> SphereTables:
-    """Arrays for spheres of given radii [length], masses and kinds, in a grid; nothing has been placed yet."""
+    """Arrays for spheres of given radii [length], masses and kinds, in a grid; no sphere has been placed yet."""
     n = radius.size
     days = min(max(2 ** math.ceil(math.log2(max(2 * n, 1))), SMALLEST_CALENDAR), LARGEST_CALENDAR)
     settings = np.zeros(SETTING.width)

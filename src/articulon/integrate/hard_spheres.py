@@ -2,8 +2,9 @@
 
 B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 31, 459 (1959). Each sphere has its own time and one next
 event, after B. D. Lubachevsky (Journal of Computational Physics 94, 255, 1991): an impact, the crossing of a face of
-its cell, or, where its partner will hit another one before, looking for an impact anew. Impacts are found from where
-spheres are and how they move, so that none goes through another at any speed; between them nothing is integrated.
+its cell, or a new search for an impact if its partner will hit another sphere earlier. Impacts are computed exactly
+from positions and velocities, so that no sphere passes through another at any speed; there is no integration between
+impacts.
 
 An impact along the line of centres n changes momenta by
 
@@ -37,19 +38,19 @@ from articulon.integrate.sphere_flights import (
 from articulon.kernels import jit, kernel, routine
 
 GOES_ON, DONE, PAUSED, REPLAN, CROWDED, COLLAPSED = range(6)
-"""How events end: they do not, the time is reached, so many impacts have been taken, the calendar wants another length
-of its days, a cell wants more slots, and impacts have no end."""
+"""Results of a call of events: no end yet, the end time is reached, the requested number of impacts is reached, the
+calendar needs another length of its days, a cell needs more slots, and impacts have no end."""
 ENDLESS = 24
-"""Impacts of a sphere, each within an instant of the one before, that have no end."""
+"""Number of successive impacts of a sphere, each within an instant of the one before, that count as endless."""
 LOOKS = 16
-"""Days, or spheres on them, for each event, beyond which the calendar is opened anew."""
+"""Days, or spheres on them, examined per event, beyond which the calendar is opened anew."""
 SAMPLE = 1024
-"""Events after which that is asked for."""
+"""Number of events between checks of the calendar."""
 
 
 @jit
 def enter_cell(spheres, i, cell):
-    """Puts a sphere into the next slot of a cell; returns whether there is one."""
+    """Put a sphere into the next slot of a cell; return whether there is one."""
     grid = spheres.grid
     slot = grid.filled[cell]
     if slot == grid.slots.shape[1]:
@@ -61,7 +62,7 @@ def enter_cell(spheres, i, cell):
 
 @jit
 def leave_cell(spheres, i, cell):
-    """Takes a sphere out of a cell; the last one takes its slot."""
+    """Remove a sphere from a cell; the cell's last sphere takes its slot."""
     slots, last = spheres.grid.slots, spheres.grid.filled[cell] - 1
     for slot in range(last):
         if slots[cell, slot] == i:
@@ -71,7 +72,7 @@ def leave_cell(spheres, i, cell):
 
 @jit
 def part(spheres, i):
-    """Has the partner of a sphere look for another one when they would have hit each other."""
+    """Separate a sphere from its partner, which will search again at the time when they would have met."""
     partner = spheres.links[i, LINK.partner]
     if partner != NOBODY:
         spheres.links[partner, LINK.partner] = NOBODY
@@ -80,8 +81,8 @@ def part(spheres, i):
 
 @routine
 def look_for_impact(spheres, i, lowest, highest):
-    """Has a sphere hit the first that it meets among those in some cells, where that is earlier than what both have,
-    and tells the calendar of both."""
+    """Find the first impact of a sphere with those in some cells; if it is earlier than the present impacts of both,
+    make the two partners. Update the calendar."""
     links, motion = spheres.links, spheres.motion
     when, mate = find_impact(spheres, i, lowest, highest)
     if mate != NOBODY:
@@ -95,14 +96,14 @@ def look_for_impact(spheres, i, lowest, highest):
 
 @jit
 def look_all_around(spheres, i):
-    """Has a sphere look for its next impact, where it has none."""
+    """Search all neighbouring cells for the next impact of a sphere that has none."""
     spheres.links[i, LINK.partner], spheres.motion[i, MOTION.impact] = NOBODY, np.inf
     look_for_impact(spheres, i, (-1, -1, -1), (1, 1, 1))
 
 
 @jit
 def hurries(spheres, i, time):
-    """Whether a sphere has come to impacts without end, once more at a time."""
+    """Whether a sphere's impact at a time is one of impacts without end."""
     hurried, latest = spheres.hurried, spheres.latest
     soon = time - latest[i] < spheres.settings[SETTING.instant]
     hurried[i] = hurried[i] + 1 if soon else 0
@@ -114,7 +115,7 @@ def hurries(spheres, i, time):
 
 @jit
 def between(spheres, i, j, axis):
-    """From a sphere to the nearest image of another one that is at the same time, along an axis [length]."""
+    """Displacement along an axis from a sphere to the nearest image of another one at the same time [length]."""
     grid = spheres.grid
     way = spheres.motion[j, MOTION.place + axis] - spheres.motion[i, MOTION.place + axis]
     if grid.faces[axis] == PERIODIC:
@@ -124,14 +125,14 @@ def between(spheres, i, j, axis):
 
 @jit
 def keep_strongest(spheres, i, j, impulse, time):
-    """Remembers the impact of the largest impulse so far."""
+    """Keep the impact with the largest impulse so far."""
     spheres.sums[SUM.impulse], spheres.sums[SUM.impulse_time] = impulse, time
     spheres.counts[COUNT.strongest], spheres.counts[COUNT.strongest + 1] = i, j
 
 
 @routine
 def collide(spheres, i, j, time):
-    """An impact of two spheres; returns whether it is one of those that have no end."""
+    """Carry out an impact of two spheres; return whether it is one of impacts without end."""
     motion, sums = spheres.motion, spheres.sums
     fly(spheres, i, time)
     fly(spheres, j, time)
@@ -143,12 +144,12 @@ def collide(spheres, i, j, time):
         + (motion[i, MOTION.velocity + 1] - motion[j, MOTION.velocity + 1]) * y
         + (motion[i, MOTION.velocity + 2] - motion[j, MOTION.velocity + 2]) * z
     )
-    along = max(along, 0.0)  # of a graze, rounding says which
+    along = max(along, 0.0)  # in a grazing impact rounding decides the sign
     approach = along / distance
     e = spheres.restitution[spheres.links[i, LINK.kind], spheres.links[j, LINK.kind]]
     if approach < spheres.settings[SETTING.resting]:
         e = 0.0
-    # Along r and divided by r², as no unit vector is one to the last digit, and energy would drift by what is missing.
+    # Along r, divided by r²: a unit vector is not exact, and its error would make the energy drift.
     ease, other = spheres.events[i, EVENT.inverse_mass], spheres.events[j, EVENT.inverse_mass]
     reduced = 1.0 / (ease + other)
     impulse = (1.0 + e) * reduced * along / square
@@ -173,7 +174,7 @@ def collide(spheres, i, j, time):
 
 @routine
 def hit_wall(spheres, i, face, time):
-    """An impact on a wall; returns whether it is one of those that have no end."""
+    """Carry out an impact on a wall; return whether it is one of impacts without end."""
     motion, sums = spheres.motion, spheres.sums
     fly(spheres, i, time)
     axis, way = face // 2, 2 * (face % 2) - 1
@@ -195,8 +196,8 @@ def hit_wall(spheres, i, face, time):
 
 @routine
 def cross(spheres, i, time):
-    """A sphere hits a wall, or enters the next cell and looks for impacts with what has come near. Returns GOES_ON,
-    COLLAPSED, or CROWDED where the cell has no slot for it; nothing has happened then."""
+    """Let a sphere hit a wall, or enter the next cell and search for impacts with spheres that have come near. Returns
+    GOES_ON, COLLAPSED, or CROWDED if the cell has no slot for it; in this case nothing has changed."""
     grid, motion, links = spheres.grid, spheres.motion, spheres.links
     face, cell = np.int64(links[i, LINK.face]), np.int64(links[i, LINK.cell])
     axis, way = face // 2, 2 * (face % 2) - 1
@@ -224,8 +225,8 @@ def cross(spheres, i, time):
 
 @kernel
 def find_events(spheres):
-    """Finds the first event of every sphere, all of them at time zero and in their cells; the calendar is not open
-    yet."""
+    """Find the first event of every sphere; all spheres are at time zero and in their cells, and the calendar is not
+    open yet."""
     for i in range(spheres.motion.shape[0]):
         spheres.links[i, LINK.partner], spheres.motion[i, MOTION.impact] = NOBODY, np.inf
         spheres.links[i, LINK.day], spheres.motion[i, MOTION.time] = NOBODY, 0.0
@@ -236,7 +237,7 @@ def find_events(spheres):
 
 @kernel
 def take_events(spheres, until, impacts):
-    """Takes events up to a time, or so many impacts; returns how that ended."""
+    """Process events up to a time, or up to a number of impacts; return how that ended."""
     motion, links, events, counts = spheres.motion, spheres.links, spheres.events, spheres.counts
     sampled, end = 0, counts[COUNT.impacts] + counts[COUNT.wall_impacts] + impacts
     while True:
@@ -259,7 +260,7 @@ def take_events(spheres, until, impacts):
                 return COLLAPSED
             find_crossing(spheres, i)
             find_crossing(spheres, j)
-            # Both are free before either looks, and what the first has found is not taken from the second.
+            # Both are free before either searches, so that the second does not undo what the first has found.
             links[j, LINK.partner], motion[j, MOTION.impact] = NOBODY, np.inf
             look_all_around(spheres, i)
             look_for_impact(spheres, j, (-1, -1, -1), (1, 1, 1))
@@ -276,14 +277,14 @@ def take_events(spheres, until, impacts):
 
 @kernel
 def bring_together(spheres, time):
-    """Brings all spheres to one time."""
+    """Bring all spheres to one time."""
     for i in range(spheres.motion.shape[0]):
         fly(spheres, i, time)
 
 
 @kernel
 def fill_cells(spheres):
-    """Puts spheres that have been placed in the box into their cells; returns whether there are slots for all."""
+    """Put spheres that have been placed in the box into their cells; return whether there are slots for all."""
     grid, motion = spheres.grid, spheres.motion
     grid.filled[:] = 0
     for i in range(motion.shape[0]):
@@ -297,15 +298,15 @@ def fill_cells(spheres):
 
 @jit
 def _cell_number(grid, axis, place):
-    """Number of a cell along an axis; what lies beyond the last one belongs to it."""
+    """Number of a cell along an axis; positions beyond the last cell belong to it."""
     number = (place - grid.low[axis]) / grid.edge[axis]
     return np.int64(min(max(number, 0.0), grid.cells[axis] - 1.0))
 
 
 @kernel
 def deepest_overlap(spheres, found):
-    """How far the two go into each other that do most, by the sum of their radii, in cells and at one time; which they
-    are goes into ``found``."""
+    """Largest overlap of two spheres over the sum of their radii; spheres are in cells and at one time. The pair is
+    written to ``found``."""
     worst = 0.0
     for i in range(spheres.motion.shape[0]):
         found_near, _ = gather(spheres, i, (-1, -1, -1), (1, 1, 1))

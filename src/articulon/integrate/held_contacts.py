@@ -1,9 +1,9 @@
-"""Contacts that rest within friction-implicit steps: every part of a step leads from closed gaps to closed gaps.
+"""Resting contacts within friction-implicit steps: every part of a step leads from closed gaps to closed gaps.
 
-A kick and a step of friction change the speeds at fixed coordinates, with impulses along the normals that leave J u as
-it is; for friction these act on M + h/2 D. A drift is RATTLE's, as for loops (``friction_implicit_loops.py``): impulses
-at its start bring its end onto closed gaps, others at the end make J u = 0. What a contact's impulses are in all says
-whether it has pressed or pulled.
+A kick and a step of friction change the speeds at fixed coordinates, with impulses along the normals that leave J u
+unchanged; for friction these act on M + h/2 D. A drift is RATTLE's, as for loops (``friction_implicit_loops.py``):
+impulses at its start bring its end onto closed gaps, impulses at the end make J u = 0. The sum of a contact's impulses
+tells whether it has pressed or pulled.
 """
 
 import numpy as np
@@ -19,14 +19,14 @@ from articulon.passes import pass_of, run
 MOST_IMPULSES = 60
 """Most iterations for the impulses of a drift."""
 CLOSED = 4.0 * float(np.finfo(np.float64).eps)
-"""Gap, over the size of the numbers that it is the difference of, that is closed."""
+"""Gap, over the size of the numbers whose difference it is, below which a contact is closed."""
 OPEN = 1e-9
-"""The same of a drift whose end has not been found on closed gaps."""
+"""The corresponding gap above which a drift has not reached closed gaps."""
 
 
 @pass_of
 def find_held_rows(r, table, p, q):
-    """Rows of the contacts that rest at coordinates q (nq,), by the inertias of ``r``."""
+    """Compute the rows of the resting contacts at coordinates q (nq,), with the inertias of ``r``."""
     if p.total[0] > 0:
         copy_into(r.q, q)
         press_rows(r, table, p)
@@ -34,7 +34,8 @@ def find_held_rows(r, table, p, q):
 
 @routine
 def solve_held(p):
-    """Impulses of the contacts that rest that change their normal velocities by ``p.right``, into there."""
+    """Compute the impulses of the resting contacts that change their normal velocities by ``p.right``, into
+    ``p.right``."""
     count = p.total[0]
     for i in range(count):
         for j in range(count):
@@ -44,7 +45,7 @@ def solve_held(p):
 
 @jit
 def add_jumps(p, change):
-    """Adds to speeds, or accelerations, (nu,) what ``p.right`` does."""
+    """Add the changes of speeds, or accelerations, (nu,) by the impulses ``p.right``."""
     for k in range(p.total[0]):
         for i in range(change.size):
             change[i] += p.right[k] * p.jump[3 * k, i]
@@ -52,7 +53,7 @@ def add_jumps(p, change):
 
 @pass_of
 def hold(p, udot, span):
-    """Adds to accelerations what keeps J u' = 0, and adds up the impulses over a time ``span`` (1,)."""
+    """Add to accelerations the terms that keep J u' = 0, and accumulate the impulses over a time ``span`` (1,)."""
     count = p.total[0]
     if count == 0:
         return
@@ -66,7 +67,7 @@ def hold(p, udot, span):
 
 @jit
 def largest_gap(r, table, p, q):
-    """Gaps of the contacts that rest at q into ``p.slip``, the largest over its size returned."""
+    """Compute the gaps of the resting contacts at q into ``p.slip``; return the largest over its size."""
     copy_into(r.q, q)
     run(r.place)
     sphere_states(table, r.ws, p.x, p.v)
@@ -74,7 +75,7 @@ def largest_gap(r, table, p, q):
     for k in range(p.total[0]):
         gap, _, size = contact_gap(table, p.x, q, p.contact[k, 0], p.contact[k, 1])
         p.slip[k, 0] = gap
-        # Not a number is larger than any.
+        # NaN counts as larger than any number.
         if not abs(gap) <= worst * size:
             worst = abs(gap) / size
     return worst
@@ -83,7 +84,7 @@ def largest_gap(r, table, p, q):
 @pass_of
 def drift_held(r, table, p, q, u, start, span, work, status, placing, moving, travelling):
     """A drift over a time ``span`` (1,) on closed gaps, from links that have been placed and moved; ``travelling`` is
-    one as if no contact rested, ``start`` (2, nq + nu) scratch."""
+    the drift without resting contacts, ``start`` (2, nq + nu) is scratch."""
     count = p.total[0]
     if count == 0:
         run(travelling)

@@ -1,9 +1,9 @@
-"""Explicit Runge–Kutta rules with impacts as events: a step in which something would meet ends where it does.
+"""Explicit Runge–Kutta rules with impacts as events: a step in which bodies would meet ends at the impact.
 
-After every step the paths of spheres and stops are searched for the first that closes. Where one does, the step is
-taken again from its start, shorter, until it ends where the gap is zero to rounding: that is a step of the rule itself
-and has its order. Impulses then change the speeds, and the next step begins. Contacts that rest are constraints within
-the steps; where one would pull, begin to slip or slip the other way, a step ends in the same way.
+After every step the paths of spheres and stops are searched for the first gap that closes. If one does, the step is
+repeated from its start with shorter lengths, until it ends where the gap is zero to rounding: this is a step of the
+rule itself and has its order. Impulses then change the speeds, and the next step begins. Resting contacts are
+constraints within the steps; a step also ends where a contact would pull, begin to slip or reverse its slip.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from articulon.model import State
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS, WINDOW
 
 CLOSED = 4.0 * float(np.finfo(np.float64).eps)
-"""Gap, over the size of the numbers that it is the difference of, at which two meet."""
+"""Gap, over the size of the numbers whose difference it is, at which two bodies meet."""
 MOST_TRIES = 60
-"""Shorter steps that are tried, at most, to find when two meet."""
+"""Most repeated steps to locate the time of an impact."""
 
 
 class ImpactDriver(ExplicitDriver):
-    """An explicit Runge–Kutta rule between impacts."""
+    """Driver of an explicit Runge–Kutta rule between impacts."""
 
     latest: str = "what rests"
-    """Between what the latest step has been cut."""
+    """Name of the pair whose impact has cut the latest step."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
@@ -67,7 +67,7 @@ class ImpactDriver(ExplicitDriver):
             steps -= 1
 
     def _take(self, state: State, until: float) -> int:
-        """Takes one step to a time, at most, and brings what rests back onto its contacts."""
+        """Take one step, up to a time at most, and project resting contacts onto closed gaps."""
         status = self._closed(self._advance(state, until, 1))
         if status not in (REACHED, PAUSED):
             return status
@@ -81,14 +81,14 @@ class ImpactDriver(ExplicitDriver):
         return status
 
     def _step(self, state: State, until: float) -> int:
-        """Takes one step, or a part of it that ends where two meet or what rests gives way."""
+        """Take one step, or a part of it that ends where a pair meets or a resting contact gives way."""
         kept, begin = state.copy(), float(state.time[0])
         at = self.impacts.at(state.q, state.u)
         status = self._take(state, until)
         if status not in (REACHED, PAUSED):
             return status
         rests = resting(state.rule.history)
-        # What gives way comes first: beyond that the step has gone where no motion leads.
+        # A contact that gives way comes first: beyond that point the step does not follow the motion.
         if len(rests.contact) and self._least(state) < 0.0:
             status = self._give_way(state, kept)
             if status != PAUSED:
@@ -98,7 +98,7 @@ class ImpactDriver(ExplicitDriver):
         return status if event is None else self._locate(state, kept, event, length)
 
     def _retake(self, state: State, kept: State, length: float) -> bool:
-        """Takes a step from its start, of another length; what has been counted of work stays. False where it fails."""
+        """Repeat a step from its start with another length; booked works stay. Returns False if it fails."""
         spent, rejected = int(state.counters[EVALUATIONS]), int(state.counters[REJECTED])
         state.take(kept)
         status = self._take(state, float(kept.time[0]) + length)
@@ -107,7 +107,7 @@ class ImpactDriver(ExplicitDriver):
         return status in (REACHED, PAUSED)
 
     def _locate(self, state: State, kept: State, event: Event, length: float) -> int:
-        """Takes a step again so that it ends where a gap is zero, or, where another has closed before, at that one."""
+        """Repeat a step so that it ends where a gap is zero, or where another gap has closed earlier."""
         contact, tried = event.contact, event.part * length
         skipped = self._overlapping(kept, resting(state.rule.history).contact)
         while True:
@@ -122,23 +122,23 @@ class ImpactDriver(ExplicitDriver):
             contact, tried = deepest, 0.5 * length
 
     def _overlapping(self, kept: State, skipped: np.ndarray) -> np.ndarray:
-        """Contacts that rest, and those that overlap already where a step starts, which no shorter step would part:
-        forces that jump within a step leave such overlaps, of the size of its error."""
+        """Resting contacts, and contacts that already overlap at the start of a step, which no shorter step could
+        separate: forces that jump within a step leave such overlaps, of the size of its error."""
         at = self.impacts.at(kept.q, kept.u)
         while (found := self.impacts.deepest(at, skipped)) is not None:
             skipped = np.concatenate([skipped, found])
         return skipped
 
     def _leaves(self, kept: State, contact: np.ndarray) -> bool:
-        """Whether a gap opens where a step starts, so that it closes behind a hop."""
+        """Whether a gap opens at the start of a step, so that it closes after a hop."""
         at = self.impacts.at(kept.q, kept.u)
         return float(self.impacts.rows(at, contact).row[0] @ at.u) > 0.0
 
     def _close(
         self, state: State, kept: State, contact: np.ndarray, tried: float, length: float, hops: bool
     ) -> Spheres | None:
-        """Takes a step again, at most ``length`` long, so that it ends where the gap of a contact closes: by Newton's
-        method between bounds, to the last number that time has. None where a step fails."""
+        """Repeat a step, at most ``length`` long, so that it ends where the gap of a contact closes: by a safeguarded
+        Newton method, to the resolution of the time. Returns None if a step fails."""
         low, high, begin = 0.0, length, float(kept.time[0])
         for _ in range(MOST_TRIES):
             if not self._retake(state, kept, tried):
@@ -156,19 +156,19 @@ class ImpactDriver(ExplicitDriver):
             if not low < following < high:
                 following = 0.5 * (low + high)
             if begin + following in (begin + low, begin + high):
-                break  # time has no number between
+                break  # no floating-point time lies between
             tried = following
         return self.impacts.at(state.q, state.u) if self._retake(state, kept, high) else None
 
     def _least(self, state: State) -> float:
-        """What is left to contacts that rest until one gives way; negative where one does."""
+        """Smallest margin of the resting contacts before one gives way; negative if one does."""
         e = self.evaluator
         y = e.variables(state)
         e.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, np.empty_like(y))
         return margin(self.impacts, state.u)
 
     def _give_way(self, state: State, kept: State) -> int:
-        """Takes a step again so that it ends just where a contact that rests gives way."""
+        """Repeat a step so that it ends just where a resting contact gives way."""
 
         def left(length: float) -> float | None:
             return self._least(state) if self._retake(state, kept, length) else None
@@ -177,8 +177,8 @@ class ImpactDriver(ExplicitDriver):
 
 
 def _first_negative(left: Callable[[float], float | None], low: float, high: float) -> float | None:
-    """By halving, and by secants where they do better, where a number turns negative between two times; it is asked for
-    there last."""
+    """The point between two times at which a function turns negative, by bisection, and by secants where they do
+    better. The function is evaluated there last."""
     below, above = None, None
     last = high
     for _ in range(MOST_TRIES):

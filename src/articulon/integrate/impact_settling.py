@@ -1,4 +1,4 @@
-"""What is done between steps to a state in which something touches: impacts, and what comes to rest or apart."""
+"""Treatment of touching bodies between steps: impacts, and contacts that begin or stop to rest."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from articulon.model import State
 from articulon.model.state import CONTACT, WINDOW
 
 HASTE = 1e-6
-"""A step that is cut to less than this part of the longest is hasty."""
+"""Fraction of the longest step below which a step that was cut is hasty."""
 MOST_HASTY = 400
-"""Hasty steps in a row that are impacts without end."""
+"""Number of successive hasty steps that counts as impacts without end."""
 CAPTURED = 0.1
-"""Part of the resting speed below which one that is pressed does not leave."""
+"""Fraction of the resting speed below which a contact under pressure does not open."""
 STILL = 10.0 * ROUNDING
-"""Normal velocity, over the size of the numbers that it is the sum of, of a contact that neither opens nor closes."""
+"""Normal velocity, over the size of its terms, below which a contact neither opens nor closes."""
 
 
 def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | None:
-    """Resolves the impacts of what touches and approaches, and finds what rests; why a run cannot go on, if so."""
+    """Resolve the impacts of touching pairs that approach, and find the resting contacts; return why a run cannot go
+    on, or None."""
     memory = state.rule.history
-    if memory[MEMORY.settled] > 0.0:  # a run that goes on here has it behind it
+    if memory[MEMORY.settled] > 0.0:  # a resumed run has already done this
         engine.press(resting(memory))
         return None
     memory[MEMORY.settled] = 1.0
@@ -56,8 +57,8 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
 def book_impacts(
     engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome
 ) -> str | None:
-    """Gives a state the speeds after impacts of what touches, and books what these have done; why a run cannot go on,
-    if so."""
+    """Set the speeds of a state to those after the impacts of touching pairs, and book these; return why a run cannot
+    go on, or None."""
     memory, time = state.rule.history, float(state.time[0])
     memory[MEMORY.impacts] += outcome.impacts
     memory[MEMORY.energy] += outcome.energy
@@ -72,7 +73,7 @@ def book_impacts(
 
 
 def endless(who: str) -> str:
-    """What impacts without end mean."""
+    """Explanation of impacts without end."""
     return (
         f"impacts without end, each sooner than the one before, the latest between {who}: give resting_speed, below "
         "which they rest; the acceleration is largest"
@@ -80,7 +81,7 @@ def endless(who: str) -> str:
 
 
 def hurried(memory: np.ndarray, taken: float, latest: str) -> str | None:
-    """Remembers how long a step was; why a run cannot go on, where it only takes shorter and shorter ones."""
+    """Record the length of a step; return why a run cannot go on if its steps become shorter and shorter, or None."""
     memory[MEMORY.settled] = 0.0
     memory[MEMORY.longest] = max(memory[MEMORY.longest], taken)
     memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1.0 if taken <= HASTE * memory[MEMORY.longest] else 0.0
@@ -88,7 +89,7 @@ def hurried(memory: np.ndarray, taken: float, latest: str) -> str | None:
 
 
 def _free_accelerations(engine: ImpactEngine, evaluator: Evaluator, state: State) -> np.ndarray:
-    """u' (nu,) without the forces of what rests."""
+    """Accelerations u' (nu,) without the forces of resting contacts."""
     engine.press(no_rests())
     y = evaluator.variables(state)
     dy = np.empty_like(y)
@@ -105,14 +106,14 @@ def _settle_rests(
     free: np.ndarray,
     moved: np.ndarray,
 ) -> str | None:
-    """Finds what rests of what touches.
+    """Find which touching contacts rest.
 
-    ``free`` are the accelerations without the forces of what rests, ``moved`` sizes of what speeds round like.
+    ``free`` are the accelerations without the forces of resting contacts, ``moved`` the speeds' sizes for rounding.
     """
     rows = engine.rows(at, touching)
     speed, size = rows.row @ at.u, np.abs(rows.row) @ moved
     e, _, slow = engine.constants(touching)
-    # One that leaves so slowly that it falls back from within the rounding of its gap has not left.
+    # A contact that opens so slowly that it falls back within the rounding of its gap has not opened.
     sizes = engine.gaps(at, touching)[:, 1]
     captured = np.sqrt(2.0 * (np.abs(rows.row) @ np.abs(free)) * TOUCH * sizes)
     captured = np.maximum(captured, CAPTURED * slow)
@@ -130,19 +131,19 @@ def _settle_rests(
         return paradox(engine.name(contacts[0]))
     rests, stilled = found
     set_rests(engine, state.rule.history, rested, rests)
-    if len(rests.contact):  # what is too slow to have left, or to slip
+    if len(rests.contact):  # contacts too slow to open, or to slip
         keep_closed(engine, state, stilled)
     return None
 
 
 def _were(rested: Rests, contacts: np.ndarray) -> np.ndarray:
-    """Which of some contacts have stuck, shape (n,)."""
+    """Whether each of some contacts has stuck, shape (n,)."""
     stuck = {(int(a), int(b)) for a, b in rested.contact[rested.mode == STICKS]}
     return np.array([(int(a), int(b)) in stuck for a, b in contacts], dtype=bool)
 
 
 def _turn_round(engine: ImpactEngine, rested: Rests, contacts: np.ndarray) -> np.ndarray:
-    """Which of some contacts have slid and do not slip the same way any more, shape (n,)."""
+    """Whether each of some contacts has slid and no longer slips in the same direction, shape (n,)."""
     p, n = engine.press_rows(contacts), len(contacts)
     before = {(int(a), int(b)): way for (a, b), way in zip(rested.contact, rested.along, strict=True)}
     found = np.zeros(n, dtype=bool)
@@ -154,7 +155,7 @@ def _turn_round(engine: ImpactEngine, rested: Rests, contacts: np.ndarray) -> np
 
 
 def set_rests(engine: ImpactEngine, memory: np.ndarray, before: Rests, after: Rests) -> None:
-    """Has contacts rest, and counts those that have begun and ended."""
+    """Set the resting contacts, and count those that have begun and ended."""
     was, now = ({(int(a), int(b)) for a, b in rests.contact} for rests in (before, after))
     memory[MEMORY.rests] += len(now - was)
     memory[MEMORY.lifted] += len(was - now)
@@ -163,13 +164,13 @@ def set_rests(engine: ImpactEngine, memory: np.ndarray, before: Rests, after: Re
 
 
 def jammed(engine: ImpactEngine) -> str | None:
-    """Why the latest evaluations have found no force that holds a contact closed, where they have not."""
+    """Reason if the latest evaluations have found no force that holds a contact closed, else None."""
     place = int(engine.pressed.jammed[0])
     return None if place == 0 else paradox(engine.name(engine.pressed.contact[place - 1]))
 
 
 def paradox(who: str) -> str:
-    """What Painlevé's paradox means for a contact."""
+    """Explanation of Painlevé's paradox at a contact."""
     return (
         f"Painlevé's paradox: {who} slide with so much friction that no force would hold the two apart, as a rod does "
         "that is pushed across a table; rigid bodies have no motion there: take less friction, or contacts, which "

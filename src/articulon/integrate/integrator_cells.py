@@ -1,4 +1,4 @@
-"""Why an integrator does not go with a feature: the cells of the table of what goes with what."""
+"""Reasons why integrators exclude features: the cells of the compatibility table."""
 
 from articulon.integrate.feature_groups import (
     BATHS,
@@ -194,7 +194,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
         **of_all(VOLUMES, FIXED_BOX),
     },
 }
-"""Why an integrator does not go with a feature, by the names of both."""
+"""Reasons why an integrator excludes a feature, by the names of both."""
 CELLS["flights"] = {**CELLS["friction-implicit"], "flexible": FLEXIBLE}
 for _name, _cells in CELLS.items():
     if _name != "particles":
@@ -221,4 +221,4 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "grains": ("bodies", "particles", "hard spheres", "touching", *OF_BODIES),
     "touching": ("bodies", "particles", "hard spheres", "grains"),
 }
-"""Features with which the same rule is another integrator of the table."""
+"""Features with which the same rule counts as another integrator of the table."""

@@ -1,4 +1,4 @@
-"""What a user says of the integration: the rule, and the step or the tolerances."""
+"""Declarations of integrators: the rule, with its step or its tolerances."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,24 +21,24 @@ else:
     )
 
 DEFAULT = "kutta-merson"
-"""The rule where none is named."""
+"""The default rule."""
 RTOL, ATOL = 1e-5, 1e-6
-"""Tolerances where none are given."""
+"""Default relative and absolute tolerance."""
 
 
 class Tolerances(Declaration):
     """A tolerance for each kind of variable."""
 
     position: Annotated[Quantity | None, Dimension("dimensionless", minimum=0)] = None
-    """Translations."""
+    """Tolerance of translations."""
     rotation: Annotated[Quantity | None, Dimension("dimensionless", minimum=0)] = None
-    """Angles and Euler parameters."""
+    """Tolerance of angles and Euler parameters."""
     velocity: Annotated[Quantity | None, Dimension("dimensionless", minimum=0)] = None
-    """Speeds of translation."""
+    """Tolerance of speeds of translation."""
     angular_velocity: Annotated[Quantity | None, Dimension("dimensionless", minimum=0)] = None
-    """Speeds of rotation."""
+    """Tolerance of angular velocities."""
     work: Annotated[Quantity | None, Dimension("dimensionless", minimum=0)] = None
-    """Works of the ledger."""
+    """Tolerance of the works of the ledger."""
 
     def filled(self, default: float) -> tuple[float, float, float, float, float]:
         """The five tolerances, ``default`` where none is given."""
@@ -48,7 +48,7 @@ class Tolerances(Declaration):
 
 
 LEAST = 100.0 * sys.float_info.epsilon
-"""Least relative tolerance: below it rounding, not the rule, makes the error that a step is judged by."""
+"""Smallest relative tolerance: below it the error estimate consists of rounding errors."""
 
 _CONTROLS = (
     "controls the steps of rules with an error estimate, such as 'dormand-prince', and this rule takes fixed steps: "
@@ -58,7 +58,7 @@ _FIXED = dict.fromkeys(("rtol", "atol", "first_step", "max_step"), _CONTROLS)
 
 
 class Controlled(Declaration):
-    """A rule whose steps are chosen by tolerances, which must be ones that numbers can fulfil."""
+    """A rule whose steps are controlled by tolerances, which must be large enough for floating-point numbers."""
 
     def tolerances(self) -> Iterator[tuple[str, Any, Any]]:
         """Key, relative and absolute tolerance of each kind of variable, in the order of ``Tolerances``."""
@@ -71,7 +71,7 @@ class Controlled(Declaration):
             yield key, RTOL if relative is None else relative, ATOL if absolute is None else absolute
 
     def fault(self) -> tuple[str, str] | None:
-        """The key of a tolerance that cannot be fulfilled and what is wrong with it, if there is one."""
+        """The key of a tolerance that cannot be met and the reason, or None."""
         for key, relative, absolute in self.tolerances():
             if isinstance(relative, float) and 0.0 < relative < LEAST:
                 return key, (
@@ -90,7 +90,7 @@ class Controlled(Declaration):
         return self
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """See :class:`Declaration`; raises CaseError also for tolerances that cannot be fulfilled."""
+        """See :class:`Declaration`; also raises CaseError for tolerances that cannot be met."""
         result = super().resolved(units, where)
         fault = result.fault()
         if fault is not None:
@@ -101,21 +101,22 @@ class Controlled(Declaration):
 class Explicit(Controlled):
     """An explicit Runge–Kutta rule, with steps controlled by its error estimate or fixed.
 
-    A step is accepted when, for every joint's translation, rotation and their speeds, and for the works, the largest
-    component of the error estimate is below atol + rtol times the largest component of the quantity itself (for the
-    works: of the largest work).
+    A step is accepted if the largest component of the error estimate is below atol + rtol times the largest component
+    of the quantity itself, separately for every joint's translation, rotation and their speeds, and for the works
+    (there, times the largest work).
     """
 
     rule: ExplicitRule = DEFAULT
     """The formula; all but ``rk4`` and ``euler`` have an error estimate."""
     rtol: Annotated[Quantity | Tolerances | None, Dimension("dimensionless", minimum=0)] = RTOL
-    """Relative tolerance, one for all or by kind of variable; None for a rule without an error estimate."""
+    """Relative tolerance, one for all or one for each kind of variable; None for a rule without an error estimate."""
     atol: Annotated[Quantity | Tolerances | None, Dimension("dimensionless", minimum=0)] = ATOL
-    """Absolute tolerance in the units of the case, one for all or by kind of variable; None likewise."""
+    """Absolute tolerance in the units of the case, one for all or one for each kind of variable; None for a rule
+    without an error estimate."""
     step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
-    """Fixed step [time]; None lets the error choose it."""
+    """Fixed step [time]; None for steps controlled by the error estimate."""
     first_step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
-    """First step tried [time]; None starts from the fastest relaxation."""
+    """First step to try [time]; None for a choice from the fastest relaxation."""
     max_step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Longest step allowed [time]."""
 
@@ -144,12 +145,12 @@ class Explicit(Controlled):
 
 
 class PredictorCorrector(Declaration):
-    """A linear multistep rule, predictor and corrector, at fixed steps; its first steps are of a Runge–Kutta rule."""
+    """A linear multistep rule, predictor and corrector, at fixed steps; a Runge–Kutta rule takes its first steps."""
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
 
     rule: MultistepRule = "adams-bashforth-moulton"
-    """The formula, of order 4, as PECE."""
+    """The formula, of order 4: predict, evaluate, correct, evaluate (PECE)."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
 
@@ -157,8 +158,9 @@ class PredictorCorrector(Declaration):
 class Canonical(Declaration):
     """A symplectic rule in canonical momenta, at fixed steps.
 
-    Its stages are implicit and solved to rounding. Energy then does not drift, momentum and angular momentum of an
-    isolated tree are kept to rounding, and time can be reversed to rounding. With drag it keeps its order only.
+    Its stages are implicit and solved to rounding. Energy then does not drift, the momentum and angular momentum of an
+    isolated tree are conserved to rounding, and the motion is time-reversible to rounding. With drag only the order is
+    preserved.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
@@ -167,18 +169,18 @@ class Canonical(Declaration):
     }
 
     rule: CanonicalRule = "implicit-midpoint"
-    """The formula: of order 4 for ``lobatto-iiia-iiib-3``, else of order 2."""
+    """The formula: of order 4 for ``lobatto-iiia-iiib-3``, otherwise of order 2."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
     force_step: Flag | None = None
-    """Whether contacts may be given a step beyond their limit of stability."""
+    """Whether to allow contacts a step beyond their limit of stability."""
 
 
 class Respa(Declaration):
     """r-RESPA for free particles: velocity Verlet with several steps of the fast forces in each step of the slow ones.
 
-    Long-range forces are evaluated once in a step, those of pairs ``pair_steps`` times, and those of bonds, angles,
-    dihedrals and walls ``bonded_steps`` times in each of these.
+    Long-range forces are evaluated once per step, pair forces ``pair_steps`` times per step, and forces of bonds,
+    angles, dihedrals and walls ``bonded_steps`` times per step of pairs.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
@@ -188,15 +190,15 @@ class Respa(Declaration):
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The outermost step [time]."""
     pair_steps: Annotated[Whole, Field(ge=1)] = 1
-    """Steps of pairs in each step."""
+    """Number of steps of pair forces in each step."""
     bonded_steps: Annotated[Whole, Field(ge=1)] = 4
-    """Steps of bonded forces in each step of pairs."""
+    """Number of steps of bonded forces in each step of pairs."""
 
 
 class ErmakMcCammon(Declaration):
-    """Overdamped steps of free particles, with a thermostat of the kind ``overdamped``: x += h F/(m γ) + noise.
+    """Overdamped steps of free particles, for a thermostat of the kind ``overdamped``: x += h F/(m γ) + noise.
 
-    Of weak order 1 in the step, which the stiffest force bounds by h ≪ m γ/k.
+    The weak order is 1. The stiffest force, of stiffness k, bounds the step by h ≪ m γ/k.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
@@ -208,12 +210,12 @@ class ErmakMcCammon(Declaration):
 
 
 class EventDriven(Declaration):
-    """Event-driven molecular dynamics of hard spheres: from impact to impact, each found exactly, without steps.
+    """Event-driven molecular dynamics of hard spheres: exact motion from impact to impact, without steps.
 
     For smooth spheres that fly freely: particles with a radius, ``impacts`` without friction and no other force but
-    gravity. Between frames nothing is lost to a step that is too long, and nothing goes through anything at any speed.
-    Impacts are found anew at every frame, so that another number of frames rounds otherwise, and a resumed run has the
-    bits of an unbroken one.
+    gravity. There is no time-step error, and no sphere passes through another at any speed. Impacts are found anew at
+    every frame, so that a resumed run gives the same bits as an uninterrupted one; another number of frames gives other
+    rounding errors.
     """
 
     foreign: ClassVar[Mapping[str, str]] = {
@@ -222,17 +224,18 @@ class EventDriven(Declaration):
     }
 
     rule: Literal["event-driven"] = "event-driven"
-    """The rule."""
+    """The integration rule."""
 
 
 class BrownianDynamics(Declaration):
     """Overdamped steps of bodies on joints, ζ(q) u = Γ + noise, with Stokes drag and the temperature of the Brownian
     forces, by the midpoint scheme of Fixman (J. Chem. Phys. 69, 1527, 1978) in O(n).
 
-    For motion that is slow against every relaxation time m/β. Positions are distributed as those of bodies with
-    inertia; speeds there are none. Of order 2 without noise, of weak order 1 with it. The stiffest force bounds the
-    step by h ≪ β/k, and so does the angle √(2 kT h/β_ω) that the smallest body turns in it. Steps beyond twice the
-    fastest relaxation of the positions, where the rule is not stable, end the run, with the body that is too fast.
+    For motion that is slow compared with every relaxation time m/β. Positions have the same distribution as with
+    inertia; there are no speeds. The order is 2 without noise, and the weak order is 1 with it. The step is bounded by
+    the stiffest force, h ≪ β/k, and by the angle √(2 kT h/β_ω) by which the smallest body turns in a step. Steps longer
+    than twice the fastest relaxation time of the positions are unstable; they end the run, and the message names the
+    body that is too fast.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
@@ -246,8 +249,9 @@ class BrownianDynamics(Declaration):
 class SciPy(Controlled):
     """A stiff solver of SciPy: variable-order backward differences, or Radau IIA of order 5.
 
-    It begins anew at every frame, so that a run resumes to the same bits; between frames it cannot be interrupted. Its
-    Jacobian is differenced and dense: a reference for models of some hundred variables, not for large ones.
+    The solver is restarted at every frame, so that a resumed run gives the same bits; it cannot be interrupted between
+    frames. Its Jacobian is dense and computed by differences: use it as a reference for models of some hundred
+    variables, not for large ones.
     """
 
     foreign: ClassVar[Mapping[str, str]] = {
@@ -259,20 +263,20 @@ class SciPy(Controlled):
     rtol: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = RTOL
     """Relative tolerance of every variable."""
     atol: Annotated[Quantity | Tolerances, Dimension("dimensionless", minimum=0)] = ATOL
-    """Absolute tolerance in the units of the case, one for all or by kind of variable."""
+    """Absolute tolerance in the units of the case, one for all or one for each kind of variable."""
     first_step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
-    """First step tried after each frame [time]; None lets the solver choose it."""
+    """First step to try after each frame [time]; None lets the solver choose it."""
     max_step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Longest step allowed [time]."""
 
 
 class FrictionImplicit(Declaration):
-    """Half kick, half drift, a midpoint step with the drag taken as an inertia, half drift, half kick.
+    """Half kick, half drift, an implicit midpoint step of drag and noise, half drift, half kick.
 
-    Steps may be far longer than the fastest relaxation time m/β; they are bounded by the fastest force and by the angle
-    that a body turns in one step. Every part of a step stays on loop constraints and given motions. Damping and
-    friction of joints, drives that resist speeds, damping of springs between points and that of the modes of flexible
-    bodies are taken with the drag.
+    Steps may be much longer than the fastest relaxation time m/β; they are bounded by the fastest force and by the
+    angle by which a body turns in one step. Every part of a step satisfies loop constraints and given motions. Damping
+    and friction of joints, drives that resist speeds, damping of springs between points and damping of the modes of
+    flexible bodies are taken implicitly, together with the drag.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
@@ -282,13 +286,13 @@ class FrictionImplicit(Declaration):
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
     force_step: Flag | None = None
-    """Whether contacts may be given a step beyond their limit of stability."""
+    """Whether to allow contacts a step beyond their limit of stability."""
     drift: Literal["steady", "geodesic"] = "steady"
-    """How bodies move between the kicks: at steady speeds, with velocity products as a part of the kicks, or along
-    ``geodesic`` lines, as they do where nothing acts. These take some twenty recursions a step more and make the rule
-    symplectic without drag and thermostat: where forces cost more than that, as between the atoms of a protein, longer
-    steps keep the energy. Rigid bodies only."""
+    """Motion of bodies between the kicks: ``steady``, at constant speeds with velocity products as part of the kicks,
+    or along ``geodesic`` lines, which is their motion without forces. Geodesic drifts take some twenty more recursions
+    per step and make the rule symplectic without drag and thermostat: where forces cost more than that, as between the
+    atoms of a protein, they allow longer steps at the same energy error. They are for rigid bodies only."""
     long_range_every: Annotated[Whole, Field(ge=1)] = 1
-    """Steps from one evaluation of the slow forces between sites to the next: long-range sums of charges, generalised
-    Born solvents and forces of other programs. They then act for as many steps at once (r-RESPA: Tuckerman, Berne and
-    Martyna, J. Chem. Phys. 97, 1990, 1992)."""
+    """Number of steps from one evaluation of the slow forces between sites to the next: long-range sums of charges,
+    generalised Born solvents and forces of other programs. Each evaluation then acts for as many steps at once
+    (r-RESPA: Tuckerman, Berne and Martyna, J. Chem. Phys. 97, 1990, 1992)."""

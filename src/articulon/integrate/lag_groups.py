@@ -1,4 +1,4 @@
-"""What a run follows of the lag of its motions: which speeds belong together, how fast they relax, what is refused."""
+"""Setup of lag tracking: which speeds form a group, how fast groups relax, and which models are refused."""
 
 from typing import Any
 
@@ -15,26 +15,26 @@ from articulon.model import Model
 from articulon.model.joints import BY_KIND, FREE, UNBOUND
 
 ITERATIONS, SETTLED = 50, 1e-3
-"""Of the power iteration for the longest relaxation time: how many at most, and the change that ends it."""
+"""Most iterations of the power method for the longest relaxation time, and the relative change that ends it."""
 WITHOUT = 1e-12
-"""Drag on a speed, over the largest on one of its kind, below which there is none."""
+"""Drag on a speed, over the largest drag on one of its kind, below which it counts as zero."""
 LEAST_ANGLE = 0.05
-"""Range of a rotation below which its lag is relative to this [rad]."""
+"""Range of a rotation below which the lag is taken relative to this angle [rad]."""
 RESOLVED = 150.0
-"""Errors of a step that a range must be to count: smaller ranges are not known well enough to be late in."""
+"""Ratio of a range to the error of a step below which the range is unreliable and does not count."""
 
 
 def group_starts(model: Model) -> np.ndarray:
-    """First speeds of the groups, and the number of speeds: the speeds of every joint, of free bodies translation and
-    rotation apart."""
+    """First speed of each group, and the number of speeds. Each joint is a group; the translation and the rotation of a
+    free body are separate groups."""
     forest = model.forest
     free = forest.u_start[forest.kind == FREE] + 3
     return np.unique(np.concatenate([forest.u_start, free, [model.nu]])).astype(np.int64)
 
 
 def check_followed(evaluator: Evaluator, policy: str) -> None:
-    """Raises CaseError, naming a body, where no drag holds back what floats freely, or nothing at all, or where a loop
-    binds trees to each other or to the ground, so that no forces of the model say how they move."""
+    """Raise CaseError, naming a body, if a floating tree or the whole model has no drag, or if a loop binds trees to
+    each other or to the ground, because the forces of the model then do not determine their motion."""
     model, drag = evaluator.model, evaluator.system.forces.drag
     forest = model.forest
     for t in range(model.trees):
@@ -60,10 +60,10 @@ def check_followed(evaluator: Evaluator, policy: str) -> None:
 
 
 def followed_groups(evaluator: Evaluator, integrator: Any, aim: float) -> Followed:
-    """What is followed of a model, by its drag and masses at its initial coordinates.
+    """Groups to track in a model, from its drag and masses at its initial coordinates.
 
-    Groups that no drag holds back are left out, and so are joints with damping of their own. Where loops bind the
-    bodies of a tree, whose forces are in no channel, only trees as wholes are followed.
+    Groups without drag and joints with damping of their own are left out. If loops bind the bodies of a tree, the loop
+    forces are in no channel, and only whole trees are tracked.
     """
     model, drag = evaluator.model, evaluator.system.forces.drag
     start, nu, links = group_starts(model), model.nu, model.forest.mass.size
@@ -105,7 +105,7 @@ def followed_groups(evaluator: Evaluator, integrator: Any, aim: float) -> Follow
 
 
 def _links(model: Model, start: np.ndarray) -> np.ndarray:
-    """The link whose joint each group is of, shape (groups,)."""
+    """The link whose joint each group belongs to, shape (groups,)."""
     order = np.argsort(model.forest.u_start, kind="stable")
     return order[np.searchsorted(model.forest.u_start[order], start[:-1], side="right") - 1]
 
@@ -117,7 +117,7 @@ def _unit(size: int, k: int) -> np.ndarray:
 
 
 def _without_drag(evaluator: Evaluator) -> np.ndarray:
-    """Which speeds no drag holds back at the initial coordinates, shape (nu,)."""
+    """Whether each speed is without drag at the initial coordinates, shape (nu,)."""
     model = evaluator.model
     motion = DriftVelocity(evaluator, np.zeros(model.nu, dtype=bool))
     held = np.array([motion.held_back(model.q0, _unit(model.nu, k))[k] for k in range(model.nu)])
@@ -129,7 +129,7 @@ def _without_drag(evaluator: Evaluator) -> np.ndarray:
 
 
 def _damped_joints(evaluator: Evaluator) -> np.ndarray:
-    """Which speeds have damping or friction of their joint, shape (nu,)."""
+    """Whether each speed has damping or friction of its joint, shape (nu,)."""
     found = np.zeros(evaluator.model.nu, dtype=bool)
     for kind, table in evaluator.system.forces.terms:
         if kind.resistance == "joints":
@@ -139,7 +139,7 @@ def _damped_joints(evaluator: Evaluator) -> np.ndarray:
 
 
 def _stiffness(motion: DriftVelocity, start: np.ndarray) -> np.ndarray:
-    """Rates at which springs draw joints back: at least their stiffness over the drag on all that a joint
+    """Lower bounds of the rates at which springs restore joints: their stiffness over the drag on all that the joint
     carries [1/time], shape (groups,)."""
     model, terms = motion.model, motion.evaluator.system.forces.terms
     found = np.zeros(start.size - 1)
@@ -151,7 +151,7 @@ def _stiffness(motion: DriftVelocity, start: np.ndarray) -> np.ndarray:
 
 
 def _slowest(motion: DriftVelocity, model: Model, held: np.ndarray) -> float:
-    """The largest eigenvalue of ζ⁻¹ M on the speeds that are held back."""
+    """The largest eigenvalue of ζ⁻¹ M on the speeds with drag."""
     change, before = held.astype(np.float64), 0.0
     for _ in range(ITERATIONS):
         size = float(np.linalg.norm(change))

@@ -1,24 +1,26 @@
-"""How far the motions of a model lag behind the forces on them: what a scaling law that bounds the lag reads.
+"""Lag of the motions of a model behind the forces on them, for scaling laws that bound the lag.
 
 Without inertia the bodies would move at the drift velocities w of ζ(q) w = Γ(q, t), with the drag ζ and all other
-forces Γ but noise. Scaled by a2 they are short of these by the lag ζ⁻¹ M w'/a2, with w' averaged over the memory of
-each motion, τ/a2. What is looked at is this lag without the factor, z = ζ⁻¹ M w', of every speed of every joint, by the
-articulated equations: M and ζ of the trees, not of points. It is gathered by *groups*: the translation of a free body,
-the rotation of a body or of a joint. A group that moves at the velocity w falls behind by |z|/(a2 |w|) of its way, and
-where it hardly moves, of the range over the time that it has moved in so far. Scaling therefore makes it late by
+forces Γ except noise. With the scaling factor a2 they lag behind these by ζ⁻¹ M w'/a2, where w' is averaged over the
+memory of each motion, τ/a2. This module computes the lag without the factor, z = ζ⁻¹ M w', of every speed of every
+joint, by the articulated equations, with M and ζ of the trees and not of points. Lags are combined by *groups*: the
+translation of a free body, the rotation of a body or of a joint. A group that moves at the velocity w falls behind by
+the fraction |z|/(a2 |w|) of its displacement; where it hardly moves, |w| is replaced by the range of its motion so far
+over the elapsed time. Scaling therefore delays it by
 
     dD/dt = (1/a2 − 1) z·w/|w|²,
 
-with the sign that a lag has: what is lost while a force grows is won back while it falls. A joint that a spring holds
-forgets what it has lost as fast as its spring draws it back, at the rate κ, less what its own motion slows down at: in
-a time t its lag counts for t/(1 + κ t).
+with the sign of the lag: what is lost while a force grows is regained while it falls. A joint held by a spring forgets
+its delay as fast as the spring restores the joint, at the rate κ less the rate at which its own motion slows down: in a
+time t its lag counts for t/(1 + κ t).
 
-Looks are a hundredth of the slowest memory apart, so that they cost little where steps are much shorter.
+Samples are taken at intervals of a hundredth of the slowest memory, so that they cost little if steps are much shorter.
 
-Where noise acts, w' is the mean over the slowest memory for all groups. The noise then has a say in a2, and through it
-in the mass m/a2. A body whose a2 follows its place would feel a force of −kT ∇ ln a2 if its speeds were kept when a2
-changes, half of it where a2 follows over τ/a2. So what is kept of the thermal part v of the speeds is its momentum
-m v/a2: places then follow β x' = Γ + noise − p' with p = m v/a2, in which no product of noise and factor is left.
+Where noise acts, w' is the mean over the slowest memory for all groups. The noise then affects a2, and through it the
+mass m/a2. If the speeds were kept when a2 changes, a body whose a2 depends on its position would feel the force
+−kT ∇ ln a2, and half of it if a2 follows with the delay τ/a2. Therefore the thermal part v of the speeds keeps its
+momentum m v/a2: positions then follow β x' = Γ + noise − p' with p = m v/a2, which contains no product of noise and
+factor.
 """
 
 import math
@@ -56,36 +58,37 @@ from articulon.passes import pass_of
 from articulon.scaling.base import AGE, DELAY, ELAPSED, LAG, MEMORY, NEEDED, NEEDED_MEMORY, RATE, RELAXATION
 
 LOOKS, TIME, FACTOR, CHANGED, BEGAN, LATE, HEADER = range(7)
-"""What ``State.memory`` holds first: the number of looks so far, the time of the last, the factor of the drag then, the
-time at which that last changed, the time of the first look, and the delay since then. Then, for every speed, the drift
-velocity, its mean rate, the lag z and the displacement so far; and for every group its range and how late it is."""
+"""Places in ``State.memory``: the number of samples so far, the time of the last sample, the factor of the drag then,
+the time at which that factor last changed, the time of the first sample, and the delay since then. For every speed the
+drift velocity, its mean rate, the lag z and the displacement so far follow; and for every group its range and its
+delay."""
 APART = 0.01
-"""Time between two looks, over the slowest memory."""
+"""Time between two samples, over the slowest memory."""
 SPENT = 0.2
-"""Part of the time since the start in which a joint may spend what is left of its delay."""
+"""Fraction of the time since the start in which a joint may use up the rest of its allowed delay."""
 
 
 class Followed(NamedTuple):
-    """What is followed, and scratch."""
+    """Tracked groups, and scratch arrays."""
 
     start: np.ndarray
     """First speed of each group, and the number of speeds, shape (groups + 1,)."""
     relaxation: np.ndarray
-    """τ of each group [time], 0 where no drag holds it back and it is not followed, shape (groups,)."""
+    """τ of each group [time], 0 if it has no drag and is not tracked, shape (groups,)."""
     stiffness: np.ndarray
-    """κ, the rate at which a spring draws a joint back against drag [1/time], shape (groups,)."""
+    """Rate κ at which a spring restores a joint against drag [1/time], shape (groups,)."""
     within: np.ndarray
-    """Whether a group is of a joint between bodies, and not of what a tree does as a whole, shape (groups,)."""
+    """Whether a group belongs to a joint between bodies, and not to the motion of a whole tree, shape (groups,)."""
     least: np.ndarray
-    """Range below which a group counts as one that has that range [length or rad], shape (groups,)."""
+    """Smallest range of a group: smaller ranges are replaced by it [length or rad], shape (groups,)."""
     wholes: np.ndarray
-    """First link of every tree, and the number of links, where trees are followed as wholes and nothing else is, shape
-    (trees + 1,); (0,) where joints are."""
+    """First link of every tree, and the number of links, if only whole trees are tracked, shape (trees + 1,); (0,) if
+    joints are tracked."""
     slowest: np.ndarray
-    """The longest relaxation time of the model [time], 1 where noise acts, and the delay that is aimed at, relative to
-    the time since the start, shape (3,)."""
+    """The longest relaxation time of the model [time]; 1 if noise acts, else 0; and the target delay, relative to the
+    time since the start; shape (3,)."""
     inertia: np.ndarray
-    """Drag of the links as if it were an inertia, without zeros where a rotation has no drag, shape (links, 6)."""
+    """Drag of the links in the form of an inertia, without zeros where a rotation has no drag, shape (links, 6)."""
     total: np.ndarray
     """Forces on the links, shape (links, 6)."""
     tau: np.ndarray
@@ -97,19 +100,20 @@ class Followed(NamedTuple):
     no_bias: np.ndarray
     """Zero velocity-product accelerations, shape (links, 6)."""
     twist: np.ndarray
-    """Of the rates w', shape (links, 6)."""
+    """Twists with the rates w', shape (links, 6)."""
     bias: np.ndarray
     """Scratch, shape (links, 6)."""
 
 
 def memory_size(speeds: int, groups: int) -> int:
-    """Size of ``State.memory`` for numbers of speeds and groups."""
+    """Size of ``State.memory`` for given numbers of speeds and groups."""
     return HEADER + 4 * speeds + 2 * groups
 
 
 @jit
 def find_drift(forest, drag, gravity, wrench, joint, wrench_channels, joint_channels, ws, followed):
-    """Drift velocities, into ``followed.drift``, at links that have been placed and whose channels have been filled."""
+    """Compute drift velocities, into ``followed.drift``, at links that have been placed and whose channels have been
+    filled."""
     total, tau = followed.total, followed.tau
     find_forces(wrench, wrench_channels, followed)
     tau[:] = 0.0
@@ -118,14 +122,15 @@ def find_drift(forest, drag, gravity, wrench, joint, wrench_channels, joint_chan
             for k in range(tau.size):
                 tau[k] += joint[c, k]
     still = at_rest(ws, followed)
-    drag_wrenches(drag, still, total)  # that of the flow
+    drag_wrenches(drag, still, total)  # the drag by the flow
     gravity_wrenches(forest, (gravity[0], gravity[1], gravity[2]), ws, total)
     balance(forest, drag, tau, total, ws, followed, followed.drift)
 
 
 @jit
 def find_drift_of_wholes(forest, drag, gravity, wrench, wrench_channels, ws, followed):
-    """The drift velocities of trees as wholes: the net force on them over their drag, in the frames of their roots."""
+    """Compute the drift velocities of whole trees: the net force over the total drag of each, in the frame of its
+    root."""
     find_forces(wrench, wrench_channels, followed)
     drag_wrenches(drag, at_rest(ws, followed), followed.total)
     tree, g = followed.wholes, (gravity[0], gravity[1], gravity[2])
@@ -144,7 +149,7 @@ def find_drift_of_wholes(forest, drag, gravity, wrench, wrench_channels, ws, fol
 
 @jit
 def find_forces(wrench, wrench_channels, followed):
-    """The sum of all forces on the links but drag and noise."""
+    """Sum all forces on the links except drag and noise."""
     total = followed.total
     total[:] = 0.0
     for c in wrench_channels:
@@ -156,7 +161,7 @@ def find_forces(wrench, wrench_channels, followed):
 
 @jit
 def balance(forest, drag, tau, wrench, ws, followed, u):
-    """u of ζ u = τ + Jᵀ w."""
+    """Solve ζ u = τ + Jᵀ w for u."""
     still, links = at_rest(ws, followed), drag.mass.size
     eliminate(forest, drag.mass, drag.moment, followed.inertia, tau, wrench, still, 0, links)
     accelerate(forest, (0.0, 0.0, 0.0), still, u, 0, links)
@@ -164,7 +169,7 @@ def balance(forest, drag, tau, wrench, ws, followed, u):
 
 @jit
 def find_lag(forest, drag, rates, lag, ws, followed):
-    """ζ⁻¹ M w' of rates w'."""
+    """Compute ζ⁻¹ M w' for rates w'."""
     moving = Workspace(
         ws.quaternion,
         ws.rotation,
@@ -205,11 +210,12 @@ def follow(
     sums,
     looked,
 ):
-    """Looks at the forces after an evaluation, where it is time for that; ``looked`` (1,) is 1 if so.
+    """Take a sample of the forces after an evaluation, if it is due; ``looked`` (1,) is then 1, else 0.
 
-    Writes what lags most of all trees, unscaled and as a part of its way, infinite at the first look, with its rate and
-    its relaxation time; the factor that joints need; the longest relaxation time, the times since the factor last
-    changed and since the first look, and how late the latest tree is."""
+    Writes the largest lag of all trees, unscaled and as a fraction of the displacement, infinite at the first sample,
+    with its rate and its relaxation time; the factor that joints need; the longest relaxation time; the times since the
+    factor last changed and since the first sample; and the largest delay of a tree.
+    """
     time = clock[0]
     looks, h = memory[LOOKS], time - memory[TIME]
     slowest, noisy = followed.slowest[0], followed.slowest[1]
@@ -234,7 +240,7 @@ def follow(
     for g in range(groups):
         tau = followed.relaxation[g]
         if h > 0.0 and tau > 0.0:
-            # From no rate at all, so that what settles in the first step is no rate that lasts.
+            # The mean starts from zero, so that a change which is over after the first step does not count as lasting.
             keep = math.exp(-h * a2 / (slowest if noisy > 0.0 else tau))
             for k in range(followed.start[g], followed.start[g + 1]):
                 rate[k] = keep * rate[k] + (1.0 - keep) * (followed.drift[k] - drift[k]) / h
@@ -289,9 +295,8 @@ def follow(
 
 @pass_of
 def rescale(forest, change, memory, u, ws):
-    """Changes the speeds u of placed links with the factor, from ``change[0]`` to ``change[1]``: what they would be
-    without noise, w − z/a2, stays as it is, and of the rest the momentum. ``change[2]`` is the kinetic energy that this
-    brings in."""
+    """Change the speeds u of placed links with the factor, from ``change[0]`` to ``change[1]``: the part without noise,
+    w − z/a2, is kept, and the rest keeps its momentum. ``change[2]`` is the kinetic energy that this adds."""
     nu, before, after = u.size, change[0], change[1]
     move(forest, u, ws, 0, forest.mass.size)
     energy = kinetic_energy(forest, ws)

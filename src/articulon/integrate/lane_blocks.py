@@ -1,4 +1,4 @@
-"""Blocks of states that lie side by side in lanes, and what each thread keeps of the one that it advances."""
+"""Blocks of states in vector lanes, and the data that each thread keeps about its present block."""
 
 from typing import NamedTuple
 
@@ -9,26 +9,26 @@ from articulon.lanes import WIDTH, LaneArray
 
 
 class Blocks(NamedTuple):
-    """States in lanes, block by block. What fills the last block up is another copy of the last state."""
+    """States in lanes, block by block. Copies of the last state fill up the last block."""
 
     y: np.ndarray
     """Coordinates and speeds, shape (blocks, nq + nu, width)."""
     acceleration: np.ndarray
-    """Accelerations of the latest kick, of rules that kick, shape (blocks, nu, width)."""
+    """Accelerations of the latest kick, for rules that kick, shape (blocks, nu, width)."""
     seeds: np.ndarray
     """Seeds of the noise, shape (blocks, width)."""
     failed: np.ndarray
-    """The first step after which a state was not finite, 0 where it is, shape (blocks, width)."""
+    """The first step after which a state was not finite, 0 if all were, shape (blocks, width)."""
     quaternions: np.ndarray
     """First of each set of four Euler parameters."""
     lost: np.ndarray
-    """1 where a state failed because its free flight was not found, shape (blocks, width)."""
+    """1 where a state failed because its free flight did not converge, shape (blocks, width)."""
     taken: np.ndarray
-    """Steps that have been taken, shape (1,)."""
+    """Number of steps that have been taken, shape (1,)."""
 
 
 def in_blocks(q: np.ndarray, u: np.ndarray, seeds: np.ndarray, quaternions: np.ndarray) -> Blocks:
-    """Blocks of states: coordinates (N, nq), speeds (N, nu) and seeds (N,)."""
+    """Arrange states in blocks: coordinates (N, nq), speeds (N, nu) and seeds (N,)."""
     count = -(-len(q) // WIDTH)
     chosen = np.minimum(np.arange(count * WIDTH), len(q) - 1).reshape(count, WIDTH)
     nq, nu = q.shape[1], u.shape[1]
@@ -40,30 +40,30 @@ def in_blocks(q: np.ndarray, u: np.ndarray, seeds: np.ndarray, quaternions: np.n
 
 
 class Steps(NamedTuple):
-    """Steps to be taken."""
+    """A plan of steps to be taken."""
 
     lengths: np.ndarray
-    """[time], shape (steps,)."""
+    """Lengths of the steps [time], shape (steps,)."""
     starts: np.ndarray
-    """When they begin [time], shape (steps,)."""
+    """Start times of the steps [time], shape (steps,)."""
     ends: np.ndarray
-    """When they end [time], shape (steps,)."""
+    """End times of the steps [time], shape (steps,)."""
     windows: np.ndarray
-    """Their windows of noise, shape (steps,)."""
+    """Noise windows of the steps, shape (steps,)."""
     first: int
-    """How many have been taken before."""
+    """Number of steps taken before."""
 
 
 class Present(NamedTuple):
-    """Where threads are: each has a row. Passes read parts of it."""
+    """Present step and block of each thread, a row each. Passes read parts of it."""
 
     time: np.ndarray
-    """Time of the forces, that at the start of the step, its length, and half of it [time], shape (threads, 4)."""
+    """Time of the forces, start time of the step, its length, and half its length [time], shape (threads, 4)."""
     number: np.ndarray
-    """Numbers of the window of noise, of the step, of the window that has been drawn, −1 for none, and of the block,
+    """Numbers of the noise window, of the step, of the window whose noise is drawn, −1 for none, and of the block,
     shape (threads, 4)."""
     seeds: np.ndarray
-    """Of the block, shape (threads, width)."""
+    """Seeds of the block's states, shape (threads, width)."""
 
 
 WINDOW, STEP, DRAWN, BLOCK_NUMBER = range(4)
@@ -71,14 +71,14 @@ WINDOW, STEP, DRAWN, BLOCK_NUMBER = range(4)
 
 
 def present(threads: int) -> Present:
-    """Zeros for so many threads."""
+    """Zeroed rows for a number of threads."""
     integers = (np.zeros((threads, width), dtype=np.int64) for width in (4, WIDTH))
     return Present(np.zeros((threads, 4)), *integers)
 
 
 @jit
 def begin_block(present, blocks, t, b):
-    """Thread t turns to block b."""
+    """Set block b as the present one of thread t."""
     present.number[t, DRAWN], present.number[t, BLOCK_NUMBER] = -1, b
     for lane in range(present.seeds.shape[1]):
         present.seeds[t, lane] = blocks.seeds[b, lane]
@@ -86,7 +86,7 @@ def begin_block(present, blocks, t, b):
 
 @jit
 def begin_step(present, t, steps, n):
-    """Thread t begins step n of a plan; the forces that it finds are those at the end."""
+    """Set step n of a plan as the present one of thread t; forces are evaluated at its end."""
     h = steps.lengths[n]
     present.time[t, 0], present.time[t, 1], present.time[t, 2] = steps.ends[n], steps.starts[n], h
     present.time[t, 3] = 0.5 * h
@@ -95,7 +95,7 @@ def begin_step(present, t, steps, n):
 
 @jit
 def finish(y, quaternions, failed, step):
-    """Euler parameters of the norm 1, and the first step after which a state is not finite."""
+    """Normalise Euler parameters, and note the first step after which a state is not finite."""
     for k in range(quaternions.size):
         at = quaternions[k]
         for lane in range(y.shape[1]):
@@ -107,7 +107,7 @@ def finish(y, quaternions, failed, step):
 
 @jit
 def find_failed(y, failed, step):
-    """The first step after which a state is not finite."""
+    """Note the first step after which a state is not finite."""
     for lane in range(y.shape[1]):
         if failed[lane] == 0:
             wrong = 0.0

@@ -1,4 +1,4 @@
-"""Many states of a model on the CPU, side by side in the lanes of vector registers, and the steps that they take."""
+"""Many states of a model on the CPU, side by side in the lanes of vector registers, and their steps."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,16 +17,16 @@ from articulon.thermostats.base import BaseThermostat
 
 
 class LaneSettings(NamedTuple):
-    """What steps of an ensemble follow besides the model."""
+    """Settings of the steps of an ensemble, in addition to the model."""
 
     factor: np.ndarray
     """Factors of the channels, shape (8,)."""
     window: float
-    """Length of a fine window of noise, where a rule's steps do not say it [time]."""
+    """Length of a fine noise window, if the steps of the rule do not define it [time]."""
     average: int
-    """How many of them are averaged in each held one."""
+    """Number of fine windows that are averaged in each held window."""
     thermostat: BaseThermostat | None = None
-    """Langevin's, or none."""
+    """A Langevin thermostat, or None."""
 
 
 class LaneEngine:
@@ -35,15 +35,15 @@ class LaneEngine:
     Parameters
     ----------
     model
-        The model; its forces are found side by side, those between sites state by state.
+        The model; its forces are computed side by side, those between sites state by state.
     q, u
         Coordinates (N, nq) and speeds (N, nu).
     seeds
         Seeds of the noise, shape (N,).
     settings
-        What the steps follow besides.
+        Settings of the steps.
     where
-        What messages begin with.
+        Prefix of messages.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class LaneEngine:
 
     @property
     def name(self) -> str:
-        """Where the states are."""
+        """Name of the device that holds the states."""
         return "the CPU"
 
     @property
@@ -69,21 +69,21 @@ class LaneEngine:
 
     @property
     def failed(self) -> np.ndarray:
-        """The step after which each state was no longer finite, 0 where it is, shape (N,)."""
+        """The step after which each state was no longer finite, 0 if it is finite, shape (N,)."""
         return self._blocks.failed.reshape(-1)[: self.states].copy()
 
     @property
     def lost(self) -> np.ndarray:
-        """Whether a state failed because its free flight was not found, shape (N,)."""
+        """Whether each state failed because its free flight did not converge, shape (N,)."""
         return self._blocks.lost.reshape(-1)[: self.states] > 0
 
     @property
     def taken(self) -> int:
-        """Steps that have been taken."""
+        """Number of steps that have been taken."""
         return int(self._blocks.taken[0])
 
     def take(self, rule: Tableau | str, steps: Steps) -> None:
-        """Takes steps of an explicit rule, or friction-implicit ones with a drift of this name."""
+        """Take steps of an explicit rule, or friction-implicit steps with the drift of this name."""
         threads = min(threads_to_share(), len(self._blocks.y))
         if isinstance(rule, Tableau):
             go = partial(self._explicitly(threads, rule.b.size).take, threads, rule, steps)
@@ -97,14 +97,14 @@ class LaneEngine:
                 one[:] = before
 
     def _tables(self, thread: int, now: Present) -> LaneTables:
-        """Tables of a thread."""
+        """Tables of the model for a thread."""
         number, set_to = now.number, self._settings
         own: dict[str, Any] = {"window": set_to.window, "average": set_to.average, "thermostat": set_to.thermostat}
         drawn, block = number[DRAWN : DRAWN + 1], number[BLOCK_NUMBER:]
         return LaneTables(self.model, self._sites, thread, block, now.seeds, drawn, **own)
 
     def _explicitly(self, threads: int, stages: int) -> ExplicitLanes:
-        """What takes explicit steps, with room for so many threads and stages."""
+        """The stepper of explicit rules, with arrays for given numbers of threads and stages."""
         found = self._explicit
         if found is None or found.threads < threads or found.stages < stages:
             threads = max(threads, 0 if found is None else found.threads)
@@ -113,7 +113,7 @@ class LaneEngine:
         return found
 
     def _implicitly(self, threads: int, drift: str) -> FrictionImplicitLanes:
-        """What takes friction-implicit steps, with room for so many threads."""
+        """The stepper of friction-implicit steps, with arrays for a given number of threads."""
         found = self._implicit.get(drift)
         if found is None or found.threads < threads:
             found = FrictionImplicitLanes(self._tables, self._settings.factor, drift == "geodesic", threads)

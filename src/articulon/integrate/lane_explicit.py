@@ -19,18 +19,18 @@ from articulon.passes import Program, run
 
 
 class Scratch(NamedTuple):
-    """What threads read and write, each its own row; lanes as plain numbers, states last."""
+    """Arrays that threads read and write, each its own row; lanes as plain numbers, states last."""
 
     trial: np.ndarray
     """(q, u) of a stage, shape (threads, nq + nu, width)."""
     rates: np.ndarray
-    """Their rates, shape (threads, nq + nu, width)."""
+    """Rates of ``trial``, shape (threads, nq + nu, width)."""
     stages: np.ndarray
-    """Those of all stages of a step, shape (threads, stages, nq + nu, width)."""
+    """Rates of all stages of a step, shape (threads, stages, nq + nu, width)."""
 
 
 def right_hand_side(tables: LaneTables, factor: np.ndarray, y: LaneArray, rates: LaneArray, now: Present) -> Program:
-    """The rates of (q, u) of a model under its own forces times factors (8,), for one thread, whose row ``now`` is."""
+    """The rates of (q, u) of a model under its own forces times factors (8,), for the thread with the row ``now``."""
     forest, ws, nq = tables.system.forest, tables.ws, tables.model.nq
     q, u = y[:nq], y[nq:]
     at, forces, channels = tables.at(q, u, now.time[:1], now.number[:1]), tables.system.forces, tables.channels
@@ -49,7 +49,7 @@ def right_hand_side(tables: LaneTables, factor: np.ndarray, y: LaneArray, rates:
 
 @jit
 def add_stages(y, stages, weights, count, h, out):
-    """out = y + h Σ weights_i k_i over the first ``count`` stages, of all lanes."""
+    """Compute out = y + h Σ weights_i k_i over the first ``count`` stages, for all lanes."""
     for v in range(y.shape[0]):
         for lane in range(y.shape[1]):
             out[v, lane] = y[v, lane]
@@ -63,7 +63,7 @@ def add_stages(y, stages, weights, count, h, out):
 
 @jit
 def take_steps(code, scratch, now, tableau, steps, blocks, t, b):
-    """Steps of block b by thread t."""
+    """Take the steps of block b in thread t."""
     y, trial, rates, stages = blocks.y[b], scratch.trial[t], scratch.rates[t], scratch.stages[t]
     begin_block(now, blocks, t, b)
     for n in range(steps.lengths.size):
@@ -85,7 +85,7 @@ def take_steps(code, scratch, now, tableau, steps, blocks, t, b):
 
 @kernel(parallel=True)
 def advance_blocks(code, scratch, now, tableau, steps, blocks):
-    """Steps of all blocks of states, shared out among threads."""
+    """Take the steps of all blocks of states, shared out among threads."""
     threads, count = code.shape[0], blocks.y.shape[0]
     for t in prange(threads):
         for b in range(t * count // threads, (t + 1) * count // threads):
@@ -95,25 +95,25 @@ def advance_blocks(code, scratch, now, tableau, steps, blocks):
 
 @kernel
 def advance_blocks_alone(code, scratch, now, tableau, steps, blocks):
-    """The same on one thread."""
+    """Take the steps of all blocks of states in one thread."""
     for b in range(blocks.y.shape[0]):
         take_steps(code[0], scratch, now, tableau, steps, blocks, 0, b)
     blocks.taken[0] = steps.first + steps.lengths.size
 
 
 class ExplicitLanes:
-    """What takes explicit steps with so many threads and stages.
+    """Stepper of explicit rules, for given largest numbers of threads and stages.
 
     Parameters
     ----------
     make_tables
-        Makes the tables of a thread, of its number and its row of ``Present``.
+        Makes the tables of a thread from its number and its row of ``Present``.
     factor
         Factors of the channels, shape (8,).
     size
-        Coordinates and speeds, nq + nu.
+        Number of coordinates and speeds, nq + nu.
     threads, stages
-        How many at most.
+        Largest numbers of threads and stages.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class ExplicitLanes:
             self._programs.append(right_hand_side(make_tables(t, now), factor, lanes[0][t], lanes[1][t], now))
 
     def take(self, threads: int, tableau: Tableau, steps: Steps, blocks: Blocks) -> None:
-        """Takes steps on so many threads."""
+        """Take steps on a number of threads."""
         code = np.stack([program.code for program in self._programs[:threads]])
         (advance_blocks if threads > 1 else advance_blocks_alone)(
             code, self._scratch, self._now, tableau, steps, blocks

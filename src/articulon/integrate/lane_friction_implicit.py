@@ -1,7 +1,7 @@
 """Friction-implicit steps of many states of a model, side by side in the lanes of vector registers.
 
-A step is that of ``friction_implicit.py``, with the same passes, but that nothing is booked and the factors of the
-channels stand.
+A step has the same passes as in ``friction_implicit.py``, but works are not booked and the factors of the channels are
+constant.
 """
 
 from collections.abc import Callable
@@ -36,11 +36,11 @@ from articulon.thermostats.base import KICKS, STREAM, WAY
 from articulon.thermostats.langevin import stir_speeds
 
 COMMON = {"mass", "moment", "inertia", "factor", "powers", "power", "kinetic", "work", "bath"}
-"""Arrays of a step that are the same for all states, or that are not used."""
+"""Arrays of a step that are the same for all states, or not used."""
 
 
 def check_in_lanes(model: Model, where: str) -> None:
-    """Raises ModelError for forces that friction-implicit steps solve for state by state."""
+    """Raise ModelError for forces that friction-implicit steps can only solve state by state."""
     if any(kind.resistance == "dashpots" for kind in resists(model)):
         k = next(k for k, force in enumerate(model.forces) if getattr(force, "resistance", "") == "dashpots")
         raise ModelError(
@@ -51,21 +51,22 @@ def check_in_lanes(model: Model, where: str) -> None:
 
 @pass_of
 def lean(u, acceleration, span, middle):
-    """Speeds in the middle of a time ``span`` (1,), by accelerations."""
+    """Compute speeds in the middle of a time ``span`` (1,) from accelerations."""
     for k in range(u.shape[0]):
         middle[k] = u[k] + 0.5 * span[0] * acceleration[k]
 
 
 @pass_of
 def push(u, acceleration, span):
-    """Speeds after a time ``span`` (1,), by accelerations."""
+    """Compute speeds after a time ``span`` (1,) from accelerations."""
     for k in range(u.shape[0]):
         u[k] += span[0] * acceleration[k]
 
 
 @pass_of
 def draw_normals_of_states(seeds, stream, count, one, normals):
-    """Standard normal numbers of a step for states with seeds (width,), into lanes (nu, width); ``one`` is scratch."""
+    """Draw standard normal numbers of a step for states with seeds (width,), into lanes (nu, width); ``one`` is
+    scratch."""
     for lane in range(seeds.shape[0]):
         draw_normals(seeds[lane], stream, count[0], one)
         for k in range(one.size):
@@ -74,7 +75,8 @@ def draw_normals_of_states(seeds, stream, count, one, normals):
 
 @pass_of
 def stir_states(forest, bath, clock, u, ws, still, draw):
-    """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed."""
+    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links that have been
+    placed."""
     find_random_speeds(forest, 1.0, still, draw)
     stir_speeds(bath, clock, u, draw.speeds)
     move(forest, u, ws, 0, forest.mass.size)
@@ -82,7 +84,7 @@ def stir_states(forest, bath, clock, u, ws, still, draw):
 
 @pass_of
 def fly_states(forest, q, u, span, ws, flight, no_torque, status):
-    """Free flight over a time ``span`` (1,). A state whose flight is not found has coordinates that are not numbers."""
+    """Free flight over a time ``span`` (1,). The coordinates of a state whose flight does not converge become NaN."""
     moving, _ = geodesic.fly(forest, q, u, span[0], ws, flight, no_torque)
     lost = choose(moving > 0.0, np.nan, 0.0)
     for k in range(q.shape[0]):
@@ -91,7 +93,7 @@ def fly_states(forest, q, u, span, ws, flight, no_torque, status):
 
 
 def scratch_in_lanes(tables: LaneTables, now: Present) -> Scratch:
-    """Arrays of a step of the states of a block, for the thread whose row ``now`` is."""
+    """Arrays of a step for the states of a block, for the thread with the row ``now``."""
     plain = friction_implicit_scratch.scratch(tables)
     named = {name: array for name, array in plain._asdict().items() if isinstance(array, np.ndarray)}
     lanes: dict[str, Any] = {name: LaneArray.zeros(one.shape) for name, one in named.items() if name not in COMMON}
@@ -104,7 +106,8 @@ def scratch_in_lanes(tables: LaneTables, now: Present) -> Scratch:
 def programs_of(
     tables: LaneTables, factor: np.ndarray, flight: bool, state: tuple[LaneArray, LaneArray, LaneArray], now: Present
 ) -> tuple[Program, Program, Program]:
-    """What brings forces up to date with (q, u), what then finds the first accelerations, and a step.
+    """Three programs: one that evaluates forces at (q, u), one that then computes the first accelerations, and a
+    step.
 
     Parameters
     ----------
@@ -113,9 +116,9 @@ def programs_of(
     factor
         Factors of the channels, shape (8,).
     flight
-        Whether bodies drift along geodesic lines.
+        Whether bodies drift along geodesics.
     state
-        Coordinates and speeds (nq + nu,), accelerations (nu,), and whether a free flight was not found (1,).
+        Coordinates and speeds (nq + nu,), accelerations (nu,), and whether a free flight did not converge (1,).
     now
         The row of the thread.
     """
@@ -132,7 +135,7 @@ def programs_of(
 
 
 def stirring(tables: LaneTables, arrays: Scratch, now: Present) -> list[Bound]:
-    """The passes of Langevin's thermostat, if there is one."""
+    """The passes of a Langevin thermostat; empty without one."""
     bath, ws = tables.system.bath, tables.ws
     if bath.choice[WAY] != KICKS:
         return []
@@ -146,7 +149,7 @@ def stirring(tables: LaneTables, arrays: Scratch, now: Present) -> list[Bound]:
 
 @jit
 def take_steps(codes, state, now, steps, fresh, blocks, t, b):
-    """Steps of block b by thread t; ``fresh`` where no such step has been taken just before."""
+    """Take the steps of block b in thread t; ``fresh`` unless the previous steps were of this kind too."""
     y, acceleration, own_y, own_acceleration = blocks.y[b], blocks.acceleration[b], state[0][t], state[1][t]
     own_lost = state[2][t]
     for lane in range(own_lost.shape[1]):
@@ -172,7 +175,7 @@ def take_steps(codes, state, now, steps, fresh, blocks, t, b):
 
 @jit
 def copy_lanes(to, numbers):
-    """Copies numbers (n, width)."""
+    """Copy numbers (n, width)."""
     for k in range(to.shape[0]):
         for lane in range(to.shape[1]):
             to[k, lane] = numbers[k, lane]
@@ -180,7 +183,7 @@ def copy_lanes(to, numbers):
 
 @kernel(parallel=True)
 def advance_blocks(codes, state, now, steps, fresh, blocks):
-    """Steps of all blocks of states, shared out among threads."""
+    """Take the steps of all blocks of states, shared out among threads."""
     threads, count = codes[0].shape[0], blocks.y.shape[0]
     for t in prange(threads):
         for b in range(t * count // threads, (t + 1) * count // threads):
@@ -190,25 +193,25 @@ def advance_blocks(codes, state, now, steps, fresh, blocks):
 
 @kernel
 def advance_blocks_alone(codes, state, now, steps, fresh, blocks):
-    """The same on one thread."""
+    """Take the steps of all blocks of states in one thread."""
     for b in range(blocks.y.shape[0]):
         take_steps(codes, state, now, steps, fresh, blocks, 0, b)
     blocks.taken[0] = steps.first + steps.lengths.size
 
 
 class FrictionImplicitLanes:
-    """What takes friction-implicit steps with so many threads.
+    """Stepper of friction-implicit steps, for a given largest number of threads.
 
     Parameters
     ----------
     make_tables
-        Makes the tables of a thread, of its number and its row of ``Present``.
+        Makes the tables of a thread from its number and its row of ``Present``.
     factor
         Factors of the channels, shape (8,).
     flight
-        Whether bodies drift along geodesic lines.
+        Whether bodies drift along geodesics.
     threads
-        How many at most.
+        Largest number of threads.
     """
 
     def __init__(
@@ -229,7 +232,7 @@ class FrictionImplicitLanes:
             self._noise.append(tables.system.forces.noise)
 
     def take(self, threads: int, steps: Steps, fresh: bool, blocks: Blocks) -> None:
-        """Takes steps of one length on so many threads; noise is held for one step."""
+        """Take steps of one length on a number of threads; noise is constant within a step."""
         for noise in self._noise:
             noise.window[0] = steps.lengths[0] / max(1, noise.choice[1])
         codes = tuple(np.stack([p[k].code for p in self._programs[:threads]]) for k in range(3))

@@ -1,4 +1,4 @@
-"""What a scaling law reads, when it is asked, and what is booked without its factors."""
+"""Inputs of scaling laws, their evaluation, and the booking of unscaled works."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 
 class LawInputs(NamedTuple):
-    """The programs that find what a law reads, and the arrays through which they are called."""
+    """Programs that compute the inputs of a scaling law, and the arrays through which they are called."""
 
     summing: np.ndarray
-    """Program of the magnitudes of the forces; (0, 2) for a law that does not vary."""
+    """Program that sums the magnitudes of the forces; (0, 2) for a law that does not vary."""
     following: np.ndarray
-    """Program that looks at the lag of the motions; (0, 2) for a policy that does not follow it."""
+    """Program that samples the lag of the motions; (0, 2) for a policy that does not track it."""
     rescaling: np.ndarray
-    """Program that keeps the thermal momentum when the factor changes; (0, 2) where nothing does so."""
+    """Program that keeps the thermal momentum when the factor changes; (0, 2) if none is to be kept."""
     sums: np.ndarray
-    """What the law reads, shape (20,)."""
+    """Inputs of the law, shape (20,)."""
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time of the sample [time], shape (1,)."""
     looked: np.ndarray
-    """1 where the latest look has been made, shape (1,)."""
+    """1 if the latest call has taken a sample, shape (1,)."""
     factor: np.ndarray
-    """Factors of the channels at a look, and those that the law gives, shape (8,)."""
+    """Factors of the channels at a sample, and those that the law returns, shape (8,)."""
     memory: np.ndarray
-    """``State.memory``."""
+    """The array ``State.memory``."""
     change: np.ndarray
-    """Factor before and after, and the kinetic energy that the change brings in, shape (3,)."""
+    """Factor before and after, and the kinetic energy that the change adds, shape (3,)."""
     u: np.ndarray
     """Speeds whose thermal momentum is kept, shape (nu,)."""
 
@@ -43,7 +43,7 @@ class LawInputs(NamedTuple):
 def law_inputs(
     evaluator: "Evaluator", policy: ScalingPolicy, followed: Followed | None, memory: int
 ) -> tuple[LawInputs, list[Program]]:
-    """The inputs of a policy's law, and the programs, which are to be kept."""
+    """The inputs of a policy's law, and the programs, which must be kept alive."""
     sums, factor, time, looked = np.zeros(INPUTS), np.ones(8), np.zeros(1), np.ones(1, dtype=np.int64)
     remembered, change, speeds = np.zeros(memory), np.zeros(3), np.zeros(evaluator.model.nu)
     programs = [Program(summing(evaluator, sums) if policy.varies else ()), Program(), Program()]
@@ -78,8 +78,8 @@ def law_inputs(
 
 @jit
 def ask(law, parameters, inputs, time, step, factor):
-    """Asks the law for its factors at a time, before a step, and leaves them in ``inputs.factor``: whether they differ
-    from the present ones (8,). One that follows the lag of the motions is asked after a look at that."""
+    """Evaluate the law at a time, before a step, and leave its factors in ``inputs.factor``; return whether they differ
+    from the present ones (8,). A law that reads the lag of the motions is evaluated only after a sample of the lag."""
     copy_into(inputs.factor, factor)
     if inputs.following.shape[0] > 0:
         inputs.time[0] = time
@@ -97,8 +97,8 @@ def ask(law, parameters, inputs, time, step, factor):
 
 @jit
 def keep_thermal_momentum(inputs, before, after, u):
-    """Changes speeds u with the factor, where noise acts on what is followed, at links that have been placed; returns
-    the kinetic energy that this brings in."""
+    """Change speeds u with the factor, if noise acts on tracked motions, at links that have been placed; return the
+    kinetic energy that this adds."""
     if inputs.rescaling.shape[0] == 0:
         return 0.0
     inputs.change[0], inputs.change[1] = before, after
@@ -110,7 +110,7 @@ def keep_thermal_momentum(inputs, before, after, u):
 
 @jit
 def book_unscaled_works(state, before, after):
-    """Works of a step, in which the factors do not change, without them."""
+    """Book the works of a step, in which the factors are constant, without the factors."""
     for c in range(8):
         if state.factor[c] != 0.0:
             state.unscaled_work[c] += (after[c] - before[c]) / state.factor[c]

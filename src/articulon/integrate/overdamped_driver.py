@@ -1,4 +1,4 @@
-"""The driver of Brownian dynamics of articulated bodies, and what it refuses."""
+"""Driver of Brownian dynamics of articulated bodies, and checks of its models."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from articulon.model.joints import UNBOUND
 
 
 class OverdampedDriver(FixedStepDriver):
-    """Overdamped steps of bodies on joints. Speeds mean nothing here and stay zero."""
+    """Driver of overdamped steps of bodies on joints. Speeds have no meaning here and stay zero."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
@@ -33,7 +33,7 @@ class OverdampedDriver(FixedStepDriver):
         self.kernel = prepare_for(overdamped_steps.advance, self.arguments(state, 0))
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
-        """Of the kernel."""
+        """Arguments of the kernel."""
         return (
             self.law,
             self.inputs,
@@ -64,13 +64,13 @@ class OverdampedDriver(FixedStepDriver):
 
 
 def is_jointed(model: Model) -> bool:
-    """Whether det M can change: where all bodies are single and free it cannot."""
+    """Whether det M can change; it cannot if all bodies are single and free."""
     forest = model.forest
     return bool((forest.parent >= 0).any() or not np.isin(forest.kind, UNBOUND).all())
 
 
 def check_drag(evaluator: Evaluator) -> None:
-    """Raises CaseError, naming a body, where no drag balances the forces or the torques on it."""
+    """Raise CaseError, naming a body, if no drag balances the forces or the torques on it."""
     model, drag = evaluator.model, evaluator.system.forces.drag
 
     def refuse(why: str) -> None:

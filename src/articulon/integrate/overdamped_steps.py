@@ -1,24 +1,24 @@
 """Brownian dynamics of articulated bodies: ζ(q) u = Γ(q) + noise, by the articulated recursion in O(n).
 
-Inertia is left out. ζ = Jᵀ B J, B the bodies' drag, is solved as M would be, each body's inertia replaced by its drag
-matrix. The noise is made in body space, f of covariance 2 kT B/h, and F = Jᵀ f then has the covariance 2 kT ζ/h that
-fluctuation and dissipation ask for. A step is that of Fixman (J. Chem. Phys. 69, 1527, 1978): with μ = ζ⁻¹ and one F
-for both of its halves
+Inertia is neglected. ζ = Jᵀ B J, with B the bodies' drag, is solved as M would be, each body's inertia being replaced
+by its drag matrix. The noise is drawn in body space, f of covariance 2 kT B/h, and F = Jᵀ f then has the covariance
+2 kT ζ/h that the fluctuation–dissipation theorem requires. A step is that of Fixman (J. Chem. Phys. 69, 1527, 1978):
+with μ = ζ⁻¹ and the same F in both halves
 
     u = μ(q) (Γ(q) + F),   q' = q + h/2 u,   u' = μ(q') (Γ(q') + F),   q⁺ = q + h u',
 
-where + moves joints at constant speeds. The mean of u' then holds kT ∇·μ, the drift of a mobility that depends on q,
-without its derivative; without noise this is the midpoint rule, of order 2.
+where + moves joints at constant speeds. The mean of u' then contains kT ∇·μ, the drift due to a mobility that depends
+on q, without computing the derivative of μ; without noise this is the midpoint rule, of order 2.
 
-What such steps sample is e^{−Φ/kT} dq. Bodies with inertia, whatever their friction, have the density √det M e^{−Φ/kT}
-instead, M the mass matrix. Γ therefore holds +½ kT ∂ ln det M, the mean force of the thermal speeds that are left out
-(``dynamics/mass_determinant.py``); its work is booked in the channel ``stochastic``. The works of a step add up to
-zero, since there is no kinetic energy.
+Uncorrected, such steps sample e^{−Φ/kT} dq. Bodies with inertia, whatever their friction, have the density
+√det M e^{−Φ/kT} instead, with M the mass matrix. Γ therefore includes +½ kT ∂ ln det M, the mean force of the neglected
+thermal speeds (``dynamics/mass_determinant.py``); its work is booked in the channel ``stochastic``. The works of a step
+add up to zero, since there is no kinetic energy.
 
-Steps that are too long are told by what they find in their middle. Along a harmonic mode of rate λ, u' − u = −½hλ u,
+Steps that are too long are detected by the speeds u' in their middle. Along a harmonic mode of rate λ, u' − u = −½hλ u,
 and such steps grow where hλ > 2 (the midpoint rule's bound). So ⟨(u' − u)²⟩ ≤ (½hλ)² ⟨u²⟩ for each speed under noise,
-whatever the coupling, as the noise has the covariance of the mobility: where the mean of the left is above that of
-u² over WATCHED steps, forces or mobility change too fast for the step.
+whatever the coupling, because the noise has the covariance of the mobility. If the mean of (u' − u)² over WATCHED steps
+exceeds that of u², forces or mobility change too fast for the step.
 """
 
 import math
@@ -44,37 +44,37 @@ from articulon.model.state import DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHAS
 from articulon.passes import Bound, Program, compile_passes, pass_of, run
 
 WATCHED = 32
-"""Steps over which changes of speeds are compared with the speeds: a single kick is bad where it is above √32 of
-them."""
+"""Number of steps over which changes of speeds are compared with the speeds; a single step counts as too long if a
+change exceeds √32 times the speed."""
 RESOLVED = 1e-6
-"""Changes of a step that are looked at, in radians and in parts of the largest distance from the world's origin: below
-are rest and rounding."""
+"""Smallest changes in a step that are checked, in radians and relative to the largest distance from the world's origin;
+smaller ones are rest and rounding."""
 
 
 class Watch(NamedTuple):
-    """How speeds change within steps."""
+    """Statistics of the changes of speeds within steps."""
 
     speeds: np.ndarray
     """u at the start of the step, shape (nu,)."""
     squares: np.ndarray
     """Sum of u² over the steps since the watch began, shape (nu,)."""
     changes: np.ndarray
-    """Sum of (u' − u)², shape (nu,)."""
+    """Sum of (u' − u)² over the steps since the watch began, shape (nu,)."""
     turns: np.ndarray
-    """Whether a speed is angular, shape (nu,)."""
+    """Whether each speed is angular, shape (nu,)."""
     steps: np.ndarray
-    """Steps since the watch began, shape (1,)."""
+    """Number of steps since the watch began, shape (1,)."""
     worst: np.ndarray
-    """The speed that has changed too much, shape (1,)."""
+    """The speed that changes too much, shape (1,)."""
     ratio: np.ndarray
-    """½hλ of it, shape (1,)."""
+    """½hλ of that speed, shape (1,)."""
 
 
 class Scratch(NamedTuple):
-    """Arrays of a step; deleting them changes nothing but when too long a step is told."""
+    """Arrays of a step; they may be discarded between steps, which only delays the detection of too long steps."""
 
     q: np.ndarray
-    """Coordinates of a step not yet finished, shape (nq,)."""
+    """Coordinates of the unfinished step, shape (nq,)."""
     middle: np.ndarray
     """Coordinates in the middle of the step, shape (nq,)."""
     u: np.ndarray
@@ -86,13 +86,13 @@ class Scratch(NamedTuple):
     metric: np.ndarray
     """½ kT ∂ ln det M, scaled, shape (nu,)."""
     work: np.ndarray
-    """Works of a step not yet finished, shape (8,)."""
+    """Works of the unfinished step, shape (8,)."""
     mass: np.ndarray
-    """Drag of the links as if it were a mass, scaled, shape (links,)."""
+    """Drag of the links in the form of a mass, scaled, shape (links,)."""
     moment: np.ndarray
-    """Its first moment, shape (links, 3)."""
+    """First moment of the drag, shape (links, 3)."""
     inertia: np.ndarray
-    """Its inertia, shape (links, 6)."""
+    """Drag in the form of a moment of inertia, shape (links, 6)."""
     friction: np.ndarray
     """Drag and noise on the links, shape (2, links, 6)."""
     still: np.ndarray
@@ -102,27 +102,27 @@ class Scratch(NamedTuple):
     factor: np.ndarray
     """Factors of the channels, shape (8,)."""
     time: np.ndarray
-    """Of the latest evaluation [time], shape (1,)."""
+    """Time of the latest evaluation [time], shape (1,)."""
     window: np.ndarray
-    """Of the noise, shape (1,)."""
+    """Window of the noise, shape (1,)."""
     spans: np.ndarray
-    """Half of the step, and the step [time], shape (2,)."""
+    """Half the step and the step [time], shape (2,)."""
     power: np.ndarray
-    """Of the channels, unscaled, shape (8,)."""
+    """Powers of the channels, unscaled, shape (8,)."""
     position: np.ndarray
     """Origins of the links, shape (links, 3)."""
     rotation: np.ndarray
-    """Their orientations, row-major matrices, shape (links, 9)."""
+    """Orientations of the links, row-major matrices, shape (links, 9)."""
     kT: np.ndarray
-    """kT of the metric's force, 0 where there is none [energy], shape (1,)."""
+    """kT of the metric force, 0 without it [energy], shape (1,)."""
     determinant: Determinant
-    """Of the metric's force."""
+    """Arrays of the metric force."""
     watch: Watch
-    """Whether the steps are too long."""
+    """Detection of steps that are too long."""
 
 
 def scratch(e: Evaluator, kT: float) -> Scratch:
-    """Arrays for a model whose metric's force has the given kT [energy]."""
+    """Arrays for a model whose metric force has the given kT [energy]."""
     forest, nq, nu = e.system.forest, e.model.nq, e.model.nu
     turns = np.zeros(nu, dtype=np.bool_)
     split = blocks(forest, nq, nu)
@@ -162,7 +162,7 @@ def scratch(e: Evaluator, kT: float) -> Scratch:
 
 @pass_of
 def project_noise(forest, ws, wrench, factor, noise):
-    """F of the Brownian wrenches (links, 6), scaled."""
+    """Compute F of the Brownian wrenches (links, 6), scaled."""
     project(forest, ws, wrench, noise)
     for k in range(noise.size):
         noise[k] *= factor[STOCHASTIC]
@@ -170,15 +170,15 @@ def project_noise(forest, ws, wrench, factor, noise):
 
 @pass_of
 def add_weight(forest, gravity, factor, ws, wrench):
-    """Adds gravity to the wrenches on the links."""
+    """Add gravity to the wrenches on the links."""
     gravity_wrenches(forest, scaled(gravity, factor), ws, wrench)
 
 
 @pass_of
 def find_metric(forest, ws, determinant, kT, factor, metric):
-    """½ kT ∂ ln det M, scaled."""
+    """Compute ½ kT ∂ ln det M, scaled."""
     log_determinant_gradient(forest, ws, determinant)
-    # Noise and drag that are scaled differently are those of another temperature.
+    # Noise and drag with different factors correspond to another temperature.
     half_kT = 0.5 * kT[0] * factor[STOCHASTIC] ** 2 / factor[DAMPING]
     for k in range(metric.size):
         metric[k] = half_kT * determinant.gradient[k]
@@ -186,7 +186,7 @@ def find_metric(forest, ws, determinant, kT, factor, metric):
 
 @pass_of
 def scale_drag(drag, factor, noise, metric, mass, moment, inertia, tau):
-    """The drag of the links as their inertias, scaled; adds noise and metric force to τ."""
+    """Write the scaled drag of the links as their inertias; add noise and metric force to τ."""
     s = factor[DAMPING]
     for k in range(tau.size):
         tau[k] += metric[k] + noise[k]
@@ -200,7 +200,7 @@ def scale_drag(drag, factor, noise, metric, mass, moment, inertia, tau):
 
 @pass_of
 def move_joints(forest, q, u, span):
-    """Moves joints for a time ``span`` (1,) at constant speeds."""
+    """Move joints for a time ``span`` (1,) at constant speeds."""
     drift(forest, q, u, span[0])
 
 
@@ -210,23 +210,23 @@ class Passes(NamedTuple):
     push: np.ndarray
     """Places the links at q and fills the channels, at rest."""
     push_middle: np.ndarray
-    """The same at the middle of the step."""
+    """Places the links and fills the channels at the middle of the step."""
     shake: np.ndarray
-    """Finds F; empty without noise."""
+    """Computes F; empty without noise."""
     balance: np.ndarray
-    """u of ζ u = Γ + F."""
+    """Solves ζ u = Γ + F for u."""
     drift_middle: np.ndarray
-    """Moves the coordinates of the middle."""
+    """Moves the coordinates to the middle of the step."""
     drift: np.ndarray
-    """Moves those of the step."""
+    """Moves the coordinates to the end of the step."""
     book: np.ndarray
-    """Power at u."""
+    """Computes the power at u."""
     place: np.ndarray
     """Places the links at q."""
 
 
 def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
-    """The programs of a model's steps: as kernels take them, and to be kept."""
+    """The programs of a model's steps: in the form for kernels, and the objects that must be kept alive."""
     forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
     friction, factor, none = arrays.friction, arrays.factor, np.zeros(3)
@@ -272,7 +272,8 @@ def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
 
 @jit
 def watch_speeds(h, step, arrays):
-    """Whether the changes of some speed in the last WATCHED steps, of which this is one, were larger than itself."""
+    """Whether the changes of some speed in the last WATCHED steps, up to this one, were larger than the speed
+    itself."""
     watch, u, first = arrays.watch, arrays.u, arrays.watch.speeds
     if step % WATCHED == 0:
         watch.steps[0] = 0
@@ -299,8 +300,9 @@ def watch_speeds(h, step, arrays):
 
 @kernel
 def advance(law, inputs, parameters, passes, h, stop, state, arrays, steps):
-    """Advances the state by a number of steps of length h: REACHED, STOPPED, DIVERGED where a number is no longer
-    finite, or TOO_LONG where speeds change too much in them; the state is then that of the last whole step."""
+    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, DIVERGED where a number is no
+    longer finite, or TOO_LONG where speeds change too much within steps; the state is then that of the last whole
+    step."""
     counters, q, u, factor, work = state.counters, arrays.q, arrays.u, state.factor, arrays.work
     copy_into(q, state.q)
     copy_into(work, state.work)

@@ -1,4 +1,4 @@
-"""The driver of free particles."""
+"""Drivers of free particles."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from articulon.thermostats.base import BATH, leave
 
 
 class ParticleDriver(ArrayDriver):
-    """Velocity Verlet with any thermostat, on plain arrays."""
+    """Driver of velocity Verlet with any thermostat, on plain arrays."""
 
     sees_leaps = True
 
@@ -42,21 +42,21 @@ class ParticleDriver(ArrayDriver):
         )
         self.relaxing = (addressed(relax, BATH),)
         self.taken = np.zeros(2, dtype=np.int64)
-        """Steps of the chunk, and how it went."""
+        """Number of steps of the chunk, and its status."""
         self._make_room()
         self._bind(state)
 
     def _make_room(self) -> None:
-        """Makes what the rule needs beside."""
+        """Create the arrays that only this rule needs."""
 
     def _bind(self, state: State) -> None:
-        """Binds the steps to a state and to the lists that there are."""
+        """Bind the steps to a state and to the present lists."""
         self.bound_to = state, self.evaluator.sites.system
         self.program = Program([self._steps(state)])
-        _ = self.program.code  # compiled, with what else is asked for
+        _ = self.program.code  # compiled together with the other kernels
 
     def _shared(self) -> dict[str, Any]:
-        """What the steps take, by name."""
+        """Arguments of the steps, by name."""
         sites = self.evaluator.sites
         _, forces, refresh = sites.bound_functions
         return {
@@ -76,14 +76,14 @@ class ParticleDriver(ArrayDriver):
         }
 
     def _steps(self, state: State) -> Bound:
-        """The steps, bound."""
+        """The steps, bound to their arguments."""
         shared = self._shared().values()
         return particle_verlet.advance_verlet.bind(*shared, self.step, state, self.sums, self.taken)
 
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
         sites = self.evaluator.sites
-        if sites.touched:  # forces at other positions may stand where the driver left its own
+        if sites.touched:  # the forces may have been evaluated at other positions since the driver used them
             self.forget_forces()
         return super().go(state, until, steps)
 
@@ -103,7 +103,7 @@ class ParticleDriver(ArrayDriver):
             self._explain_leap()
 
     def keep(self, state: State) -> Any:
-        """See :class:`Driver`. A chunk changes coordinates and speeds at its end only."""
+        """See :class:`Driver`. A chunk changes coordinates and speeds only at its end."""
         return {name: getattr(state, name).copy() for name in _CHANGED}
 
     def restore(self, state: State, kept: Any) -> None:
@@ -113,7 +113,8 @@ class ParticleDriver(ArrayDriver):
         self.evaluator.sites.restore(state)
 
     def _explain_leap(self) -> None:
-        """Says which particle has gone through half of the box in a step, from where the kernel has left it."""
+        """Set the failure to the particle that has moved through half of the box in a step, from the data of the
+        kernel."""
         particles_, moving = self.evaluator.sites.system.particles, self.moving
         here = np.stack([moving.x, moving.y, moving.z])
         ways = np.linalg.norm(here - particles_.reference[:, particles_.order], axis=0)
@@ -131,11 +132,11 @@ class ParticleDriver(ArrayDriver):
 
 
 class RespaDriver(ParticleDriver):
-    """r-RESPA, likewise."""
+    """Driver of r-RESPA, on plain arrays."""
 
     def _make_room(self) -> None:
         integrator = self.problem.integrator
-        self.parts = np.array([integrator.pair_steps, integrator.bonded_steps])  # in each step, and in each of these
+        self.parts = np.array([integrator.pair_steps, integrator.bonded_steps])  # per step, and per pair step
         self.levels = np.zeros((3, 3, self.evaluator.model.bodies))
 
     def _steps(self, state: State) -> Bound:
@@ -144,7 +145,7 @@ class RespaDriver(ParticleDriver):
 
 
 class ErmakMcCammonDriver(ParticleDriver):
-    """Overdamped steps, likewise."""
+    """Driver of overdamped steps of free particles, on plain arrays."""
 
     def _make_room(self) -> None:
         self.before = np.zeros((3, self.evaluator.model.bodies))
@@ -158,7 +159,7 @@ class ErmakMcCammonDriver(ParticleDriver):
 
 
 _CHANGED = ("time", "work", "factor", "bath", "counters")
-"""What a chunk of particles' steps changes of a state, even if it fails."""
+"""Parts of a state that a chunk of particles' steps changes even if it fails."""
 
 
 def reflecting_walls(model: Model) -> np.ndarray:

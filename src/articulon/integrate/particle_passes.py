@@ -1,7 +1,6 @@
-"""What is done to all free particles at once: kicks, drifts, friction and noise, and moving them from one order to
-another, shared among threads or not.
+"""Passes over all free particles: kicks, drifts, friction and noise, and reordering, shared among threads or not.
 
-Arrays are in the order of cells. A pass goes block by block, and its sums are taken over blocks of a fixed size, so
+Arrays are in the order of cells. A pass works block by block, and its sums are taken over blocks of a fixed size, so
 that they have the same bits for any number of threads.
 """
 
@@ -19,26 +18,26 @@ from articulon.kernels import jit
 from articulon.thermostats.langevin import ornstein_uhlenbeck, particle_normals
 
 BLOCK = 1024
-"""Particles whose sums are taken together."""
+"""Number of particles in a block, whose sums are taken together."""
 PARALLEL_PARTICLES = 20000
-"""From this number of particles on, the threads share the passes over them."""
+"""Number of particles from which on the threads share the passes."""
 
 
 class Moving(NamedTuple):
-    """Particles in the order of cells; scratch but for what it takes from the state."""
+    """Particles in the order of cells; scratch arrays besides what is loaded from the state."""
 
     x: np.ndarray
-    """Coordinates, unwrapped [length], shape (n,)."""
+    """Coordinates x, unwrapped [length], shape (n,)."""
     y: np.ndarray
-    """Likewise."""
+    """Coordinates y, unwrapped [length], shape (n,)."""
     z: np.ndarray
-    """Likewise."""
+    """Coordinates z, unwrapped [length], shape (n,)."""
     vx: np.ndarray
-    """Velocities [velocity], shape (n,)."""
+    """Velocities along x [velocity], shape (n,)."""
     vy: np.ndarray
-    """Likewise."""
+    """Velocities along y [velocity], shape (n,)."""
     vz: np.ndarray
-    """Likewise."""
+    """Velocities along z [velocity], shape (n,)."""
     inverse_mass: np.ndarray
     """Inverse masses [1/mass], shape (n,)."""
     reference: np.ndarray
@@ -48,13 +47,13 @@ class Moving(NamedTuple):
     partial: np.ndarray
     """Two sums of each block, shape (blocks, 2)."""
     walls: np.ndarray
-    """Lowest and highest coordinates between reflecting walls, infinite where there are none, shape (2, 3)."""
+    """Lowest and highest coordinates between reflecting walls, infinite without walls, shape (2, 3)."""
     held: np.ndarray
-    """1 where the forces are those of the coordinates, shape (1,)."""
+    """1 if the forces belong to the present coordinates, shape (1,)."""
 
 
 def moving(masses: np.ndarray, walls: np.ndarray) -> Moving:
-    """Scratch for particles of these masses, in the order of the model."""
+    """Scratch arrays for particles of these masses, in the order of the model."""
     n = masses.size
     site = np.zeros((4, n))
     site[0] = 1.0 / masses
@@ -78,7 +77,7 @@ def moving(masses: np.ndarray, walls: np.ndarray) -> Moving:
 
 @jit
 def kick_block(particles, moving, first, last, h):
-    """v += h F/m of some particles; the kinetic energy that they gain, and that they have."""
+    """Apply v += h F/m to some particles; return their gain of kinetic energy, and their kinetic energy."""
     vx, vy, vz, inverse_mass = moving.vx, moving.vy, moving.vz, moving.inverse_mass
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     gained, kinetic = 0.0, 0.0
@@ -94,7 +93,7 @@ def kick_block(particles, moving, first, last, h):
 
 
 def kick(particles, moving, h):
-    """v += h F/m; ``partial`` holds the kinetic energies gained and reached."""
+    """Apply v += h F/m; ``partial`` holds the gains of kinetic energy and the kinetic energies."""
     partial, n = moving.partial, moving.inverse_mass.size
     for b in prange(partial.shape[0]):
         first = BLOCK * np.int64(b)
@@ -105,8 +104,8 @@ def kick(particles, moving, h):
 
 @jit
 def reflect(x, v, low, high):
-    """A coordinate and its velocity after walls have thrown the particle back; not a number where it has flown through
-    the whole box in one step."""
+    """A coordinate and its velocity after reflection by walls; NaN if the particle has moved through the whole box in
+    one step."""
     below, above = x < low, x > high
     y = 2.0 * low - x if below else 2.0 * high - x if above else x
     return (np.nan if y < low or y > high else y), (-v if below or above else v)
@@ -114,14 +113,14 @@ def reflect(x, v, low, high):
 
 @jit
 def clear_block(particles, first, last):
-    """Takes the forces off some particles."""
+    """Zero the forces on some particles."""
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     for p in range(first, last):
         fx[p], fy[p], fz[p] = 0.0, 0.0, 0.0
 
 
 def clear(particles, moving, h):
-    """Takes the forces off all of them."""
+    """Zero the forces on all particles."""
     n = moving.inverse_mass.size
     for b in prange(moving.partial.shape[0]):
         first = BLOCK * np.int64(b)
@@ -130,7 +129,7 @@ def clear(particles, moving, h):
 
 @jit
 def drift_block(particles, moving, first, last, h):
-    """x += h v of some particles; the square of the longest way since neighbours were listed."""
+    """Apply x += h v to some particles; return the square of the largest displacement since neighbours were listed."""
     x, y, z, vx, vy, vz = moving.x, moving.y, moving.z, moving.vx, moving.vy, moving.vz
     wrap, reference, walls = particles.wrap, moving.reference, moving.walls
     px, py, pz, packed = particles.x, particles.y, particles.z, particles.packed
@@ -146,13 +145,13 @@ def drift_block(particles, moving, first, last, h):
         d = dx * dx + dy * dy + dz * dz
         worst = max(worst, d)
         all_ways += d
-    # A way that is not a number hides in a maximum, not in a sum.
+    # A maximum would ignore NaN, a sum does not.
     return worst if all_ways < np.inf else np.nan
 
 
 @jit
 def follow_block(particles, first, last):
-    """Moves some images to where their sites have gone."""
+    """Move some images to the positions of their sites."""
     x, y, z, parent, shift = particles.x, particles.y, particles.z, particles.parent, particles.shift
     n = particles.order.size
     for m in range(first, last):
@@ -162,7 +161,7 @@ def follow_block(particles, first, last):
 
 
 def drift(particles, moving, h):
-    """x += h v, images and all; ``partial`` holds the squares of the longest ways."""
+    """Apply x += h v, and move the images; ``partial`` holds the squares of the largest displacements."""
     partial, n = moving.partial, moving.inverse_mass.size
     for b in prange(partial.shape[0]):
         first = BLOCK * np.int64(b)
@@ -175,7 +174,7 @@ def drift(particles, moving, h):
 
 @jit
 def shake_block(particles, moving, first, last, c, s, seed, stream, step):
-    """The exact step of friction and noise of some particles; the kinetic energy that they gain."""
+    """Apply the exact step of friction and noise to some particles; return their gain of kinetic energy."""
     vx, vy, vz, inverse_mass, order = moving.vx, moving.vy, moving.vz, moving.inverse_mass, particles.order
     gained = 0.0
     for p in range(first, last):
@@ -189,7 +188,7 @@ def shake_block(particles, moving, first, last, c, s, seed, stream, step):
 
 
 def shake(particles, moving, c, s, seed, stream, step):
-    """Friction and noise over a step; ``partial`` holds the kinetic energy gained."""
+    """Apply friction and noise over a step; ``partial`` holds the gains of kinetic energy."""
     partial, n = moving.partial, moving.inverse_mass.size
     for b in prange(partial.shape[0]):
         first = BLOCK * np.int64(b)
@@ -199,7 +198,7 @@ def shake(particles, moving, c, s, seed, stream, step):
 
 @jit
 def collect_block(particles, moving, first, last):
-    """Writes coordinates and velocities of some particles in the order of the model."""
+    """Write coordinates and velocities of some particles in the order of the model."""
     order, site, line = particles.order, particles.site, moving.site
     for p in range(first, last):
         s = order[p]
@@ -208,7 +207,7 @@ def collect_block(particles, moving, first, last):
 
 
 def collect(particles, moving):
-    """Writes coordinates and velocities in the order of the model."""
+    """Write coordinates and velocities in the order of the model."""
     n = moving.inverse_mass.size
     for b in prange(moving.partial.shape[0]):
         first = BLOCK * np.int64(b)
@@ -217,7 +216,7 @@ def collect(particles, moving):
 
 @jit
 def distribute_block(particles, moving, first, last):
-    """Reads some of them into the order of cells."""
+    """Read coordinates and velocities of some particles into the order of cells."""
     order, site, line, reference = particles.order, particles.site, moving.site, particles.reference
     for p in range(first, last):
         s = order[p]
@@ -233,7 +232,7 @@ def distribute_block(particles, moving, first, last):
 
 
 def distribute(particles, moving):
-    """Reads them into the order of cells."""
+    """Read coordinates and velocities into the order of cells."""
     n = moving.inverse_mass.size
     for b in prange(moving.partial.shape[0]):
         first = BLOCK * np.int64(b)
@@ -242,8 +241,8 @@ def distribute(particles, moving):
 
 @jit
 def compare_block(particles, moving, q, u, first, last):
-    """How many of some particles are not where a state has them or where they and their neighbours were last listed,
-    and how many have other velocities."""
+    """Count those of some particles whose coordinates differ from the state's, or whose positions or list references
+    differ from those of ``particles``; and count those with other velocities."""
     order, wrap, elsewhere, others = particles.order, particles.wrap, 0, 0
     for p in range(first, last):
         s, k, x, y, z = order[p], 3 * order[p], moving.x[p], moving.y[p], moving.z[p]
@@ -258,7 +257,8 @@ def compare_block(particles, moving, q, u, first, last):
 
 
 def compare(particles, moving, q, u):
-    """``partial`` holds how many particles are elsewhere, and how many have other velocities."""
+    """Compare with a state; ``partial`` holds the numbers of particles with other coordinates and with other
+    velocities."""
     partial, n = moving.partial, moving.inverse_mass.size
     for b in prange(partial.shape[0]):
         first = BLOCK * np.int64(b)
@@ -269,7 +269,7 @@ def compare(particles, moving, q, u):
 
 @jit
 def store_block(particles, moving, q, u, first, last):
-    """Writes coordinates and velocities of some particles into a state."""
+    """Write coordinates and velocities of some particles into a state."""
     order = particles.order
     for p in range(first, last):
         k = 3 * order[p]
@@ -278,7 +278,7 @@ def store_block(particles, moving, q, u, first, last):
 
 
 def store(particles, moving, q, u):
-    """Writes them into a state."""
+    """Write coordinates and velocities into a state."""
     n = moving.inverse_mass.size
     for b in prange(moving.partial.shape[0]):
         first = BLOCK * np.int64(b)

@@ -1,7 +1,7 @@
-"""Velocity Verlet on plain arrays, for models of free particles: no tree is walked.
+"""Velocity Verlet on plain arrays, for models of free particles, without recursion over trees.
 
-All arrays are in the order of cells, so that neighbours lie near in memory; they return to the order of the model when
-the neighbours are listed anew, and at the end of every chunk. What is done to all particles is a pass; sums are taken
+All arrays are in the order of cells, so that neighbours are close in memory; they return to the order of the model when
+the neighbour lists are rebuilt, and at the end of every chunk. Operations on all particles are passes. Sums are taken
 over blocks of a fixed size and these in order, which gives the same bits for any number of threads.
 """
 
@@ -21,7 +21,7 @@ from articulon.thermostats.schedule import target
 
 @jit
 def total(moving, column):
-    """The sum of the blocks' sums, in order."""
+    """Sum of the blocks' sums, in order."""
     result = 0.0
     for b in range(moving.partial.shape[0]):
         result += moving.partial[b, column]
@@ -30,7 +30,7 @@ def total(moving, column):
 
 @jit
 def longest(moving):
-    """The square of the longest way that any particle has gone; NaN where one has."""
+    """Square of the largest displacement of any particle; NaN if one is NaN."""
     worst = 0.0
     for b in range(moving.partial.shape[0]):
         d = moving.partial[b, 0]
@@ -42,8 +42,8 @@ def longest(moving):
 
 @jit
 def leapt(system, gone):
-    """Whether the longest way, squared, that a particle has gone since the lists were made is more than half of the
-    least width of the periodic box and what the lists allow: it has then gone so far in the latest step."""
+    """Whether the largest squared displacement since the lists were built is beyond half the smallest width of the
+    periodic box plus what the lists allow: the particle has then moved through half of the box in the latest step."""
     inverse, periodic, least = system.cell.inverse, system.cell.periodic, np.inf
     for a in range(3):
         if periodic[a] != 0:
@@ -55,7 +55,7 @@ def leapt(system, gone):
 
 @jit
 def scale(moving, s):
-    """Multiplies all velocities."""
+    """Multiply all velocities by a factor."""
     vx, vy, vz = moving.vx, moving.vy, moving.vz
     for p in range(vx.size):
         vx[p], vy[p], vz[p] = s * vx[p], s * vy[p], s * vz[p]
@@ -63,7 +63,7 @@ def scale(moving, s):
 
 @jit
 def kinetic_energy(moving):
-    """½ Σ m v², in blocks."""
+    """½ Σ m v², summed in blocks."""
     vx, vy, vz, inverse_mass = moving.vx, moving.vy, moving.vz, moving.inverse_mass
     result = 0.0
     for b in range(moving.partial.shape[0]):
@@ -76,11 +76,12 @@ def kinetic_energy(moving):
 
 @jit
 def load_state(system, moving, refresh, ordering, handing, state):
-    """Takes coordinates and velocities from the state, and lists neighbours where they have gone too far."""
+    """Load coordinates and velocities from the state, and rebuild the neighbour lists if particles have moved too
+    far."""
     particles, q, u = system.particles, state.q, state.u
     handing[0](particles, moving, q, u)
     elsewhere, others = total(moving, 0), total(moving, 1)
-    if moving.held[0] == 1 and elsewhere == 0.0 and others == 0.0:  # they are here from the chunk before
+    if moving.held[0] == 1 and elsewhere == 0.0 and others == 0.0:  # still loaded from the previous chunk
         return
     moving.held[0] = moving.held[0] == 1 and elsewhere == 0.0
     site, line = particles.site, moving.site
@@ -93,7 +94,7 @@ def load_state(system, moving, refresh, ordering, handing, state):
 
 @jit
 def finish(particles, moving, handing, state, status):
-    """Ends a chunk: gives the particles back to the state, unless they are lost or their lists had too little room."""
+    """End a chunk: store the particles into the state, unless one is lost or a list has overflowed."""
     if particles.counts[OVERFLOW] > 0:
         moving.held[0] = 0
         return CAPACITY_EXCEEDED
@@ -106,7 +107,7 @@ def finish(particles, moving, handing, state, status):
 
 @jit
 def relist(system, moving, refresh, ordering):
-    """Lists the neighbours anew."""
+    """Rebuild the neighbour lists."""
     particles = system.particles
     ordering[0](particles, moving)
     particles.reference[0, 0] = np.nan
@@ -116,7 +117,7 @@ def relist(system, moving, refresh, ordering):
 
 @jit
 def sum_forces(system, functions, moving, clears):
-    """Forces of all terms at particles that are up to date."""
+    """Compute the forces of all terms at the present coordinates."""
     particles = system.particles
     clears(particles, moving, 0.0)
     for k in range(len(functions)):
@@ -125,25 +126,25 @@ def sum_forces(system, functions, moving, clears):
 
 @jit
 def begin(system, functions, moving, clears, refresh, ordering, handing, state):
-    """Begins a chunk: takes the particles from the state, and finds their forces where they are not at hand."""
+    """Begin a chunk: load the particles from the state, and compute their forces unless these are at hand."""
     load_state(system, moving, refresh, ordering, handing, state)
     if moving.held[0] == 0:
         sum_forces(system, functions, moving, clears)
         moving.held[0] = 1
-    if state.counters[STEPS] == 0:  # later the step before has counted them, and a break finds them anew
+    if state.counters[STEPS] == 0:  # later chunks start with an evaluation already counted
         state.counters[EVALUATIONS] += 1
 
 
 @jit
 def force_magnitudes(particles, sums):
-    """Adds Σ|F| to what a policy's law reads of the potential."""
+    """Add Σ|F| to the law's input for the potential."""
     for p in range(particles.fx.size):
         sums[POTENTIAL] += np.sqrt(particles.fx[p] ** 2 + particles.fy[p] ** 2 + particles.fz[p] ** 2)
 
 
 @jit
 def drive_law(bath, kinetic, time, h, variables, sums):
-    """What a policy's law reads beside the forces: ζ, kd ζ' and the step."""
+    """Set the law's inputs other than the forces: ζ, kd ζ' and the step."""
     sums[STEP] = h
     if variables.size > 0:
         rate = (2.0 * kinetic - bath.constants[DEGREES_OF_FREEDOM] * target(bath, time)) / bath.masses[0]
@@ -172,11 +173,11 @@ def advance_verlet(
     sums,
     chunk,
 ):
-    """Advances the state by a number of steps of length h, ``chunk[0]``, and says in ``chunk[1]`` how that went:
-    REACHED, DIVERGED where a number is no longer finite, or CAPACITY_EXCEEDED, where the state is that of before.
+    """Advance the state by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED
+    where a number is no longer finite, or CAPACITY_EXCEEDED, with the state unchanged.
 
-    Half a thermostat that scales, half a kick, the drift with the exact friction and noise of one that kicks in its
-    middle, half a kick, half a thermostat.
+    A step is half of a thermostat that scales speeds, half a kick, the drift with the exact friction and noise of a
+    Langevin thermostat in its middle, half a kick, and half of the thermostat.
     """
     kicks, drifts, clears = passes
     particles, counters, work, factor = system.particles, state.counters, state.work, state.factor

@@ -1,6 +1,6 @@
 """Linear multistep rules at fixed steps: predict, evaluate, correct, evaluate; started by a Runge–Kutta rule.
 
-The derivatives of the earlier steps are part of the state, so that a run resumes to the same bits.
+The derivatives of the earlier steps are part of the state, so that a resumed run gives the same bits.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from articulon.kernels import kernel
 from articulon.model.state import EVALUATIONS, STEPS
 
 EARLIER = 3
-"""Steps before the present one whose derivatives are kept."""
+"""Number of steps before the present one whose derivatives are kept."""
 
 
 def scratch(ny: int, formula: Multistep) -> Scratch:
@@ -27,7 +27,7 @@ def scratch(ny: int, formula: Multistep) -> Scratch:
 
 
 def history_size(ny: int) -> int:
-    """Numbers in ``State.rule.history``: how many derivatives of earlier steps, and these, newest first."""
+    """Size of ``State.rule.history``: the number of stored derivatives, and these, newest first."""
     return 1 + EARLIER * ny
 
 
@@ -47,12 +47,12 @@ def advance(
     scratch,
     steps,
 ):
-    """Advances the state by a number of steps of length h: REACHED, STOPPED, or DIVERGED where a number is no longer
-    finite; the state is then that of the last whole step.
+    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, or DIVERGED where a number is no
+    longer finite; the state is then that of the last whole step.
 
     The second evaluation of a step is the first of the next, at variables whose Euler parameters are of norm 1. The
-    policy's factors are found once for each step, from the forces at its start. After a step the state is moved back
-    onto loops and given motions.
+    policy's factors are computed once per step, from the forces at its start. After a step the state is projected onto
+    loop constraints and given motions.
     """
     nq, nu = state.q.size, state.u.size
     y, trial, stages, counters, history = scratch.y, scratch.trial, scratch.stages, state.counters, state.rule.history

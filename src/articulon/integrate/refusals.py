@@ -1,4 +1,4 @@
-"""Why integrators do not go with features of a run, in the words of messages and of the docs."""
+"""Reasons why integrators exclude features of a run, in the words of messages and of the docs."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,7 +8,7 @@ PARTICLE_RULES = ("velocity-verlet", "r-respa", "ermak-mccammon")
 
 
 class Refusal(NamedTuple):
-    """Why something does not go. The texts are templates; ``words_of`` says what they may name."""
+    """A reason why a combination is refused. The texts are templates for the words of ``words_of``."""
 
     key: str
     """The key that a message begins with."""
@@ -17,12 +17,12 @@ class Refusal(NamedTuple):
     instead: str
     """What to do."""
     here: str = ""
-    """What of the model it is about, for messages alone."""
+    """The part of the model concerned, for messages only."""
     elsewhere: bool = False
-    """Whether it is refused with a message of its own: where it is declared, or where bodies are looked at."""
+    """Whether it is refused elsewhere with a message of its own: at its declaration, or where bodies are checked."""
 
     def message(self, words: Mapping[str, str]) -> str:
-        """What is raised."""
+        """The message of the error."""
         return f"{self.key}: {self.why}{self.here}; {self.instead}".format_map(words)
 
 

@@ -32,7 +32,7 @@ from articulon.thermostats.schedule import target
 
 @jit
 def sum_level(system, functions, level, forces):
-    """Forces of the terms of one level, kept in ``forces`` (3, n)."""
+    """Compute the forces of the terms of one level, and keep them in ``forces`` (3, n)."""
     particles = system.particles
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     for p in range(fx.size):
@@ -46,7 +46,7 @@ def sum_level(system, functions, level, forces):
 
 @jit
 def take_level(particles, level, forces):
-    """Makes the forces of a level those of the next kick."""
+    """Set the forces of a level as those of the next kick."""
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     for p in range(fx.size):
         fx[p], fy[p], fz[p] = forces[level, 0, p], forces[level, 1, p], forces[level, 2, p]
@@ -54,7 +54,7 @@ def take_level(particles, level, forces):
 
 @jit
 def take_all(particles, forces):
-    """Makes the forces of all levels together those of the particles."""
+    """Set the sum of the forces of all levels as the forces of the particles."""
     for p in range(particles.fx.size):
         particles.fx[p] = forces[BONDED, 0, p] + forces[SHORT, 0, p] + forces[LONG, 0, p]
         particles.fy[p] = forces[BONDED, 1, p] + forces[SHORT, 1, p] + forces[LONG, 1, p]
@@ -83,15 +83,16 @@ def advance_respa(
     sums,
     chunk,
 ):
-    """As ``advance_verlet``, with ``parts`` (2,) steps of pairs in each step, and bonded steps in each of those.
+    """Advance as ``advance_verlet`` does, with ``parts`` (2,): steps of pairs in each step, and bonded steps in each of
+    these.
 
-    A thermostat that scales acts at both ends of a step, one that kicks in the middle of every innermost drift.
+    A thermostat that scales speeds acts at both ends of a step, one that kicks in the middle of every innermost drift.
     """
     kicks, drifts, _ = passes
     particles, counters, work, factor = system.particles, state.counters, state.work, state.factor
     way, h1, h0 = bath.choice[WAY], h / parts[0], h / (parts[0] * parts[1])
     load_state(system, moving, refresh, ordering, handing, state)
-    # The forces of a level are those of the coordinates at which it was last needed, so they are found anew.
+    # Each level's forces belong to the coordinates at which they were last needed, so all are evaluated again.
     moving.held[0] = 0
     for level in range(3):
         sum_level(system, functions, level, forces)

@@ -1,18 +1,19 @@
-"""Free flight of point masses that massless rods join into trees: chains of beads, in Cartesian places.
+"""Free flight of trees of point masses that are joined by massless rods, such as chains of beads, in Cartesian
+coordinates.
 
-Between two kicks the beads go straight on but for the tensions of their rods, along the geodesics of the surface on
-which all rods have their lengths. A flight over a time h is a step of RATTLE,
+Between two kicks only the tensions of the rods act on the beads, which follow the geodesics of the surface on which all
+rods have their lengths. A flight over a time h is a step of RATTLE,
 
     x⁺ = x + h v + M⁻¹ G(x)ᵀ λ with all lengths right,   v⁺ = P(x⁺) (x⁺ − x)/h,
 
-G the rods as rows and P the projection along M⁻¹Gᵀ onto speeds that keep lengths: symplectic, its own reverse in time,
-of second order; momentum and angular momentum are kept (H. C. Andersen, J. Comput. Phys. 52, 24, 1983; Leimkuhler and
-Skeel, J. Comput. Phys. 112, 117, 1994). λ is found by Newton's iteration with the matrix G M⁻¹ Gᵀ of its start, which
-takes a tenth of the error and less in each turn. For a chain that matrix is tridiagonal; where rods branch it has a
-short profile, with the rods in an order in which no parent comes before its children. All is O(n).
+with G the Jacobian of the rods and P the projection along M⁻¹Gᵀ onto speeds that keep the lengths. It is symplectic,
+time-reversible and of second order; momentum and angular momentum are conserved (H. C. Andersen, J. Comput. Phys. 52,
+24, 1983; Leimkuhler and Skeel, J. Comput. Phys. 112, 117, 1994). λ is found by Newton's iteration with the matrix
+G M⁻¹ Gᵀ of its start, which reduces the error at least tenfold in each iteration. For a chain that matrix is
+tridiagonal; for branched trees it has a short profile if no parent comes before its children. The cost is O(n).
 
-What the beads do is then written as directions of swing joints. A rod's frame is turned by the shortest way from its
-old direction to the new one; its spin about the rod means nothing.
+The result is then written as directions of swing joints. A rod's frame is turned by the shortest rotation from its old
+direction to the new one; its spin about the rod has no meaning.
 """
 
 import math
@@ -48,19 +49,19 @@ from articulon.model.joints.swing import Swing
 from articulon.passes import pass_of
 
 ITERATIONS = 30
-"""Most turns of the iteration; a flight that needs more is too long."""
+"""Most iterations; a flight that needs more is too long."""
 SETTLED = 1e-12
-"""Error of ½|d|² of any rod, over the square of its length, that the last turn takes away."""
+"""Error of ½|d|² of any rod, over the square of its length, below which the current iteration is the last."""
 ON_BEAD = 1e-12
-"""What is none, of distances over lengths."""
+"""Distance over length below which a distance counts as zero."""
 SHARED = 4096
-"""Beads from which on threads share them."""
+"""Number of beads from which on threads share them."""
 SIZE = 8
-"""Trees that a thread takes at a time."""
+"""Number of trees that a thread takes at a time."""
 
 
 class Rods(NamedTuple):
-    """The rods of a forest of beads, children before parents in each tree, and scratch."""
+    """The rods of a forest of beads, children before parents in each tree, and scratch arrays."""
 
     link: np.ndarray
     """The bead at the end of each rod, shape (rods,)."""
@@ -69,35 +70,37 @@ class Rods(NamedTuple):
     length: np.ndarray
     """Distance of each bead from its joint, zero for a root that is a bead alone [length], shape (links,)."""
     inverse_mass: np.ndarray
-    """Of each bead [1/mass], shape (links,)."""
+    """Inverse mass of each bead [1/mass], shape (links,)."""
     first: np.ndarray
     """First rod of each row's profile, shape (rods,)."""
     at: np.ndarray
-    """Where the row's profile begins in ``values``, less ``first``, shape (rods,)."""
+    """Start of each row's profile in ``values``, less ``first``, shape (rods,)."""
     pair: np.ndarray
-    """First of each rod's neighbours among those before it, and the number of all pairs, shape (rods + 1,)."""
+    """Index of the first neighbour of each rod among the rods before it, and the number of all pairs,
+    shape (rods + 1,)."""
     neighbour: np.ndarray
-    """That rod, shape (pairs,)."""
+    """The neighbouring rod of each pair, shape (pairs,)."""
     factor: np.ndarray
-    """The shared bead's inverse mass, negative where it ends one rod and begins the other, shape (pairs,)."""
+    """Inverse mass of the shared bead of each pair, negative where it ends one rod and begins the other, shape
+    (pairs,)."""
     values: np.ndarray
-    """The matrix below its diagonal, then L of L D Lᵀ, row by row."""
+    """The matrix below its diagonal, later L of L D Lᵀ, row by row."""
     diagonal: np.ndarray
-    """Its diagonal, then 1/D, shape (rods,)."""
+    """The diagonal of the matrix, later 1/D, shape (rods,)."""
     tension: np.ndarray
     """λ, shape (rods,)."""
     along: np.ndarray
-    """From the beginning of each rod to its end [length], shape (rods, 3)."""
+    """Vector from the beginning of each rod to its end [length], shape (rods, 3)."""
     before: np.ndarray
-    """Places of the beads when a flight begins [length], shape (links, 3)."""
+    """Positions of the beads at the start of a flight [length], shape (links, 3)."""
     place: np.ndarray
-    """Places of the beads [length], shape (links, 3)."""
+    """Positions of the beads [length], shape (links, 3)."""
     speed: np.ndarray
-    """Their velocities, shape (links, 3)."""
+    """Velocities of the beads, shape (links, 3)."""
 
 
 def are_beads(forest: Forest) -> np.ndarray:
-    """Whether each link is a bead in a tree of beads that swing joints join, shape (links,)."""
+    """Whether each link is a bead in a tree of beads on swing joints, shape (links,)."""
     swings = forest.kind == Swing.kind
     if not swings.any():
         return swings
@@ -117,7 +120,7 @@ def are_beads(forest: Forest) -> np.ndarray:
 
 
 def rods_of(forest: Forest) -> Rods:
-    """The rods of a forest of nothing but trees of beads."""
+    """The rods of a forest that has only trees of beads."""
     links, parent = forest.mass.size, forest.parent
     centre = forest.moment[:, 2] / forest.mass
     link: list[int] = []
@@ -133,7 +136,7 @@ def rods_of(forest: Forest) -> Rods:
             if forest.kind[k] == XYZ:
                 continue
             r, p = len(link), int(parent[k])
-            # Rods that begin at this rod's end come before it, as do its elder siblings.
+            # Rods that begin at this rod's end come before it, and so do its older siblings.
             others = [(c, -1.0 / forest.mass[k]) for c in ends.get(k, [])]
             if p >= 0:
                 others += [(c, 1.0 / forest.mass[p]) for c in ends.get(p, [])]
@@ -174,7 +177,7 @@ def rods_of(forest: Forest) -> Rods:
 
 @jit
 def factorise_rods(forest, rods, start, end):
-    """L D Lᵀ of G M⁻¹ Gᵀ for the rods from ``start`` to ``end``, along ``rods.along``."""
+    """Factorise G M⁻¹ Gᵀ as L D Lᵀ for the rods from ``start`` to ``end``, along ``rods.along``."""
     parent, first, at, values, diagonal = forest.parent, rods.first, rods.at, rods.values, rods.diagonal
     for r in range(start, end):
         k, d = rods.link[r], load(rods.along, r)
@@ -192,7 +195,7 @@ def factorise_rods(forest, rods, start, end):
             x = values[own + c]
             for m in range(max(low, first[c]), c):
                 x -= values[own + m] * values[at[c] + m]
-            values[own + c] = x  # L D until the row is done
+            values[own + c] = x  # this is L D until the row is finished
         for c in range(low, r):
             x = values[own + c] * diagonal[c]
             pivot -= x * values[own + c]
@@ -202,7 +205,7 @@ def factorise_rods(forest, rods, start, end):
 
 @jit
 def solve_rods(rods, start, end):
-    """Solves for the tensions, whose right-hand sides stand in ``rods.tension``."""
+    """Solve for the tensions, with the right-hand sides in ``rods.tension``."""
     first, at, values, diagonal, y = rods.first, rods.at, rods.values, rods.diagonal, rods.tension
     for r in range(start, end):
         x = y[r]
@@ -219,7 +222,7 @@ def solve_rods(rods, start, end):
 
 @jit
 def pull(forest, rods, start, end, target):
-    """Adds M⁻¹ Gᵀ λ to rows of beads."""
+    """Add M⁻¹ Gᵀ λ to an array with rows of beads."""
     for r in range(start, end):
         k, f = rods.link[r], scale(rods.tension[r], load(rods.along, r))
         p = forest.parent[k]
@@ -230,7 +233,8 @@ def pull(forest, rods, start, end, target):
 
 @jit
 def apart(forest, rods, array, ws, r):
-    """The end of a rod less its beginning, of rows of beads; the beginning of one on the ground is its joint."""
+    """Difference of an array with rows of beads between the end and the beginning of a rod; a rod on the ground begins
+    at its joint."""
     k = rods.link[r]
     p = forest.parent[k]
     return sub(load(array, k), load(array, p) if p >= 0 else load(ws.position, k))
@@ -238,7 +242,7 @@ def apart(forest, rods, array, ws, r):
 
 @jit
 def stretch(forest, rods, ws, start, end):
-    """Brings all rods to their lengths along ``rods.along``, of one tree or of several in lanes; the status."""
+    """Correct all rods to their lengths along ``rods.along``, of one tree or of several in lanes; return the status."""
     began = False
     for turn in range(ITERATIONS):
         worst = 0.0 * rods.length[rods.link[start]] if start < end else 0.0 * rods.length[0]
@@ -251,7 +255,7 @@ def stretch(forest, rods, ws, start, end):
             size = abs(error) - SETTLED * square
             worst = choose(size > worst, size, worst)
             sums = sums + error
-        # An error that is not a number hides in a maximum, not in a sum.
+        # A maximum would ignore NaN, a sum does not.
         if any_of(choose(abs(sums) < np.inf, 0.0 * sums, 0.0 * worst + 1.0) > 0.0):
             return NOT_CONVERGED if began else DIVERGED
         began = True
@@ -264,7 +268,7 @@ def stretch(forest, rods, ws, start, end):
 
 @jit
 def keep_lengths(forest, rods, start, end):
-    """Takes from the velocities what would change lengths, at ``rods.along``."""
+    """Remove from the velocities the part that would change lengths, at ``rods.along``."""
     for r in range(start, end):
         k, p = rods.link[r], forest.parent[rods.link[r]]
         v = load(rods.speed, k)
@@ -277,14 +281,15 @@ def keep_lengths(forest, rods, start, end):
 
 @jit
 def shortest_turn(a, b):
-    """Euler parameters of the shortest turn from one unit vector to another."""
+    """Euler parameters of the shortest rotation from one unit vector to another."""
     v = cross(a, b)
     return normalised((1.0 + dot(a, b), v[0], v[1], v[2]))
 
 
 @jit
 def take_beads(rods, ws, time, first, last):
-    """Places and velocities of the beads, of links that have been placed and moved, and where they would go freely."""
+    """Compute positions and velocities of the beads, from links that have been placed and moved, and the positions of a
+    flight without tensions."""
     for k in range(first, last):
         z = column(load_matrix(ws.rotation, k), 2)
         arm = scale(rods.length[k], z)
@@ -296,7 +301,7 @@ def take_beads(rods, ws, time, first, last):
 
 @jit
 def give_beads(forest, rods, q, u, ws, first, last):
-    """Writes places and velocities of the beads as coordinates and speeds, parents first."""
+    """Write positions and velocities of the beads as coordinates and speeds, parents first."""
     parent, rotation = forest.parent, forest.rotation
     for k in range(first, last):
         p, kq, ku, x, v = parent[k], forest.q_start[k], forest.u_start[k], load(rods.place, k), load(rods.speed, k)
@@ -317,7 +322,7 @@ def give_beads(forest, rods, q, u, ws, first, last):
         e = normalised(product(shortest_turn(column(load_matrix(ws.rotation, k), 2), z), e))
         own = normalised(product(conjugate(frame), e))
         q[kq], q[kq + 1], q[kq + 2], q[kq + 3] = own[0], own[1], own[2], own[3]
-        # ω across the rod, less what the parent brings; the joint's own has no part along the rod.
+        # ω across the rod, less the parent's; the joint's own has no component along the rod.
         axes = matrix(e)
         w = sub(scale(1.0 / rods.length[k], cross(z, sub(v, carried))), spin)
         a, b = dot(column(axes, 0), w), dot(column(axes, 1), w)
@@ -328,7 +333,7 @@ def give_beads(forest, rods, q, u, ws, first, last):
 
 @jit
 def fly_tree(forest, rods, t, q, u, time, ws):
-    """Free flight of one tree of beads, which is left placed and moved; the status."""
+    """Free flight of one tree of beads, which is left placed and moved; return the status."""
     first, last, start, end = forest.tree[t], forest.tree[t + 1], rods.tree[t], rods.tree[t + 1]
     take_beads(rods, ws, time, first, last)
     for r in range(start, end):
@@ -351,14 +356,14 @@ def fly_tree(forest, rods, t, q, u, time, ws):
 
 @pass_of
 def fly_rods(forest, rods, q, u, span, ws, status):
-    """Free flight of trees of beads over a time ``span`` (1,); the worst ``status`` (1,) stands."""
+    """Free flight of trees of beads over a time ``span`` (1,); ``status`` (1,) keeps the worst status."""
     for t in range(rods.tree.size - 1):
         status[0] = max(status[0], fly_tree(forest, rods, t, q, u, span[0], ws))
 
 
 @jit
 def fly_some(forest, rods, q, u, time, ws, group):
-    """A group of trees, the worst status of them."""
+    """Free flight of a group of trees; return the worst status."""
     worst = REACHED
     for t in range(group * SIZE, min(group * SIZE + SIZE, rods.tree.size - 1)):
         worst = max(worst, fly_tree(forest, rods, t, q, u, time, ws))
@@ -367,14 +372,14 @@ def fly_some(forest, rods, q, u, time, ws, group):
 
 @kernel(parallel=True)
 def fly_in_parallel(forest, rods, q, u, time, ws, found):
-    """The trees shared out among threads, with the status of each group."""
+    """Free flight of the trees, shared out among threads; the status of each group is kept."""
     for group in prange(found.size):
         found[group] = fly_some(forest, rods, q, u, time, ws, group)
 
 
 @pass_of
 def fly_rods_in_parallel(forest, rods, q, u, span, ws, status, found):
-    """The same of many beads, shared out among threads; ``found`` (groups,) is scratch."""
+    """Free flight of many beads, shared out among threads; ``found`` (groups,) is scratch."""
     fly_in_parallel(forest, rods, q, u, span[0], ws, found)
     for group in range(found.size):
         status[0] = max(status[0], found[group])

@@ -1,4 +1,4 @@
-"""SciPy's stiff solvers on the compiled derivative: the reference truth for other rules."""
+"""SciPy's stiff solvers on the compiled derivative, as a reference for other rules."""
 
 import math
 
@@ -18,14 +18,14 @@ from articulon.scaling.base import INPUTS
 from articulon.thermostats.base import variables_of
 
 SOLVERS = {"scipy-bdf": "BDF", "scipy-radau": "Radau"}
-"""Names of SciPy's classes by that of the rule."""
+"""Names of SciPy's classes by the name of the rule."""
 MOST_STEPS = 1e12
-"""Steps of the present length to the time asked for: decades, at a millisecond each."""
+"""Most steps of the present length up to the end time: they would take decades at a millisecond each."""
 
 
 @kernel
 def stopped(stop, ws):
-    """Whether the links of the latest evaluation fulfil the condition."""
+    """Whether the links of the latest evaluation fulfil the condition that ends the run."""
     return stop_reached(stop, ws)
 
 
@@ -33,14 +33,14 @@ _LARGEST = "the acceleration is largest"
 
 
 class _UsersError(Exception):
-    """A function of the user's has raised something, which its own record holds."""
+    """A user's function has raised an exception, which its own record holds."""
 
 
 class SciPyDriver(Driver):
-    """A solver of SciPy, begun anew at every time that is asked for.
+    """Driver of a solver of SciPy, which is restarted at every end time.
 
-    ``advance`` goes on to that time whatever the number of steps allowed: the solver's memory is no part of a state,
-    and only so does a resumed run give the same bits.
+    ``advance`` continues to that time regardless of the number of steps allowed: the solver's memory is not part of a
+    state, so that only a restart makes a resumed run give the same bits.
     """
 
     at_once = True
@@ -48,7 +48,7 @@ class SciPyDriver(Driver):
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
         evaluator, integrator = problem.evaluator, problem.integrator
-        from scipy import integrate  # which takes as long to import as the rest of a run to prepare
+        from scipy import integrate  # its import takes as long as the rest of the preparation of a run
 
         self.solver, model = getattr(integrate, SOLVERS[integrator.rule]), evaluator.model
         variables = variables_of(evaluator.system.bath)
@@ -64,7 +64,7 @@ class SciPyDriver(Driver):
         prepare(stopped, (numba.typeof(self.stop), numba.typeof(evaluator.ws)))
 
     def advance(self, state: State, until: float, steps: int) -> int:
-        """See :class:`Driver`; goes on to ``until`` in one call."""
+        """See :class:`Driver`; advances to ``until`` in one call."""
         e, nq, nu = self.evaluator, state.q.size, state.u.size
         start = float(state.time[0])
 
@@ -75,7 +75,7 @@ class SciPyDriver(Driver):
             state.counters[EVALUATIONS] += 1
             if e.users.error is not None:
                 raise _UsersError
-            if self.asked_to_stop():  # what a signal raised on its way through compiled code is lost
+            if self.asked_to_stop():  # an exception raised by a signal within compiled code is lost
                 raise KeyboardInterrupt
             return dy
 
@@ -106,8 +106,8 @@ class SciPyDriver(Driver):
                     if stopped(self.stop, e.ws):
                         status = STOPPED
             except _UsersError:
-                status = DIVERGED  # what went wrong is raised by who looks for it
-            except ValueError as error:  # what SciPy's linear algebra says of a Jacobian that is not finite
+                status = DIVERGED  # the caller raises the user's exception
+            except ValueError as error:  # raised by SciPy's linear algebra for a Jacobian that is not finite
                 self.failure = f"{self.solver.__name__} of SciPy failed ({error}), and {_LARGEST}"
                 status = DIVERGED
         for k in self.blocks.quaternion:

@@ -1,8 +1,8 @@
-"""Steps of beads on rods whose trees are shared out among the ranks of MPI, where LAMMPS computes the forces.
+"""Steps of beads on rods with the trees shared out among MPI ranks, where LAMMPS computes the forces.
 
-A rank moves some of the trees, one after the other in the order of the model. In a step it gives the others the places
-of its beads, from which LAMMPS finds the forces, and its part of the work. All have the same state between chunks of
-steps, as where each moves all trees; which it is, all ranks settle together before a chunk.
+A rank moves some of the trees, consecutive in the order of the model. In each step it sends the others the positions of
+its beads, from which LAMMPS computes the forces, and its part of the work. Between chunks of steps all ranks have the
+same state, as if each moved all trees; before a chunk they agree on it together.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from articulon.passes import Program, compile_passes
 
 
 def ranks_of_model(model: Model) -> Ranks:
-    """The ranks on which LAMMPS computes the forces of a model; one where it does not."""
+    """The ranks on which LAMMPS computes the forces of a model; a single one for other models."""
     for force in model.forces:
         if isinstance(force, Lammps):
             return instance_of(force, model).ranks
@@ -29,8 +29,8 @@ def ranks_of_model(model: Model) -> Ranks:
 
 
 def shares_of(start: np.ndarray, ranks: int) -> np.ndarray:
-    """First tree of each rank, and the number of trees, shape (ranks + 1,): shares of about as many links, each of at
-    least one tree.
+    """First tree of each rank, and the number of trees, shape (ranks + 1,): shares of about equal numbers of links,
+    with at least one tree each.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def shares_of(start: np.ndarray, ranks: int) -> np.ndarray:
     wanted = start[-1] * np.arange(ranks + 1) / ranks
     found = np.searchsorted(start, wanted)
     each = np.arange(ranks + 1)
-    # A long tree may be more than a share; no rank is left without.
+    # A long tree may exceed a share, but every rank gets a tree.
     found = np.maximum.accumulate(found - each) + each
     return np.minimum(found, trees - ranks + each)
 
 
 class SharedBeadDriver(BeadDriver):
-    """The steps of :class:`BeadDriver` on several ranks, each of which moves some of the trees."""
+    """Driver with the steps of :class:`BeadDriver` on several ranks, each of which moves some of the trees."""
 
     def __init__(self, problem: Problem, state: State, ranks: Ranks) -> None:
         forest = problem.evaluator.system.forest
@@ -57,11 +57,11 @@ class SharedBeadDriver(BeadDriver):
         self.ranks, self.links_of_ranks = ranks, np.diff(forest.tree[share])
         self.own_beads = beads_of(forest, range(int(share[ranks.rank]), int(share[ranks.rank + 1])))
         self.places = np.zeros((forest.mass.size, 3))
-        """Of the beads of all ranks [length]."""
+        """Positions of the beads of all ranks [length]."""
         self.own_filling = problem.evaluator.bind_sites(fill_shared_beads, self.own_beads, self.places)
         self.gives_places = Program([give_own_places.bind(self.own_beads, self.places)])
         self.own_work = np.zeros_like(state.work)
-        """Of the own trees in a step [energy]."""
+        """Work on this rank's trees in a step [energy]."""
         super().__init__(problem, state)
 
     def _bind(self, state: State) -> None:
@@ -72,7 +72,7 @@ class SharedBeadDriver(BeadDriver):
 
     def chunk(self, state: State, steps: int) -> int:
         """See :class:`ArrayDriver`."""
-        # A run that may stop in any step asks for all coordinates there, and every rank moves all trees.
+        # A run that may stop in any step needs all coordinates there, so every rank moves all trees.
         before = np.concatenate([state.time, state.q, state.u, state.rule.history])
         if self.stop.link[0] >= 0 or not self.ranks.all_begin(before):
             return super().chunk(state, steps)
@@ -81,7 +81,7 @@ class SharedBeadDriver(BeadDriver):
         try:
             return self._take_together(state, steps)
         except ArticulonError:
-            raise  # by all ranks
+            raise  # agreed among all ranks
         except BaseException as error:
             self.ranks.abort(error)
             raise
@@ -108,7 +108,7 @@ class SharedBeadDriver(BeadDriver):
             self._fill()
             own.kick()
             parts = np.array([arrays.size[0], self.own_work[POTENTIAL], self.own_work[THERMOSTAT]])
-            # One after the other, so that the sum has an order.
+            # Summed one after the other, so that the order of the sum is fixed.
             moving, done, gained = np.cumsum(self.ranks.of_each(parts), axis=0)[-1]
             if not moving < np.inf:
                 return DIVERGED
@@ -125,7 +125,7 @@ class SharedBeadDriver(BeadDriver):
         return REACHED
 
     def _fill(self) -> None:
-        """Forces on the own beads, where all ranks have theirs."""
+        """Compute the forces on this rank's beads, after all ranks have sent their positions."""
         self.gives_places()
         self.ranks.share_rows(self.places, self.links_of_ranks)
         self.own_steps.fill()

@@ -1,4 +1,4 @@
-"""The steps of ``bead_lanes.py`` with the groups shared out among threads: the same numbers, in the same order."""
+"""The steps of ``bead_lanes.py`` with the groups shared out among threads: the results are the same to the last bit."""
 
 import numpy as np
 from numba import prange
@@ -13,35 +13,36 @@ from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
 
 SHARED = 4096
-"""Beads from which on threads share them: below it, starting threads costs more. Not the number of threads chooses."""
+"""Number of beads from which on threads share them; with fewer, starting threads costs more. The choice does not depend
+on the number of threads."""
 GROUPS, DRAWN = 4, 512
-"""Groups, and beads for which noise is drawn, that a thread takes at a time."""
+"""Numbers of groups, and of beads for which noise is drawn, that a thread takes at a time."""
 
 
 @pass_at
 def fly_some(part, beads, span, found):
-    """Free flights of some groups; their status to ``found`` (groups, 2)."""
+    """Free flights of some groups; writes their status to ``found`` (groups, 2)."""
     for g in range(part * GROUPS, min(part * GROUPS + GROUPS, found.shape[0])):
         found[g, 0] = fly_group(beads, span[0], g)
 
 
 @pass_at
 def kick_some(part, beads, half, found):
-    """Kicks of some groups; their power and Σ m v² to ``found`` (groups, 2)."""
+    """Kicks of some groups; writes their power and Σ m v² to ``found`` (groups, 2)."""
     for g in range(part * GROUPS, min(part * GROUPS + GROUPS, found.shape[0])):
         found[g, 0], found[g, 1] = kick_group(beads, half[0], g)
 
 
 @pass_at
 def draw_some(part, beads, bath, number):
-    """Noise of some beads."""
+    """Draw the noise of some beads."""
     first = part * DRAWN
     draw_noise(beads, bath.choice[SEED], bath.choice[STREAM], number[0], first, min(first + DRAWN, beads.link.size))
 
 
 @pass_at
 def stir_some(part, beads, bath, clock, found):
-    """Friction and noise of some groups; what they gain to ``found`` (groups, 2)."""
+    """Friction and noise of some groups; writes the energy that they gain to ``found`` (groups, 2)."""
     time, h = clock[0], clock[1]
     c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
     for g in range(part * GROUPS, min(part * GROUPS + GROUPS, found.shape[0])):
@@ -50,14 +51,14 @@ def stir_some(part, beads, bath, clock, found):
 
 @kernel(parallel=True)
 def run_parts(code, parts):
-    """Runs the pass of a program for every part, shared out among threads."""
+    """Run the pass of a program for every part, shared out among threads."""
     for part in prange(parts):
         run_at(code, 0, part)
 
 
 @pass_of
 def fly_shared_groups(flights, found, status):
-    """``fly_beads``."""
+    """Free flight of all groups as in ``fly_beads``, shared out among threads."""
     run_parts(flights, (found.shape[0] + GROUPS - 1) // GROUPS)
     for g in range(found.shape[0]):
         status[0] = max(status[0], np.int64(found[g, 0]))
@@ -65,7 +66,7 @@ def fly_shared_groups(flights, found, status):
 
 @pass_of
 def kick_shared_groups(kicks, found, half, work, size):
-    """``kick_beads``."""
+    """Kicks of all groups as in ``kick_beads``, shared out among threads."""
     run_parts(kicks, (found.shape[0] + GROUPS - 1) // GROUPS)
     done, moving = 0.0, 0.0
     for g in range(found.shape[0]):
@@ -77,7 +78,7 @@ def kick_shared_groups(kicks, found, half, work, size):
 
 @pass_of
 def stir_shared_groups(draws, stirs, found, beads, work):
-    """``stir_beads``."""
+    """Friction and noise of all groups as in ``stir_beads``, shared out among threads."""
     run_parts(draws, (beads.link.size + DRAWN - 1) // DRAWN)
     fill_copies(beads, beads.noise_numbers)
     run_parts(stirs, (found.shape[0] + GROUPS - 1) // GROUPS)
@@ -88,19 +89,19 @@ def stir_shared_groups(draws, stirs, found, beads, work):
 
 
 def shared_flights(beads: Beads, half: np.ndarray, status: np.ndarray) -> Bound:
-    """``fly_beads`` by threads."""
+    """The pass ``fly_beads``, bound for threads."""
     found = np.zeros((beads.group.size - 1, 2))
     return fly_shared_groups.bind(Program([fly_some.bind(beads, half, found)]), found, status)
 
 
 def shared_kicks(beads: Beads, half: np.ndarray, work: np.ndarray, size: np.ndarray) -> Bound:
-    """``kick_beads`` by threads."""
+    """The pass ``kick_beads``, bound for threads."""
     found = np.zeros((beads.group.size - 1, 2))
     return kick_shared_groups.bind(Program([kick_some.bind(beads, half, found)]), found, half, work, size)
 
 
 def shared_stirring(beads: Beads, bath: object, clock: np.ndarray, number: np.ndarray, work: np.ndarray) -> Bound:
-    """``stir_beads`` by threads."""
+    """The pass ``stir_beads``, bound for threads."""
     found = np.zeros((beads.group.size - 1, 2))
     draws = Program([draw_some.bind(beads, bath, number)])
     stirs = Program([stir_some.bind(beads, bath, clock, found)])

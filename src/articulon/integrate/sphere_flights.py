@@ -1,6 +1,6 @@
-"""When hard spheres in flight hit each other, and when they leave their cells: roots of quadratics that do not cancel.
+"""Times at which hard spheres in flight hit each other and leave their cells: roots of quadratics without cancellation.
 
-Each sphere has its own time, that of its latest event; others are looked at where they will be at that time.
+Each sphere has its own time, that of its latest event; other spheres are extrapolated to that time.
 """
 
 import numpy as np
@@ -9,22 +9,23 @@ from articulon.integrate.hard_sphere_tables import EVENT, LINK, MOTION, NOBODY, 
 from articulon.kernels import jit, routine
 
 UNSHIFTED = 13
-"""Which of the shifts is none."""
+"""Index of the zero shift."""
 ROUNDING = (8.0 * 2.0**-52) ** 2
-"""Square of a speed of approach over those of the two, below which they do not approach: an impulse would be lost in
-the last digits of their velocities, and the two would hit each other again at once, without end."""
+"""Square of the speed of approach, over the squared speeds of the two, below which they count as not approaching: an
+impulse would be lost in the last digits of their velocities, and the two would hit each other again at once,
+endlessly."""
 GRAZING = 1e-20
-"""Square of the cosine of an angle to the line of centres, below which two that touch pass each other: they would go in
-by half of that in diameters, far less than rounding lets them, and rounding alone says that they approach."""
+"""Square of the cosine of the angle to the line of centres below which two touching spheres pass each other. They would
+overlap by half of that in diameters, far below rounding, and only rounding makes them approach."""
 
 
 @jit
 def impact_time(c, b, a, square):
-    """When two spheres meet, |r + w τ| = σ: the earlier root of a τ² + 2 b τ + c = 0 for a = w², b = r·w, c = r² − σ²
-    and ``square`` = σ²; infinity where they do not approach or miss each other.
+    """Time until two spheres meet, |r + w τ| = σ: the earlier root of a τ² + 2 b τ + c = 0 for a = w², b = r·w,
+    c = r² − σ² and ``square`` = σ²; infinity if they do not approach or miss each other.
 
-    It is written c/(√(b² − ac) − b), where nothing cancels. Two that touch, or overlap by rounding, and approach hit
-    each other at once.
+    It is computed as c/(√(b² − ac) − b), without cancellation. Spheres that approach while they touch, or overlap by
+    rounding, hit each other at once.
     """
     forward = b * b
     discriminant = forward - a * c
@@ -35,11 +36,10 @@ def impact_time(c, b, a, square):
 
 @jit
 def exit_time(distance, speed, acceleration):
-    """When something at a distance inside of a face goes out through it, at a speed and acceleration towards it:
-    ½ a τ² + v τ = d, at the root at which it moves outwards; infinity where it never does.
+    """Time until a point at a distance d inside a face leaves through it, with speed v and acceleration a towards it:
+    ½ a τ² + v τ = d, at the root at which it moves outwards; infinity if it never does.
 
-    What has passed the face by rounding does so at once, and what has just come in through it does not go out where it
-    came in.
+    A point beyond the face by rounding leaves at once, and one that has just entered does not leave where it entered.
     """
     if acceleration == 0.0:
         return max(distance / speed, 0.0) if speed > 0.0 else np.inf
@@ -55,7 +55,7 @@ def exit_time(distance, speed, acceleration):
 
 @jit
 def fly(spheres, i, time):
-    """Brings a sphere to a time."""
+    """Advance a sphere to a time."""
     motion, settings = spheres.motion, spheres.settings
     step = time - motion[i, MOTION.time]
     motion[i, MOTION.time] = time
@@ -67,20 +67,20 @@ def fly(spheres, i, time):
 
 @jit
 def cell_at(grid, x, y, z):
-    """Cell of three cell numbers."""
+    """Number of the cell with three indices along the axes."""
     return (x * grid.cells[1] + y) * grid.cells[2] + z
 
 
 @jit
 def cell_numbers(grid, cell):
-    """Three numbers of a cell."""
+    """Indices of a cell along the three axes."""
     plane, z = cell // grid.cells[2], cell % grid.cells[2]
     return plane // grid.cells[1], plane % grid.cells[1], z
 
 
 @routine
 def find_crossing(spheres, i):
-    """Finds when a sphere, at its own time, leaves its cell or hits a wall, and through which face."""
+    """Find the time at which a sphere, from its own time on, leaves its cell or hits a wall, and through which face."""
     grid, motion, settings = spheres.grid, spheres.motion, spheres.settings
     numbers = cell_numbers(grid, np.int64(spheres.links[i, LINK.cell]))
     best, face = np.inf, 0
@@ -111,9 +111,9 @@ def find_crossing(spheres, i):
 
 @routine
 def gather(spheres, i, lowest, highest):
-    """Lists the spheres in the cell of a sphere and around it, and how they are shifted, in ``near``. Four slots of a
-    cell are copied at once, and those that are empty are overwritten by the next cell, as nothing foretells how many
-    are not. Returns how many there are."""
+    """List the spheres in the cell of a sphere and in its neighbours, with their shifts, in ``near``; return their
+    number, and whether all shifts are zero. Four slots of a cell are copied at once, because a branch on the number of
+    filled slots cannot be predicted; the next cell overwrites the empty ones."""
     grid, found = spheres.grid, np.uint64(0)
     home = np.int64(spheres.links[i, LINK.cell])
     cx, cy, cz = cell_numbers(grid, home)
@@ -141,14 +141,14 @@ def gather(spheres, i, lowest, highest):
 
 @jit
 def _inside(grid, axis, cell):
-    """Whether a cell has others on both sides of an axis."""
+    """Whether a cell has neighbours on both sides along an axis."""
     return 0 < cell < grid.cells[axis] - 1
 
 
 @jit
 def _copy_cell(spheres, cell, shift, found, shifted):
-    """Copies the slots of a cell, as unsigned numbers, which count from the start of an array alone; returns how many
-    have been found by then."""
+    """Copy the slots of a cell and return the number of spheres found by then. Indices are unsigned, because signed
+    ones would need a check for counting from the end."""
     slots, near = spheres.grid.slots, spheres.near
     filled = spheres.grid.filled[cell]
     for slot in range(4):
@@ -165,8 +165,8 @@ def _copy_cell(spheres, cell, shift, found, shifted):
 
 @jit
 def wrapped(grid, axis, cell):
-    """The number of a cell beyond the ends of an axis, NOBODY where there is none, and whether it lies behind the lower
-    face, −1, the upper one, 1, or neither."""
+    """The index of a cell beyond the ends of an axis, wrapped, or NOBODY if there is none; and whether it lies behind
+    the lower face, −1, the upper one, 1, or neither, 0."""
     count = grid.cells[axis]
     if 0 <= cell < count:
         return cell, 0
@@ -177,13 +177,14 @@ def wrapped(grid, axis, cell):
 
 @routine
 def find_impact(spheres, i, lowest, highest):
-    """Finds the earliest impact of a sphere, at its own time, with spheres in cells around it: one earlier than those
-    that it and the other one have. Offsets of cells from ``lowest`` to ``highest`` by axis.
+    """Find the earliest impact of a sphere, from its own time on, with spheres in cells around it, among those that are
+    earlier than the present impacts of both. The cells have offsets from ``lowest`` to ``highest`` by axis.
 
     Returns
     -------
     float, int
-        When, and with which, the lowest of several; that of the sphere's own and NOBODY where there is none.
+        Time and partner, the lowest number among equal times; the time of the sphere's present impact and NOBODY if
+        there is none.
     """
     motion, settings, shifts = spheres.motion, spheres.settings, spheres.grid.shifts
     near, meeting = spheres.near, spheres.meeting
@@ -220,8 +221,8 @@ def find_impact(spheres, i, lowest, highest):
         c = rx * rx + ry * ry + rz * rz - square
         meeting[hits, 0], meeting[hits, 1], meeting[hits, 2], meeting[hits, 3] = c, b, a, square
         near[0, hits] = near[0, k]
-        # Whether spheres approach is as likely as not: a branch would be foretold wrongly every other time. The sphere
-        # itself does not, as its relative velocity is zero.
+        # About half of the spheres approach, so that a branch would be mispredicted half of the time.
+        # The sphere itself is excluded, as its relative velocity is zero.
         hits += (b < 0.0) & (b * b >= a * c)
     speed_squared = vx * vx + vy * vy + vz * vz
     for k in range(hits):

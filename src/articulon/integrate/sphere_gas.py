@@ -1,4 +1,4 @@
-"""Hard spheres from Python: from positions and velocities at one time to those at a later one."""
+"""Interface to event-driven hard spheres: from positions and velocities at one time to those at a later time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -34,53 +34,53 @@ from articulon.integrate.hard_spheres import (
 from articulon.kernels import prepare
 
 IMPACTS = 50_000
-"""After which Python is in control for a moment."""
+"""Number of impacts after which control returns to Python for a moment."""
 FIRST_SLOTS = 4
-"""Slots of a cell at the start."""
+"""Number of slots of a cell at the start."""
 INSTANT = 1e-6
-"""By the time that a sphere takes for its diameter; impacts of one that follow each other faster may have no end."""
+"""Time below which successive impacts of a sphere may be endless, over the time in which it moves by its diameter."""
 
 
 @dataclass
 class SphereBox:
-    """Where hard spheres fly."""
+    """The box of a gas of hard spheres."""
 
     low: np.ndarray
-    """Lowest corner [length], shape (3,); of open axes it does not matter."""
+    """Lowest corner [length], shape (3,); has no effect along open axes."""
     high: np.ndarray
-    """Highest corner [length], shape (3,), likewise."""
+    """Highest corner [length], shape (3,); has no effect along open axes."""
     faces: np.ndarray
     """PERIODIC, OPEN or WALL by axis, shape (3,)."""
     restitution: np.ndarray = field(default_factory=lambda: np.ones(6))
-    """Of the walls, the lower and the upper one of each axis, shape (6,)."""
+    """Coefficients of restitution of the walls, the lower and the upper one of each axis, shape (6,)."""
 
 
 @dataclass
 class Totals:
-    """What impacts have come to."""
+    """Totals over the impacts of a flight."""
 
     impacts: int = 0
-    """Of spheres with each other."""
+    """Number of impacts of spheres with each other."""
     wall_impacts: int = 0
-    """With walls."""
+    """Number of impacts with walls."""
     crossings: int = 0
-    """From cell to cell."""
+    """Number of crossings from cell to cell."""
     retries: int = 0
-    """Of spheres that had lost their partner to another one."""
+    """Number of searches of spheres that had lost their partner to another one."""
     loss: float = 0.0
     """Kinetic energy lost [energy]."""
     virial: float = 0.0
     """Σ r · Δp of impacts of spheres with each other [energy]."""
     impulse: float = 0.0
-    """The largest of any impact [momentum]."""
+    """The largest impulse of any impact [momentum]."""
     impulse_time: float = 0.0
-    """When that was, from the start of the flight [time]."""
+    """Time of that impact, from the start of the flight [time]."""
     impulse_of: tuple[int, int] = (NOBODY, NOBODY)
-    """The two that it was of, the second NOBODY for a wall."""
+    """The two spheres of that impact; the second is NOBODY for a wall."""
 
 
 def prepare_kernels() -> None:
-    """Has the kernels compiled, with what else is asked for, or loaded."""
+    """Compile the kernels, together with other kernels that are requested, or load them."""
     one, faces = np.ones(1), np.full(3, OPEN)
     grid = sphere_grid(np.zeros(3), one.repeat(3), faces, 1.0, 1)
     table = sphere_tables(one, one, np.zeros(1), np.ones((1, 1)), grid, np.zeros(3), 0.0, np.ones(6))
@@ -96,20 +96,20 @@ def prepare_kernels() -> None:
 
 
 class SphereGas:
-    """Hard spheres.
+    """A gas of hard spheres.
 
     Parameters
     ----------
     radius, mass, kind
-        Of each [length], [mass], and a number, shape (n,).
+        Radius [length], mass [mass] and number of the kind of each sphere, shape (n,).
     restitution
-        Coefficients by pair of kinds, in [0, 1], shape (kinds, kinds).
+        Coefficients of restitution by pair of kinds, in [0, 1], shape (kinds, kinds).
     box
-        Where they fly. A periodic edge is two of the largest diameters at least.
+        The box. A periodic edge has at least twice the largest diameter.
     gravity
-        [length/time²], shape (3,).
+        Gravitational acceleration [length/time²], shape (3,).
     resting_speed
-        Speed of approach below which an impact takes all of it, e = 0 [length/time].
+        Speed of approach below which an impact is fully inelastic, e = 0 [length/time].
     """
 
     def __init__(
@@ -127,12 +127,12 @@ class SphereGas:
         self.gravity = np.zeros(3) if gravity is None else gravity
         prepare_kernels()
         self.collapsed = NOBODY
-        """The sphere whose impacts have no end, once there is one."""
+        """The sphere whose impacts have no end, or NOBODY."""
         self.collapse_time = np.nan
-        """When that was, from the start of the latest flight [time]."""
+        """Time of that collapse, from the start of the latest flight [time]."""
 
     def overlap(self, positions: np.ndarray) -> tuple[float, int, int]:
-        """How far the two go into each other that do most, by the sum of their radii, and which they are."""
+        """Largest overlap of two spheres over the sum of their radii, and the two spheres."""
         spheres, order, _ = self._placed(positions, np.zeros_like(positions))
         found = np.zeros(2, dtype=np.int64)
         worst = float(deepest_overlap(spheres, found))
@@ -146,21 +146,22 @@ class SphereGas:
         duration: float,
         asked_to_stop: Callable[[], bool] = lambda: False,
     ) -> Totals | None:
-        """Has the spheres fly for a time, in place.
+        """Advance positions and velocities by a time, in place.
 
         Parameters
         ----------
         positions, velocities
-            Of centres, unwrapped [length], [length/time], shape (n, 3); they stay as they are where None is returned.
+            Positions [length] and velocities [length/time] of the centres, unwrapped, shape (n, 3); unchanged if None
+            is returned.
         duration
-            [time]
+            Length of the flight [time].
         asked_to_stop
-            Looked at every 50,000 impacts; what it breaks off raises KeyboardInterrupt.
+            Called every 50,000 impacts; KeyboardInterrupt is raised if it returns True.
 
         Returns
         -------
         Totals or None
-            None where impacts have no end: see ``collapsed``.
+            Totals over the impacts; None if impacts have no end, see ``collapsed``.
         """
         spheres, order, images = self._placed(positions, velocities)
         find_events(spheres)
@@ -199,8 +200,8 @@ class SphereGas:
         )
 
     def _placed(self, positions: np.ndarray, velocities: np.ndarray) -> tuple[SphereTables, np.ndarray, np.ndarray]:
-        """Tables with the spheres in their cells; the order in which they stand there, that of the cells, so that
-        neighbours are near each other in memory; and what brings them from the box to where they were."""
+        """Tables with the spheres in their cells; the order of the spheres in them, by cells, so that neighbours are
+        close in memory; and the displacements from the box to their unwrapped positions."""
         largest = 2.0 * float(self.radius.max())
         faces, periodic = self.box.faces, self.box.faces == PERIODIC
         low = np.where(faces == OPEN, positions.min(axis=0), self.box.low)

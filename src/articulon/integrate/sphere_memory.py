@@ -1,31 +1,31 @@
-"""What the event-driven rule keeps of its impacts in ``State.rule.history``: figures alone, no event."""
+"""Statistics of impacts that the event-driven rule keeps in ``State.rule.history``; events are not kept."""
 
 from articulon.columns import Columns
 
 
 class SphereMemoryColumns(Columns):
-    """Of the history of hard spheres."""
+    """Places in the history of hard spheres."""
 
     begun: int = 0
     """1 after the first frame."""
     impacts: int = 1
-    """Of spheres with each other, since the start."""
+    """Number of impacts of spheres with each other since the start."""
     wall_impacts: int = 2
-    """With reflecting walls, since the start."""
+    """Number of impacts with reflecting walls since the start."""
     virial: int = 3
     """Σ r · Δp of impacts of spheres with each other, since the start [energy]."""
     impulse: int = 4
-    """The largest since the start [momentum]."""
+    """The largest impulse since the start [momentum]."""
     between: int = 5
     """Time between the latest two frames [time]."""
     latest_virial: int = 6
-    """Σ r · Δp between these [energy]."""
+    """Σ r · Δp of impacts of spheres with each other between the latest two frames [energy]."""
     impacts_before: int = 7
-    """Impacts of spheres with each other up to the first of these."""
+    """Number of impacts of spheres with each other up to the first of these frames."""
     impulse_time: int = 8
-    """When the largest impulse was [time]."""
+    """Time of the largest impulse [time]."""
     impulse_of: int = 9
-    """The two bodies that it was of, the second −1 for a wall (2)."""
+    """The two bodies of the largest impulse; the second is −1 for a wall (2)."""
     width: int = 11
 
 

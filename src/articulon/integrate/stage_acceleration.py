@@ -1,15 +1,15 @@
 """Anderson's acceleration of the iteration for stages, tree by tree (J. ACM 12, 547, 1965).
 
-A sweep takes rates x to g(x), and the stages are found where g(x) = x. With the residual r = g(x) − x and the changes
-Δg, Δr of both from each sweep to the next, the rates to go on from are
+A sweep maps rates x to g(x), and the stages are solved where g(x) = x. With the residual r = g(x) − x and the changes
+Δg, Δr from each sweep to the next, the iteration continues from the rates
 
-    g − Σ_j γ_j Δg_j,    γ that of the least |r − Σ_j γ_j Δr_j|,
+    g − Σ_j γ_j Δg_j,    with γ that minimises |r − Σ_j γ_j Δr_j|.
 
-which for a linear g is as good as GMRES (Walker and Ni, SIAM J. Numer. Anal. 49, 1715, 2011): the few directions in
-which sweeps converge slowly, or diverge, are found and solved for. Trees that exert no forces on each other do not
-depend on each other at all, so that every tree has coefficients γ of its own, and many chains converge like one.
+For a linear g this is equivalent to GMRES (Walker and Ni, SIAM J. Numer. Anal. 49, 1715, 2011): the few directions in
+which sweeps converge slowly, or diverge, are identified and solved for. Trees that exert no forces on each other are
+independent, so that every tree has its own coefficients γ, and many chains converge like one.
 
-Nothing is remembered beyond a step.
+No data are kept from step to step.
 """
 
 from typing import NamedTuple
@@ -21,66 +21,67 @@ from articulon.kernels import jit, routine
 from articulon.model import Forest
 
 SLOW = 0.5
-"""Change of the coordinates over that of the sweep before, the mean of two, from which on sweeps are mixed. Those that
-converge faster are done before mixing pays."""
+"""Ratio of the change of the coordinates to that of the sweep before, as the mean of two, above which sweeps are mixed.
+Iterations that converge faster end before mixing pays."""
 DEPTH = 8
-"""Most changes that are mixed. With 3 a free chain of 16 bodies takes half again as many sweeps at its longest steps,
-and 20 save few more."""
+"""Most changes that are mixed. With 3, a free chain of 16 bodies takes half again as many sweeps at its longest steps;
+20 save few more."""
 DEPENDENT = 1e-7
-"""Square of the sine of the angle to those after it below which a change is left out, for it tells nothing new."""
+"""Square of the sine of the angle to later changes below which a change is left out as linearly dependent."""
 ROUNDED = 2.0**-48
-"""Residual over the rates below which it is rounding, and not mixed."""
+"""Residual over the rates below which it is rounding and is not mixed."""
 MEANS = 2.0**-36
-"""Change of a tree's rates over these from which on it tells of eigenvalues, far above rounding."""
+"""Change of a tree's rates over these above which it is used to estimate eigenvalues, far above rounding."""
 POWERS = 100
-"""Iterations for the largest eigenvalue."""
+"""Most iterations for the largest eigenvalue."""
 
 
 class Sweeps(NamedTuple):
-    """What is remembered of the sweeps of a step; deleting it changes nothing. Rates are scaled, and lie tree by tree:
-    in a tree those that the group depends on, stage by stage, those of coordinates before those of momenta."""
+    """Data of the sweeps of a step; they may be discarded between steps. Rates are scaled and ordered by tree: in a
+    tree those that the group depends on, stage by stage, those of coordinates before those of momenta."""
 
     order: np.ndarray
     """Coordinates, tree by tree, shape (nq,)."""
     tree: np.ndarray
-    """Where trees begin in ``order``, and its length, shape (trees + 1,)."""
+    """Start of each tree in ``order``, and the length of ``order``, shape (trees + 1,)."""
     place: np.ndarray
-    """Of the rates of a stage's coordinates and of its momenta among those that the group depends on, or −1, shape
-    (stages, 2)."""
+    """Places of the rates of a stage's coordinates and of its momenta among those that the group depends on, or −1,
+    shape (stages, 2)."""
     start: np.ndarray
     """Rates of the coordinates and of the momenta at the step's start, shape (2, nq)."""
     length: np.ndarray
     """The largest length on a body for a translation, 1 for a rotation, tree by tree, shape (nq,)."""
     scale: np.ndarray
-    """What rates are multiplied by, tree by tree: a length makes those of translations comparable with those of
-    rotations, and a weight of each tree the rates of its momenta with those of its coordinates, shape (2, nq)."""
+    """Scaling factors of the rates, tree by tree: a length makes rates of translations comparable with those of
+    rotations, and a weight of each tree makes rates of its momenta comparable with those of its coordinates, shape (2,
+    nq)."""
     value: np.ndarray
-    """g, shape (2 · stages · nq,)."""
+    """Result g of the sweep, shape (2 · stages · nq,)."""
     residual: np.ndarray
-    """r, of the same shape."""
+    """Residual r, of the same shape."""
     mixed: np.ndarray
-    """Σ γ Δg, of the same shape."""
+    """Correction Σ γ Δg, of the same shape."""
     value_change: np.ndarray
-    """Δg, the latest in place of the oldest, shape (DEPTH, 2 · stages · nq)."""
+    """Changes Δg; the latest replaces the oldest, shape (DEPTH, 2 · stages · nq)."""
     residual_change: np.ndarray
-    """Δr, of the same shape."""
+    """Changes Δr, of the same shape."""
     products: np.ndarray
-    """Δr_j · Δr_k of each tree, shape (trees, DEPTH, DEPTH)."""
+    """Products Δr_j · Δr_k of each tree, shape (trees, DEPTH, DEPTH)."""
     factor: np.ndarray
-    """Cholesky factor of the cosines, with the inverses of its diagonal and zeros for what is left out, shape
+    """Cholesky factor of the cosines, with the inverses of its diagonal, and zeros for changes that are left out, shape
     (DEPTH, DEPTH)."""
     norm: np.ndarray
-    """One over the lengths of changes, the latest first, shape (DEPTH,)."""
+    """Inverse lengths of the changes, the latest first, shape (DEPTH,)."""
     cosines: np.ndarray
-    """Between changes, the latest first, shape (DEPTH, DEPTH)."""
+    """Cosines between the changes, the latest first, shape (DEPTH, DEPTH)."""
     image: np.ndarray
-    """Δx · Δg over the lengths of Δx, the latest first, shape (DEPTH, DEPTH)."""
+    """Products Δx · Δg over the lengths of Δx, the latest first, shape (DEPTH, DEPTH)."""
     mixing: np.ndarray
-    """γ, the latest first, shape (DEPTH,)."""
+    """Coefficients γ, the latest first, shape (DEPTH,)."""
     right: np.ndarray
-    """Δr · r, the latest first, shape (DEPTH,)."""
+    """Products Δr · r, the latest first, shape (DEPTH,)."""
     slow: np.ndarray
-    """``SLOW``; infinity for plain iteration, shape (1,)."""
+    """The value ``SLOW``, or infinity for plain iteration, shape (1,)."""
 
 
 def sweeps_of(forest: Forest, turning: np.ndarray, length: float, pair: Pair) -> Sweeps:
@@ -129,7 +130,7 @@ def sweeps_of(forest: Forest, turning: np.ndarray, length: float, pair: Pair) ->
 
 @jit
 def find_places(pair, first, end, sweeps):
-    """Finds the rates that the stages of a group depend on; returns how many there are for each coordinate."""
+    """Find the rates that the stages of a group depend on; return their number for each coordinate."""
     parts = 0
     for j in range(first, end):
         of_q, of_p = False, False
@@ -144,8 +145,8 @@ def find_places(pair, first, end, sweeps):
 
 @routine
 def note_stage(noted, i, arrays, sweeps):
-    """Notes the fresh rates of stage i, after ``noted`` sweeps, and by how much they and their residual have changed
-    since the last."""
+    """Store the fresh rates of stage i, after ``noted`` sweeps, and the changes of these and of their residual since
+    the last sweep."""
     tree, stages, slot = sweeps.tree, arrays.rate_q.shape[0], noted % DEPTH
     if noted == 0:
         for v in range(arrays.q.size):
@@ -172,7 +173,7 @@ def note_stage(noted, i, arrays, sweeps):
 
 @routine
 def mix_sweeps(noted, parts, first, end, arrays, sweeps):
-    """Puts in place of the rates that a sweep has found, after ``noted`` others, those to go on from."""
+    """Replace the rates that a sweep has found, after ``noted`` others, by those to continue from."""
     tree, stages = sweeps.tree, arrays.rate_q.shape[0]
     for t in range(tree.size - 1):
         size = tree[t + 1] - tree[t]
@@ -190,8 +191,8 @@ def mix_sweeps(noted, parts, first, end, arrays, sweeps):
 
 @jit
 def weigh(t, begin, size, first, end, sweeps):
-    """Makes the residuals of a tree's momenta as large as those of its coordinates: what a sweep moves in either is the
-    same motion, in other units."""
+    """Scale the residuals of a tree's momenta to the size of those of its coordinates: both describe the same motion in
+    different units."""
     squares_q, squares_p = 0.0, 0.0
     for i in range(first, end):
         for m in range(size):
@@ -213,7 +214,7 @@ def weigh(t, begin, size, first, end, sweeps):
 
 @jit
 def multiply_changes(t, noted, kept, some, sweeps):
-    """The products of the latest change of a tree's residual with those before it, and of all of them with the
+    """Compute the products of the latest change of a tree's residual with earlier changes, and of all changes with the
     residual."""
     latest, products = noted % DEPTH, sweeps.products[t]
     residual, newest = sweeps.residual[some], sweeps.residual_change[latest, some]
@@ -229,7 +230,7 @@ def multiply_changes(t, noted, kept, some, sweeps):
 
 @jit
 def is_rounding(some, sweeps):
-    """Whether the residual of a tree is no more than rounding: mixing would only spread it."""
+    """Whether the residual of a tree is only rounding, which mixing would spread."""
     residual, value, of_residual, of_value = sweeps.residual[some], sweeps.value[some], 0.0, 0.0
     for k in range(residual.size):
         of_residual += residual[k] ** 2
@@ -239,7 +240,7 @@ def is_rounding(some, sweeps):
 
 @jit
 def find_mixing(noted, kept, products, sweeps):
-    """γ by the normal equations of unit vectors along the changes."""
+    """Compute γ by the normal equations of unit vectors along the changes."""
     norm, cosines, y = sweeps.norm, sweeps.cosines, sweeps.mixing
     for a in range(kept):
         i = (noted - a) % DEPTH
@@ -256,8 +257,8 @@ def find_mixing(noted, kept, products, sweeps):
 
 @jit
 def factorise(kept, cosines, L):
-    """Cholesky factor, from the latest change to the oldest: one that depends on those after it is left out, so that
-    coefficients stay small where the others suffice."""
+    """Compute the Cholesky factor, from the latest change to the oldest. A change that depends on later ones is left
+    out, so that coefficients stay small."""
     for a in range(kept):
         pivot = cosines[a, a]
         for b in range(a):
@@ -271,7 +272,7 @@ def factorise(kept, cosines, L):
 
 @jit
 def solve(kept, L, y):
-    """Solves L Lᵀ y' = y in place; zeros for what is left out."""
+    """Solve L Lᵀ y' = y in place, with zeros for changes that are left out."""
     for a in range(kept):
         for b in range(a):
             y[a] -= L[a, b] * y[b]
@@ -284,11 +285,12 @@ def solve(kept, L, y):
 
 @routine
 def are_others(noted, parts, arrays, sweeps):
-    """Whether the stages that sweeps come near to are another solution than that of short steps.
+    """Whether the sweeps approach stages that are not the solution of short steps.
 
-    As a step becomes longer, the real eigenvalues of ∂g/∂x grow from 0, and one that comes to 1 ends the solution: it
-    meets another there, on which an eigenvalue is beyond 1. Sweeps alone flee from that one, but mixed ones may find
-    it. The largest eigenvalue is estimated on the latest changes Δx = Δg − Δr, to a tenth or less in coiled chains.
+    As a step becomes longer, the real eigenvalues of ∂g/∂x grow from 0. Where one reaches 1, the solution ends at a
+    fold, where it meets another solution, which has an eigenvalue above 1. Plain sweeps are repelled by that one, but
+    mixed sweeps may converge to it. The largest eigenvalue is estimated on the latest changes Δx = Δg − Δr, to within a
+    tenth in coiled chains.
     """
     tree, stages, kept = sweeps.tree, arrays.rate_q.shape[0], min(noted, DEPTH)
     for t in range(tree.size - 1):
@@ -346,7 +348,7 @@ def largest_eigenvalue(noted, kept, some, sweeps):
 
 @jit
 def mix(t, noted, kept, some, begin, first, end, arrays, sweeps):
-    """Takes Σ γ Δg off the rates of a tree."""
+    """Subtract Σ γ Δg from the rates of a tree."""
     tree, mixed = sweeps.tree, sweeps.mixed[some]
     for k in range(mixed.size):
         mixed[k] = 0.0

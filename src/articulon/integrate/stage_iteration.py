@@ -1,10 +1,10 @@
-"""The stages of partitioned rules, by iteration until rounding alone still changes them.
+"""Solution of the stages of partitioned rules, by iteration until only rounding changes them.
 
-Stages that depend on each other make a group, and groups are solved one after the other: the first stage of the Lobatto
-pair of two stages is found before the second is begun. A sweep evaluates the stages of a group one after the other,
-each from the latest rates of all. Plain iteration goes on from what a sweep finds. Where that converges slowly or not
-at all, accelerated iteration mixes it with what the sweeps before it have found (``stage_acceleration``); its limit is
-the same. A group that it does not find is tried again by plain iteration.
+Stages that depend on each other form a group, and groups are solved one after the other: the first stage of the Lobatto
+pair of two stages is solved before the second is begun. A sweep evaluates the stages of a group one after the other,
+each from the latest rates of all. Plain iteration continues from the result of a sweep. Where that converges slowly or
+not at all, accelerated iteration mixes it with the results of earlier sweeps (``stage_acceleration``); the limit is the
+same. If accelerated iteration fails for a group, plain iteration is tried.
 """
 
 import numpy as np
@@ -19,17 +19,17 @@ from articulon.passes import run
 ITERATIONS = 100
 """Most sweeps of a group; a step that needs more is too long."""
 SETTLED = 1e-11
-"""Change of the coordinates, in radians or of the largest length, from which on one that no longer falls is taken for
-rounding."""
+"""Change of the coordinates, in radians or relative to the largest length, below which a change that no longer falls
+counts as rounding."""
 NEAR = 1e-8
-"""Change of the coordinates at which mixed sweeps are looked at: near the solution, and far above rounding."""
+"""Change of the coordinates at which mixed sweeps are checked: near the solution, and far above rounding."""
 STALLS = 2
-"""Sweeps without a smaller change than any before that end a settled iteration."""
+"""Number of sweeps without a new smallest change that end a settled iteration."""
 
 
 @jit
 def next_stage(pair, i, h, lost, arrays):
-    """Stage i from the rates known; whether it is finite."""
+    """Set stage i from the known rates; return whether it is finite."""
     q, p, rate_q, rate_p = arrays.q, arrays.p, arrays.rate_q, arrays.rate_p
     nq, total = q.size, 0.0
     for v in range(nq):
@@ -45,10 +45,11 @@ def next_stage(pair, i, h, lost, arrays):
 
 @jit
 def keep_rates(i, h, arrays):
-    """Takes the fresh rates for those of stage i; returns by how much they move the coordinates in a step, in radians
-    or in the largest length that there is, and infinity where a rate is not finite.
+    """Take over the fresh rates of stage i; return by how much they change the coordinates in a step, in radians or
+    relative to the largest length, and infinity if a rate is not finite.
 
-    Momenta need no measure of their own: the rates are M⁻¹ p, and what does not move the coordinates is rounding.
+    Momenta need no measure of their own: the rates are M⁻¹ p, and changes of momenta that do not move the coordinates
+    are rounding.
     """
     q, turning, fresh, rate = arrays.q, arrays.turning, arrays.fresh, arrays.rate_q[i]
     fresh_p, rate_p = arrays.fresh_p, arrays.rate_p[i]
@@ -61,15 +62,15 @@ def keep_rates(i, h, arrays):
             shift, length = max(shift, change), max(length, max(abs(q[v]), h * abs(fresh[v])))
         total += abs(fresh[v]) + abs(fresh_p[v])
         rate[v], rate_p[v] = fresh[v], fresh_p[v]
-    if not total < np.inf:  # no comparison would let what is not a number into the largest change
+    if not total < np.inf:  # a comparison alone would ignore NaN
         return np.inf
     return max(turn, shift / length if shift > 0.0 else 0.0)
 
 
 @jit
 def solve_stages(passes, factor, time, h, pair, lost, arrays, sweeps, counters):
-    """Iterates the stages from the rates at the step's start, which are those of stage 0: REACHED, NOT_CONVERGED, or
-    DIVERGED where a number is not finite."""
+    """Iterate the stages from the rates at the step's start, which are those of stage 0; return REACHED, NOT_CONVERGED,
+    or DIVERGED if a number is not finite."""
     start_q, start_p = sweeps.start[0], sweeps.start[1]
     copy_into(start_q, arrays.rate_q[0])
     copy_into(start_p, arrays.rate_p[0])
@@ -79,7 +80,7 @@ def solve_stages(passes, factor, time, h, pair, lost, arrays, sweeps, counters):
         for mixes in (True, False):
             if status == REACHED:
                 break
-            # The latest stage that has been found is nearer than the step's start.
+            # The latest solved stage is a better start than the step's start.
             known_q, known_p = start_q, start_p
             if first > 0:
                 known_q, known_p = arrays.rate_q[first - 1], arrays.rate_p[first - 1]
@@ -94,15 +95,15 @@ def solve_stages(passes, factor, time, h, pair, lost, arrays, sweeps, counters):
 
 @jit
 def solve_group(passes, factor, time, h, pair, first, end, lost, arrays, sweeps, mixes, counters):
-    """Iterates the stages from ``first`` to before ``end``, which depend on none after them, accelerated where that is
-    slow if it ``mixes``."""
+    """Iterate the stages from ``first`` to before ``end``, which depend on no later stages; if ``mixes``, the iteration
+    is accelerated where it is slow."""
     least, stalls, parts = np.inf, 0, find_places(pair, first, end, sweeps)
     before, earlier, looked = np.inf, np.inf, False
-    noted = -1  # how many sweeps were noted before this one; none is, as long as they converge fast
+    noted = -1  # number of sweeps stored before this one; sweeps are not stored while they converge fast
     for _ in range(ITERATIONS):
         change = 0.0
         for i in range(first, end):
-            # Changes that have grown have grown beyond all bounds.
+            # Numbers overflow here only after changes have grown without bound.
             failure = NOT_CONVERGED if stalls > 0 else DIVERGED
             if not next_stage(pair, i, h, lost, arrays):
                 return failure
@@ -122,7 +123,7 @@ def solve_group(passes, factor, time, h, pair, first, end, lost, arrays, sweeps,
             stalls += 1
         if change == 0.0 or (least < SETTLED and stalls >= STALLS):
             return REACHED
-        if change < NEAR and noted >= 2 * DEPTH and not looked:  # other solutions are far away, and long to be found
+        if change < NEAR and noted >= 2 * DEPTH and not looked:  # other solutions are many sweeps away
             looked = True
             if are_others(noted, parts, arrays, sweeps):
                 return NOT_CONVERGED

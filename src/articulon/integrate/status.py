@@ -1,4 +1,4 @@
-"""What an advance ends with, and the condition that ends a run before its time."""
+"""Status values of an advance, and the condition that ends a run early."""
 
 from typing import NamedTuple
 
@@ -15,36 +15,36 @@ from articulon.model.array_rotations import matrices
 from articulon.model.joints import UNBOUND
 
 REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG, LEAPT, CAPACITY_EXCEEDED = range(9)
-"""The time asked for, the steps allowed, no finite step, the condition of :class:`Stop`, implicit stages not found,
-loops that cannot be closed, steps too long for the forces, a step through half of a periodic box, or a list that is too
-short. A driver gives NOT_CONVERGED to LEAPT as DIVERGED, with its reason in ``failure``, and takes steps again with
-longer lists."""
+"""Status values: the end time is reached; the allowed steps are taken; no step is finite; the condition of
+:class:`Stop` is met; implicit stages do not converge; loops cannot be closed; steps are too long for the forces; a step
+leads through half of a periodic box; a list is too short. A driver returns NOT_CONVERGED to LEAPT as DIVERGED, with the
+reason in ``failure``, and repeats steps with longer lists."""
 
 
 class Stop(NamedTuple):
-    """Ends a run when a point of a body has advanced far enough along a direction."""
+    """Condition that ends a run when a point of a body has advanced far enough along a direction."""
 
     link: np.ndarray
     """Link that carries the point, −1 for no condition, shape (1,)."""
     point: np.ndarray
-    """In the link's frame [length], shape (1, 3)."""
+    """The point in the link's frame [length], shape (1, 3)."""
     direction: np.ndarray
     """Unit vector, world frame, shape (1, 3)."""
     distance: np.ndarray
-    """Where the point's coordinate along the direction ends the run [length], shape (1,)."""
+    """The point's coordinate along the direction at which the run ends [length], shape (1,)."""
     way: np.ndarray
-    """How far it is to go in all, and its coordinates when the condition was last asked for, and the time before
+    """Total displacement required, and the point's coordinate at the latest and at the previous check of the condition
     [length], shape (3,)."""
 
 
 def no_stop() -> Stop:
-    """No condition."""
+    """A condition that is never met."""
     return Stop(np.full(1, -1, dtype=np.int64), np.zeros((1, 3)), np.zeros((1, 3)), np.zeros(1), np.zeros(3))
 
 
 def advance_stop(model: Model, body: int, direction: np.ndarray, advance: float) -> Stop:
-    """Ends when the body's centre of mass has advanced by ``advance`` [length] along ``direction`` from its place at
-    the model's initial coordinates. The body must not be welded to the ground."""
+    """The condition that the body's centre of mass has advanced by ``advance`` [length] along ``direction`` from its
+    position at the model's initial coordinates. The body must not be welded to the ground."""
     positions, rotations = body_poses(model, model.q0)
     start = positions[body] + matrices(rotations[body]) @ model.centres[body]
     unit = np.asarray(direction, dtype=np.float64) / np.linalg.norm(direction)
@@ -70,14 +70,14 @@ def stop_reached(stop, ws):
 
 
 def leap_of(model: Model, way: float) -> str:
-    """What a way of half of the periodic box or more in one step means, for ``Driver.failure``."""
+    """Message for a displacement of half of the periodic box or more in one step, for ``Driver.failure``."""
     half = 0.5 * float(widths(model).min())
     return f"a step is too long: in it a body goes {way:.3g}, and half of the periodic box is {half:.3g}"
 
 
 def leap(model: Model, u: np.ndarray, step: float) -> tuple[str, int] | None:
-    """Why steps of a length are too long at some speeds, and the link that is too fast: it would go through half of the
-    periodic box in one. None where none does."""
+    """Reason why steps of a length are too long at some speeds, and the link that would move through half of the
+    periodic box in one step; None if no link does."""
     half = 0.5 * float(widths(model).min())
     if not np.isfinite(half) or not float(np.abs(u).max(initial=0.0)) * step > half:
         return None
@@ -91,12 +91,11 @@ def leap(model: Model, u: np.ndarray, step: float) -> tuple[str, int] | None:
 
 
 def thrown(model: Model, stop: Stop, u: np.ndarray, step: float) -> str | None:
-    """Why a state that fulfils the condition after a fixed step is none that a motion led to, finite though it is: a
-    joint turned by more than half a turn in the last step, or the point made half of all its way in it. None where
-    neither is so.
+    """Reason why a finite state that meets the condition after a fixed step is not the result of a valid motion: a
+    joint turned by more than half a turn in the last step, or the point covered half of its total displacement in it.
+    None if neither is so.
 
-    Steps that are too long where forces are stiff throw bodies about, and often beyond the condition before any number
-    overflows.
+    Steps that are too long for stiff forces throw bodies about, often beyond the condition before any number overflows.
     """
     split = blocks(kernel_tables(model).forest, model.nq, model.nu)
     for start, end, kind in zip(split.start, split.end, split.kind, strict=True):

@@ -1,4 +1,4 @@
-"""The drift of a friction-implicit step at steady speeds, of joints and of the modes of flexible bodies."""
+"""The drift of a friction-implicit step at constant speeds, of joints and of the modes of flexible bodies."""
 
 from articulon.algebra.rotations import (
     conjugate,
@@ -35,17 +35,18 @@ from articulon.passes import pass_of
 
 @pass_of
 def drift(forest, q, u, ws, span):
-    """Moves links that have been placed and moved, for a time ``span`` (1,) at constant speeds, and places them anew.
+    """Drift of links that have been placed and moved, for a time ``span`` (1,) at constant speeds; places them
+    again.
 
-    Where a joint leaves all rotations free it is the link's angular velocity in the world that is kept, not the joint's
-    own speed: a light body that spins fast on a turning parent then feels no velocity-product acceleration for it.
+    On a joint that leaves all rotations free the link's angular velocity in the world is kept, not the joint's own
+    speed. A light body that spins fast on a rotating parent then has no velocity-product acceleration from its spin.
     """
     drift_links(forest, q, u, ws, span[0], 0, forest.mass.size)
 
 
 @by_forest
 def drift_links(forest, q, u, ws, time, start, end):
-    """The links from ``start`` to ``end``."""
+    """Drift of the links from ``start`` to ``end``."""
     parent, kinds, q_start, u_start, axes = forest.parent, forest.kind, forest.q_start, forest.u_start, forest.axis
     offset, rotation = forest.position, forest.rotation
     quaternion, R, reach, position, twist = ws.quaternion, ws.rotation, ws.reach, ws.position, ws.twist
@@ -86,7 +87,7 @@ drift_link = drift_links.rigid
 
 @for_flexible(drift_links)
 def drift_flexible_links(forest, q, u, ws, time, start, end):
-    """The same with flexible bodies: modes at constant speeds, and nodes that turn with them."""
+    """Drift of links with flexible bodies: modes at constant speeds, and nodes that rotate with them."""
     tables = forest.flexible
     for i in range(start, end):
         if forest.kind[i] == WELD:
@@ -103,7 +104,7 @@ def drift_flexible_links(forest, q, u, ws, time, start, end):
 
 @jit
 def turning_of(forest, u, ws, i):
-    """Angular velocity of a node, or of a flexible body that is welded to its parent, once it has been placed."""
+    """Angular velocity of a node, or of a flexible body that is welded to its parent, after it has been placed."""
     _, count, _, row, _, at = carrying_modes(forest, i)
     w = load_from(ws.twist, forest.parent[i], 3) if forest.parent[i] >= 0 else ZERO
     for j in range(count):

@@ -1,4 +1,4 @@
-"""What is checked of a thermostat, a barostat and what is chosen beside them, before anything is compiled."""
+"""Checks of a thermostat, a barostat and the other choices of a run, before anything is compiled."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ def check_thermostat(
     duration: float,
     barostat: BaseBarostat | None = None,
 ) -> None:
-    """Raises CaseError for a thermostat, a barostat, a rule, a policy and a model that do not go with each other, and
-    for a thermostat that cannot go with the model or the duration [time]."""
+    """Raise CaseError if the thermostat, the barostat, the rule, the policy and the model do not go together, or if the
+    thermostat does not suit the model or the duration [time]."""
     check(Combination(model, integrator, policy, thermostat, resists=resists(model), barostat=barostat))
     if barostat is not None:
         barostat.check(model, thermostat)

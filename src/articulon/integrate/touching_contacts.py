@@ -1,4 +1,4 @@
-"""What a step of bodies on joints does with contacts: passes of their tables, each compiled by itself."""
+"""Contacts in the steps of bodies on joints: passes over their tables, each compiled by itself."""
 
 from typing import NamedTuple
 
@@ -23,47 +23,47 @@ from articulon.model import Workspace
 from articulon.passes import pass_of
 
 FINE, EXCEEDED, ASTRAY = range(3)
-"""How a pass went: well; a list had too little room; a sphere is where it cannot be."""
+"""Results of a pass: success; a list has overflowed; a sphere is where it cannot be."""
 
 
 class LinkMotion(NamedTuple):
-    """Where links are and how they move."""
+    """Positions and motions of links."""
 
     position: np.ndarray
     """Origins, shape (links, 3)."""
     rotation: np.ndarray
     """Orientations, row-major matrices, shape (links, 9)."""
     twist: np.ndarray
-    """Velocities and angular velocities, shape (links, 6)."""
+    """Twists of the links, shape (links, 6)."""
 
 
 def motion_of(ws: Workspace) -> LinkMotion:
-    """That of a workspace."""
+    """Positions and motions of the links of a workspace."""
     return LinkMotion(ws.position, ws.rotation, ws.twist)
 
 
 @pass_of
 def place_carried(carried, links, touching):
-    """Centres of the spheres at links that have been placed."""
+    """Compute the centres of the spheres at links that have been placed."""
     place_spheres(carried, links, touching)
 
 
 @pass_of
 def take_places(touching, rebuild):
-    """Takes the places (3, spheres) at which lists were made, which fix the order of sums."""
+    """Load the positions (3, spheres) at which the lists were built, which determine the order of sums."""
     copy_into(touching.particles.site.reshape(-1), rebuild.reshape(-1))
 
 
 @pass_of
 def list_carried(touching, lists, refresh, found):
-    """Lists what is near to what."""
+    """Build the lists of neighbours."""
     list_spheres(touching, lists, refresh)
     found[0] = EXCEEDED if capacity_exceeded(touching) else FINE
 
 
 @pass_of
 def follow_carried(touching, lists, refresh, found):
-    """Brings lists up to date with spheres that have been placed."""
+    """Update the lists with the positions of spheres that have been placed."""
     if follow_spheres(touching, lists, refresh):
         found[0] = FINE
     else:
@@ -72,9 +72,9 @@ def follow_carried(touching, lists, refresh, found):
 
 @pass_of
 def look(pairs, contacts, lists, carried, links, touching, now, times, found):
-    """Evaluates all contacts at the time ``now[0]``, ``now[1]`` after the last one, at links that have been placed and
-    moved, and sums what they do to the links; nothing of it where a wall has moved, and more is near it than there is
-    room for."""
+    """Evaluate all contacts at the time ``now[0]``, a time ``now[1]`` after the last evaluation, at links that have
+    been placed and moved, and sum their wrenches on the links; without effect if a wall has moved and its list
+    overflows."""
     time, h = now[0], now[1]
     move_spheres(carried, links, touching)
     meet_walls(contacts, lists, touching, time, h)
@@ -91,8 +91,8 @@ def look(pairs, contacts, lists, carried, links, touching, now, times, found):
 
 @pass_of
 def book_contacts(carried, links, touching, span, works, line):
-    """Adds what contacts do in a time ``span`` (1,), at links that move at their mean speeds, to works from the place
-    ``line`` on."""
+    """Add the works of contacts over a time ``span`` (1,), at links that move at their mean speeds, to the works from
+    the place ``line`` on."""
     time, seen = span[0], touching.candidates.block
     move_spheres(carried, links, touching)
     pair_powers(touching)
@@ -108,7 +108,7 @@ def book_contacts(carried, links, touching, span, works, line):
 
 @pass_of
 def give_contacts(touching, lists, rebuild, found):
-    """Gives the places at which lists were made, and leaves the contacts in ``kept``."""
+    """Store the positions at which the lists were built, and leave the contacts in ``kept``."""
     copy_into(rebuild.reshape(-1), touching.particles.reference.reshape(-1))
     lists[KEEP_RECORDS](touching)
     counts = touching.particles.counts

@@ -1,4 +1,4 @@
-"""The driver of bodies on joints whose spheres touch."""
+"""Driver of bodies on joints with spheres in contact."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from articulon.passes import Function, Program
 
 
 class TouchingDriver(ArrayDriver):
-    """Velocity Verlet around any right-hand side."""
+    """Driver of velocity Verlet around any right-hand side."""
 
     history = touching_verlet.HISTORY.width
 
@@ -46,12 +46,12 @@ class TouchingDriver(ArrayDriver):
         self.pairs = Function(self.contacts.pair_pass(), PASS)
         self.passes, self.kept = touching_verlet.passes(evaluator, self.scratch)
         self.taken = np.zeros(2, dtype=np.int64)
-        """Steps of the chunk, and how it went."""
+        """Number of steps of the chunk, and its status."""
         held = state.counters.copy(), state.time.copy()
-        _ = self._steps(state, held, state.contacts.times.copy()).code  # compiled, with what else is asked for
+        _ = self._steps(state, held, state.contacts.times.copy()).code  # compiled together with the other kernels
 
     def _steps(self, state: State, held: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> Program:
-        """The steps, bound to what a chunk changes and to the lists that there are."""
+        """The steps, bound to the arrays that a chunk changes and to the present lists."""
         e, contacts = self.evaluator, self.contacts
         functions, lists, refresh = contacts.functions
         carried, touching, arrays, links = self.carried, contacts.system, self.scratch, motion_of(e.ws)

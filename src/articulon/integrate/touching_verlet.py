@@ -1,15 +1,16 @@
-"""Velocity Verlet for bodies on joints, rigid or flexible, whose spheres touch.
+"""Velocity Verlet for bodies on joints, rigid or flexible, with spheres in contact.
 
-Half a kick by what forces do, u += ½ h M⁻¹F; the motion that is free of all forces over the step, in which velocity
-products act alone; the contacts at the speeds that it ends with; and half a kick by the forces that there are then.
-Contacts stand still while equations of motion are solved, so that any algorithm solves them. Driven joints follow their
-motions in the free part, in which their drives work too.
+A step is half a kick by the forces, u += ½ h M⁻¹F; the motion without forces over the step, with velocity products
+only; the evaluation of contacts at the resulting speeds; and half a kick by the new forces. Contact forces are constant
+while the equations of motion are solved, so that any algorithm can solve them. Driven joints follow their motions in
+the free part, in which their drives do work.
 
-A kick changes the kinetic energy by just F·(u + u⁺)/2 times its length, since M stands still, and both momenta by the
-sums of the forces. The free motion keeps all three; classical Runge-Kutta steps do so to (h ω)⁵, which is rounding, as
-speeds of joints are small by the frequency of a contact that steps must follow. Were velocity products part of the
-kicks, as they are where forces change little in a step, the books would be off by (h u'/u)², which in a collision is
-(h/t_c)². The method of the whole is of second order (Strang, SIAM J. Numer. Anal. 5, 506, 1968).
+A kick changes the kinetic energy by exactly F·(u + u⁺)/2 times its length, because M is constant, and both momenta by
+the sums of the forces. The free motion conserves all three; classical Runge-Kutta steps do so to (h ω)⁵, which is
+rounding, as joint speeds ω are small compared with the frequency of the contacts that the steps resolve. If velocity
+products were part of the kicks, as they are where forces change little in a step, the balance of energy would be off by
+(h u'/u)², which in a collision is (h/t_c)². The whole method is of second order (Strang, SIAM J. Numer. Anal. 5, 506,
+1968).
 """
 
 from typing import NamedTuple
@@ -37,14 +38,14 @@ from articulon.passes import Program, pass_of, run
 
 
 class HistoryPlaces(Columns):
-    """In ``State.rule.history``."""
+    """Places in ``State.rule.history``."""
 
     begun: int = 0
     """1 after the first step."""
     done: int = 1
-    """Works by channel, up to the end of the half kick that is to come (8) [energy]."""
+    """Works by channel, up to the end of the pending half kick (8) [energy]."""
     due: int = 9
-    """Those of that half kick (8) [energy]."""
+    """Works by channel in the pending half kick (8) [energy]."""
     lines_done: int = 17
     """As ``done``, by line of contacts (5) [energy]."""
     lines_due: int = 22
@@ -56,32 +57,32 @@ HISTORY = HistoryPlaces()
 
 
 class Scratch(NamedTuple):
-    """Arrays of a step; deleting them changes nothing."""
+    """Arrays of a step; they may be discarded between steps."""
 
     y: np.ndarray
     """q, u and works, as the right-hand side takes them."""
     dy: np.ndarray
-    """Their rates."""
+    """Rates of q, u and works."""
     free: np.ndarray
-    """The same without any forces."""
+    """Rates of q, u and works without any forces."""
     trial: np.ndarray
     """q, u and works within a step of the free motion."""
     total: np.ndarray
-    """Weighed sum of its rates."""
+    """Weighted sum of the rates in a step of the free motion."""
     none: np.ndarray
-    """Factors of the channels without which there are no forces, shape (8,)."""
+    """Factors of the channels that turn all forces off, shape (8,)."""
     quaternion: np.ndarray
     """First of each set of four Euler parameters in q, shape (quaternions,)."""
     mean: np.ndarray
     """Mean speeds of a kick, shape (nu,)."""
     works: np.ndarray
-    """A row for each of what the places in the history hold, flat as there, shape (27,)."""
+    """Works at the same places as in the history, shape (27,)."""
     now: np.ndarray
-    """Time at which contacts are looked at, and that since the last time [time], shape (2,)."""
+    """Time at which contacts are evaluated, and time since the last evaluation [time], shape (2,)."""
     span: np.ndarray
-    """Time over which their works are booked [time], shape (1,)."""
+    """Time over which the works of contacts are booked [time], shape (1,)."""
     found: np.ndarray
-    """How a pass of contacts went, as in :mod:`articulon.integrate.touching_contacts`, shape (1,)."""
+    """Result of a pass over contacts, see :mod:`articulon.integrate.touching_contacts`, shape (1,)."""
 
 
 def scratch(model: Model) -> Scratch:
@@ -104,11 +105,11 @@ class Passes(NamedTuple):
     u: np.ndarray
     """Speeds, shape (nu,)."""
     power: np.ndarray
-    """Of the channels, unscaled, shape (8,)."""
+    """Powers of the channels, unscaled, shape (8,)."""
 
 
 def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
-    """The programs of a model's steps: as kernels take them, and to be kept."""
+    """The programs of a model's steps: in the form for kernels, and the objects that must be kept alive."""
     forest, ws, channels, rhs = e.system.forest, e.ws, e.channels, e.rhs
     q, u = np.zeros(e.model.nq), np.zeros(e.model.nu)
     friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
@@ -122,7 +123,7 @@ def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
 
 @jit
 def locate(passes, y, nq):
-    """Places and moves the links at q and u of y."""
+    """Place and move the links at q and u of y."""
     copy_into(passes.q, y[:nq])
     copy_into(passes.u, y[nq : nq + passes.u.size])
     run(passes.locate)
@@ -130,8 +131,8 @@ def locate(passes, y, nq):
 
 @jit
 def book(passes, arrays, time, channel, contacts):
-    """Adds to works what all forces do in a time at the mean speeds: by channel, and by ``contacts`` those of contacts
-    by line."""
+    """Add the works of all forces over a time at the mean speeds: by channel, and by ``contacts`` those of contacts by
+    line."""
     run(passes.book)
     for c in range(8):
         arrays.works[channel + c] += time * passes.power[c]
@@ -141,8 +142,8 @@ def book(passes, arrays, time, channel, contacts):
 
 @jit
 def flow(rhs, state, arrays, time, h):
-    """The motion over a time h without forces but those of drives: a classical Runge-Kutta step of q and u, and of the
-    work of the drives, which is returned."""
+    """Advance the motion by a time h without forces except those of drives: a classical Runge-Kutta step of q and u,
+    and of the work of the drives, which is returned."""
     y, rate, trial, total, none = arrays.y, arrays.free, arrays.trial, arrays.total, arrays.none
     window, n = state.counters[WINDOW], y.size - 8
     copy_into(trial, y)
@@ -168,15 +169,16 @@ def flow(rhs, state, arrays, time, h):
 
 @jit
 def kick(rhs, passes, state, block, arrays, time, h, done, booking_done, booking_due):
-    """M⁻¹F at links whose contacts have been looked at, and the kick over ``done``; works of it and of the next one.
+    """Compute M⁻¹F at links whose contacts have been evaluated, and kick over a time ``done``; book the works of this
+    kick and of the next one.
 
-    It is u' less what u' is without forces; drag takes the speeds that the step is going to end with. A kick leaves the
-    speeds of driven joints as they are, so that the power of their drives is that of the forces alone.
+    M⁻¹F is u' minus u' without forces; drag is evaluated at the predicted speeds at the end of the step. A kick does
+    not change the speeds of driven joints, so that the power of their drives is that of the forces alone.
     """
     y, dy, free, mean, works = arrays.y, arrays.dy, arrays.free, arrays.mean, arrays.works
     nu, half, window = mean.size, 0.5 * h, state.counters[WINDOW]
     nq = y.size - nu - 8
-    for k in range(nu):  # the speeds that the step is going to end with, as far as is known
+    for k in range(nu):  # predicted speeds at the end of the step
         mean[k] = y[nq + k]
         y[nq + k] += done * state.rule.acceleration[k]
     evaluate(rhs, time, window, arrays.none, y, free)
@@ -189,7 +191,7 @@ def kick(rhs, passes, state, block, arrays, time, h, done, booking_done, booking
         y[nq + k] = mean[k] + done * a
         mean[k] += 0.5 * done * a
     sort_works(block, works[HISTORY.lines_done : HISTORY.lines_done + WORKS])
-    # What is to come of the half kick before is done now.
+    # The pending half kick is now done.
     book(passes, arrays, done, HISTORY.done, booking_done)
     works[HISTORY.done + EXTERNAL] += done * drives
     for k in range(HISTORY.due, HISTORY.due + 8):
@@ -209,7 +211,7 @@ def kick(rhs, passes, state, block, arrays, time, h, done, booking_done, booking
 
 @jit
 def give(state, arrays, nq, nu):
-    """Gives all to the state but the contacts."""
+    """Store all variables into the state except the contacts."""
     y, works = arrays.y, arrays.works
     copy_into(state.q, y[:nq])
     copy_into(state.u, y[nq : nq + nu])
@@ -244,9 +246,9 @@ def advance_touching(
     booking_due,
     giving,
 ):
-    """Advances the state by ``chunk[0]`` steps of length h, and says in ``chunk[1]`` how that went: REACHED, DIVERGED
+    """Advance the state by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED
     where a number is no longer finite or a sphere is where it cannot be, NOT_CLOSED, or CAPACITY_EXCEEDED where a list
-    is too short. Then the state must not be used."""
+    is too short. After a failure the state must not be used."""
     y, now, found = arrays.y, arrays.now, arrays.found
     nq, nu = state.q.size, state.u.size
     u, half = y[nq : nq + nu], 0.5 * h

@@ -1,5 +1,4 @@
-"""The integrated variables y = (q, u, works, thermostat variables): which block of them is measured by which
-tolerance."""
+"""The integrated variables y = (q, u, works, thermostat variables), in blocks with one tolerance each."""
 
 from typing import NamedTuple
 
@@ -12,24 +11,25 @@ POSITION, ROTATION, VELOCITY, ANGULAR_VELOCITY, WORK = range(5)
 
 
 class Blocks(NamedTuple):
-    """Blocks of variables that share a scale, and the Euler parameters among them."""
+    """Blocks of variables that share a scale, and the indices of Euler parameters."""
 
     start: np.ndarray
     """First variable of a block, shape (blocks,)."""
     end: np.ndarray
-    """One past its last, shape (blocks,)."""
+    """Index after the last variable of a block, shape (blocks,)."""
     kind: np.ndarray
-    """Kind of variable, shape (blocks,)."""
+    """Kind of the variables of each block, shape (blocks,)."""
     quaternion: np.ndarray
     """First of each set of four Euler parameters, shape (quaternions,)."""
 
 
 def blocks(forest: Forest, nq: int, nu: int, embedded: bool = False, bath: int = 0) -> Blocks:
     """One block for each joint's translation, rotation and their speeds, one for each flexible body's modes and one for
-    their speeds, one for the works, and for a thermostat with
-    ``bath`` variables one for each of its ζ, measured as a speed, and one for the energy of its reservoir.
+    their speeds, one for the works, and for a thermostat with ``bath`` variables one for each of its ζ, measured as a
+    speed, and one for the energy of its reservoir.
 
-    With Euler parameters ``embedded`` the speeds are the rates of all coordinates, and none are to be normalised.
+    With Euler parameters ``embedded`` the speeds are the rates of all coordinates, and no Euler parameters are
+    normalised.
     """
     rows: list[tuple[int, int, int]] = []
     quaternions: list[int] = []

@@ -1,7 +1,7 @@
-"""One integration formula a file, named as the file: ``RK4`` in ``rk4.py`` is the rule ``rk4``.
+"""Integration formulas, one per file and named after the file: ``RK4`` in ``rk4.py`` is the rule ``rk4``.
 
-Every file of this folder is a rule by being here, and its form says which driver takes its steps: a ``Tableau`` the
-explicit one, a ``Multistep`` the predictor–corrector, a ``Pair`` the one in canonical momenta; see ``tableaux.py``.
+Every file of this folder is found and registered as a rule. Its type determines the driver: explicit for a ``Tableau``,
+predictor–corrector for a ``Multistep``, canonical momenta for a ``Pair``; see ``tableaux.py``.
 """
 
 from importlib import import_module
@@ -31,7 +31,7 @@ PREDICTOR_CORRECTOR = _of(Multistep)
 CANONICAL = _of(Pair)
 """Partitioned Runge–Kutta formulas in canonical momenta by name."""
 ESTIMATING = [name for name, formula in EXPLICIT.items() if formula.error.any()]
-"""Explicit formulas with an error estimate, which can choose their steps."""
+"""Explicit formulas with an error estimate, for which steps can be controlled."""
 _KNOWN: tuple[tuple[Any, dict[str, Any]], ...] = (
     (Tableau, EXPLICIT),
     (Multistep, PREDICTOR_CORRECTOR),
@@ -40,7 +40,7 @@ _KNOWN: tuple[tuple[Any, dict[str, Any]], ...] = (
 
 
 def found_in(module: ModuleType) -> list[str]:
-    """How the formulas that stand in a module under names in capitals are called."""
+    """Names of the rules whose formulas a module defines under names in capitals."""
     forms = tuple(form for form, _ in _KNOWN)
     return [_word(name) for name, formula in vars(module).items() if name.isupper() and isinstance(formula, forms)]
 
@@ -50,12 +50,12 @@ def _word(name: str) -> str:
 
 
 def take(module: ModuleType) -> list[str]:
-    """Adds the formulas that stand in a module under names in capitals, and says how they are called.
+    """Register the formulas that a module defines under names in capitals, and return the names of their rules.
 
     Raises
     ------
     ModelError
-        For a name that a rule has already.
+        For a name that another rule already has.
     """
     found = []
     for name, formula in vars(module).items():

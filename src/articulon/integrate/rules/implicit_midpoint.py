@@ -1,4 +1,4 @@
-"""The implicit midpoint rule, order 2: symplectic and symmetric, and it conserves every quadratic invariant."""
+"""The implicit midpoint rule, order 2: symplectic and symmetric; it conserves every quadratic invariant."""
 
 from articulon.integrate.tableaux import pair
 

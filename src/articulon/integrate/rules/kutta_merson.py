@@ -1,4 +1,4 @@
-"""Kutta–Merson, order 4 with an error estimate that is right for linear equations (Merson 1957; Guy 2018, 5.5)."""
+"""Kutta–Merson, order 4 with an error estimate that is correct for linear equations (Merson 1957; Guy 2018, 5.5)."""
 
 from articulon.integrate.tableaux import tableau
 

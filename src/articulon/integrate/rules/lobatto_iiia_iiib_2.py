@@ -1,6 +1,6 @@
 """Lobatto IIIA for the coordinates with IIIB for the momenta, two stages, order 2 (Hairer, Lubich and Wanner, II.2.2).
 
-It is velocity Verlet carried over to kinetic energies that depend on q.
+It generalises velocity Verlet to kinetic energies that depend on q.
 """
 
 from articulon.integrate.tableaux import pair
