@@ -44,7 +44,7 @@ BLOCK = 64
 
 
 class KaneScratch(NamedTuple):
-    """Scratch of Kane's method; it holds nothing between calls."""
+    """Scratch of Kane's method; it is not part of the state."""
 
     loops: LoopScratch
     """Scratch of the constraint rows."""

@@ -48,7 +48,7 @@ from articulon.kernels import jit, kernel
 
 
 class Determinant(NamedTuple):
-    """Scratch of the two sweeps; it holds nothing between calls."""
+    """Scratch of the two sweeps; it is not part of the state."""
 
     whole: np.ndarray
     """Articulated inertia Iᴬ of each link about its origin, its joint included, shape (links, 21)."""

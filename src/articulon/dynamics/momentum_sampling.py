@@ -35,7 +35,7 @@ MOST = 6
 
 
 class Draw(NamedTuple):
-    """Scratch of a draw; it holds nothing between calls."""
+    """Scratch of a draw; it is not part of the state."""
 
     normal: np.ndarray
     """Standard normal numbers, one for each speed, shape (nu,)."""
