@@ -196,7 +196,8 @@ def at_rest(ws, arrays):
 
 @jit
 def largest_error(loops, q, ws, arrays):
-    """The largest |φ|, and the largest over the size of the numbers that φ is the difference of, with its row."""
+    """The largest |φ|, and the largest one relative to the size of the terms that φ is the difference of, with its
+    row."""
     absolute, relative, worst = 0.0, 0.0, 0
     for r in range(loops.kind.size):
         size = loops.size[r]
