@@ -2,7 +2,7 @@
 
 Every link's equation of motion is kept about its own origin as n = A α + H a + bias. Inward, each joint is eliminated
 and what is left of the link is added to its parent; outward, the accelerations follow. The inertia of a link is the
-mass, first moment and inertia that the caller passes: the friction-implicit rule passes them with the drag added.
+mass, first moment and inertia that the caller passes: the friction-implicit integrator passes them with the drag added.
 """
 
 from numba import prange

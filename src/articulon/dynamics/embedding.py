@@ -1,8 +1,8 @@
 """Euler parameters integrated by their accelerations, with the constraint |e| = 1 embedded (Guy 2018, appendices B and
 C).
 
-The rotational equation of a spherical or free joint, M ω' = g, becomes one for e'' by ω = L e' with L = 2E(e), 3×4: M₄
-e'' = Lᵀ g with M₄ = Lᵀ M L of rank three, since E(e')e' = 0 leaves no velocity products (B.58). One parameter, p,
+The rotational equation of a spherical or free joint, M ω' = g, becomes one for e'' by ω = L e' with L = 2E(e), 3×4:
+M₄ e'' = Lᵀ g with M₄ = Lᵀ M L of rank three, since E(e')e' = 0 leaves no velocity products (B.58). One parameter, p,
 depends on the three others, m, by e·e' = 0: e'_p = A e'_m with A = −e_mᵀ/e_p (C.2), e''_p = A e''_m − |e'|²/e_p (C.6).
 A permutation sorts the parameters into (m, p) (C.4). The reduced equation
 
@@ -152,8 +152,7 @@ def embedded_accelerations(forest, ws, articulated, q, qdot, udot, dependent, qd
 
 @jit
 def embed_dependents(forest, q, qdot, dependent, switches):
-    """Dependent parameters and rates from the independent ones. Then switches where another parameter is much
-    larger."""
+    """Finds dependent parameters and rates from the independent ones; then switches if another one is much larger."""
     for i in range(forest.kind.size):
         at = joints.quaternion(forest.kind[i])
         if at < 0:

@@ -1,8 +1,8 @@
 """Canonical momenta: speeds from momenta, momenta from speeds, and the rates of the momenta, each in O(n).
 
-Each coordinate q has a momentum p. Where q' = u is a speed, p = μ with μ = M u. Four Euler parameters e have p_e = 2
-E(e)ᵀμ/|e|², with μ the momentum of the speeds ω, body frame, and e' = ½ E(e)ᵀω. Conversely μ = ½ E(e) p_e, whatever the
-norm of e, and
+Each coordinate q has a momentum p. Where q' = u is a speed, p = μ with μ = M u. Four Euler parameters e have
+p_e = 2 E(e)ᵀμ/|e|², with μ the momentum of the speeds ω, body frame, and e' = ½ E(e)ᵀω. Conversely μ = ½ E(e) p_e for
+any norm of e, and
 
     H(q, p) = ½ μᵀ M(q)⁻¹ μ + V(q),    rotations taken from e/|e|,
 

@@ -149,8 +149,7 @@ def symmetric_less_product(S, a, b):
 
 @jit
 def release(w, v, n, f, V, X, W):
-    """Updates G ← (1 − s pᵀ) G (1 − p sᵀ) + s sᵀ: the compliance once the joint moves freely along s = (w, v), p = (n,
-    f)."""
+    """G ← (1 − s pᵀ) G (1 − p sᵀ) + s sᵀ: the compliance once the joint moves freely along s = (w, v), p = (n, f)."""
     gv, gw = moment_of(V, X, f, n), force_of(X, W, f, n)
     half = 0.5 * (1.0 + dot(n, gw) + dot(f, gv))
     gv, gw = sub(gv, scale(half, v)), sub(gw, scale(half, w))

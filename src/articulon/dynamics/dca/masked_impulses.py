@@ -167,7 +167,7 @@ def fulfil_rows(loops, s):
 
 
 def masked_call(model: Model, tree: AssemblyTree, count: int) -> Call:
-    """The passes that find jumps and impulses of ``count`` columns, for the locks and given jumps in the scratch."""
+    """The call that finds jumps and impulses of ``count`` columns, for the locks and given jumps in the scratch."""
     q, s = np.zeros(model.nq), masked_scratch(model, tree, count)
     (forest, loops, _), ws = kernel_tables(model), scratch(model)
     columns = Columns(s.tau, s.wrench, s.moving, s.jump, s.twist)

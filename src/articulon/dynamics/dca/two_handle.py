@@ -11,12 +11,12 @@ K is the inertia apparent at the carrier while the tip is free, C the inverse in
 carrier is held, and T maps the carrier's acceleration to the tip's. K and C are symmetric and positive semidefinite.
 These are the equations of Featherstone (IJRR 18, 1999) and Poursina (2012, section 2), A1 = Φ11 f1 + Φ12 f2 + b1 and
 A2 = Φ21 f1 + Φ22 f2 + b2, solved for the wrench at the first handle: K = Φ11⁻¹, T = Φ21 Φ11⁻¹, C = Φ22 − Φ21 Φ11⁻¹ Φ12,
-with the joint to the carrier included. So no link's inertia is inverted, a join adds positive terms where Φ11 − Φ12 W
-Φ21 subtracts, and within a block the equations are those of the articulated-body algorithm.
+with the joint to the carrier included. So no link's inertia is inverted, a join adds positive terms where
+Φ11 − Φ12 W Φ21 subtracts, and within a block the equations are those of the articulated-body algorithm.
 
 A link alone, before its joint, has K = I, its inertia, T = 1, C = 0, d = 0, p = (ω × I ω) − w. A flexible link enters
-here and nowhere else: with modal coordinates eliminated, K = Γ_RR − Γ_RF Γ_FF⁻¹ Γ_FR, T = S − φ Γ_FF⁻¹ Γ_FR, C = φ
-Γ_FF⁻¹ φᵀ (``flexible/flexible_blocks.py``).
+here and nowhere else: with modal coordinates eliminated, K = Γ_RR − Γ_RF Γ_FF⁻¹ Γ_FR, T = S − φ Γ_FF⁻¹ Γ_FR,
+C = φ Γ_FF⁻¹ φᵀ (``flexible/flexible_blocks.py``).
 
 The joint is eliminated one degree of freedom after the other. With a column P of its motion, joint force τ, U = K P,
 D = Pᵀ U and y = T P,

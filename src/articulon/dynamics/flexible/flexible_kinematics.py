@@ -41,8 +41,10 @@ def place_flexible(forest, q, ws, start, end):
 
 @jit
 def deform(forest, q, ws, i):
-    """Inertia integrals h(η), A(η) and N_j(η) of flexible body i. With ∂A/∂η_j = N_j + N_jᵀ, A is A0 + Σ_j η_j (N0_jᵀ +
-    N_j(η))."""
+    """Integrals h(η), A(η) and N_j(η) of flexible body i.
+
+    With ∂A/∂η_j = N_j + N_jᵀ, A is A0 + Σ_j η_j (N0_jᵀ + N_j(η)).
+    """
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
     start, count, k = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.q_start[b]
@@ -128,8 +130,8 @@ def move_flexible(forest, u, ws, start, end):
 
 @jit
 def move_follower(forest, ws, i):
-    """Velocities of a node and its velocity products, c = (ω_p × ω_rel − (2 p·p'/(1 + p²)) ω_rel, ω_p × (ω_p × r) + 2
-    ω_p × v_rel)."""
+    """Velocities of a node and its velocity products,
+    c = (ω_p × ω_rel − (2 p·p'/(1 + p²)) ω_rel, ω_p × (ω_p × r) + 2 ω_p × v_rel)."""
     tables, modal, p = forest.flexible, ws.modal, forest.parent[i]
     first, count, _, row, _, _ = carrying_modes(forest, i)
     jw, jv, rate, half = ZERO, ZERO, ZERO, ZERO
