@@ -1,8 +1,8 @@
-"""Records of column numbers, whose members kernels take for constants.
+"""Records of column numbers, whose members are constants for kernels.
 
-A table has its columns as members of one record, ``RECORD.force``. A named tuple would do, but is taken apart anew by
-each use of a member, too late for some of the loops that use many of them: they are no vector loops then. Here a member
-is a constant from the start, as one of a module would be.
+The columns of a table are members of one record, as in ``RECORD.force``. A named tuple would work, but each use of a
+member unpacks it anew, too late for some loops that use many members: these are then not vectorised. Here a member is a
+constant from the start, like a module constant.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from numba.extending import infer_getattr, register_model, typeof_impl
 
 
 class Columns:
-    """A record: its class has the numbers as attributes, and kernels know the one instance of it by a name of a
+    """A record of column numbers. Its class has the numbers as attributes; kernels use its only instance, a global of a
     module."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -23,7 +23,7 @@ class Columns:
 
 
 class ColumnNumbers(types.Type):
-    """Numba's type of a record: there is one for each class, and no value."""
+    """Numba's type for a record: one type per class, without a value."""
 
     def __init__(self, record: type[Columns]) -> None:
         self.record = record

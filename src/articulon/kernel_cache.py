@@ -1,8 +1,8 @@
-"""Where compiled kernels are kept, and by what: the sources that they are compiled from.
+"""The folder of compiled kernels, whose keys are the sources that the kernels are compiled from.
 
-Numba notices an edit of the file that defines a cached kernel but not of the files it calls, so kernels lie in folders
-named after a digest of every file of their floor and of those before it: an edited or upgraded package never runs a
-stale one, and an edit of one floor leaves what was compiled of those before it.
+Numba notices an edit of the file that defines a cached kernel, but not of the files it calls. So kernels are kept in
+folders named after a digest of every file of their floor and of the floors before it. An edited or upgraded package
+never runs a stale kernel, and an edit of one floor keeps what was compiled for the floors before it.
 """
 
 import atexit
@@ -41,23 +41,23 @@ FLOORS = (
         for floor in ("algebra", "model", "dynamics", "thermostats", "forces", "scaling", "integrate")
     ),
 )
-"""Where kernels and what they call live. A kernel calls functions of its own floor and of those before it; kernels in
-other folders call those of the floors and of their own folder."""
+"""Files of kernels and of what they call, floor by floor. A kernel calls functions of its own floor and of those before
+it; kernels in other folders call functions of all floors and of their own folder."""
 
 
 @cache
 def cache_folder() -> Path:
-    """Folder of the compiled kernels for this processor and compiler, for this user alone.
+    """Folder of the compiled kernels for this processor, this compiler and this user.
 
-    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` move it; by default it is under the user's cache folder. Where it
-    cannot be written to, it is a temporary one of this process, and a warning says so.
+    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` set it; by default it is under the user's cache folder. If that is
+    not writable, a temporary folder of this process is used, with a warning.
 
     Raises
     ------
     ArticulonError
-        Naming the folder, where somebody else could have written to it: what lies in it is code.
+        With the name of the folder, if somebody else could have written to it: it holds code that is run.
     """
-    # A kernel of another processor would not be loaded but compiled again, by a process that means to load it.
+    # A kernel for another processor would not be loaded: a process that only means to load it would compile it again.
     digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()} {get_host_cpu_features().flatten()}".encode())
     root = cache_root()
     try:
@@ -76,7 +76,8 @@ def cache_folder() -> Path:
 
 @cache
 def _digests() -> dict[str, str]:
-    """Of all that kernels of a floor are compiled from, by the floor's name; the last holds all sources of kernels."""
+    """Digest of all sources of the kernels of each floor, by the floor's name; the last one covers all sources of
+    kernels."""
     digest, found = hashlib.sha256(), {}
     for names in FLOORS:
         for path in sorted(path for name in names for path in _PACKAGE.glob(name)):
@@ -87,19 +88,19 @@ def _digests() -> dict[str, str]:
 
 
 def sources() -> str:
-    """Digest of all sources of kernels, and of the compiler and processor: of what gives the same bits."""
+    """Digest of all sources of kernels, of the compiler and of the processor: where it is equal, the bits are equal."""
     return f"{cache_folder().name}-{_digests()['integrate']}"
 
 
 @cache
 def sources_of(files: tuple[str, ...]) -> str:
-    """Digest of what a kernel is compiled from whose code stands in some files."""
+    """Digest of all sources of a kernel whose code is in the given files."""
     found = sorted({_sources_of_file(file) for file in files})
     return found[0] if len(found) == 1 else hashlib.sha256(" ".join(found).encode()).hexdigest()[:16]
 
 
 def files_of(function: Any) -> tuple[str, ...]:
-    """The files that a function's code stands in, and that of those which have been put into it."""
+    """The files with a function's code, and with the code that has been inserted into it."""
     function = getattr(function, "py_func", function)
     code = getattr(function, "__code__", None)
     return getattr(function, "made_of", None) or (() if code is None else (code.co_filename,))
@@ -120,8 +121,8 @@ def _sources_of_file(file: str) -> str:
 
 @cache
 def _digest_of_folder(place: str) -> str:
-    """Digest of what kernels outside of the floors are compiled from: all floors, and the files of their own folder,
-    which call each other."""
+    """Digest of the sources of kernels outside the floors: all floors, and the files of their own folder, which call
+    each other."""
     digest = hashlib.sha256(_digests()["integrate"].encode())
     for path in sorted((_PACKAGE / place).glob("**/*.py")):
         digest.update(f"{path.relative_to(_PACKAGE)}\n".encode())
@@ -133,7 +134,7 @@ CACHE_ADVICE = (
     "It would hold compiled code. Remove it, for kernels are compiled again, or set ARTICULON_CACHE_DIR to a folder of "
     "your own that others may not write to."
 )
-"""What to do about a cache folder that is not trusted."""
+"""Advice for a cache folder that is not trusted."""
 
 
 def cache_root() -> Path:
@@ -142,7 +143,7 @@ def cache_root() -> Path:
 
 
 def _temporary_cache() -> Path:
-    """A folder that is removed when this process ends; processes that are forked from it leave it alone."""
+    """A folder that is removed when this process ends; forked processes do not remove it."""
     folder, process = Path(tempfile.mkdtemp(prefix="articulon-kernels-")), os.getpid()
 
     def remove() -> None:
@@ -154,8 +155,8 @@ def _temporary_cache() -> Path:
 
 
 class PackageLocator(_CacheLocator):
-    """Where Numba keeps a kernel: by what it is compiled from, wherever that lies, so that one installation of the same
-    sources finds what another has compiled, and an edited one never runs what is stale.
+    """Where Numba keeps a kernel: by its sources, not by their location. So one installation finds what another has
+    compiled from the same sources, and an edited one never runs stale kernels.
 
     Parameters
     ----------
@@ -169,25 +170,25 @@ class PackageLocator(_CacheLocator):
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> "PackageLocator | None":
-        """What Numba asks for."""
+        """Creates the locator; called by Numba."""
         return cls(function, file) if Path(file).exists() else None
 
     def get_cache_path(self) -> str:
-        """Folder of the file's kernels."""
+        """Folder of the kernels of the file."""
         return self._folder
 
     def get_source_stamp(self) -> str:
-        """What tells sources apart: the folder does."""
+        """Stamp of the sources; the folder already tells them apart."""
         return ""
 
     def get_disambiguator(self) -> str:
-        """What tells functions of one name apart."""
+        """Key that distinguishes functions of the same name."""
         return str(self._line)
 
 
 def ours(function: Any) -> bool:
-    """Whether a function's code is the package's. What is compiled of another's is kept for this process alone: nothing
-    would tell two functions of one name apart, or whether what they call has changed."""
+    """Whether a function's code belongs to the package. Kernels of other code are compiled for this process only:
+    nothing would distinguish two functions of the same name, or notice changes in what they call."""
     return all(_is_ours(file) for file in files_of(function))
 
 

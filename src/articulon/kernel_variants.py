@@ -1,4 +1,4 @@
-"""Kernels and leaves of one code in which some global names stand for others: a law for another law."""
+"""Kernels and leaves made from existing code by replacing some of its global names, such as one law by another."""
 
 from collections.abc import Callable
 from types import FunctionType
@@ -17,35 +17,35 @@ def specialised(
     called: str = "either",
     **replaced: Any,
 ) -> Any:
-    """A kernel of a function's code in which some of its global names stand for others, a law for another law.
+    """A kernel made from a function's code, with some of its global names replaced, such as one law by another.
 
-    A function that is closed over would have the kernel compiled anew in every process; a global is cached, under the
-    name that is given here.
+    A function in a closure would make the kernel compile anew in every process. With a global it is cached, under the
+    given name.
     """
     found = copied(function, name, **replaced)
     return kernel(found, parallel=parallel, allocates=allocates, cached=cached, called=called)
 
 
 def part(function: Callable, name: str, parallel: bool = False, **replaced: Any) -> Any:
-    """The same for a part of kernels, which they alone call, and which may call dense algebra or threads."""
+    """Like :func:`specialised`, for a part that only kernels call, and which may call dense algebra or threads."""
     if parallel:
         return specialised(function, name, parallel=True, called="address", **replaced)
     return routine_that_allocates(copied(function, name, **replaced))
 
 
 def variant(function: Any, name: str, **replaced: Any) -> Any:
-    """The same of a ``routine`` or leaf that kernels call: its code with other values for some of its globals."""
+    """A ``routine`` or leaf that kernels call, with other values for some of its globals."""
     return routine(copied(function.py_func, name, **replaced))
 
 
 def leaf_variant(function: Any, name: str, **replaced: Any) -> Any:
-    """The same of a leaf, which is compiled into every kernel that calls it."""
+    """A leaf with other values for some of its globals; it is compiled into every kernel that calls it."""
     return jit(copied(function.py_func, name, **replaced))
 
 
 def copied(function: Callable, name: str, **replaced: Any) -> FunctionType:
-    """A function's code under another name, in which some of its global names stand for others. It is kept by the
-    sources of all of them: an edit of a law is one of every loop that the law has been put into."""
+    """A function's code under another name, with some of its global names replaced. Its cache key covers the sources of
+    all of them: an edit of a law counts as an edit of every loop that contains the law."""
     copy = FunctionType(function.__code__, {**function.__globals__, **replaced}, name)
     copy.__qualname__, copy.__module__ = name, function.__module__
     files = {file for one in (function, *replaced.values()) if callable(one) for file in files_of(one)}
@@ -56,7 +56,7 @@ def copied(function: Callable, name: str, **replaced: Any) -> FunctionType:
 
 
 def _named(value: Any) -> str:
-    """A value that stands in a function for another, in words: a function's name, and what stands in that."""
+    """A description of a replacement value: a function's name, and the replacements within that function."""
     function = getattr(value, "py_func", value)
     if not callable(function):
         return repr(value)

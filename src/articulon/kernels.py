@@ -1,4 +1,4 @@
-"""How kernels are compiled: the flags that they all share, once on a machine, in processes of their own."""
+"""How kernels are compiled: with common flags, once per machine, in separate processes."""
 
 import gc
 import hashlib
@@ -28,11 +28,11 @@ from articulon.leaf_compiler import LeafCompiler
 if os.name == "posix":
     import fcntl
 
-# Passing jitted functions as first-class values is what lets a kernel with a user's force be cached.
+# A kernel with a user's force can be cached only if jitted functions are passed to it as first-class values.
 warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
 
 FASTMATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
-"""Never plain ``True``: NaN and infinity must survive, divergence is detected by them."""
+"""Never plain ``True``: NaN and infinity must propagate, because divergence is detected by them."""
 
 LEAF = {
     "fastmath": FASTMATH,
@@ -44,24 +44,25 @@ LEAF = {
 }
 
 jit = numba.njit(**LEAF, forceinline=True)
-"""For leaf functions: compiled into the kernel that calls them, every call inlined. Python cannot call them.
+"""Decorator for leaf functions, which are inlined into the kernels that call them. Python cannot call them.
 
 A leaf must not return an array to a kernel that counts references (``parallel`` or ``allocates``): the kernel would
-give back what the leaf never took, and the memory would be freed under its owner."""
+release a reference that the leaf never took, and the memory would be freed while its owner still uses it.
+"""
 
 routine_that_allocates = numba.njit(
     **{name: value for name, value in LEAF.items() if name != "_nrt"}, forceinline=False
 )
-"""The same for dense algebra, which LAPACK gives arrays of its own."""
+"""Decorator for routines that use dense algebra, because calls of LAPACK allocate arrays."""
 
 routine = numba.njit(**LEAF, forceinline=False)
-"""For the parts of a kernel that are called from several places and are too long to inline at each. That is said, for
-Numba would hand on to them that whoever calls them is inlined."""
+"""Decorator for parts of a kernel that are called from several places and are too long to inline at each. The flag is
+set explicitly, because Numba would pass the callers' inlining on to them."""
 
 
 _WAYS = {"python": ("cfunc",), "value": ("cpython",), "either": (), "address": ("cpython", "cfunc")}
-"""How a kernel is called: from Python, as a value that another kernel has been handed, in both ways, or by the address
-of its code and by kernels that it is compiled into; and what each of these does without."""
+"""How a kernel may be called, and the wrappers that this does without: from Python; as a value handed to another
+kernel; both; or by the address of its code and by kernels that it is compiled into."""
 
 
 def kernel(
@@ -72,12 +73,12 @@ def kernel(
     cached: bool = True,
     called: str = "python",
 ) -> Any:
-    """Compile an entry point, cached on disk; its callees are compiled into it.
+    """Compile an entry point, cached on disk, with its callees compiled into it.
 
-    ``parallel`` shares its ``prange`` loops out among threads; ``allocates`` lets it call dense algebra. One that holds
-    a user's code, or that is not ``cached``, is compiled in every process: values that such code has taken from
-    elsewhere are compiled into it, and nothing would tell that they have changed. How it is ``called``, see ``_WAYS``,
-    says what is compiled around it: to take a table of a hundred arrays from Python costs more than many a kernel.
+    ``parallel`` shares its ``prange`` loops among threads; ``allocates`` lets it call dense algebra. A kernel that
+    contains a user's code, or that is not ``cached``, is compiled in every process: values that such code takes from
+    elsewhere are compiled into it, and nothing would notice a change of them. ``called`` (see ``_WAYS``) selects the
+    wrappers that are compiled: unpacking a table of a hundred arrays from Python costs more than many a kernel.
     """
 
     def wrap(function: Callable) -> Any:
@@ -97,13 +98,13 @@ def kernel(
 
 
 def first_class(function: Callable) -> Any:
-    """Compile a function that is handed to kernels as a value, cached on disk as a kernel is; see :func:`ready`."""
+    """Compile a function that is handed to kernels as a value, cached on disk like a kernel; see :func:`ready`."""
     return kernel(function, allocates=True, called="either")
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Dense algebra on one thread, so that its bits do not depend on how many there are."""
+    """Runs dense algebra on one thread, so that its bits do not depend on the number of threads."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1, user_api="blas"):
@@ -111,14 +112,16 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def prepare(function: Any, signature: Any) -> Any:
-    """Compile a kernel for a signature, or load it from the cache, and let calls from Python only use what there is.
+    """Compile a kernel for a signature, or load it from the cache. Afterwards calls from Python use only what is
+    compiled.
 
-    A call that hands over jitted functions would otherwise be compiled anew for just these functions, past the cache.
+    Otherwise a call that hands over jitted functions would be compiled anew for exactly these functions, without the
+    cache.
 
     Raises
     ------
     ArticulonError
-        Naming the folder of the cache, where the disk is full.
+        With the name of the cache folder, if the disk is full.
     """
     if _later.waits:
         _later.wanted.append((function, signature))
@@ -128,26 +131,26 @@ def prepare(function: Any, signature: Any) -> Any:
 
 
 class _Later(threading.local):
-    """Kernels that a thread asks for now and has compiled later."""
+    """Kernels that a thread has requested and that are compiled later."""
 
     def __init__(self) -> None:
         self.waits = False
         self.wanted: list[tuple[Any, Any]] = []
-        """Each with its signature."""
+        """Requested kernels, each with its signature."""
         self.then: list[Callable[[], None]] = []
-        """What is to be done when they are ready."""
+        """Actions to run when the kernels are ready."""
 
 
 _later = _Later()
 
 
 def is_awaited(function: Any = None) -> bool:
-    """Whether this thread has asked for a kernel, or for any, that is compiled with others later."""
+    """Whether this thread has requested this kernel, or any, for a later compilation."""
     return _later.waits and (function is None or any(one is function for one, _ in _later.wanted))
 
 
 def once_ready(action: Callable[[], None]) -> None:
-    """Does something when the kernels that this thread has asked for are ready."""
+    """Runs an action when the kernels that this thread has requested are ready."""
     if _later.waits:
         _later.then.append(action)
     else:
@@ -156,9 +159,9 @@ def once_ready(action: Callable[[], None]) -> None:
 
 @contextmanager
 def preparing_together() -> Iterator[None]:
-    """Kernels that this thread asks for while it is entered, passes among them, are compiled when it is left, on all
-    cores; until then they must not be called. What an error leaves is compiled the next time. Entered again
-    before it is left, it waits for the first."""
+    """Collects the kernels, including passes, that this thread requests in the context, and compiles them at its end,
+    on all cores; until then they must not be called. Requests left over by an error are compiled the next time. A
+    nested context waits for the outer one."""
     if _later.waits:
         yield
         return
@@ -171,8 +174,8 @@ def preparing_together() -> Iterator[None]:
 
 
 def finish_preparing() -> None:
-    """Compiles what this thread has asked for together and does what waits for it, unless it is still being asked for.
-    After an error there may be both left: what has been made before it is finished before it is used."""
+    """Compiles what this thread has requested together and then runs the waiting actions, unless requests are still
+    being collected. An error may leave requests and actions behind: they are finished before the next use."""
     if _later.waits or not (_later.wanted or _later.then):
         return
     wanted, then = _later.wanted[:], _later.then[:]
@@ -189,8 +192,8 @@ def finish_preparing() -> None:
 
 @contextmanager
 def preparing_at_once() -> Iterator[None]:
-    """Kernels that this thread asks for while it is entered are compiled as they are asked for, although others wait:
-    for what must have run before it is known which others are needed."""
+    """Compiles the kernels that this thread requests in the context immediately, although others wait. It is for
+    kernels that must have run before it is known which others are needed."""
     outer = _later.waits, _later.wanted, _later.then
     _later.waits, _later.wanted, _later.then = False, [], []
     try:
@@ -200,8 +203,8 @@ def preparing_at_once() -> Iterator[None]:
 
 
 def ready(function: Any, signature: Any) -> Any:
-    """A function that is handed to kernels as a value, compiled or loaded from the cache; a user's own is compiled in
-    this process. Both may be called from Python with arguments of other types too."""
+    """A function for kernels to take as a value, compiled or loaded from the cache; a user's function is compiled in
+    this process. Both may still be called from Python with arguments of other types."""
     check_value(function)
     if _is_kept(function):
         prepare_all([(function, signature)])
@@ -212,20 +215,20 @@ def ready(function: Any, signature: Any) -> Any:
 
 
 def check_value(function: Any) -> None:
-    """Raises TypeError for a kernel that cannot be handed to others: its address would be null."""
+    """Raises TypeError for a kernel that cannot be handed to others, because its address would be null."""
     if function.targetoptions.get("no_cfunc_wrapper"):
         raise TypeError(f"{function.__name__} is compiled to be called from Python alone, not as a value")
 
 
 def prepare_for(function: Any, arguments: Iterable[Any]) -> Any:
-    """``prepare`` for the types of arguments. Returns what is to be called with arguments of just these types, at which
-    it does not look: asking for the types of a hundred arrays takes as long as many steps of a small model."""
+    """Prepares a kernel for the types of the arguments. Returns a callable for arguments of exactly these types, which
+    it does not check: looking up the types of a hundred arrays takes as long as many steps of a small model."""
     signature = tuple(numba.typeof(one) for one in arguments)
     return _Chosen(prepare(function, signature), signature)
 
 
 class _Chosen:
-    """A kernel for one signature."""
+    """A kernel compiled for one signature."""
 
     def __init__(self, function: Any, signature: Any) -> None:
         self.function, self.signature = function, signature
@@ -238,24 +241,25 @@ class _Chosen:
 
 
 def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
-    """The same for several kernels, each with its signature: what is missing is compiled on all cores.
+    """Prepares several kernels, each with its signature; missing ones are compiled on all cores.
 
     Raises
     ------
     ArticulonError
-        As :func:`prepare`.
+        As in :func:`prepare`.
     """
     wanted = {(id(one[0]), one[1]): one for one in wanted}
     missing = [(one, _mark(*one)) for key, one in wanted.items() if key not in _READY]
     try:
         fresh = [one for one, mark in missing if not mark.exists() and _is_kept(one[0])]
         if fresh:
-            # What takes the most arguments takes the longest; begun last, it would keep one core busy alone.
+            # Kernels with the most arguments take the longest; started last, one would keep a single core busy at the
+            # end.
             fresh.sort(key=lambda one: len(str(one[1])), reverse=True)
             kept = cache_root().absolute() == cache_folder().parent
             often = "once per machine" if kept else "for this process alone"
             seconds = max(1, round(SECONDS * len(fresh) / _cores()))
-            # What these lead to is not known yet: a run announces its first batch alone.
+            # The kernels that follow are not known yet, so a run announces only its first batch.
             what = _counted(len(fresh), "kernel")
             announce(f"compiling {what}, {often}: about {seconds} s, up to a minute in all")
             _compile_aside(fresh)
@@ -275,7 +279,7 @@ _forked: list[bool] = [False]
 
 
 def _forget_threads() -> None:
-    """In the child of a fork, which has none of its parent's threads, and must not ask for them."""
+    """Called in the child of a fork. It has none of its parent's threads and must not use them."""
     _forked[0] = _start_threads.cache_info().currsize > 0
 
 
@@ -284,26 +288,26 @@ if hasattr(os, "register_at_fork"):
 
 
 def threads_to_share() -> int:
-    """How many threads may share work out: one in a forked child of a process that has started threads, which OpenMP
-    would end there."""
+    """Number of threads that may share work. It is one in a forked child of a process that has started threads, because
+    OpenMP would end the child."""
     return 1 if _forked[0] else int(numba.get_num_threads())
 
 
 @cache
 def _start_threads() -> None:
-    """Starts those that kernels share work out among: 3 ms. Numba does so where it compiles or loads such a kernel, and
-    not where it loads one that this has been compiled into, whose loading then ends the process."""
+    """Starts the threads that kernels share work among, in 3 ms. Numba starts them when it compiles or loads a parallel
+    kernel, but not when it loads a kernel that contains one, and loading that would then end the process."""
     numba.get_num_threads()
 
 
 def _load(function: Any, signature: Any, mark: Path) -> None:
-    """Loads a kernel from the cache, and compiles it again where what is kept of it is damaged."""
+    """Loads a kernel from the cache; compiles it again if the cached file is damaged."""
     function.disable_compile(False)
     try:
         function.compile(signature)
     except OSError:
         raise
-    except Exception as failure:  # whatever a damaged file makes of its reader
+    except Exception as failure:  # any error that reading a damaged file may raise
         if not mark.exists():
             raise
         what, where = function.__name__, cache_folder()
@@ -327,16 +331,17 @@ def _counted(number: int, what: str) -> str:
 
 
 def _is_kept(function: Any) -> bool:
-    """Whether what is compiled of a kernel goes to the cache."""
+    """Whether compiled code of a kernel goes to the cache."""
     return not isinstance(getattr(function, "_cache", None), NullCache)
 
 
 _READY: dict[tuple[int, Any], Any] = {}
-"""What this process has loaded, by function and signature; the functions are kept, so that their ids stay theirs."""
+"""Loaded kernels of this process, by function and signature. The functions are kept alive, so that their ids stay
+unique."""
 
 
 def _mark(function: Any, signature: Any) -> Path:
-    """The file that says that a kernel has been compiled."""
+    """The file that marks a kernel as compiled."""
     source = function.py_func
     key = f"{source.__module__}.{source.__qualname__}{signature}"
     folder = cache_folder() / sources_of(files_of(source)) / "compiled"
@@ -344,11 +349,11 @@ def _mark(function: Any, signature: Any) -> Path:
 
 
 def count_anew() -> None:
-    """Lets Numba number the functions that this process compiles from a number that no other process begins with.
+    """Makes Numba number the functions that this process compiles from a random start, different in every process.
 
     Numba names a function by its own name and its number, and the body of a parallel loop by its address and that
-    number. Children of one parent would count from the same number and find memory at the same addresses; and of two
-    kernels with the same names, a process that has loaded both runs the loops of the first for either.
+    number. Child processes of one parent would count from the same number and find memory at the same addresses. A
+    process that has loaded two kernels with the same names would then run the loops of the first for both.
     """
     FunctionIdentity._unique_ids = itertools.count(1 + secrets.randbits(60))
 
@@ -357,23 +362,24 @@ count_anew()
 
 
 SECONDS = 0.8
-"""Time that a kernel takes to compile, on average: the 22 of a docking take 17 s of one core [s]."""
+"""Mean time to compile a kernel [s]: the 22 kernels of a docking take 17 s of one core."""
 POLL = 0.005
-"""How often processes that compile are looked at [s]."""
+"""Interval at which compiling processes are polled [s]."""
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
-"""Signals that end a compilation at once."""
+"""Signals that end a compilation immediately."""
 
 
 def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
-    """Compiles kernels in processes of their own, so that this one loads from the cache what all later ones load.
+    """Compiles kernels in separate processes, so that this process loads the same code from the cache as all later
+    ones.
 
-    A process that compiles has what a kernel calls in two copies, compiled by themselves and once more with the kernel,
-    and runs the first; one that loads has only the second, which may round differently.
+    A process that compiles has two copies of what a kernel calls, one compiled alone and one compiled into the kernel,
+    and runs the first. A process that loads has only the second, which may round differently.
 
-    Raises KeyboardInterrupt at once where any of them is interrupted. What has been compiled by then is kept: files of
-    the cache are whole or not there.
+    Raises KeyboardInterrupt immediately if any of them is interrupted. Kernels compiled by then are kept: a file of the
+    cache is complete or absent.
     """
-    if not hasattr(os, "fork"):  # on Windows the first run of all may then differ in its last bits
+    if not hasattr(os, "fork"):  # on Windows the very first run may then differ in its last bits
         return
     left, children, again = list(wanted), set[int](), False
     try:
@@ -399,7 +405,7 @@ def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
 
 
 def _compiling(function: Any, signature: Any) -> int:
-    """A new process that compiles a kernel, by its number."""
+    """Starts a process that compiles a kernel, and returns its process id."""
     child = os.fork()
     if child == 0:
         failed = 1
@@ -407,16 +413,16 @@ def _compiling(function: Any, signature: Any) -> int:
             for number in INTERRUPTIONS:  # whatever the parent does, this process has nothing to save
                 signal.signal(number, signal.SIG_DFL)
             count_anew()
-            gc.disable()  # the memory goes with the process
+            gc.disable()  # the memory is freed when the process ends
             mark = _mark(function, signature)
             mark.parent.mkdir(parents=True, exist_ok=True)
             with mark.with_suffix(".lock").open("w") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be at it already
+                fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be compiling it already
                 if not mark.exists():
                     function.disable_compile(False)
                     function.compile(signature)
                     mark.touch()
             failed = 0
         finally:
-            os._exit(failed)  # nothing of the parent's is to be closed or written twice
+            os._exit(failed)  # nothing of the parent's must be closed or written twice
     return child

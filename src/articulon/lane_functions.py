@@ -1,6 +1,7 @@
-"""Functions that leaves call alike for one state and for lanes: sine and cosine, and inverses in single precision.
+"""Functions that leaves call in the same way for one state and for lanes: sine and cosine, and single-precision
+inverses.
 
-In lanes they are found for all states at once, where ``math`` has them for one number after another or not at all.
+In lanes they are computed for all states at once. ``math`` computes them one number at a time or not at all.
 """
 
 import math
@@ -16,7 +17,7 @@ from articulon.lanes import Lanes, any_of, choose, fused, lane_of, nearest, vect
 
 
 def _single(function: str) -> Any:
-    """1/x or 1/√x of lanes in single precision."""
+    """A function that computes 1/x or 1/√x of lanes in single precision."""
 
     @intrinsic
     def rough(typingctx: Any, x: Any) -> Any:
@@ -39,7 +40,7 @@ _rough_inverse_of_lanes, _rough_inverse_root_of_lanes = _single("inverse"), _sin
 
 
 def rough_inverse(x: Any) -> Any:
-    """1/x in single precision, of one state or in lanes."""
+    """Inverse 1/x in single precision, of one state or in lanes."""
     return float(np.float32(1.0) / np.float32(x))
 
 
@@ -51,7 +52,7 @@ def _rough_inverse(x):
 
 
 def rough_inverse_root(x: Any) -> Any:
-    """1/√x in single precision, of one state or in lanes."""
+    """Inverse root 1/√x in single precision, of one state or in lanes."""
     return float(np.float32(1.0) / np.sqrt(np.float32(x)))
 
 
@@ -67,7 +68,7 @@ _PART1 = float.fromhex("0x1.921fb54400000p+0")
 _PART2 = float.fromhex("0x1.0b4611a600000p-34")
 _PART3 = float.fromhex("0x1.3198a2e037073p-69")
 _REDUCED_TO = 2.0**20
-"""Up to this angle [rad] π/2 in three parts is enough."""
+"""Largest angle [rad] for which π/2 in three parts is accurate enough."""
 
 
 @jit

@@ -1,6 +1,6 @@
-"""Rows of a table chosen lane by lane: what a law reads of pairs whose kinds differ from lane to lane.
+"""Table rows that differ from lane to lane: what a law reads for pairs whose kinds differ between lanes.
 
-``rows[k, c]``, with ``k`` what :func:`indices` gives, is in each lane the number in column ``c`` of that lane's row.
+``rows[k, c]``, with ``k`` from :func:`indices`, holds in each lane the number in column ``c`` of that lane's row.
 """
 
 import operator
@@ -17,7 +17,7 @@ _LONG = ir.IntType(64)
 
 
 class Indices(types.Type):
-    """Numba's type of a whole number in each lane."""
+    """Numba's type for an integer in each lane."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -25,7 +25,7 @@ class Indices(types.Type):
 
     @property
     def key(self) -> int:
-        """What tells the type from others."""
+        """Key that distinguishes the type from others."""
         return self.width
 
 
@@ -37,8 +37,8 @@ class _IndicesModel(PrimitiveModel):
 
 @intrinsic
 def indices(typingctx: Any, like: Any, first: Any, kinds: Any, places: Any, at: Any) -> Any:
-    """``first`` and the kind (int32) of each of the places (uint32) that follow each other from an index on, as many as
-    ``like`` has lanes."""
+    """For each lane, ``first`` plus the kind (int32) of one of the consecutive places (uint32) from an index on;
+    ``like`` sets the number of lanes."""
     width = like.width
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:

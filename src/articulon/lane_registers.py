@@ -1,4 +1,4 @@
-"""Registers of lanes filled from memory, from one number or from bits, and their lanes summed."""
+"""Filling registers of lanes from memory, from one number or from bits, and summing their lanes."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from articulon.lanes import WIDTH, Choices, Lanes, splat, vector_type
 
 @intrinsic
 def load_rows(typingctx: Any, like: Any, table: Any, numbers: Any, at: Any) -> Any:
-    """Rows of a table (n, 4), as many as ``like`` has lanes, whose numbers (uint32) follow each other from an index on,
-    as four lanes: what stands in each column. A row comes in one piece, where a column would take an address for each
-    lane; columns are then made by moves among registers."""
+    """Rows of a table (n, 4) as four lanes, one for each column; ``like`` sets the number of rows. The row numbers
+    (uint32) are consecutive from an index on. A row is read in one piece, where a column would need an address for each
+    lane; columns are then formed by moves between registers."""
     width = like.width
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -32,7 +32,7 @@ def load_rows(typingctx: Any, like: Any, table: Any, numbers: Any, at: Any) -> A
         def mixed(a: Any, b: Any, order: list[int]) -> Any:
             return builder.shuffle_vector(a, b, ir.Constant(vector_type(ir.IntType(32), len(order)), order))
 
-        # Four registers, each with row m and, where there are eight, row m + 4 behind it; then pairs of columns.
+        # Four registers, each with row m and, with eight lanes, row m + 4 behind it; then pairs of columns.
         if width == 8:
             rows = [mixed(rows[m], rows[m + 4], list(range(8))) for m in range(4)]
         starts = range(0, width, 4)
@@ -50,7 +50,7 @@ def load_rows(typingctx: Any, like: Any, table: Any, numbers: Any, at: Any) -> A
 
 @intrinsic
 def in_all(typingctx: Any, x: Any, width: Any) -> Any:
-    """A number in all of so many lanes; how many is a constant of the kernel."""
+    """A number in each of ``width`` lanes; the width is a constant of the kernel."""
     if not isinstance(width, types.IntegerLiteral):
         return None
     lanes = Lanes(width.literal_value)
@@ -63,7 +63,7 @@ def in_all(typingctx: Any, x: Any, width: Any) -> Any:
 
 @intrinsic
 def total(typingctx: Any, x: Any) -> Any:
-    """The sum of the lanes, in order."""
+    """Sum of the lanes, in order."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         found = builder.extract_element(values[0], ir.IntType(32)(0))
@@ -87,8 +87,8 @@ def some_lanes(typingctx: Any, bits: Any) -> Any:
 
 @intrinsic
 def lanes_of(typingctx: Any, numbers: Any, start: Any, rows: Any, columns: Any) -> Any:
-    """Numbers of a flat array from an index on as an array of lanes (rows, columns). They begin at an address that is a
-    multiple of the size of a register."""
+    """Numbers of a flat array, from an index on, as an array of lanes (rows, columns). Their address must be a multiple
+    of the size of a register."""
     kind = types.Array(Lanes(WIDTH), 2, "C")
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -108,7 +108,7 @@ def lanes_of(typingctx: Any, numbers: Any, start: Any, rows: Any, columns: Any) 
 
 @intrinsic
 def folded(typingctx: Any, x: Any) -> Any:
-    """The sum of the lanes, halves upon each other."""
+    """Sum of the lanes, by adding halves."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         found, width = values[0], x.width
@@ -127,7 +127,7 @@ def folded(typingctx: Any, x: Any) -> Any:
 
 @intrinsic
 def load_run(typingctx: Any, like: Any, numbers: Any, at: Any) -> Any:
-    """As many numbers of a flat array as ``like`` has lanes, from an index on, wherever that is."""
+    """Consecutive numbers of a flat array from an index on, at any alignment; ``like`` sets how many."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         data = context.make_array(signature.args[1])(context, builder, values[1]).data
@@ -139,7 +139,7 @@ def load_run(typingctx: Any, like: Any, numbers: Any, at: Any) -> Any:
 
 @intrinsic
 def store_run(typingctx: Any, numbers: Any, at: Any, lanes: Any) -> Any:
-    """Writes lanes to a flat array, from an index on, wherever that is."""
+    """Writes lanes to a flat array from an index on, at any alignment."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, values[0]).data

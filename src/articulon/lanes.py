@@ -1,14 +1,14 @@
 """Numbers of several states side by side, in the lanes of a vector register.
 
-A leaf is written for the numbers of one state. Compiled for *lanes* it does the same for as many states at once as a
-register holds: every sum, product and root is one instruction for all of them, and what is the same for all states,
-such as masses and the order of the links, stays one number. What becomes of a state does not depend on those beside it.
+A leaf is written for the numbers of one state. Compiled for *lanes* it does the same for as many states as a register
+holds: every sum, product and root is one instruction for all of them. What is the same for all states, such as masses
+and the order of the links, stays a single number. The result for a state does not depend on its neighbours.
 
     q = LaneArray.zeros((model.nq,))        # coordinates of WIDTH states
-    q.numbers[:, lane] = ...                # those of one of them, as plain numbers
+    q.numbers[:, lane] = ...                # coordinates of one state, as plain numbers
     place_links.bind(forest, q, ws)         # a pass, compiled for lanes
 
-A leaf that is to run on lanes does not branch on their numbers: it chooses by :func:`choose`.
+A leaf for lanes must not branch on their numbers; it uses :func:`choose` instead.
 """
 
 import math
@@ -30,17 +30,17 @@ from articulon.kernels import LEAF
 
 
 def _width() -> int:
-    """States that fill the widest registers of this processor: two are taken for one where they are narrow."""
+    """Number of states that fill the widest registers of this processor; two narrow registers count as one."""
     features = get_host_cpu_features()
     return 8 if features.get("avx512f") else 4
 
 
 WIDTH = _width()
-"""How many states are side by side."""
+"""Number of states side by side."""
 
 
 class Lanes(types.Type):
-    """Numba's type of the numbers of several states."""
+    """Numba's type for the numbers of several states."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -48,20 +48,20 @@ class Lanes(types.Type):
 
     @property
     def key(self) -> int:
-        """What tells the type from others."""
+        """Key that distinguishes the type from others."""
         return self.width
 
     def unify(self, _: Any, other: Any) -> Any:
-        """One number goes to all lanes."""
+        """Unifies a single number with lanes: it goes to all lanes."""
         return self if isinstance(other, types.Float | types.Integer) or other == self else None
 
     def can_convert_from(self, _: Any, other: Any) -> Any:
-        """The same."""
+        """Allows a single number to become lanes: it goes to all lanes."""
         return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
 
 
 class Choices(types.Type):
-    """Numba's type of what comparisons of lanes give: a truth for each."""
+    """Numba's type for the result of comparing lanes: a boolean for each lane."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -69,12 +69,12 @@ class Choices(types.Type):
 
     @property
     def key(self) -> int:
-        """What tells the type from others."""
+        """Key that distinguishes the type from others."""
         return self.width
 
 
 def vector_type(number: Any, width: int) -> Any:
-    """LLVM's type of a register of so many numbers."""
+    """LLVM's type for a register of ``width`` numbers."""
     return ir.VectorType(number, width)
 
 
@@ -109,7 +109,7 @@ def _to_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -
 
 
 def _lanes_among(arguments: Any) -> Any:
-    """The type of lanes that numbers of these types become together; None where there are none."""
+    """The type of lanes that numbers of these types combine to; None if there are no lanes."""
     found = {one for one in arguments if isinstance(one, Lanes)}
     others = [one for one in arguments if not isinstance(one, Lanes | types.Float | types.Integer)]
     return found.pop() if len(found) == 1 and not others else None
@@ -155,7 +155,7 @@ for _symbol, _sign in (
 
 
 def _intrinsic_of(name: str) -> Callable[..., Any]:
-    """A call of one of LLVM's operations on vectors of floats."""
+    """A function that calls one of LLVM's operations on vectors of floats."""
 
     def generate(builder: Any, width: int, *values: Any) -> Any:
         kind = vector_type(ir.DoubleType(), width)
@@ -173,12 +173,12 @@ _register((math.floor,), 1, _intrinsic_of("floor"))
 
 
 def nearest(x: Any) -> Any:
-    """The whole number nearest to each lane, as a float."""
+    """The integer nearest to each lane, as a float."""
     raise TypeError("nearest is a leaf of kernels")
 
 
 def fused(a: Any, b: Any, c: Any) -> Any:
-    """a b + c, in lanes rounded once."""
+    """Sum a b + c, rounded once in lanes."""
     return a * b + c
 
 
@@ -214,7 +214,7 @@ def _any_lane(typingctx: Any, condition: Any) -> Any:
 
 @intrinsic
 def lane_of(typingctx: Any, x: Any, k: Any) -> Any:
-    """One lane's number."""
+    """The number in lane ``k``."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return builder.extract_element(*values)
@@ -224,7 +224,7 @@ def lane_of(typingctx: Any, x: Any, k: Any) -> Any:
 
 @intrinsic
 def width_of(typingctx: Any, x: Any) -> Any:
-    """How many lanes there are."""
+    """Number of lanes."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return context.get_constant(types.int64, x.width)
@@ -244,7 +244,7 @@ def with_lane(typingctx: Any, x: Any, k: Any, value: Any) -> Any:
 
 
 def any_of(condition: Any) -> Any:
-    """Whether a condition holds in any lane; of one state, whether it holds."""
+    """Whether a condition holds in any lane; for one state, whether it holds."""
     return condition
 
 
@@ -256,7 +256,7 @@ def _any_of(condition):
 
 
 def choose(condition: Any, a: Any, b: Any) -> Any:
-    """``a`` where a condition holds and ``b`` elsewhere, lane by lane; of one state, either."""
+    """``a`` where a condition holds and ``b`` elsewhere, lane by lane or for one state."""
     return a if condition else b
 
 
@@ -268,7 +268,7 @@ def _choose(condition, a, b):
 
 
 def both(a: Any, b: Any) -> Any:
-    """Whether two conditions hold, lane by lane; of one state, whether they do."""
+    """Whether both conditions hold, lane by lane or for one state."""
     return a and b
 
 
@@ -302,7 +302,7 @@ def _arctangent_of_lanes(y, x):
 
 
 def _one_by_one(function: Callable[[float], float]) -> Callable[..., Any]:
-    """What finds a function of every lane, one after another."""
+    """A function that applies a function of one number to each lane in turn."""
 
     def of_lanes(x):
         result = x
@@ -314,7 +314,7 @@ def _one_by_one(function: Callable[[float], float]) -> Callable[..., Any]:
 
 
 def _lift(function: Callable[[float], float]) -> None:
-    """Teaches Numba a function of one number for lanes."""
+    """Teaches Numba to apply a function of one number to lanes."""
     lifted = _one_by_one(function)
     overload(function, jit_options={**LEAF, "forceinline": True})(lambda x: lifted if isinstance(x, Lanes) else None)
 
@@ -324,7 +324,7 @@ for _function in (math.log, math.tanh):
 
 
 class LaneArray:
-    """An array of lanes: numbers of several states side by side, at addresses that vector registers like.
+    """An array of lanes: numbers of several states side by side, aligned for vector registers.
 
     Parameters
     ----------
@@ -342,21 +342,21 @@ class LaneArray:
 
     @property
     def width(self) -> int:
-        """How many states are side by side."""
+        """Number of states side by side."""
         return int(self.numbers.shape[-1])
 
     def __getitem__(self, k: int | slice) -> "LaneArray":
-        """The lanes of an index, or of some that follow each other, of the first axis."""
+        """The lanes at an index, or in a slice, of the first axis."""
         return LaneArray(self.numbers[k])
 
     @property
     def kind(self) -> Any:
-        """Numba's type."""
+        """Numba's type of the array."""
         return types.Array(Lanes(self.width), self.numbers.ndim - 1, "C")
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...], width: int = WIDTH) -> "LaneArray":
-        """Zeros for arrays of a shape (...) of each state."""
+        """Zeroed lanes; each state has an array of the given shape."""
         count = math.prod(shape) * width
         memory = np.zeros(count + width)
         begin = (-memory.ctypes.data // 8) % width

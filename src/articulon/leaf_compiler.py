@@ -1,7 +1,8 @@
-"""How leaves are compiled: once on a machine for the types of their arguments, and not to machine code.
+"""How leaves are compiled: once per machine for the types of their arguments, and not to machine code.
 
-Numba compiles every function to machine code, even one that is only inlined into others, and does so anew in every
-process. A leaf is compiled to LLVM's optimised code and kept; in the kernels that link it in it becomes machine code.
+Numba compiles every function to machine code, even one that is only inlined into others, and does so again in every
+process. Instead, a leaf is compiled to LLVM's optimised code and kept. It becomes machine code in the kernels that link
+it in.
 """
 
 import hashlib
@@ -28,7 +29,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 class LeafLibrary(JITCodeLibrary):
-    """LLVM's optimised code of a leaf, for others to link in."""
+    """LLVM's optimised code of a leaf, to be linked into kernels."""
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
@@ -42,29 +43,29 @@ class LeafLibrary(JITCodeLibrary):
         self._finalized = True
 
     def take(self, code: bytes) -> None:
-        """Takes code that has been kept."""
+        """Loads code from the cache."""
         self._final_module = self._shared_module = llvm.parse_bitcode(code)
         self._finalized = True
 
     def code(self) -> bytes:
-        """The code to keep."""
+        """Code for the cache."""
         return self._get_module_for_linking().as_bitcode()
 
 
 def _entry(descriptor: Any, library: Any, environment: Any) -> Any:
-    """The function that Numba finds a leaf by. Its address is null, for nothing calls it."""
+    """The function by which Numba finds a leaf. Its address is null, because nothing calls it."""
     module = descriptor.lookup_module()
     return make_function(module, descriptor.qualname, "a leaf of kernels", 0, environment, (library,))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class LeafLowering(NativeLowering):
-    """Lowers a leaf to LLVM's code."""
+    """Lowers a leaf to LLVM code."""
 
     _name = "articulon_leaf_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """What Numba calls."""
+        """Runs the pass; called by Numba."""
         state.library = LeafLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
@@ -77,10 +78,10 @@ class LeafLowering(NativeLowering):
 
 
 class LeafCompiler(CompilerBase):
-    """Numba's compiler for leaves: it looks for what has been kept before it compiles, and stops at LLVM's code."""
+    """Numba's compiler for leaves: it first looks in the cache, and stops at LLVM code."""
 
     def define_pipelines(self) -> list[Any]:
-        """What Numba calls for its passes."""
+        """The passes of the compiler; called by Numba."""
         manager = PassManager("leaf")
         for part in (
             DefaultPassBuilder.define_untyped_pipeline(self.state),
@@ -92,7 +93,7 @@ class LeafCompiler(CompilerBase):
         return [manager]
 
     def compile_extra(self, function: Any) -> Any:
-        """What Numba calls to compile."""
+        """Loads or compiles a leaf; called by Numba."""
         file = self._file(function)
         found = None if file is None else _read(file)
         if found is not None:
@@ -106,7 +107,7 @@ class LeafCompiler(CompilerBase):
         return result
 
     def _file(self, function: Any) -> Path | None:
-        """The file of a leaf for these types of arguments; None where two leaves might share it."""
+        """The cache file of a leaf for these argument types; None if two leaves might share it."""
         state = self.state
         if not ours(function) or function.__closure__:
             return None
@@ -118,7 +119,7 @@ class LeafCompiler(CompilerBase):
         return cache_folder() / sources_of(files_of(function)) / "leaves" / key
 
     def _taken(self, described: dict[str, Any], library: LeafLibrary) -> CompileResult:
-        """What Numba knows of a leaf that has been kept."""
+        """Numba's compile result for a leaf from the cache."""
         state, descriptor = self.state, PythonFunctionDescriptor.__new__(PythonFunctionDescriptor)
         for name, value in described.items():
             setattr(descriptor, name, value)
@@ -138,7 +139,7 @@ class LeafCompiler(CompilerBase):
         )
 
     def _keep(self, file: Path, result: CompileResult) -> None:
-        """Keeps a leaf, unless it needs more than its code: LAPACK, or what lies in this process."""
+        """Writes a leaf to the cache, unless it needs more than its code: LAPACK, or data of this process."""
         library, descriptor = result.library, result.fndesc
         library._ensure_finalized()
         if library._reload_init or library.has_dynamic_globals or result.environment.consts:
@@ -149,21 +150,21 @@ class LeafCompiler(CompilerBase):
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(f".{secrets.token_hex(4)}")
         part.write_bytes(hashlib.sha256(kept).digest() + kept)
-        part.replace(file)  # whole or not there
+        part.replace(file)  # a file is complete or absent
 
 
 _DESCRIBED = sorted({*FunctionDescriptor.__slots__} - {"typemap", "calltypes", "argtypes"})
-"""What is kept of Numba's description of a function. The types of its arguments are known to who looks for it."""
+"""Parts of Numba's description of a function that are kept. The argument types are known to the caller."""
 
 
 def _said(flags: Any) -> str:
-    """Numba's flags in words that are those of every process: a set is written in another order in each."""
+    """Numba's flags as text that is equal in all processes; the order of a set is not."""
     told = {name: sorted(one.flags) if hasattr(one, "flags") else one for name, one in flags.values().items()}
     return ", ".join(f"{name}={one}" for name, one in sorted(told.items()))
 
 
 def _parts(found: Any) -> Iterator[Any]:
-    """Types, and those that tuples among them are made of."""
+    """Types, including those within tuples among them."""
     for one in found:
         yield one
         if isinstance(one, types.BaseTuple):
@@ -171,7 +172,8 @@ def _parts(found: Any) -> Iterator[Any]:
 
 
 def _read(file: Path) -> Any:
-    """What has been kept of a leaf and its code; None where nothing has, or where it is damaged, which is said."""
+    """Description and code of a leaf from the cache. None if the file does not exist, or if it is damaged, with a
+    message."""
     try:
         kept = file.read_bytes()
     except FileNotFoundError:

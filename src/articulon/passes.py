@@ -1,19 +1,20 @@
 """Passes: compiled functions that are bound to the arrays that they read and write.
 
-A pass is a leaf of kernels such as ``place(forest, q, ws)``. It is compiled by itself for the types of its arguments,
-once on a machine, whoever runs it. Bound to arguments it has two addresses: that of its code, and that of its
-*context*, the arguments as compiled code has them in memory. A kernel runs a program, a list of such pairs, without
-knowing anything of the arguments: what a run does not use is not in its programs, and a kernel that drives them is
-compiled once for all models.
+A pass is a leaf of kernels such as ``place(forest, q, ws)``. It is compiled separately for the types of its arguments,
+once per machine, whoever runs it. Bound to arguments it has two addresses: that of its code, and that of its *context*,
+the arguments in the memory layout of compiled code. A kernel runs a program, a list of such pairs, without knowing the
+arguments. So what a run does not use is not in its programs, and a kernel that drives programs is compiled once for all
+models.
 
     bound = PLACE.bind(forest, q, ws)
     program = Program([bound, ...])
     run(program.code)                       # in a kernel; ``program()`` in Python
 
-Arrays are bound as they are: who replaces one, because it has become too small, binds anew (``Bound.rebind``).
+Arrays are bound as they are: code that replaces an array, because it has become too small, binds anew
+(``Bound.rebind``).
 
-A pass may be bound to programs too, and run them: ``sweep(tree, nodes.code)`` in a pass bound to ``(tree, nodes)``. One
-made by ``pass_at`` does one of many things of a kind; who runs it, ``run_at``, says which by a number.
+A pass may be bound to programs too, and run them: ``sweep(tree, nodes.code)`` in a pass bound to ``(tree, nodes)``. A
+pass made by ``pass_at`` does one of many things of a kind; ``run_at`` says which by a number.
 """
 
 import ctypes
@@ -46,7 +47,7 @@ from articulon.lanes import LaneArray
 
 @intrinsic
 def _arguments(typingctx: Any, context: Any) -> Any:
-    """The arguments that lie at an address, as a tuple."""
+    """Loads the arguments at an address, as a tuple."""
 
     def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         return target.data_model_manager[signature.return_type].load_from_data_pointer(builder, values[0])
@@ -56,7 +57,7 @@ def _arguments(typingctx: Any, context: Any) -> Any:
 
 @intrinsic
 def _call(typingctx: Any, function: Any, context: Any) -> Any:
-    """Calls what has been compiled at an address; what it raises goes on from here."""
+    """Calls compiled code at an address and propagates its errors."""
 
     def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         convention, taken = target.call_conv, (types.int64,)
@@ -72,7 +73,7 @@ def _call(typingctx: Any, function: Any, context: Any) -> Any:
 
 @intrinsic
 def _call_at(typingctx: Any, function: Any, number: Any, context: Any) -> Any:
-    """The same of what takes a number too."""
+    """Calls compiled code that also takes a number, at an address, and propagates its errors."""
 
     def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         convention, taken = target.call_conv, (types.int64, types.int64)
@@ -88,7 +89,7 @@ def _call_at(typingctx: Any, function: Any, number: Any, context: Any) -> Any:
 
 @jit
 def run_at(code, which, number):
-    """Runs the pass in a row of a program, ``which``, for one of many."""
+    """Runs the pass in row ``which`` of a program with a number."""
     _call_at(code[which, 0], number, code[which, 1])
 
 
@@ -106,7 +107,7 @@ def run_from_python(code):
 
 
 LEAF: Any = None
-"""Stands for the leaf of a pass."""
+"""Placeholder for the leaf of a pass."""
 
 
 def _entry(context):
@@ -123,9 +124,9 @@ class Function(WrapperAddressProtocol):
     Parameters
     ----------
     function
-        What ``numba`` has compiled.
+        The function as compiled by Numba.
     signature
-        The signature that it is called with.
+        The signature with which it is called.
     """
 
     def __init__(self, function: Any, signature: Any) -> None:
@@ -148,39 +149,39 @@ class Function(WrapperAddressProtocol):
 
     @cached_property
     def number(self) -> int:
-        """Number of its type."""
+        """Number of the function's type."""
         return _number(("function", self._signature), lambda: types.FunctionType(self._signature))
 
     def __wrapper_address__(self) -> int:
         return self._address
 
     def signature(self) -> Any:
-        """What Numba asks for."""
+        """Signature; called by Numba."""
         return self._signature
 
 
 class Pass:
-    """A pass that is not bound to anything.
+    """A pass that is not bound to arguments yet.
 
     Parameters
     ----------
     leaf
-        The leaf of kernels that does it (``kernels.jit``, or ``by_forest``).
+        The leaf that does the work (``kernels.jit``, or ``by_forest``).
     allocates
-        Whether it calls dense algebra, or threads.
+        Whether it calls dense algebra or threads.
     numbered
-        Whether it does one of many things, whose number the leaf takes first.
+        Whether it does one of many things, whose number is the leaf's first argument.
     """
 
     def __init__(self, leaf: Any, *, allocates: bool = False, numbered: bool = False) -> None:
         self.leaf, self.allocates, self.numbered = leaf, allocates, numbered
         self._function: Any = None
         self.addresses: dict[int, int] = {}
-        """Of what has been loaded, by the number of the arguments' type."""
+        """Addresses of loaded code, by the number of the arguments' type."""
 
     @property
     def function(self) -> Any:
-        """The dispatcher of what runs the leaf on a context."""
+        """Dispatcher of the entry point that runs the leaf on a context."""
         if self._function is None:
             module = self.leaf.__module__.removeprefix("articulon.").replace(".", "_")
             name = f"{module}_{self.leaf.__name__}"
@@ -189,16 +190,16 @@ class Pass:
         return self._function
 
     def bind(self, *arguments: Any) -> "Bound":
-        """Binds the pass to arguments: arrays, numbers that never change, functions, and named tuples of all these."""
+        """Binds the pass to arguments: arrays, numbers that never change, functions, and named tuples of these."""
         return Bound(self, arguments)
 
     def signature(self, kind: int) -> Any:
-        """Signature of what runs it on arguments of a type, given by its number."""
+        """Signature of the entry point for arguments of a type, given by its number."""
         context = types.CPointer(_KINDS[kind])
         return types.void(types.int64, context) if self.numbered else types.void(context)
 
     def load(self, kind: int) -> None:
-        """Takes the address of what has been compiled for arguments of a type."""
+        """Takes the address of the code compiled for arguments of a type."""
         result = self.function.get_compile_result(self.signature(kind))
         self.addresses[kind] = int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
@@ -207,7 +208,7 @@ class Bound:
     """A pass and its arguments."""
 
     def __init__(self, which: Pass, arguments: tuple[Any, ...]) -> None:
-        finish_preparing()  # what an error has left: functions among the arguments may wait for their addresses
+        finish_preparing()  # finish what an error left: functions among the arguments may wait for their addresses
         self.which, self.arguments = which, arguments
         self.kind, words = _bound(arguments)
         self.context = np.frombuffer(bytearray(words), dtype=np.int64)
@@ -216,7 +217,7 @@ class Bound:
             once_ready(self._find_functions)
 
     def _find_functions(self) -> None:
-        """Takes the addresses of functions that were not there yet."""
+        """Takes the addresses of functions that were not available before."""
         _TABLES.clear()
         self.context[:] = np.frombuffer(_bound(self.arguments)[1], dtype=np.int64)
 
@@ -226,7 +227,7 @@ class Bound:
         Raises
         ------
         TypeError
-            For arguments of other types, which the compiled code would misread.
+            For arguments of other types, because the compiled code would misread them.
         """
         kind, words = _bound(arguments)
         _TABLES.clear()
@@ -235,7 +236,7 @@ class Bound:
         self.context[:] = np.frombuffer(words, dtype=np.int64)
         self.arguments, self.programs = arguments, _programs(arguments)
         for program in self.programs:
-            _ = program.code  # compiled, for who runs this pass does not ask
+            _ = program.code  # compile it here, because the code that runs this pass does not check
 
 
 def _programs(arguments: tuple[Any, ...]) -> "tuple[Program, ...]":
@@ -248,18 +249,18 @@ class Program:
     Parameters
     ----------
     passes
-        The passes; what of them no run on this machine has needed before is compiled when ``code`` is first read.
+        The passes. Those that no run on this machine has needed before are compiled when ``code`` is first read.
     """
 
     def __init__(self, passes: Iterable[Bound] = ()) -> None:
         self.passes = tuple(passes)
         self.addresses = np.zeros((len(self.passes), 2), dtype=np.int64)
-        """What ``code`` is once all has been compiled."""
+        """Content of ``code`` once all passes are compiled."""
         self._ready = False
 
     @property
     def code(self) -> np.ndarray:
-        """Addresses of functions and contexts, shape (passes, 2); zeros until kernels that the thread has asked for
+        """Addresses of functions and contexts, shape (passes, 2); zeros until kernels that the thread has requested
         together are ready."""
         finish_preparing()
         if not self._ready:
@@ -275,7 +276,7 @@ class Program:
         self._ready = True
 
     def __call__(self) -> None:
-        """Runs the passes; raises RuntimeError while they are compiled with what else has been asked for."""
+        """Runs the passes. Raises RuntimeError while they wait to be compiled with other kernels."""
         code = self.code
         if not self._ready:
             raise RuntimeError("a program is run before its passes are compiled")
@@ -283,7 +284,7 @@ class Program:
 
 
 def _every(passes: Iterable[Bound]) -> Iterator[Bound]:
-    """Passes, and those of the programs that they run."""
+    """Passes, including those of the programs that they run."""
     for one in passes:
         yield one
         for program in one.programs:
@@ -291,8 +292,8 @@ def _every(passes: Iterable[Bound]) -> Iterator[Bound]:
 
 
 def compile_passes(passes: Iterable[Bound]) -> None:
-    """Compiles what is not in the cache, on all cores, and loads the rest: at once, or with what else the thread has
-    asked for together."""
+    """Compiles the passes that are not in the cache, on all cores, and loads the rest: immediately, or together with
+    other kernels that the thread has requested."""
     wanted = {(id(one.which), one.kind): one for one in _every(passes) if one.kind not in one.which.addresses}
     _TABLES.clear()
     if not wanted:
@@ -305,20 +306,20 @@ def compile_passes(passes: Iterable[Bound]) -> None:
 
 _NUMBERS: dict[tuple[Any, ...], int] = {}
 _KINDS: list[Any] = []
-"""Numba's types by number. The types themselves take long to compare: those of tables are made of a hundred others."""
+"""Numba's types by number. Comparing the types themselves takes long: those of tables consist of a hundred others."""
 _WORD, _NUMBERS_AT = ctypes.c_ssize_t, object.__basicsize__
-"""An array's first field behind the head of every object is the address of its numbers (NumPy's PyArrayObject_fields);
-``__array_interface__``, which has it too, takes most of the time of making a program."""
+"""The first field of an array, after the head of every object, is the address of its numbers (NumPy's
+PyArrayObject_fields). Reading it from ``__array_interface__`` would take most of the time of making a program."""
 _TELLING = 0x403
-"""Of NumPy's flags, those that tell types of arrays apart: rows or columns contiguous, writable."""
+"""NumPy's flags that distinguish types of arrays: row- or column-contiguous, writable."""
 _TABLES: dict[int, tuple[Any, int, bytes]] = {}
 """Types and words of tuples, while programs are made: most passes of a model share its tables."""
 _WORDS = [struct.Struct(f"={count}q") for count in range(40)]
-"""What writes so many words of eight bytes."""
+"""Writers of ``count`` words of eight bytes."""
 
 
 def _number(key: tuple[Any, ...], make: Callable[[], Any]) -> int:
-    """Number of a type by what tells it from others."""
+    """Number of a type, looked up by its key; a new type is made and numbered."""
     found = _NUMBERS.get(key)
     if found is None:
         _KINDS.append(make())
@@ -327,7 +328,8 @@ def _number(key: tuple[Any, ...], make: Callable[[], Any]) -> int:
 
 
 def _bound(arguments: tuple[Any, ...]) -> tuple[int, bytes]:
-    """The number of the type of arguments, and these as compiled code has them in memory, in words of eight bytes."""
+    """The number of the arguments' type, and the arguments in the memory layout of compiled code, as words of eight
+    bytes."""
     numbers, words = zip(*map(_part, arguments), strict=True) if arguments else ((), ())
     form = type(arguments) if hasattr(arguments, "_fields") else None
 
@@ -376,22 +378,22 @@ def _part(value: Any) -> tuple[int, bytes]:
 
 
 def functions(found: tuple[Any, ...], signature: Any) -> tuple[Function, ...]:
-    """Compiled functions as arguments of passes."""
+    """Compiled functions, wrapped as arguments of passes."""
     return tuple(Function(one, signature) for one in found)
 
 
 def pass_of(leaf: Callable[..., None]) -> Pass:
-    """A decorator: the pass that a function of arrays is."""
+    """Decorator: makes a pass from a leaf function of arrays."""
     return Pass(jit(leaf))
 
 
 def pass_at(leaf: Callable[..., None]) -> Pass:
-    """The same for one that does one of many things, whose number it takes first."""
+    """Decorator: makes a pass that does one of many things; the leaf takes its number first."""
     return Pass(jit(leaf), numbered=True)
 
 
 def pass_that_allocates(leaf: Callable[..., None]) -> Pass:
-    """The same for one that calls dense algebra, which LAPACK gives arrays of its own, or threads."""
+    """Decorator: makes a pass that calls threads or dense algebra, because calls of LAPACK allocate arrays."""
     from articulon.kernels import routine_that_allocates
 
     return Pass(routine_that_allocates(leaf), allocates=True)

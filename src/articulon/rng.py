@@ -1,6 +1,6 @@
-"""Counter-based random numbers: a pure function of (seed, stream, window, index), with no state to lose.
+"""Counter-based random numbers: a pure function of (seed, stream, window, index), without a state.
 
-Philox 4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC11, 2011).
+The generator is Philox 4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC11, 2011).
 """
 
 import math
@@ -27,7 +27,7 @@ def philox(c0, c1, c2, c3, k0, k1):
 
 @jit
 def uniform_pair(seed, stream, window, index):
-    """Two numbers in (0, 1), 53 bits each."""
+    """Two uniform numbers in (0, 1), 53 bits each."""
     w, s = np.uint64(window), np.uint64(seed)
     a, b, c, d = philox(w & LOW, w >> HALF, np.uint64(index) & LOW, np.uint64(stream) & LOW, s & LOW, s >> HALF)
     scale = 1.0 / 9007199254740992.0
@@ -46,13 +46,13 @@ def normal_pair(seed, stream, window, index):
 
 @kernel
 def fill_uniforms(seed, stream, window, result):
-    """Independent numbers in (0, 1) of indices 0, 1, ... into an array (n,)."""
+    """Fills an array (n,) with independent uniform numbers in (0, 1), of indices 0, 1, ..."""
     for k in range(result.size):
         result[k], _ = uniform_pair(seed, stream, window, k)
 
 
 @kernel
 def fill_normals(seed, stream, window, result):
-    """Independent standard normal numbers of indices 0, 1, ... into an array (n,)."""
+    """Fills an array (n,) with independent standard normal numbers, of indices 0, 1, ..."""
     for k in range(result.size):
         result[k], _ = normal_pair(seed, stream, window, k)

@@ -1,8 +1,8 @@
-"""Armatures: inertias that belong to speeds of joints, and to no link. They are a diagonal a of the mass matrix.
+"""Armatures: inertias that belong to joint speeds and to no link. They form a diagonal a of the mass matrix.
 
-In (M + diag(a)) u' = f the diagonal is what damping of joints that is taken implicitly is, so that the recursion is
-that of ``damped_articulated.py``. What else an armature adds is a sum over speeds: a u' to inverse dynamics, and
-½ a u² to the kinetic energy. The momentum of links does not have it.
+In (M + diag(a)) u' = f the diagonal plays the part of implicit joint damping, so the recursion is that of
+``damped_articulated.py``. Everything else that an armature adds is a sum over speeds: a u' in inverse dynamics, and ½ a
+u² in the kinetic energy. The momentum of the links does not contain it.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from articulon.model import Model
 from articulon.passes import Bound, pass_of
 
 _BARE: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
-"""Models without their armatures, by these models."""
+"""Cache: a model with armatures → the same model without them."""
 
 
 @pass_of
 def solve_with_armatures(forest, tau, wrench, gravity, factor, ws, armatures, udot, articulated):
-    """Accelerations of links that have been placed and moved; their articulated inertias are kept in ``articulated``
-    (links, 21), unless that is empty."""
+    """Accelerations (nu,) of placed and moved links, with armatures. The articulated inertias are kept in
+    ``articulated`` (links, 21), unless that array is empty."""
     links = forest.mass.size
     eliminate_damped(forest, forest.moment, forest.inertia, tau, wrench, ws, armatures, 0, links, articulated)
     accelerate_damped(forest, scaled(gravity, factor), ws, armatures, udot, 0, links)
@@ -44,7 +44,7 @@ def solve_with_armatures(forest, tau, wrench, gravity, factor, ws, armatures, ud
 
 @pass_of
 def factor_rows_with_armatures(forest, loops, ws, armatures, arrays):
-    """Factors of J (M + diag(a))⁻¹ Jᵀ at links whose articulated inertias have been kept."""
+    """Factors of J (M + diag(a))⁻¹ Jᵀ, for links whose articulated inertias have been kept."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     multiply_damped_rows(forest, loops, ws, armatures, arrays)
@@ -52,7 +52,7 @@ def factor_rows_with_armatures(forest, loops, ws, armatures, arrays):
 
 
 def armature_arrays(armature: np.ndarray, like: Any) -> JointDampings:
-    """Armatures (nu,) and the scratch of a solution with them, as arrays or as lanes, as ``like`` is."""
+    """Armatures (nu,) with the scratch that a solution needs, as arrays or lanes like ``like``."""
     nu = armature.size
     if isinstance(like, LaneArray):
         lanes: Any = LaneArray.zeros((nu,))
@@ -63,8 +63,8 @@ def armature_arrays(armature: np.ndarray, like: Any) -> JointDampings:
 
 
 def adding_armatures(model: Model, like: Any) -> OpenForest:
-    """How the forest of a model is solved before its loops are, with its armatures; ``like`` are forces of its joints,
-    as arrays or as lanes."""
+    """How the open forest of a model with armatures is solved, before its loops are; ``like`` are the joint forces, as
+    arrays or as lanes."""
     if model.armature is None:
         return BARE
     return OpenForest(solve_with_armatures, factor_rows_with_armatures, (armature_arrays(model.armature, like),))
@@ -73,17 +73,17 @@ def adding_armatures(model: Model, like: Any) -> OpenForest:
 def kept_solution(
     model: Model, forest: Any, loads: tuple[Any, ...], ws: Any, udot: Any, articulated: np.ndarray
 ) -> Bound:
-    """As :func:`open_solution`, with the articulated inertias (links, 21) kept."""
+    """The pass of :func:`open_solution`, which also keeps the articulated inertias (links, 21)."""
     if model.armature is None:
         return solve_and_keep.bind(forest, *loads, ws, udot, articulated)
     return solve_with_armatures.bind(forest, *loads, ws, armature_arrays(model.armature, loads[0]), udot, articulated)
 
 
 def open_solution(model: Model, forest: Any, loads: tuple[Any, ...], ws: Any, udot: Any) -> Bound:
-    """The pass that finds u' of links that have been placed and moved, of trees without loops, by the inertias of
-    ``forest`` and with the model's armatures.
+    """The pass that finds u' of placed and moved links, for trees without loops. It uses the inertias of ``forest`` and
+    the model's armatures.
 
-    ``loads`` are τ, wrenches, gravity and the factor of that, as arrays or as lanes.
+    ``loads`` are τ, wrenches, gravity and the factor of gravity, as arrays or as lanes.
     """
     if model.armature is None:
         return solve.bind(forest, forest.mass, forest.moment, forest.inertia, *loads, ws, udot)
@@ -99,7 +99,7 @@ def armature_energy(model: Model, u: np.ndarray) -> Any:
 
 
 def without_armature(model: Model) -> Model:
-    """The same model without armatures, which is kept: what is compiled for it is found again."""
+    """The same model without armatures. It is cached, so that what is compiled for it is reused."""
     found = _BARE.get(model)
     if found is None:
         found = _BARE[model] = replace(model, armature=None)
@@ -107,7 +107,7 @@ def without_armature(model: Model) -> Model:
 
 
 def refuse_armature(model: Model, where: str) -> None:
-    """Raises ModelError for a model with armatures, for what does not know them."""
+    """Raises ModelError for a model with armatures; ``where`` names what does not support them."""
     if model.armature is None:
         return
     first = int(np.flatnonzero(model.armature)[0])

@@ -2,7 +2,7 @@
 
 Every link's equation of motion is kept about its own origin as n = A α + H a + bias. Inward, each joint is eliminated
 and what is left of the link is added to its parent; outward, the accelerations follow. The inertia of a link is the
-mass, first moment and inertia that the caller passes: the friction-implicit rule passes them with the drag added.
+mass, first moment and inertia that the caller passes: the friction-implicit integrator passes them with the drag added.
 """
 
 from numba import prange
@@ -33,7 +33,7 @@ from articulon.kernels import jit, kernel
 
 @jit
 def gather(g, s, A, H, M, n, f):
-    """An inertia and bias force, plus what lies in slot s."""
+    """Adds what lies in slot s to an inertia and a bias force."""
     A = symmetric_add(A, load_symmetric(g, s))
     H = matrix_add(H, (load_from(g, s, 6), load_from(g, s, 9), load_from(g, s, 12)))
     M = symmetric_add(M, (g[s, 15], g[s, 16], g[s, 17], g[s, 18], g[s, 19], g[s, 20]))
@@ -42,7 +42,7 @@ def gather(g, s, A, H, M, n, f):
 
 @jit
 def store_inertia(g, s, A, H, M):
-    """An inertia into the first 21 numbers of row s."""
+    """Writes an inertia to the first 21 numbers of row s."""
     store6(g, s, 0, A)
     store_from(g, s, 6, H[0])
     store_from(g, s, 9, H[1])
@@ -52,7 +52,7 @@ def store_inertia(g, s, A, H, M):
 
 @jit
 def hand_inward(forest, gathered, i, A, H, M, n, f):
-    """What is left of link i, about its parent's origin, joins what has come to the parent's slot."""
+    """Adds what is left of link i, about its parent's origin, to the parent's slot."""
     p = forest.parent[i]
     if p >= 0:
         s = forest.slot[p]
@@ -80,7 +80,7 @@ def gathered_at(forest, mass, moment, inertia, R, wrench, ws, i, kept):
 
 @jit
 def carried_outward(forest, gravity, ws, i):
-    """Angular acceleration of link i, and linear of its origin, while the speeds of its joint do not change."""
+    """Angular acceleration of link i and linear acceleration of its origin, at constant speeds of its joint."""
     p = forest.parent[i]
     aw, av = ZERO, (-gravity[0], -gravity[1], -gravity[2])
     if p >= 0:
@@ -91,13 +91,14 @@ def carried_outward(forest, gravity, ws, i):
 
 @jit
 def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
-    """Inward: each joint is eliminated and what is left of its link goes to the parent's slot."""
+    """Inward pass: eliminates each joint and adds what is left of its link to the parent's slot."""
     eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, end, ws.gathered[:0])
 
 
 @by_forest
 def eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, end, kept):
-    """The same; each link's articulated inertia, before its joint is eliminated, stays in ``kept`` (links, 21)."""
+    """Inward pass like ``eliminate``; it keeps each link's articulated inertia, before its joint is eliminated, in
+    ``kept`` (links, 21)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, bias, record = ws.quaternion, ws.rotation, ws.bias, ws.record
     for i in range(end - 1, start - 1, -1):
@@ -113,7 +114,7 @@ def eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, en
 
 @by_forest
 def accelerate(forest, gravity, ws, udot, start, end):
-    """Outward: joint accelerations; gravity enters as an acceleration of the inertial frame (POEMS, 5.3)."""
+    """Outward pass: joint accelerations. Gravity enters as an acceleration of the inertial frame (POEMS, 5.3)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, record, acceleration = ws.quaternion, ws.rotation, ws.record, ws.acceleration
     for i in range(start, end):
@@ -137,13 +138,13 @@ def solve_tree(forest, q, u, tau, wrench, gravity, ws, udot, t):
 
 @kernel
 def forward_dynamics(forest, q, u, tau, wrench, gravity, ws, udot):
-    """udot (nu,) of the whole forest, tree after tree."""
+    """Joint accelerations udot (nu,) of the whole forest, tree after tree."""
     for t in range(forest.tree.size - 1):
         solve_tree(forest, q, u, tau, wrench, gravity, ws, udot, t)
 
 
 @kernel(parallel=True)
 def forward_dynamics_parallel(forest, q, u, tau, wrench, gravity, ws, udot):
-    """The same with the trees shared out among the threads."""
+    """Joint accelerations udot (nu,) of the whole forest, with the trees shared out among threads."""
     for t in prange(forest.tree.size - 1):
         solve_tree(forest, q, u, tau, wrench, gravity, ws, udot, t)

@@ -1,7 +1,7 @@
-"""Leaf functions that are one for forests of rigid bodies and another for forests with flexible ones.
+"""Leaf functions with one version for forests of rigid bodies and another for forests with flexible bodies.
 
-Which of the two a kernel holds is settled when it is compiled, by the type of the forest that it is compiled for: rigid
-models run the code that they would run if there were no other.
+The type of the forest selects the version when a kernel is compiled. So rigid models run the same code as if there were
+no flexible bodies.
 """
 
 import inspect
@@ -15,8 +15,8 @@ from articulon.kernels import LEAF, jit
 
 
 def by_forest(function: Callable[..., Any]) -> Any:
-    """A leaf function whose first argument is the forest: this one for rigid forests, the one that ``for_flexible``
-    marks for others. The one for rigid forests stays callable, from leaves, as ``.rigid``."""
+    """A leaf function whose first argument is the forest. The decorated version serves rigid forests, the one marked by
+    ``for_flexible`` all others. The rigid version stays callable, from leaves, as ``.rigid``."""
     versions = {"rigid": function}
 
     def choose(forest: Any, *_: Any) -> Callable[..., Any]:
@@ -26,7 +26,7 @@ def by_forest(function: Callable[..., Any]) -> Any:
     def stub(*arguments: Any) -> Any:
         raise TypeError(f"{function.__name__} is a leaf of kernels")
 
-    # Numba compares the names of the arguments with those of what it is given.
+    # Numba compares argument names: those of the overload must equal those of the stub.
     vars(choose)["__signature__"] = inspect.signature(function)
     overload(stub, jit_options={**LEAF, "forceinline": True})(choose)
     named: Any = stub
@@ -35,7 +35,7 @@ def by_forest(function: Callable[..., Any]) -> Any:
 
 
 def for_flexible(stub: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Marks what a ``by_forest`` function is for forests with flexible bodies."""
+    """Marks the version of a ``by_forest`` function for forests with flexible bodies."""
 
     def register(function: Callable[..., Any]) -> Any:
         stub.versions["flexible"] = function

@@ -1,12 +1,12 @@
-"""The articulated-body algorithm with damping of joints taken implicitly, in world axes.
+"""The articulated-body algorithm with implicit damping of joints, in world axes.
 
-Damping of joints is a diagonal of joint space: in (M + diag(d)) u' = f it is added to what a joint's elimination
-divides by, SᵀIS, and to nothing else. A damped joint of several speeds is eliminated speed by speed, the last first,
-as if massless bodies were between them: with s the column of a speed, U = I s and D = s·U + d,
+Joint damping is a diagonal in joint space. In (M + diag(d)) u' = f it is added only to SᵀIS, by which the elimination
+of a joint divides. A damped joint of several speeds is eliminated speed by speed, the last first, as if massless bodies
+lay between them. With s the column of a speed, U = I s and D = s·U + d,
 
     u' = (τ − s·p − U·a)/D,  I ← I − U Uᵀ/D,  p ← p + U (τ − s·p)/D.
 
-Every joint takes that, whatever its columns. Joints without damping are eliminated as always.
+This holds for every joint, whatever its columns. Joints without damping are eliminated as usual.
 """
 
 from typing import NamedTuple
@@ -37,22 +37,22 @@ from articulon.lanes import any_of, choose
 
 
 class JointDampings(NamedTuple):
-    """Damping that a solution takes implicitly, and what the recursion keeps of damped joints."""
+    """Implicit joint damping, and what the recursion keeps of damped joints."""
 
     diagonal: np.ndarray
     """d, added to the diagonal of the mass matrix, shape (nu,)."""
     record: np.ndarray
-    """U/D (6) and (τ − s·p)/D of every speed, shape (nu, 7)."""
+    """U/D (6) and (τ − s·p)/D of each speed, shape (nu, 7)."""
 
 
 def joint_dampings(nu: int) -> JointDampings:
-    """Zeroed arrays for a model of so many speeds."""
+    """Zeroed arrays for a model with ``nu`` speeds."""
     return JointDampings(np.zeros(nu), np.zeros((nu, 7)))
 
 
 @jit
 def is_damped(kind, diagonal, first):
-    """Whether a joint whose speeds begin with the one given has damping."""
+    """Whether the joint whose first speed is ``first`` has damping."""
     most = 0.0 * diagonal[first]  # a number of its kind
     for k in range(joints.degrees_of_freedom(kind)):
         most = choose(diagonal[first + k] > most, diagonal[first + k], most)
@@ -61,7 +61,7 @@ def is_damped(kind, diagonal, first):
 
 @jit
 def eliminate_speeds(kind, axis, frame, body, tau, diagonal, first, record, A, H, M, n, f):
-    """Eliminates the speeds of a damped joint, the last first; inertia and bias force are about the body's origin."""
+    """Eliminates the speeds of a damped joint, the last first. Inertia and bias force are about the body's origin."""
     for k in range(joints.degrees_of_freedom(kind) - 1, -1, -1):
         sw, sv = joints.column(kind, axis, k, frame, body)
         uw, uv = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
@@ -79,7 +79,7 @@ def eliminate_speeds(kind, axis, frame, body, tau, diagonal, first, record, A, H
 
 @by_forest
 def eliminate_damped(forest, moment, inertia, tau, wrench, ws, damping, start, end, kept):
-    """Inward: as ``articulated.eliminate_and_keep``, with the damping of joints."""
+    """Inward pass: ``articulated.eliminate_and_keep`` with joint damping."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, bias, record = ws.quaternion, ws.rotation, ws.bias, ws.record
     for i in range(end - 1, start - 1, -1):
@@ -91,7 +91,7 @@ def eliminate_damped(forest, moment, inertia, tau, wrench, ws, damping, start, e
             A, H, M, n, f = eliminate_speeds(
                 kind, load(axes, i), frame, R, tau, damping.diagonal, u_start[i], damping.record, A, H, M, n, f
             )
-            # The acceleration that the joint has at constant speeds is felt through what is left of the inertia.
+            # The joint's acceleration at constant speeds acts through what is left of the inertia.
             n, f = add(n, moment_of(A, H, cw, cv)), add(f, force_of(H, M, cw, cv))
             A, H = shift(r, A, H, M)
             n = add(n, cross(r, f))
@@ -106,7 +106,7 @@ def eliminate_damped(forest, moment, inertia, tau, wrench, ws, damping, start, e
 
 @by_forest
 def accelerate_damped(forest, gravity, ws, damping, udot, start, end):
-    """Outward: as ``articulated.accelerate``, with the damping of joints."""
+    """Outward pass: ``articulated.accelerate`` with joint damping."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, acceleration, record = ws.quaternion, ws.rotation, ws.acceleration, damping.record
     for i in range(start, end):
@@ -128,7 +128,7 @@ def accelerate_damped(forest, gravity, ws, damping, udot, start, end):
 
 @kernel
 def solve_damped(forest, tau, wrench, gravity, ws, damping, udot, kept):
-    """(M + diag(d))⁻¹ (τ + forces − velocity products) of links that have been placed and moved: udot (nu,)."""
+    """Joint accelerations udot (nu,) = (M + diag(d))⁻¹ (τ + forces − velocity products) of placed and moved links."""
     links = forest.mass.size
     eliminate_damped(forest, forest.moment, forest.inertia, tau, wrench, ws, damping, 0, links, kept)
     accelerate_damped(forest, gravity, ws, damping, udot, 0, links)
@@ -136,7 +136,7 @@ def solve_damped(forest, tau, wrench, gravity, ws, damping, udot, kept):
 
 @by_forest
 def multiply_damped_rows(forest, loops, ws, damping, arrays):
-    """J (M + diag(d))⁻¹ Jᵀ at links whose articulated inertias have been kept, with the rows of J in the scratch."""
+    """J (M + diag(d))⁻¹ Jᵀ for links whose articulated inertias have been kept, with the rows of J in the scratch."""
     factor_paths(forest, loops, ws, damping.diagonal, arrays)
     whiten_rows(forest, loops, ws, arrays)
     multiply_rows(arrays)
@@ -144,9 +144,9 @@ def multiply_damped_rows(forest, loops, ws, damping, arrays):
 
 @kernel
 def factor_damped(forest, loops, rigid, ws, damping, arrays):
-    """Factors of J (M + diag(d))⁻¹ Jᵀ + C at links whose articulated inertias have been kept, with the rows of J in
-    ``arrays.wrench``. C is diagonal: zero for the first ``rigid`` rows, which are conditions, and 1 for those behind
-    them, which give way by their force."""
+    """Factors of J (M + diag(d))⁻¹ Jᵀ + C for links whose articulated inertias have been kept, with the rows of J in
+    ``arrays.wrench``. C is diagonal: zero for the first ``rigid`` rows, which are conditions, and 1 for the rows behind
+    them, which give way in proportion to their force."""
     multiply_damped_rows(forest, loops, ws, damping, arrays)
     for r in range(rigid, loops.kind.size):
         arrays.matrix[r, r] += 1.0

@@ -1,4 +1,4 @@
-"""How far flexible bodies are deformed, and where that leaves the range of a linear description."""
+"""How far flexible bodies are deformed, and where this exceeds the range of a linear description."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from articulon.model import Model
 
 
 def deformations(model: Model, q: np.ndarray) -> dict[int, np.ndarray]:
-    """The largest displacement of a node of each flexible body over what its modes are said to hold for.
+    """Largest node displacement of each flexible body, divided by the displacement that its modes are valid for.
 
     Parameters
     ----------
@@ -18,8 +18,8 @@ def deformations(model: Model, q: np.ndarray) -> dict[int, np.ndarray]:
     Returns
     -------
     dict
-        By body, shape () or (frames,) [dimensionless]: above 1 the body has left the range that its modes were declared
-        for, ``Modes.largest``.
+        Ratio by body, shape () or (frames,) [dimensionless]. Above 1 the body has left the range that its modes were
+        declared for, ``Modes.largest``.
     """
     found = {}
     for body, shapes in model.modes.items():

@@ -1,18 +1,19 @@
-"""Euler parameters by their own accelerations, with the constraint |e| = 1 embedded (Guy 2018, appendices B and C).
+"""Euler parameters integrated by their accelerations, with the constraint |e| = 1 embedded (Guy 2018, appendices B and
+C).
 
 The rotational equation of a spherical or free joint, M ω' = g, becomes one for e'' by ω = L e' with L = 2E(e), 3×4:
-M₄ e'' = Lᵀ g with M₄ = Lᵀ M L of rank three, since E(e')e' = 0 leaves no velocity products (B.58). One parameter, p, is
-taken to depend on the three others, m, by e·e' = 0: e'_p = A e'_m with A = −e_mᵀ/e_p (C.2), e''_p = A e''_m − |e'|²/e_p
-(C.6). A permutation sorts the parameters into (m, p) (C.4), and the reduced equation
+M₄ e'' = Lᵀ g with M₄ = Lᵀ M L of rank three, since E(e')e' = 0 leaves no velocity products (B.58). One parameter, p,
+depends on the three others, m, by e·e' = 0: e'_p = A e'_m with A = −e_mᵀ/e_p (C.2), e''_p = A e''_m − |e'|²/e_p (C.6).
+A permutation sorts the parameters into (m, p) (C.4). The reduced equation
 
     (M_mm + Aᵀ M_pm + M_mp A + Aᵀ M_pp A) e''_m = Γ_m + Aᵀ Γ_p − (M_mp + Aᵀ M_pp)(−|e'|²/e_p)          (C.14)
 
-is solved for the independent accelerations, from which the dependent one follows. It is done joint by joint, on the
-equation that the recursion leaves of each, with M the link's articulated inertia: the result is that of the angular
-accelerations in other variables, whichever parameter depends. At the end of a step the dependent
-parameter and its rate follow from the others too, so that the constraint holds to rounding without renormalisation.
-A is singular where e_p = 0: the dependent parameter is switched when another has become twice as large (Haghshenas-
-Jaryani and Bowling 2013 choose by conditioning), so that |e_p| > 1/4 and no entry of A exceeds 4.
+is solved for the independent accelerations, from which the dependent one follows. This is done joint by joint, on the
+equation that the recursion leaves for each joint, with M the link's articulated inertia. So the result equals that of
+the angular accelerations in other variables, whichever parameter is dependent. At the end of a step the dependent
+parameter and its rate follow from the others too, so that the constraint holds to rounding without renormalisation. A
+is singular where e_p = 0. The dependent parameter is therefore switched when another has become twice as large
+(Haghshenas-Jaryani and Bowling 2013 choose by conditioning), so that |e_p| > 1/4 and no entry of A exceeds 4.
 """
 
 import math
@@ -39,22 +40,22 @@ from articulon.kernels import jit, kernel
 from articulon.model import Model, kernel_tables
 
 SWITCH = 2.0
-"""How many times as large as the dependent parameter another one must have become to take its place."""
+"""Ratio of another parameter to the dependent one above which it becomes the dependent one."""
 
 
 class EmbeddingScratch(NamedTuple):
-    """Arrays for embedded Euler parameters."""
+    """Scratch for embedded Euler parameters."""
 
     loops: LoopScratch
-    """Of the loops, with room for every link's articulated inertia."""
+    """Scratch of the loops, with room for every link's articulated inertia."""
     u: np.ndarray
     """Speeds, shape (nu,)."""
     udot: np.ndarray
-    """Their rates, shape (nu,)."""
+    """Rates of the speeds, shape (nu,)."""
     dependent: np.ndarray
-    """Which parameter depends on the three others, at the first coordinate of each set, shape (nq,)."""
+    """Index of the dependent parameter, at the first coordinate of each set of Euler parameters, shape (nq,)."""
     switches: np.ndarray
-    """How often any has been switched, shape (1,)."""
+    """Total number of switches, shape (1,)."""
 
 
 @jit
@@ -69,7 +70,7 @@ def angular_velocity(e, edot):
 
 @jit
 def speeds_of_rates(forest, q, qdot, u):
-    """u of q'."""
+    """Speeds u (nu,) of the coordinate rates q'."""
     for i in range(forest.kind.size):
         kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
         at = joints.quaternion(kind)
@@ -82,13 +83,13 @@ def speeds_of_rates(forest, q, qdot, u):
 
 @jit
 def permuted(p):
-    """The independent parameters of the dependent one p, in order (C.5)."""
+    """The three independent parameters, in order, when p is the dependent one (C.5)."""
     return (1 if p == 0 else 0, 1 if p > 1 else 2, 2 if p == 3 else 3)
 
 
 @jit
 def embedded_acceleration(M, g, e, edot, p):
-    """e'' of the rotational equation M ω' = g, with the parameter p dependent (C.8 to C.17)."""
+    """Second derivative e'' from the rotational equation M ω' = g, with parameter p dependent (C.8 to C.17)."""
     m = permuted(p)
     # Columns of L = 2E(e): the body's ω at unit rate of one parameter.
     L = (
@@ -121,7 +122,7 @@ def embedded_acceleration(M, g, e, edot, p):
     )
     x = solve(factorise(reduced), right)
     xp = dot(a, x) + s
-    # Back into the order of the parameters: those before p are the first of m.
+    # Back to the order of the parameters: those before p are the first of m.
     return (
         xp if p == 0 else x[0],
         xp if p == 1 else (x[0] if p < 1 else x[1]),
@@ -132,7 +133,7 @@ def embedded_acceleration(M, g, e, edot, p):
 
 @jit
 def embedded_accelerations(forest, ws, articulated, q, qdot, udot, dependent, qddot):
-    """q'' of every joint, given u' and the articulated inertias that it was found with."""
+    """Second derivatives q'' of every joint, from u' and the articulated inertias of its solution."""
     for i in range(forest.kind.size):
         kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
         at = joints.quaternion(kind)
@@ -141,7 +142,7 @@ def embedded_accelerations(forest, ws, articulated, q, qdot, udot, dependent, qd
             qddot[k + c] = udot[j + c]
         if at >= 0:
             # The joint's own equation, once the parent's acceleration is known: M is the articulated inertia of its
-            # turns, body frame, with the translations of a free joint eliminated or held alike.
+            # rotation, body frame, with the translations of a free joint eliminated or held in the same way.
             M = symmetric_rotate(transpose(load_matrix(ws.rotation, i)), load_symmetric(articulated, i))
             g = symmetric_apply(M, load_at(udot, j + at))
             e, edot = quaternion_at(q, k + at), quaternion_at(qdot, k + at)
@@ -151,7 +152,7 @@ def embedded_accelerations(forest, ws, articulated, q, qdot, udot, dependent, qd
 
 @jit
 def embed_dependents(forest, q, qdot, dependent, switches):
-    """Dependent parameters and rates from the independent ones, after switching where another is much larger."""
+    """Finds dependent parameters and rates from the independent ones; then switches if another one is much larger."""
     for i in range(forest.kind.size):
         at = joints.quaternion(forest.kind[i])
         if at < 0:
@@ -175,14 +176,14 @@ def embed_dependents(forest, q, qdot, dependent, switches):
 
 @jit
 def rates_of_speeds(forest, q, u, qdot):
-    """q' of u."""
+    """Coordinate rates q' (nq,) of the speeds u."""
     for i in range(forest.kind.size):
         joints.rates(forest.kind[i], q, forest.q_start[i], u, forest.u_start[i], qdot)
 
 
 @kernel
 def begin(forest, q, u, rate, dependent):
-    """Rates (nq,) of a state's speeds, and the largest parameter of each set as the dependent one."""
+    """Rates (nq,) of a state's speeds. The largest parameter of each set becomes the dependent one."""
     rates_of_speeds(forest, q, u, rate)
     for i in range(forest.kind.size):
         at = joints.quaternion(forest.kind[i])
@@ -195,7 +196,7 @@ def begin(forest, q, u, rate, dependent):
 
 @kernel
 def speeds(forest, q, rate, u):
-    """Speeds (nu,) of rates (nq,)."""
+    """Speeds u (nu,) of coordinate rates (nq,)."""
     speeds_of_rates(forest, q, rate, u)
 
 

@@ -1,23 +1,23 @@
-"""Canonical momenta: speeds from momenta, momenta from speeds, and the momenta's rates, each in O(n).
+"""Canonical momenta: speeds from momenta, momenta from speeds, and the rates of the momenta, each in O(n).
 
-To every coordinate q belongs a momentum p. Where q' = u is a speed, p = μ with μ = M u; to four Euler parameters e
-belong p_e = 2 E(e)ᵀμ/|e|², with μ the momentum of the speeds ω, body frame, and e' = ½ E(e)ᵀω. Conversely
-μ = ½ E(e) p_e whatever the norm of e, and
+Each coordinate q has a momentum p. Where q' = u is a speed, p = μ with μ = M u. Four Euler parameters e have
+p_e = 2 E(e)ᵀμ/|e|², with μ the momentum of the speeds ω, body frame, and e' = ½ E(e)ᵀω. Conversely μ = ½ E(e) p_e for
+any norm of e, and
 
     H(q, p) = ½ μᵀ M(q)⁻¹ μ + V(q),    rotations taken from e/|e|,
 
-is a Hamiltonian on all of R²ⁿ, n = nq. It does not change under (e, p_e) → (c e, p_e/c), so that |e| means nothing and
-e·p_e is conserved: a rule that is symplectic for (q, p) is symplectic for the bodies, without constraints (compare
+is a Hamiltonian on all of R²ⁿ, n = nq. It is invariant under (e, p_e) → (c e, p_e/c), so that |e| has no meaning and
+e·p_e is conserved: a scheme that is symplectic for (q, p) is symplectic for the bodies, without constraints (compare
 Betsch and Siebert, Int. J. Numer. Meth. Engng 79, 444, 2009).
 
 The rates −∂H/∂q + Q follow from the momentum (P, L) and the wrench (F, N) of all that a joint carries, about the link's
-origin o, which moves at v_o: with the k-th column (s_ω, s_v) of the joint's motion subspace and Ω the angular velocity
+origin o, which moves at v_o. With the k-th column (s_ω, s_v) of the joint's motion subspace and Ω the angular velocity
 of the frame in which that column is fixed, d/dt (s_ω·L + s_v·P) is
 
     τ_k + s_ω·(N − v_o × P) + s_v·F + (Ω × s_ω)·L + (Ω × s_v)·P.
 
-For Euler parameters Ω is the parent's angular velocity and these three numbers are κ, the derivatives of −H at a
-constant μ by a turn of the body; then p_e' = ½ E(p_e)ᵀω + 2 E(e)ᵀκ/|e|².
+For Euler parameters Ω is the parent's angular velocity, and these three numbers are κ, the derivatives of −H at
+constant μ with respect to a rotation of the body. Then p_e' = ½ E(p_e)ᵀω + 2 E(e)ᵀκ/|e|².
 """
 
 from articulon.algebra.rotations import conjugate, normalised, product, quaternion_at, rate
@@ -49,7 +49,8 @@ from articulon.model import Workspace
 
 @jit
 def plain(kind):
-    """Number of the joint's first coordinates whose rates are its first speeds; Euler parameters come after them."""
+    """Number of the joint's leading coordinates whose rates are its leading speeds; Euler parameters come after
+    them."""
     at = joints.quaternion(kind)
     return joints.degrees_of_freedom(kind) if at < 0 else at
 
@@ -61,7 +62,7 @@ def store_four(a, k, e):
 
 @jit
 def unit_coordinates(forest, q, result):
-    """q with Euler parameters of norm 1."""
+    """Coordinates q with Euler parameters of norm 1."""
     kinds, q_start = forest.kind, forest.q_start
     for k in range(q.size):
         result[k] = q[k]
@@ -73,7 +74,7 @@ def unit_coordinates(forest, q, result):
 
 @jit
 def speed_momenta(forest, q, p, mu):
-    """μ (nu,) of the canonical momenta p (nq,)."""
+    """Speed momenta μ (nu,) of the canonical momenta p (nq,)."""
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for i in range(kinds.size):
         kind, k, j = kinds[i], q_start[i], u_start[i]
@@ -87,7 +88,7 @@ def speed_momenta(forest, q, p, mu):
 
 @jit
 def canonical_momenta(forest, q, mu, p):
-    """p (nq,) of the momenta μ (nu,) of the speeds."""
+    """Canonical momenta p (nq,) of the speed momenta μ (nu,)."""
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for i in range(kinds.size):
         kind, k, j = kinds[i], q_start[i], u_start[i]
@@ -100,7 +101,7 @@ def canonical_momenta(forest, q, mu, p):
 
 @jit
 def parameter_rates(e, torque):
-    """2 E(e)ᵀ x/|e|²."""
+    """The four numbers 2 E(e)ᵀ x/|e|² of a vector x."""
     s = 4.0 / (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
     return rate(e, scale(s, torque))
 
@@ -122,13 +123,13 @@ def add_row(a, i, f, n):
 
 @jit
 def add_to_parent(a, p, r, f, n):
-    """Adds a force or momentum about a link's origin to that of its parent, about the parent's."""
+    """Adds a force or momentum about a link's origin to that of its parent, about the parent's origin."""
     add_row(a, p, f, add(n, cross(r, f)))
 
 
 @jit
 def momenta_of_speeds(forest, ws, momentum, mu):
-    """μ = M u (nu,) of links that have been placed and moved.
+    """Speed momenta μ = M u (nu,) of placed and moved links.
 
     ``momentum`` (links, 6) is scratch: linear, then angular momentum of all that a link carries, about its origin.
     """
@@ -151,9 +152,9 @@ def momenta_of_speeds(forest, ws, momentum, mu):
 
 @jit
 def speeds_of_momenta(forest, mu, zero, ws, u):
-    """u = M⁻¹ μ of links that have been placed: the accelerations of a system at rest under the forces μ.
+    """Speeds u = M⁻¹ μ of placed links: the accelerations of a system at rest under the forces μ.
 
-    ``zero`` are zeros (links, 6).
+    ``zero`` is an array of zeros (links, 6).
     """
     still = Workspace(
         ws.quaternion,
@@ -174,7 +175,7 @@ def speeds_of_momenta(forest, mu, zero, ws, u):
 
 @jit
 def momentum_rates(forest, q, p, u, tau, wrench, gravity, ws, momentum, carried, pdot):
-    """p' (nq,) of links that have been placed and moved, under the forces τ (nu,), wrenches (links, 6) and gravity.
+    """Rates p' (nq,) of placed and moved links, under the forces τ (nu,), wrenches (links, 6) and gravity.
 
     ``momentum`` and ``carried`` (links, 6) are scratch: momentum and wrench of all that a link carries, about its
     origin.

@@ -1,4 +1,4 @@
-"""Dispatch on the kind of joint, over all joints that there are.
+"""Dispatch on the kind of joint, over all joints.
 
 Each dispatcher is a chain of functions, one for each kind, that the compiler turns into one switch.
 """
@@ -10,7 +10,7 @@ from articulon.kernels import jit
 from articulon.model.joints import MODULES, mask
 
 MOVING = [(joint.kind, module) for joint, module in MODULES.items() if joint.nu]
-"""Kind and module of the joints that move: all but the weld, which is merged when a model is built."""
+"""Kind and module of each joint that moves: all but the weld, which is merged when a model is built."""
 
 FRAMED, TRANSLATES, MIXED = mask("framed"), mask("translates"), mask("mixed")
 DEGREES_OF_FREEDOM = tuple(joint.nu for joint in MODULES)
@@ -19,7 +19,7 @@ FIXED_IN_BODY = tuple(sum(1 << k for k, fixed in enumerate(joint.fixed_in_body) 
 
 
 def _chain(functions: list[tuple[int, Callable[..., Any]]]) -> Callable[..., Any]:
-    """The function of a kind: ``chain(kind, *arguments)``."""
+    """A function ``chain(kind, *arguments)`` that calls the function of the kind."""
     (kind, function), *others = functions
     if not others:
 
@@ -44,7 +44,7 @@ def _dispatcher(name: str) -> Callable[..., Any]:
 
 
 place = _dispatcher("place")
-"""place(kind, axis, q, k, frame): see ``model/joints/__init__.py`` for this and those that follow."""
+"""place(kind, axis, q, k, frame): see ``model/joints/__init__.py`` for this function and the next ones."""
 velocity = _dispatcher("velocity")
 column = _dispatcher("column")
 eliminate = _dispatcher("eliminate")
@@ -52,7 +52,7 @@ accelerate = _dispatcher("accelerate")
 rates = _dispatcher("rates")
 """rates(kind, q, k, u, j, qdot): q' at the joint's first coordinate k and first speed j."""
 drift = _dispatcher("drift")
-"""drift(kind, q, k, u, j, time): moves the joint for ``time`` at its present speeds."""
+"""drift(kind, q, k, u, j, time): moves the joint for ``time`` at constant speeds."""
 
 
 @jit
@@ -63,13 +63,13 @@ def degrees_of_freedom(kind):
 
 @jit
 def quaternion(kind):
-    """Where the Euler parameters begin among the joint's coordinates, −1 where there are none."""
+    """Index of the first Euler parameter among the joint's coordinates, −1 if it has none."""
     return QUATERNION[kind]
 
 
 @jit
 def framed(kind):
-    """Whether the joint's columns need the joint frame beside the body's."""
+    """Whether the joint's columns need the joint frame as well as the body frame."""
     return (FRAMED >> kind) & 1
 
 
@@ -81,11 +81,11 @@ def translates(kind):
 
 @jit
 def mixed(kind):
-    """Whether one rotation of the joint turns the axis of another."""
+    """Whether one rotation of the joint rotates the axis of another."""
     return (MIXED >> kind) & 1
 
 
 @jit
 def fixed_in_body(kind, k):
-    """Whether the k-th column of the motion subspace is fixed in the body, else in the joint frame."""
+    """Whether the k-th column of the motion subspace is fixed in the body; otherwise it is fixed in the joint frame."""
     return (FIXED_IN_BODY[kind] >> k) & 1

@@ -1,9 +1,9 @@
 """Kane's method: O(n³), dense, from partial velocities (Kane and Levinson 1985; Guy 2018, B.36 to B.38).
 
 The k-th partial velocity of a link is its twist at unit speed k and all other speeds zero. Each speed has one equation,
-F_k + F*_k = 0: the active forces, and the inertia forces, projected on its partial velocities. Loops are taken in by
-embedding: with M = L Lᵀ and the singular value decomposition of L⁻¹ Jᵀ, the accelerations are split into a part that
-the loops prescribe and a part that they leave free. Redundant rows fall out with their singular values.
+F_k + F*_k = 0: the active forces and the inertia forces, projected on its partial velocities. Loops are embedded: with
+M = L Lᵀ and the singular value decomposition of L⁻¹ Jᵀ, the accelerations are split into a part that the loops
+prescribe and a part that they leave free. Redundant rows drop out with their singular values.
 """
 
 from typing import NamedTuple
@@ -40,30 +40,30 @@ from articulon.kernels import jit, kernel, routine_that_allocates
 from articulon.model.loop_declarations import DRIVE
 
 BLOCK = 64
-"""Links whose partial velocities are multiplied at once."""
+"""Number of links whose partial velocities are multiplied at once."""
 
 
 class KaneScratch(NamedTuple):
-    """Arrays for Kane's method; deleting them changes nothing."""
+    """Scratch of Kane's method; it is not part of the state."""
 
     loops: LoopScratch
-    """Of the rows."""
+    """Scratch of the constraint rows."""
     mass: np.ndarray
     """M, shape (nu, nu)."""
     active: np.ndarray
-    """Generalised active forces less the inertia forces at constant speeds, shape (nu,)."""
+    """Generalised active forces minus the inertia forces at constant speeds, shape (nu,)."""
     velocity: np.ndarray
     """Partial velocities of a block of links, angular then linear of the origin, shape (6 BLOCK, nu)."""
     momentum: np.ndarray
-    """Inertias of the links times these, shape (6 BLOCK, nu)."""
+    """Inertias of the links times their partial velocities, shape (6 BLOCK, nu)."""
     jacobian: np.ndarray
     """Jᵀ, shape (nu, rows)."""
     armature: np.ndarray
-    """What is added to the diagonal of M, shape (nu,)."""
+    """Diagonal that is added to M, shape (nu,)."""
 
 
 def kane_scratch(loops: LoopScratch, nu: int, armature: np.ndarray | None = None) -> KaneScratch:
-    """Zeroed arrays for a model with armatures (nu,)."""
+    """Scratch for a model with ``nu`` speeds and armatures (nu,)."""
     rows = loops.residual.size
     return KaneScratch(
         loops,
@@ -78,8 +78,8 @@ def kane_scratch(loops: LoopScratch, nu: int, armature: np.ndarray | None = None
 
 @by_forest
 def partial_velocities(forest, ws, i, row, velocity):
-    """Partial velocities of link i into rows ``row`` to ``row + 5``, which are zero: those of the joints that carry it,
-    (s_ω, s_v + s_ω × r) with r from the joint's link to this one."""
+    """Writes the partial velocities of link i to rows ``row`` to ``row + 5``, which are zero before. They are those of
+    the joints that carry it, (s_ω, s_v + s_ω × r), with r from the joint's link to this one."""
     parent, kinds, axes, u_start = forest.parent, forest.kind, forest.axis, forest.u_start
     here, j = load(ws.position, i), i
     while j >= 0:
@@ -97,8 +97,8 @@ def partial_velocities(forest, ws, i, row, velocity):
 
 @by_forest
 def project_link(forest, tau, wrench, ws, i, row, solver):
-    """Adds link i's active forces, less its inertia forces at constant speeds, to each equation that it enters, and
-    keeps its inertia times its partial velocities for the mass matrix."""
+    """Adds link i's active forces, minus its inertia forces at constant speeds, to each equation that it enters. Keeps
+    its inertia times its partial velocities for the mass matrix."""
     velocity, momentum, active = solver.velocity, solver.momentum, solver.active
     R = load_rotation(ws.rotation, i)
     w, h = load_from(ws.twist, i, 3), apply(R, load(forest.moment, i))
@@ -117,7 +117,7 @@ def project_link(forest, tau, wrench, ws, i, row, solver):
 
 @jit
 def project_rows(loops, i, row, solver):
-    """Adds what the rows do on link i to Jᵀ."""
+    """Adds the entries of the constraint rows on link i to Jᵀ."""
     velocity, wrench, jacobian = solver.velocity, solver.loops.wrench, solver.jacobian
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
@@ -133,7 +133,7 @@ def project_rows(loops, i, row, solver):
 
 @kernel(allocates=True)
 def solve_kane(forest, loops, tau, wrench, gravity, ws, solver, udot):
-    """Accelerations (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
+    """Accelerations (nu,) with all loops, for placed and moved links and evaluated given motions."""
     links, velocity, momentum, jacobian = forest.mass.size, solver.velocity, solver.momentum, solver.jacobian
     ground = (-gravity[0], -gravity[1], -gravity[2])
     accelerate_at_constant_speeds(forest, ws)
@@ -166,7 +166,7 @@ def solve_kane(forest, loops, tau, wrench, gravity, ws, solver, udot):
 
 @routine_that_allocates
 def forward(L, b):
-    """L⁻¹ b."""
+    """Solves L x = b."""
     x = b.copy()
     for i in range(x.size):
         s = x[i]
@@ -178,7 +178,7 @@ def forward(L, b):
 
 @routine_that_allocates
 def backward(L, b):
-    """L⁻ᵀ b."""
+    """Solves Lᵀ x = b."""
     x = b.copy()
     for i in range(x.size - 1, -1, -1):
         x[i] /= L[i, i]
@@ -189,8 +189,8 @@ def backward(L, b):
 
 @routine_that_allocates
 def embed(loops, L, y, ground, ws, solver, udot):
-    """Replaces, in y = Lᵀ u', what the loops prescribe: with B = L⁻¹ Jᵀ = U Σ Vᵀ, the part of y along U becomes
-    −Σ⁻¹ Vᵀ b, b what φ'' is at u' = 0. The multipliers are V Σ⁻¹ times the change."""
+    """Replaces the part of y = Lᵀ u' that the loops prescribe. With B = L⁻¹ Jᵀ = U Σ Vᵀ, the part of y along U becomes
+    −Σ⁻¹ Vᵀ b, where b is φ'' at u' = 0. The multipliers are V Σ⁻¹ times the change."""
     jacobian, rows = solver.jacobian, loops.kind.size
     udot[:] = 0.0
     row_biases(loops, ws, solver.loops.gamma)

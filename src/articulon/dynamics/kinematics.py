@@ -1,6 +1,6 @@
-"""Where the links are and how they move, outward from the ground, in world axes (Guy 2018, A.2).
+"""Positions and velocities of the links, outward from the ground, in world axes (Guy 2018, A.2).
 
-A pass takes its arrays out of the tables once, before its loop: reference counts inside a loop cost more than the
+A pass reads its arrays from the tables once, before its loop: reference counts inside a loop cost more than the
 arithmetic.
 """
 
@@ -35,7 +35,8 @@ def joint_frame(parent, rotation, quaternion, i):
 
 @jit
 def frames(kind, parent, rotation, quaternion, R, i):
-    """Rotation matrices of link i's joint frame and of the link; they are told apart only where both are wanted."""
+    """Rotation matrices of link i's joint frame and of the link; the link's stands for both unless the joint needs its
+    frame."""
     body = load_matrix(R, i)
     if joints.framed(kind):
         return matrix(joint_frame(parent, rotation, quaternion, i)), body
@@ -55,7 +56,7 @@ def place(forest, q, ws, start, end):
         body = matrix(e)
         if p >= 0:
             r, origin = apply(load_matrix(R, p), r), load(position, p)
-        if joints.translates(kind):  # where nothing turns the joint frame is the body's
+        if joints.translates(kind):  # a joint that does not rotate has the joint frame's axes
             r = add(r, apply(matrix(frame) if joints.framed(kind) else body, d))
         store_quaternion(quaternion, i, e)
         store_matrix(R, i, body)
@@ -75,8 +76,8 @@ def _about_body_axes(kind, axis, u, k, frame, body):
 
 @jit
 def joint_motion(kind, axis, u, k, frame, body, r, pw, pv):
-    """Angular velocity of a link and velocity of its origin, from those of its parent, then the joint's
-    velocity-product acceleration, angular and linear; see ``move``."""
+    """Angular velocity of a link and velocity of its origin, from those of its parent; then the joint's
+    velocity-product acceleration, angular and linear (see ``move``)."""
     jw, jv = joints.velocity(kind, axis, u, k, frame, body)
     swept, cw = cross(pw, r), cross(pw, jw)
     if joints.mixed(kind):
@@ -86,9 +87,11 @@ def joint_motion(kind, axis, u, k, frame, body, r, pw, pv):
 
 @by_forest
 def move(forest, u, ws, start, end):
-    """Velocities of links that have been placed, and the joints' velocity-product accelerations
-    c = (ω_p × ω_J + ω_J × ω_B, ω_p × (ω_p × r) + 2 ω_p × v_J), where ω_B is the part of the joint's angular velocity
-    ω_J about axes fixed in the body: all of it or none, but where one rotation of the joint turns the axis of another.
+    """Velocities of placed links, and the velocity-product accelerations of their joints,
+    c = (ω_p × ω_J + ω_J × ω_B, ω_p × (ω_p × r) + 2 ω_p × v_J).
+
+    Here ω_B is the part of the joint's angular velocity ω_J about axes fixed in the body. It is all of ω_J or none,
+    unless one rotation of the joint rotates the axis of another.
     """
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, R, reach, bias, twist = ws.quaternion, ws.rotation, ws.reach, ws.bias, ws.twist
@@ -107,7 +110,7 @@ def move(forest, u, ws, start, end):
 
 @jit
 def accelerate_at_constant_speeds(forest, ws):
-    """Accelerations of links that have been placed and moved when the joint speeds do not change: J' u of each."""
+    """Accelerations J' u of placed and moved links at constant joint speeds."""
     parent, reach, bias, acceleration = forest.parent, ws.reach, ws.bias, ws.acceleration
     for i in range(parent.size):
         p = parent[i]
@@ -121,7 +124,7 @@ def accelerate_at_constant_speeds(forest, ws):
 
 @by_forest
 def coordinate_rates(forest, q, u, qdot):
-    """q' from q and u."""
+    """Coordinate rates q' from q and u."""
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for i in range(kinds.size):
         joints.rates(kinds[i], q, q_start[i], u, u_start[i], qdot)
@@ -129,7 +132,7 @@ def coordinate_rates(forest, q, u, qdot):
 
 @by_forest
 def drift(forest, q, u, time):
-    """q after ``time`` at constant joint speeds."""
+    """Moves the coordinates q for ``time`` at constant joint speeds."""
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for i in range(kinds.size):
         joints.drift(kinds[i], q, q_start[i], u, u_start[i], time)

@@ -1,4 +1,4 @@
-"""Kinetic energy, and momentum of links."""
+"""Kinetic energy and momentum of links."""
 
 from articulon.algebra.vectors import (
     add,
@@ -21,7 +21,7 @@ from articulon.passes import pass_of
 
 @by_forest
 def kinetic_energy(forest, ws):
-    """T = Σ ½ m v² + v·(ω × m c) + ½ ω·I ω about the links' origins, of links that have been moved."""
+    """Kinetic energy T = Σ ½ m v² + v·(ω × m c) + ½ ω·I ω of moved links, about their origins."""
     mass, moment, inertia = forest.mass, forest.moment, forest.inertia
     rotation, twist = ws.rotation, ws.twist
     total = 0.0
@@ -35,13 +35,13 @@ def kinetic_energy(forest, ws):
 
 @by_forest
 def first_moment(forest, ws, i):
-    """First moment of mass of link i, link frame."""
+    """First moment of the mass of link i, link frame."""
     return load(forest.moment, i)
 
 
 @by_forest
 def link_momentum(forest, ws, i):
-    """Momentum of link i and its angular momentum about its origin, world axes, of links that have been moved."""
+    """Momentum of link i and its angular momentum about its origin, world axes, for moved links."""
     R = load_matrix(ws.rotation, i)
     v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
     h = apply(R, load(forest.moment, i))
@@ -51,7 +51,7 @@ def link_momentum(forest, ws, i):
 
 @kernel
 def kinetic_energy_at(forest, q, u, ws):
-    """T at q and u."""
+    """Kinetic energy T at q and u."""
     place(forest, q, ws, 0, forest.mass.size)
     move(forest, u, ws, 0, forest.mass.size)
     return kinetic_energy(forest, ws)
@@ -59,5 +59,5 @@ def kinetic_energy_at(forest, q, u, ws):
 
 @pass_of
 def find_kinetic_energy(forest, ws, result):
-    """Kinetic energy (1,) of links that have been placed and moved."""
+    """Kinetic energy (1,) of placed and moved links."""
     result[0] = kinetic_energy(forest, ws)

@@ -1,18 +1,18 @@
 """ln det M of the joint-space mass matrix and its gradient, in O(n), by the articulated recursion.
 
-In articulated inertias Iᴬ the mass matrix is a product of Dᵢ = Sᵢᵀ Iᴬᵢ Sᵢ, block by block, and triangular factors of
-determinant one (Jain, J. Comput. Phys. 136, 289, 1997): ln det M = Σ ln det Dᵢ, found inward.
+In articulated inertias Iᴬ the mass matrix is a product of the blocks Dᵢ = Sᵢᵀ Iᴬᵢ Sᵢ and of triangular factors of
+determinant one (Jain, J. Comput. Phys. 136, 289, 1997). So ln det M = Σ ln det Dᵢ, found inward.
 
-Its gradient is the reverse derivative of that sweep, found outward. With Iᵃ = Iᴬ − Iᴬ S D⁻¹ Sᵀ Iᴬ, what a link passes
-on to its parent, and ψ = 1 − S D⁻¹ Sᵀ Iᴬ, the derivative G of ln det M by Iᴬ follows from that of the parent carried to
-the link's origin, G⁺, and gives the slope along a speed of column s:
+Its gradient is the reverse derivative of that sweep, found outward. Let Iᵃ = Iᴬ − Iᴬ S D⁻¹ Sᵀ Iᴬ be what a link passes
+on to its parent, and ψ = 1 − S D⁻¹ Sᵀ Iᴬ. The derivative G of ln det M with respect to Iᴬ follows from that of the
+parent carried to the link's origin, G⁺, and gives the slope along a speed of column s:
 
     G = S D⁻¹ Sᵀ + ψ G⁺ ψᵀ,    ∂ ln det M = −2 tr(G⁺ Iᵃ [s×]),
 
-since to move a joint turns Iᵃ with the link and leaves D as it is (Jain, Kandel, Wagner, Larsen and Vaidehi, J. Chem.
-Phys. 139, 244103, 2013, have the same trace). G = J M⁻¹ Jᵀ is also the covariance of the twist of a link at kT = 1, and
-the slope twice the mean ∂T/∂q of thermal motion. Columns that stay with the joint frame when the link turns, as one of
-a universal joint, add a term by dS.
+since moving a joint rotates Iᵃ with the link and leaves D unchanged (Jain, Kandel, Wagner, Larsen and Vaidehi, J. Chem.
+Phys. 139, 244103, 2013, have the same trace). G = J M⁻¹ Jᵀ is also the covariance of a link's twist at kT = 1, and the
+slope is twice the mean ∂T/∂q of thermal motion. Columns that stay with the joint frame when the link rotates, such as
+one of a universal joint, add a term by dS.
 """
 
 import math
@@ -48,26 +48,26 @@ from articulon.kernels import jit, kernel
 
 
 class Determinant(NamedTuple):
-    """Arrays of the two sweeps; deleting them changes nothing."""
+    """Scratch of the two sweeps; it is not part of the state."""
 
     whole: np.ndarray
-    """Articulated inertia of each link about its origin, with what its joint takes up, shape (links, 21)."""
+    """Articulated inertia Iᴬ of each link about its origin, its joint included, shape (links, 21)."""
     passed: np.ndarray
-    """The same without that, shape (links, 21)."""
+    """Inertia Iᵃ that each link passes on to its parent, its joint eliminated, shape (links, 21)."""
     compliance: np.ndarray
     """J M⁻¹ Jᵀ of each link about its origin: linear, linear by angular, angular, shape (links, 21)."""
     D: np.ndarray
-    """Of a joint, then its lower triangular root L, shape (6, 6)."""
+    """D of a joint, then its lower triangular root L, shape (6, 6)."""
     motion: np.ndarray
-    """Rows of L⁻¹ Sᵀ, angular then linear: motions of the joint that the inertia makes orthonormal, shape (6, 6)."""
+    """Rows of L⁻¹ Sᵀ, angular then linear: motions of the joint that are orthonormal in the inertia, shape (6, 6)."""
     momentum: np.ndarray
-    """The inertia's momenta of these, moment then force, shape (6, 6)."""
+    """Momenta of these motions, moment then force, shape (6, 6)."""
     dual: np.ndarray
     """A column of L⁻¹, shape (6,)."""
     torque: np.ndarray
     """Zeros, shape (nu,)."""
     gradient: np.ndarray
-    """d ln det M along each speed, shape (nu,)."""
+    """Slope of ln det M along each speed, shape (nu,)."""
 
 
 def determinant_arrays(links: int, nu: int) -> Determinant:
@@ -81,14 +81,14 @@ def determinant_arrays(links: int, nu: int) -> Determinant:
 
 @jit
 def load_inertia(a, i):
-    """(A, H, M) of row i."""
+    """Inertia (A, H, M) of row i."""
     M = (a[i, 15], a[i, 16], a[i, 17], a[i, 18], a[i, 19], a[i, 20])
     return load_symmetric(a, i), (load_from(a, i, 6), load_from(a, i, 9), load_from(a, i, 12)), M
 
 
 @jit
 def articulate(forest, ws, arrays):
-    """Inward: the articulated inertia of every placed link, and what of it reaches the parent."""
+    """Inward sweep: the articulated inertia of every placed link, and the part that reaches the parent."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     slot, first, gathered = forest.slot, forest.first, ws.gathered
     whole, passed, torque = arrays.whole, arrays.passed, arrays.torque
@@ -114,7 +114,7 @@ def articulate(forest, ws, arrays):
 
 @jit
 def orthonormal_motions(kind, axis, frame, R, A, H, M, arrays):
-    """Motions of a joint that are orthonormal in the inertia, their momenta, and ln det D."""
+    """Motions of a joint that are orthonormal in the inertia, with their momenta; returns ln det D."""
     D, motion, momentum = arrays.D, arrays.motion, arrays.momentum
     n = joints.degrees_of_freedom(kind)
     joint_inertia(kind, axis, frame, R, A, H, M, D)
@@ -136,7 +136,7 @@ def orthonormal_motions(kind, axis, frame, R, A, H, M, arrays):
 
 @jit
 def symmetric_less_product(S, a, b):
-    """S − a bᵀ − b aᵀ."""
+    """The symmetric matrix S − a bᵀ − b aᵀ."""
     return (
         S[0] - 2.0 * a[0] * b[0],
         S[1] - (a[0] * b[1] + b[0] * a[1]),
@@ -164,9 +164,9 @@ def release(w, v, n, f, V, X, W):
 
 @jit
 def product_trace(V, X, W, A, H, M):
-    """(φ, χ) with tr(G I [s×]) = φ·w + χ·v for a motion s = (w, v), of a compliance G and an inertia I."""
+    """Vectors (φ, χ) with tr(G I [s×]) = φ·w + χ·v for a motion s = (w, v), from a compliance G and an inertia I."""
     turning, moving, Y = symmetric_rows(W), symmetric_rows(V), transpose(X)
-    # The angular block of G I and the linear one, summed; then the angular by linear one.
+    # The sum of the angular and the linear block of G I; then the angular by linear block.
     p0, r0 = product_row(turning[0], moving[0], Y[0], X[0], A, H, M)
     p1, r1 = product_row(turning[1], moving[1], Y[1], X[1], A, H, M)
     p2, r2 = product_row(turning[2], moving[2], Y[2], X[2], A, H, M)
@@ -181,8 +181,8 @@ def product_row(w, v, y, x, A, H, M):
 
 @jit
 def from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays):
-    """What is added along (w, v) by the columns that stay with the joint frame: the derivative by S times the change of
-    S beside one that turns with the link, 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ) dS)."""
+    """Term along (w, v) of the columns that stay with the joint frame: the derivative with respect to S times the
+    change of S relative to a column that turns with the link, 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ) dS)."""
     D, dual, momentum, n, total = arrays.D, arrays.dual, arrays.momentum, joints.degrees_of_freedom(kind), 0.0
     for j in range(n):
         if not joints.fixed_in_body(kind, j):
@@ -201,7 +201,7 @@ def from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays):
 
 @jit
 def log_determinant(forest, ws, arrays):
-    """ln det M at links that have been placed."""
+    """ln det M for placed links."""
     articulate(forest, ws, arrays)
     total = 0.0
     for i in range(forest.kind.size):
@@ -217,7 +217,7 @@ def log_determinant(forest, ws, arrays):
 
 @jit
 def log_determinant_gradient(forest, ws, arrays):
-    """d ln det M along every speed into ``arrays.gradient``, at links that have been placed; gives ln det M."""
+    """Writes d ln det M along every speed to ``arrays.gradient``, for placed links; returns ln det M."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     compliance, motion, momentum, gradient = arrays.compliance, arrays.motion, arrays.momentum, arrays.gradient
     articulate(forest, ws, arrays)

@@ -24,7 +24,7 @@ from articulon.passes import Pass
 
 @jit
 def composite_mass_matrix(forest, ws, composite, result):
-    """M (nu, nu) of links that have been placed; ``composite`` (links, 21) is zeroed scratch, ``result`` is zeroed."""
+    """Mass matrix M (nu, nu) of placed links; ``composite`` (links, 21) is zeroed scratch, ``result`` is zeroed."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
     for i in range(parent.size - 1, -1, -1):
@@ -62,11 +62,11 @@ def composite_mass_matrix(forest, ws, composite, result):
 
 
 find_mass_matrix = Pass(composite_mass_matrix)
-"""The same as a pass."""
+"""The pass of :func:`composite_mass_matrix`."""
 
 
 @kernel
 def mass_matrix(forest, q, ws, composite, result):
-    """M (nu, nu); ``composite`` (links, 21) is zeroed scratch, ``result`` is zeroed."""
+    """Mass matrix M (nu, nu) at q; ``composite`` (links, 21) is zeroed scratch, ``result`` is zeroed."""
     place(forest, q, ws, 0, forest.parent.size)
     composite_mass_matrix(forest, ws, composite, result)

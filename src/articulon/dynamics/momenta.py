@@ -21,7 +21,7 @@ from articulon.model import Model, kernel_tables
 
 @kernel
 def momenta(forest, q, u, ws, result):
-    """P, L about the world's origin, Σ|p| and Σ|l| over the links (8,)."""
+    """Momentum P, angular momentum L about the world's origin, Σ|p| and Σ|l| over the links, shape (8,)."""
     place(forest, q, ws, 0, forest.mass.size)
     move(forest, u, ws, 0, forest.mass.size)
     P, L, p_sizes, l_sizes = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
@@ -37,7 +37,7 @@ def momenta(forest, q, u, ws, result):
 
 
 def momentum(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Momentum, angular momentum about the world's origin, and the sums of the links' magnitudes of either.
+    """Momentum, angular momentum about the world's origin, and the sums of their magnitudes over the links.
 
     Returns
     -------

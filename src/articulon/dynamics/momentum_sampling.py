@@ -1,10 +1,10 @@
 """Speeds drawn from N(0, kT M⁻¹), in O(n), by the articulated recursion.
 
-With the articulated inertia Iᴬ of a link, Sᵢ the columns of its joint, Uᵢ = Iᴬᵢ Sᵢ and Dᵢ = Sᵢᵀ Uᵢ (Featherstone 2008,
-7.2), twice the kinetic energy is a sum of squares, Σ zᵢᵀ Dᵢ zᵢ with zᵢ = uᵢ + Dᵢ⁻¹ Uᵢᵀ V, V the velocity of the parent
-carried to the link's origin: the elimination of u from the leaves inward. So the zᵢ are independent, of covariance
-kT Dᵢ⁻¹, and the outward pass finds the speeds from them. Both passes are those of forward dynamics: the inward one with
-a force of covariance kT Dᵢ at each joint, of which nothing is passed on to the parent.
+Let Iᴬ be the articulated inertia of a link, Sᵢ the columns of its joint, Uᵢ = Iᴬᵢ Sᵢ and Dᵢ = Sᵢᵀ Uᵢ (Featherstone
+2008, 7.2). Eliminating u from the leaves inward writes twice the kinetic energy as a sum of squares, Σ zᵢᵀ Dᵢ zᵢ with
+zᵢ = uᵢ + Dᵢ⁻¹ Uᵢᵀ V, V the velocity of the parent carried to the link's origin. So the zᵢ are independent, of
+covariance kT Dᵢ⁻¹, and the outward pass finds the speeds from them. Both passes are those of forward dynamics. In the
+inward pass each joint has a force of covariance kT Dᵢ, of which nothing is passed on to the parent.
 """
 
 import math
@@ -31,20 +31,20 @@ from articulon.kernels import jit
 from articulon.rng import normal_pair
 
 MOST = 6
-"""Speeds of the freest joint."""
+"""Largest number of speeds of a joint."""
 
 
 class Draw(NamedTuple):
-    """Arrays of a draw; deleting them changes nothing."""
+    """Scratch of a draw; it is not part of the state."""
 
     normal: np.ndarray
     """Standard normal numbers, one for each speed, shape (nu,)."""
     torque: np.ndarray
     """Forces of the joints, shape (nu,)."""
     D: np.ndarray
-    """Of a joint, then its lower triangular root, shape (6, 6)."""
+    """D of a joint, then its lower triangular root, shape (6, 6)."""
     speeds: np.ndarray
-    """The speeds that are drawn, shape (nu,)."""
+    """The drawn speeds, shape (nu,)."""
 
 
 def draw_arrays(nu: int) -> Draw:
@@ -54,14 +54,14 @@ def draw_arrays(nu: int) -> Draw:
 
 @jit
 def draw_normals(seed, stream, count, normals):
-    """Standard normal numbers of the step ``count``, of indices 0 to nu − 1."""
+    """Standard normal numbers of step ``count``, with indices 0 to nu − 1."""
     for k in range(normals.shape[0]):
         normals[k], _ = normal_pair(seed, stream, count, k)
 
 
 @jit
 def joint_inertia(kind, axis, frame, R, A, H, M, D):
-    """Sᵀ Iᴬ S of a joint, its lower triangle."""
+    """Lower triangle of Sᵀ Iᴬ S of a joint."""
     for k in range(joints.degrees_of_freedom(kind)):
         sw, sv = joints.column(kind, axis, k, frame, R)
         n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
@@ -72,7 +72,7 @@ def joint_inertia(kind, axis, frame, R, A, H, M, D):
 
 @jit
 def factorise_in_place(D, n):
-    """D = L Lᵀ of the leading n × n block, L in the lower triangle."""
+    """Factorises the leading n × n block, D = L Lᵀ; L replaces the lower triangle."""
     for k in range(n):
         s = D[k, k]
         for j in range(k):
@@ -87,9 +87,9 @@ def factorise_in_place(D, n):
 
 @jit
 def draw_speeds(forest, seed, stream, count, kT, ws, draw):
-    """Speeds of N(0, kT M⁻¹) into ``draw.speeds``, at links that have been placed; ``ws`` is that of links at rest.
+    """Draws speeds from N(0, kT M⁻¹) into ``draw.speeds``, for placed links; ``ws`` is the workspace of links at rest.
 
-    The numbers are those of indices 0 to nu − 1 of the step ``count``.
+    The random numbers are those of step ``count``, with indices 0 to nu − 1.
     """
     draw_normals(seed, stream, count, draw.normal)
     find_random_speeds(forest, kT, ws, draw)
@@ -97,15 +97,15 @@ def draw_speeds(forest, seed, stream, count, kT, ws, draw):
 
 @jit
 def find_random_speeds(forest, kT, ws, draw):
-    """The same of the numbers ``draw.normal``."""
+    """Speeds of N(0, kT M⁻¹) for placed links at rest, from the numbers ``draw.normal``."""
     push_randomly(forest, forest.moment, forest.inertia, math.sqrt(kT), ws, draw, 0, forest.parent.size)
     accelerate(forest, ZERO, ws, draw.speeds, 0, forest.parent.size)
 
 
 @by_forest
 def push_randomly(forest, moment, inertia, root, ws, draw, start, end):
-    """Inward, the links from ``start`` to ``end``: a random force at each joint, of which nothing is passed on, from
-    numbers of the standard deviation ``root``, √(kT)."""
+    """Inward pass over the links from ``start`` to ``end``: a random force at each joint, of which nothing is passed
+    on. The standard deviation of its numbers is ``root``, √(kT)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     slot, first, torque, D = forest.slot, forest.first, draw.torque, draw.D
     gathered = ws.gathered

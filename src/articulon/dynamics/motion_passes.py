@@ -1,4 +1,4 @@
-"""The passes of the dynamics: where links are, how they move, and their accelerations by each algorithm."""
+"""Passes of the dynamics: positions and velocities of links, and their accelerations by each algorithm."""
 
 from articulon.dynamics.articulated import accelerate, eliminate
 from articulon.dynamics.dca.block_kinematics import locate_by_blocks
@@ -19,7 +19,7 @@ from articulon.passes import pass_of, pass_that_allocates
 
 @jit
 def scaled(gravity, factor):
-    """Gravity (3,) times a factor (1,), as the recursions take it."""
+    """Gravity (3,) times a factor (1,), as a tuple for the recursions."""
     s = factor[0]
     return (s * gravity[0], s * gravity[1], s * gravity[2])
 
@@ -32,38 +32,38 @@ def place_links(forest, q, ws):
 
 @pass_of
 def move_links(forest, u, ws):
-    """Velocities and velocity-product accelerations of links that have been placed."""
+    """Velocities and velocity-product accelerations of placed links."""
     move(forest, u, ws, 0, forest.mass.size)
 
 
 @pass_of
 def locate_in_parallel(forest, q, u, ws):
-    """The same as both, with the trees shared out among threads."""
+    """Places and moves all links, with the trees shared out among threads."""
     locate_parallel(forest, q, u, ws)
 
 
 @pass_of
 def locate_blocks_in_parallel(forest, tree, q, u, ws, blocks):
-    """The same for long chains, block by block."""
+    """Places and moves all links of long chains, block by block, in parallel."""
     locate_by_blocks(forest, tree, q, u, ws, blocks)
 
 
 @pass_of
 def rate_coordinates(forest, q, u, rate):
-    """q' of speeds u."""
+    """Coordinate rates q' of the speeds u."""
     coordinate_rates(forest, q, u, rate)
 
 
 @pass_of
 def solve(forest, mass, moment, inertia, tau, wrench, gravity, factor, ws, udot):
-    """Accelerations of links that have been placed and moved, with the inertias given, by the articulated recursion."""
+    """Accelerations of placed and moved links with the given inertias, by the articulated recursion."""
     eliminate(forest, mass, moment, inertia, tau, wrench, ws, 0, mass.size)
     accelerate(forest, scaled(gravity, factor), ws, udot, 0, mass.size)
 
 
 @pass_of
 def solve_in_parallel(forest, tau, wrench, gravity, factor, ws, udot):
-    """Accelerations of links that have been placed and moved, with the trees shared out among threads."""
+    """Accelerations of placed and moved links, with the trees shared out among threads."""
     solve_parallel(forest, tau, wrench, scaled(gravity, factor), ws, udot)
 
 
@@ -82,25 +82,25 @@ def solve_by_kane(forest, loops, tau, wrench, gravity, factor, ws, solver, udot)
 
 @pass_of
 def power_drives(loops, u, multiplier, power):
-    """The power (1,) of the forces that drive joints."""
+    """Power (1,) of the forces that drive joints."""
     power[0] = drive_power(loops, u, multiplier)
 
 
 @pass_of
 def find_speeds(forest, q, rate, u):
-    """u of the rates q', Euler parameters' among them."""
+    """Speeds u of the coordinate rates q', those of Euler parameters included."""
     speeds_of_rates(forest, q, rate, u)
 
 
 @pass_of
 def solve_and_keep(forest, tau, wrench, gravity, factor, ws, udot, articulated):
-    """Accelerations by the articulated recursion, whose articulated inertias are kept."""
+    """Accelerations by the articulated recursion; the articulated inertias are kept."""
     solve_tree_and_keep(forest, tau, wrench, scaled(gravity, factor), ws, udot, articulated)
 
 
 @pass_of
 def embed(forest, ws, articulated, q, rate, udot, dependent, second):
-    """q'' with the accelerations of Euler parameters."""
+    """Second derivatives q'', with the accelerations of Euler parameters."""
     embedded_accelerations(forest, ws, articulated, q, rate, udot, dependent, second)
 
 
@@ -112,5 +112,5 @@ def embed_dependent(forest, q, rate, dependent, switches):
 
 @pass_of
 def find_rates(forest, q, u, rate):
-    """q' of the speeds u, Euler parameters' among them."""
+    """Coordinate rates q' of the speeds u, those of Euler parameters included."""
     rates_of_speeds(forest, q, u, rate)

@@ -40,11 +40,11 @@ def forward_dynamics(
 ) -> np.ndarray:
     """Accelerations of the joints under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
 
-    Only the forces given here act; ``articulon.forward_dynamics`` adds the model's own. Loops and driven joints of the
-    model are kept: the accelerations fulfil their conditions, with whatever forces of constraint that takes.
+    Only the forces given here act; ``articulon.forward_dynamics`` adds the model's own. The loops and driven joints of
+    the model are satisfied, with the constraint forces that this takes.
 
-    ``q``, ``u``, ``tau`` and ``wrenches`` may have a leading axis, a state a row; those without it are the same for all
-    states. So are ``gravity`` and ``time``.
+    ``q``, ``u``, ``tau`` and ``wrenches`` may have a leading axis of states, one state per row. An array without it is
+    the same for all states, as are ``gravity`` and ``time``.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def forward_dynamics(
         Name of the algorithm: ``"articulated"``, O(n) (Featherstone 2008), ``"divide-and-conquer"``, O(log n) on enough
         processors (Featherstone 1999), or ``"kane"``, O(n³), from partial velocities (Kane and Levinson 1985).
     time
-        At which driven coordinates are looked up [time].
+        Time at which driven coordinates are evaluated [time].
 
     Returns
     -------
@@ -72,7 +72,7 @@ def forward_dynamics(
     Raises
     ------
     ModelError
-        If an array has the wrong shape or holds what is no finite number, or the solver is unknown.
+        If an array has the wrong shape or is not finite, or the solver is unknown.
     """
     check_model(model, "forward_dynamics")
     if not isinstance(solver, str) or solver not in SOLVERS:
@@ -104,7 +104,7 @@ def forward_dynamics(
 
 
 def _found(model: Model, which: Definition, given: Sequence[np.ndarray], gravity: Any = 0.0) -> list[np.ndarray]:
-    """What a function finds of one state."""
+    """Results of a function for one state."""
     check_turns(model, given[0][None])
     function = function_of(model, which)
     function.shared.gravity[:] = gravity
@@ -121,8 +121,8 @@ def inverse_dynamics(
 ) -> np.ndarray:
     """Generalised forces (nu,) that produce the accelerations ``udot`` (Featherstone 2008, table 5.1).
 
-    Parameters, units and frames are those of :func:`forward_dynamics`, of which this is the inverse; here too arrays
-    may have a leading axis of states.
+    Parameters, units and frames are those of :func:`forward_dynamics`, whose inverse this is. Arrays may have a leading
+    axis of states here too.
     """
     if wrenches is None and udot is not None:
         quick = at_once(JOINT_FORCES, model, q, u, udot, gravity)
@@ -216,7 +216,7 @@ def kinetic_energy(model: Model, q: np.ndarray, u: np.ndarray) -> Any:
 
 
 def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the bodies are.
+    """Positions and rotations of the bodies.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     positions, rotations
-        Origins [length], (bodies, 3), and Euler parameters scalar first, body to world, (bodies, 4); world frame. Of
+        Origins [length], (bodies, 3), and Euler parameters scalar first, body to world, (bodies, 4); world frame. For
         coordinates (states, nq) both have a leading axis of states.
     """
     quick = at_once(POSES, model, q)
@@ -248,7 +248,7 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_turns(model: Model, coordinates: np.ndarray) -> None:
-    """Raises ModelError, with their row, for Euler parameters (states, nq) that are all zero and no rotation."""
+    """Raises ModelError, naming the row, for Euler parameters in (states, nq) that are all zero and so no rotation."""
     for start, link in zip(*model.euler_parameters, strict=True):
         none = np.flatnonzero(~coordinates[:, start : start + 4].any(axis=1))
         if none.size:
@@ -257,7 +257,7 @@ def check_turns(model: Model, coordinates: np.ndarray) -> None:
 
 
 def _many(model: Model, which: Definition, found: Rows, gravity: Any = 0.0) -> tuple[np.ndarray, ...]:
-    """What a function finds of many states."""
+    """Results of a function for many states."""
     check_turns(model, found.rows[0])
     function = function_of(model, which)
     function.shared.gravity[:] = gravity
@@ -265,7 +265,7 @@ def _many(model: Model, which: Definition, found: Rows, gravity: Any = 0.0) -> t
 
 
 def _states(model: Model, q: Any, u: Any) -> tuple[tuple[str, Any, tuple[int, ...]], ...]:
-    """Coordinates and speeds as ``rows_of`` takes them."""
+    """Coordinates and speeds in the form that ``rows_of`` takes."""
     return ("q", q, (model.nq,)), ("u", u, (model.nu,))
 
 
@@ -279,7 +279,7 @@ def _in_lanes(model: Model) -> bool:
 
 
 def _on_links(model: Model, found: Rows) -> Rows:
-    """Rows whose last ones, wrenches on bodies, are those on links."""
+    """Rows whose last array, wrenches on bodies, is replaced by wrenches on links."""
     *others, wrenches = found.rows
     if not wrenches.any():
         return Rows(found.states, [*others, np.zeros((1, 6 * model.forest.mass.size))])
@@ -330,7 +330,7 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
     positions, _ = body_poses(model, q)
     moved = np.flatnonzero(model.link >= 0)
     link, force = model.link[moved], given[moved, :3]
-    # A link's origin is that of its head, but for a node, whose head is the flexible body.
+    # A link's origin is that of its head. Only a node differs: its head is the flexible body.
     origins = scratch(model).position[link] if model.forest.flexible is not None else positions[model.head[link]]
     arm = positions[moved] - origins
     result = np.zeros((links, 6))
@@ -339,13 +339,13 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
 
 
 def check_model(model: Any, where: str) -> None:
-    """Raises ModelError for what is no model."""
+    """Raises ModelError for anything that is not a model."""
     if not isinstance(model, Model):
         raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {shown(model)}")
 
 
 def vector(value: Any, size: int, name: str, error: type[ArticulonError] = ModelError) -> np.ndarray:
-    """``value`` as a contiguous array of finite floats that a kernel takes, zeros for None. Raises ``error`` by its
-    name."""
-    # A read-only array is another type to the compiler, and a kernel for it another compilation: none is handed on.
+    """``value`` as a contiguous array of finite floats that a kernel takes, zeros for None. Raises ``error``, with the
+    name, for anything else."""
+    # A read-only array is another type to the compiler and needs another compilation, so none is handed on.
     return np.zeros(size) if value is None else array(value, (size,), name, error)

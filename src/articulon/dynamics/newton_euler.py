@@ -26,7 +26,7 @@ from articulon.passes import Pass, pass_of
 
 @by_forest
 def project(forest, ws, force, tau):
-    """tau = Sᵀ f of every joint; ``force`` (links, 6) is summed towards the roots in place."""
+    """Joint forces tau = Sᵀ f of every joint; ``force`` (links, 6) is summed towards the roots in place."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
     for i in range(parent.size - 1, -1, -1):
@@ -43,13 +43,13 @@ def project(forest, ws, force, tau):
 
 @pass_of
 def project_on_joints(forest, ws, force, tau):
-    """τ of wrenches (links, 6), which are summed towards the roots, at links that have been placed."""
+    """Joint forces τ of wrenches (links, 6) on placed links. The wrenches are summed towards the roots in place."""
     project(forest, ws, force, tau)
 
 
 @jit
 def newton_euler(forest, udot, wrench, gravity, ws, force, tau):
-    """tau (nu,) that gives ``udot``, of links that have been placed and moved; ``force`` (links, 6) is scratch."""
+    """Joint forces tau (nu,) that produce ``udot``, for placed and moved links; ``force`` (links, 6) is scratch."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     n_links = parent.size
     quaternion, rotations, reach, bias = ws.quaternion, ws.rotation, ws.reach, ws.bias
@@ -79,12 +79,12 @@ def newton_euler(forest, udot, wrench, gravity, ws, force, tau):
 
 
 find_joint_forces = Pass(newton_euler)
-"""The same as a pass."""
+"""The pass of :func:`newton_euler`."""
 
 
 @kernel
 def inverse_dynamics(forest, q, u, udot, wrench, gravity, ws, force, tau):
-    """tau (nu,) that gives ``udot``; ``force`` (links, 6) is scratch."""
+    """Joint forces tau (nu,) that produce ``udot`` at q and u; ``force`` (links, 6) is scratch."""
     place(forest, q, ws, 0, forest.parent.size)
     move(forest, u, ws, 0, forest.parent.size)
     newton_euler(forest, udot, wrench, gravity, ws, force, tau)

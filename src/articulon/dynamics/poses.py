@@ -1,4 +1,4 @@
-"""Positions and rotations of bodies, welded ones included."""
+"""Positions and rotations of bodies, including welded ones."""
 
 from articulon.algebra.rotations import load_quaternion, normalised, product, quaternion_at, store_quaternion
 from articulon.algebra.vectors import add, apply, load, load_matrix, store
@@ -20,7 +20,7 @@ def body_pose(link, offset_position, offset_rotation, ws, k):
 
 @jit
 def fill_poses(link, offset_position, offset_rotation, ws, positions, rotations):
-    """Positions (bodies, 3) and rotations (bodies, 4) at links that have been placed."""
+    """Positions (bodies, 3) and rotations (bodies, 4) of the bodies on placed links."""
     for k in range(link.size):
         x, e = body_pose(link, offset_position, offset_rotation, ws, k)
         store(positions, k, x)
@@ -28,7 +28,7 @@ def fill_poses(link, offset_position, offset_rotation, ws, positions, rotations)
 
 
 find_poses = Pass(fill_poses)
-"""The same as a pass."""
+"""The pass of :func:`fill_poses`."""
 
 
 @kernel
@@ -40,7 +40,7 @@ def body_poses(forest, link, offset_position, offset_rotation, q, ws, positions,
 
 @kernel
 def displace(forest, q, u, time):
-    """Moves q, in place, for ``time`` at constant joint speeds, with Euler parameters of unit length."""
+    """Moves q, in place, for ``time`` at constant joint speeds. Euler parameters keep unit norm."""
     drift(forest, q, u, time)
     for i in range(forest.kind.size):
         at = joints.quaternion(forest.kind[i])

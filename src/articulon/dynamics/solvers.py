@@ -1,6 +1,6 @@
-"""The equation-of-motion algorithms behind one door: their scratch, their passes, and one call from Python.
+"""A common interface to the equation-of-motion algorithms: their scratch, their passes, and one call from Python.
 
-The scratch of a solver is a named tuple that has the scratch of the loops as ``loops``.
+The scratch of a solver is a named tuple with the scratch of the loops as ``loops``.
 """
 
 import threading
@@ -26,17 +26,19 @@ from articulon.passes import Bound, Function, Program, functions
 SOLVERS = ("articulated", "kane", "divide-and-conquer")
 """Names of the algorithms."""
 ROTATIONS = ("speeds", "euler-parameters")
-"""How rotations are integrated: by angular velocities and normalised Euler parameters, or by these' accelerations."""
+"""How rotations are integrated: by angular velocities and normalised Euler parameters, or by the accelerations of Euler
+parameters."""
 
 
 class ArticulatedScratch(NamedTuple):
-    """What the articulated-body algorithm needs beside the workspace: nothing but what the loops need."""
+    """Scratch of the articulated-body algorithm besides the workspace: only that of the loops."""
 
     loops: LoopScratch
 
 
 def solver_scratch(model: Model, solver: str, rotations: str = "speeds") -> Any:
-    """Scratch of a solver for a model; raises ModelError for what does not exist, or does not go together."""
+    """Scratch of a solver for a model. Raises ModelError for unknown names and for combinations that are not
+    supported."""
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ModelError(f"unknown solver {shown(solver)}; choose one of {', '.join(SOLVERS)}")
     if not isinstance(rotations, str) or rotations not in ROTATIONS:
@@ -54,7 +56,7 @@ def solver_scratch(model: Model, solver: str, rotations: str = "speeds") -> Any:
 
 
 class Loads(NamedTuple):
-    """What the links of a model move under."""
+    """Forces on a model: generalised forces, wrenches and gravity."""
 
     tau: np.ndarray
     """Generalised forces, shape (nu,)."""
@@ -63,7 +65,7 @@ class Loads(NamedTuple):
     gravity: np.ndarray
     """Acceleration of free fall, shape (3,)."""
     factor: np.ndarray
-    """What gravity is multiplied by, shape (1,)."""
+    """Factor of gravity, shape (1,)."""
 
 
 class Constraints(NamedTuple):
@@ -72,20 +74,20 @@ class Constraints(NamedTuple):
     loops: Loops
     motions: Motions
     functions: tuple[Function, ...]
-    """Of given motions."""
+    """Functions of the given motions."""
     time: np.ndarray
-    """At which these are looked up, shape (1,)."""
+    """Time at which the given motions are evaluated, shape (1,)."""
 
 
 def divided_in_parallel(model: Model) -> bool:
-    """Whether divide and conquer works on all threads for a model."""
+    """Whether divide and conquer uses all threads for a model."""
     return model.forest.mass.size >= constrained_assembly.PARALLEL_LINKS and model.forest.flexible is None
 
 
 def locating(
     model: Model, solver: str, forest: Forest, q: np.ndarray, u: np.ndarray, ws: Workspace, scratch: Any
 ) -> Iterator[Bound]:
-    """The passes that place and move the links, as a solver does it."""
+    """The passes by which a solver places and moves the links."""
     if solver == "divide-and-conquer" and divided_in_parallel(model):
         yield motion_passes.locate_blocks_in_parallel.bind(forest, scratch.tree, q, u, ws, scratch.blocks)
         return
@@ -103,7 +105,7 @@ def solving(
     scratch: Any,
     udot: np.ndarray,
 ) -> Iterator[Bound]:
-    """The passes that find u' (nu,) by a solver, with the loops kept, at links that have been placed and moved."""
+    """The passes by which a solver finds u' (nu,), loops included, for placed and moved links."""
     c = constraints
     if model.armature is not None and solver == "divide-and-conquer":
         refuse_armature(model, f"solver {solver!r}")
@@ -124,7 +126,7 @@ def solving(
 
 
 class _Call(NamedTuple):
-    """A solver bound to arrays of its own."""
+    """A solver bound to its own arrays."""
 
     program: Program
     q: np.ndarray
@@ -138,7 +140,7 @@ _kept = threading.local()
 
 
 def _call(model: Model, solver: str) -> _Call:
-    """This thread's call of a solver for a model, kept between calls."""
+    """This thread's call of a solver for a model; it is kept between calls."""
     if not hasattr(_kept, "calls"):
         _kept.calls = weakref.WeakKeyDictionary()
     calls = _kept.calls.setdefault(model, {})
@@ -165,7 +167,8 @@ def accelerations(
     wrench: np.ndarray,
     gravity: np.ndarray,
 ) -> np.ndarray:
-    """u' (nu,) under generalised forces (nu,) and wrenches on the links (links, 6), with the loops kept."""
+    """Accelerations u' (nu,) under generalised forces (nu,) and wrenches on the links (links, 6), with the loops
+    satisfied."""
     check_time(model, float(time))
     call = _call(model, solver)
     call.q[:], call.u[:], call.time[0] = q, u, time

@@ -1,7 +1,7 @@
 """Functions of many states of a model at once: side by side in the lanes of vector registers, shared out among threads.
 
 A batch runs the passes that a single state runs, compiled for lanes (``lanes.py``). Blocks of states go through them
-one after another: a block is taken from the rows of what is given, and what is found goes to rows. What becomes of a
+one after another: a block is read from the input rows, and its results are written to output rows. The result for a
 state depends neither on its neighbours nor on the number of threads.
 """
 
@@ -18,15 +18,15 @@ from articulon.model import Forest, workspace
 from articulon.passes import Program, run
 
 GIVEN, FOUND = 4, 2
-"""As many arrays of rows are read and written at most."""
+"""Largest number of input arrays and of output arrays."""
 ALONE = 64
-"""Up to so many links in all blocks one thread does them: to start others takes longer."""
+"""Up to this many links in all blocks, one thread does all of them: starting others takes longer."""
 
 
 @jit
 def take_states(rows, block, numbers, at):
-    """The states of a block from rows (states, n) into lanes (..., width) from the index ``at`` on, which moves on; one
-    row stands for all states."""
+    """Copies a block's states from rows (states, n) to lanes (..., width), from index ``at`` on; returns the next
+    index. A single row stands for all states."""
     width = numbers.shape[1]
     last, begin = rows.shape[0] - 1, block * width
     for k in range(rows.shape[1]):
@@ -37,7 +37,7 @@ def take_states(rows, block, numbers, at):
 
 @jit
 def give_states(numbers, block, rows, at):
-    """Lanes (..., width) from the index ``at`` on, which moves on, into the rows (states, n) of a block."""
+    """Copies lanes (..., width), from index ``at`` on, to the rows (states, n) of a block; returns the next index."""
     width = numbers.shape[1]
     begin = block * width
     for lane in range(min(width, rows.shape[0] - begin)):
@@ -67,7 +67,7 @@ def run_blocks(code, blocks, given, found, q, u, tau, wrench, first, second):
 
 @kernel(parallel=True)
 def run_blocks_in_parallel(code, blocks, given, found, q, u, tau, wrench, first, second):
-    """The same with the blocks shared out among the workers, ``code`` (workers, passes, 2)."""
+    """Runs the programs on all blocks of states, shared out among the workers; ``code`` is (workers, passes, 2)."""
     workers = code.shape[0]
     for w in prange(workers):
         for b in range(w * blocks // workers, (w + 1) * blocks // workers):
@@ -75,21 +75,21 @@ def run_blocks_in_parallel(code, blocks, given, found, q, u, tau, wrench, first,
 
 
 def in_lanes(table: Any) -> Any:
-    """A named tuple of arrays as one of lanes, all zeros; what is None stays so."""
+    """A named tuple of arrays as one of lanes, all zeros; None stays None."""
     return type(table)(*(None if one is None else LaneArray.zeros(one.shape) for one in table))
 
 
 class Batch:
-    """A function of the states of a model, for many at once.
+    """A function of a model's states, evaluated for many states at once.
 
     Parameters
     ----------
     forest
         The links of a model.
     given, found
-        Shapes of what is given and of what is found of one state, up to ``GIVEN`` and ``FOUND`` of them.
+        Shapes of the inputs and of the results of one state, up to ``GIVEN`` and ``FOUND`` of them.
     program
-        The program that finds it, of what is given, scratch of the dynamics and what is found, all in lanes.
+        Makes the program from the inputs, the scratch of the dynamics and the results, all in lanes.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Batch:
         self._grow(1)
 
     def _grow(self, workers: int) -> None:
-        """Lanes and programs for so many threads."""
+        """Makes lanes and programs for ``workers`` threads."""
         self._lanes = [LaneArray.zeros((workers, layout[-1][1])) for layout in self._layouts]
         self._programs = []
         for w in range(workers):
@@ -118,7 +118,7 @@ class Batch:
         self._code = np.stack([program.code for program in self._programs])
 
     def __call__(self, states: int, given: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """What is found of every state, each (states, ...), from rows (states, n), or (1, n) for what all share."""
+        """Results for every state, each (states, ...), from rows (states, n), or (1, n) for what all states share."""
         found = tuple(np.empty((states, *shape)) for shape in self._shapes)
         blocks = -(-states // WIDTH)
         if not blocks:
@@ -134,10 +134,10 @@ class Batch:
 
 
 _NOTHING = np.zeros((1, 0))
-"""Rows of what is not there."""
+"""Rows of a missing array."""
 
 
 def _layout(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int, tuple[int, ...]]]:
-    """Where arrays of shapes begin and end one behind the other."""
+    """Begin, end and shape of each array when they lie one behind the other."""
     ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
     return list(zip([0, *ends[:-1]], ends, shapes, strict=True))

@@ -1,4 +1,5 @@
-"""What the public functions find of a state: their passes, bound to the arrays of one state or to the lanes of many."""
+"""Definitions of the public functions of a state: their passes, bound to the arrays of one state or the lanes of
+many."""
 
 import math
 import threading
@@ -28,55 +29,55 @@ from articulon.passes import Bound, Pass, Program, run
 Shape = tuple[int, ...]
 _NO_GRAVITY, _ARRAY, _FLOAT = np.zeros(3), np.ndarray, np.dtype(np.float64)
 PARALLEL_LINKS = 4096
-"""From this many links on, trees run in parallel threads: below it, starting them costs more. A fixed rule, not the
-number of threads, chooses the kernel, so that the bits do not depend on the threads."""
+"""From this many links on, trees run in parallel threads; below it, starting threads costs more. The kernel is chosen
+by this fixed rule and not by the number of threads, so that the bits do not depend on the threads."""
 
 
 class Shared(NamedTuple):
-    """What is the same for all states of a call."""
+    """Arrays that all states of a call share."""
 
     gravity: np.ndarray
     """Acceleration of free fall, shape (3,)."""
     time: np.ndarray
-    """At which forces are evaluated [time], shape (1,)."""
+    """Time at which forces are evaluated [time], shape (1,)."""
     factor: np.ndarray
-    """What the channels are multiplied by, shape (8,)."""
+    """Scaling factors of the channels, shape (8,)."""
 
 
 class At(NamedTuple):
-    """What the passes of a function read and write."""
+    """Arrays that the passes of a function read and write."""
 
     model: Model
     forest: Forest
     given: tuple[Any, ...]
-    """What is given of a state, or of those side by side."""
+    """Inputs of one state, or of states side by side."""
     shared: Shared
-    """What is the same for all."""
+    """Arrays that all states share."""
     ws: Workspace
     """Scratch of the dynamics."""
     found: tuple[Any, ...]
-    """What is found."""
+    """Arrays for the results."""
 
     @property
     def in_lanes(self) -> bool:
-        """Whether states are side by side."""
+        """Whether the states are side by side in lanes."""
         return isinstance(self.given[0], LaneArray)
 
     def zeros(self, shape: Shape) -> Any:
-        """Further scratch."""
+        """Additional scratch of a shape, as an array or as lanes."""
         return LaneArray.zeros(shape) if self.in_lanes else np.zeros(shape)
 
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A function of states."""
+    """A function of states: the shapes of its inputs and results, and its passes."""
 
     given: Callable[[Model], list[Shape]]
-    """Shapes of what is given of a state."""
+    """Shapes of the inputs of a state."""
     found: Callable[[Model], list[Shape]]
-    """Shapes of what is found."""
+    """Shapes of the results."""
     passes: Callable[[At], Iterator[Bound]]
-    """The passes that find it."""
+    """The passes that compute the results."""
 
 
 @jit
@@ -88,12 +89,12 @@ def clear(rows):
 
 
 clear_rows = Pass(clear)
-"""The same as a pass."""
+"""The pass of :func:`clear`."""
 
 
 @jit
 def take_numbers(numbers, kept, at):
-    """Copies numbers to where they are read, and returns 0 if they are finite."""
+    """Copies numbers to ``kept``, from index ``at`` on. Returns 0 if all are finite, otherwise NaN."""
     for k in range(numbers.size):
         kept[at + k] = numbers[k]
     wrong = 0.0
@@ -104,14 +105,14 @@ def take_numbers(numbers, kept, at):
 
 @kernel
 def run_state(code, sizes, kept, q, u, x, gravity, found, result):
-    """Runs a program on the numbers of one state and gravity, which go one behind the other into ``kept``, with zeros
-    for wrenches between the last two. Returns whether they and what is found are finite,
-    and as many as ``sizes`` say, whose last tells whether there may be wrenches."""
+    """Runs a program on the numbers of one state and on gravity. They are laid one behind the other in ``kept``, with
+    zeros for wrenches before gravity. Returns whether the inputs have the sizes in ``sizes`` and inputs and results are
+    finite. The last entry of ``sizes`` tells whether ``kept`` may hold the wrenches of an earlier call."""
     if q.size != sizes[0] or u.size != sizes[1] or x.size != sizes[2] or gravity.size != 3:
         return False
     wrong = take_numbers(q, kept, 0) + take_numbers(u, kept, q.size) + take_numbers(x, kept, q.size + u.size)
     begin, end = q.size + u.size + x.size, kept.size - 3
-    if sizes[3] != 0:  # what was given before had wrenches
+    if sizes[3] != 0:  # the previous call had wrenches
         for k in range(begin, end):
             kept[k] = 0.0
         sizes[3] = 0
@@ -119,7 +120,7 @@ def run_state(code, sizes, kept, q, u, x, gravity, found, result):
         return False
     run(code)
     nothing = in_all(0.0, WIDTH)
-    # Two sums, each of which need not wait for the other.
+    # Two sums, so that neither has to wait for the other.
     a, b = nothing, nothing
     whole = result.size - result.size % (2 * WIDTH)
     for k in range(0, whole, 2 * WIDTH):
@@ -150,27 +151,27 @@ def _speeds(model: Model) -> list[Shape]:
 
 
 def moving(at: At) -> Iterator[Bound]:
-    """Links that are placed and moved."""
+    """The passes that place and move links."""
     yield place_links.bind(at.forest, at.given[0], at.ws)
     yield move_links.bind(at.forest, at.given[1], at.ws)
 
 
 def _accelerating(at: At) -> Iterator[Bound]:
-    """u' under generalised forces and wrenches on the links."""
+    """Accelerations u' under generalised forces and wrenches on the links."""
     yield from moving(at)
     forest, tau, wrench = at.forest, *at.given[2:]
     yield open_solution(at.model, forest, (tau, wrench, at.shared.gravity, np.ones(1)), at.ws, at.found[0])
 
 
 def _forcing(at: At) -> Iterator[Bound]:
-    """τ of accelerations, beside wrenches on the links."""
+    """Joint forces τ of given accelerations and wrenches on the links."""
     yield from moving(at)
     force = at.zeros((at.forest.mass.size, 6))
     yield find_joint_forces.bind(at.forest, *at.given[2:], at.shared.gravity, at.ws, force, at.found[0])
 
 
 def _weighing(at: At) -> Iterator[Bound]:
-    """M by composite rigid bodies."""
+    """Mass matrix M by composite rigid bodies."""
     composite = at.zeros((at.forest.mass.size, 21))
     yield place_links.bind(at.forest, at.given[0], at.ws)
     yield clear_rows.bind(composite)
@@ -179,7 +180,7 @@ def _weighing(at: At) -> Iterator[Bound]:
 
 
 def _energising(at: At) -> Iterator[Bound]:
-    """T."""
+    """Kinetic energy T."""
     yield from moving(at)
     yield find_kinetic_energy.bind(at.forest, at.ws, at.found[0])
 
@@ -193,15 +194,15 @@ def _posing(at: At) -> Iterator[Bound]:
 
 
 ACCELERATIONS = Definition(_loaded, _speeds, _accelerating)
-"""u' (nu,) of q, u, τ and wrenches on the links."""
+"""Accelerations u' (nu,) from q, u, τ and wrenches on the links."""
 JOINT_FORCES = Definition(_loaded, _speeds, _forcing)
-"""τ (nu,) of q, u, u' and wrenches on the links."""
+"""Joint forces τ (nu,) from q, u, u' and wrenches on the links."""
 MASS_MATRIX = Definition(_coordinates, lambda model: [(model.nu, model.nu)], _weighing)
-"""M (nu, nu) of q."""
+"""Mass matrix M (nu, nu) from q."""
 KINETIC_ENERGY = Definition(_state, lambda _: [(1,)], _energising)
-"""T (1,) of q and u."""
+"""Kinetic energy T (1,) from q and u."""
 POSES = Definition(_coordinates, lambda model: [(model.bodies, 3), (model.bodies, 4)], _posing)
-"""Positions (bodies, 3) and rotations (bodies, 4) of q."""
+"""Positions (bodies, 3) and rotations (bodies, 4) from q."""
 
 
 class StateFunction:
@@ -212,7 +213,7 @@ class StateFunction:
     model
         The model.
     definition
-        What it finds, and how.
+        The definition of the function.
     ws
         Scratch of the dynamics for one state.
     """
@@ -230,7 +231,7 @@ class StateFunction:
         self._alone, self._careful = not in_parallel(model), False
 
     def is_of(self, model: Model) -> bool:
-        """Whether this is a function of a model."""
+        """Whether this function belongs to the model."""
         return self._model() is model
 
     def _bound(self, given: tuple[Any, ...], ws: Workspace, found: tuple[Any, ...]) -> Program:
@@ -240,7 +241,7 @@ class StateFunction:
 
     @cached_property
     def _run(self) -> Callable[..., bool]:
-        """``run_state``, which reads arrays in one piece or not, whether or not they may be written to."""
+        """The kernel ``run_state``, compiled for contiguous arrays and for any others, writable or not."""
         line, other = numba.typeof(np.zeros(1)), types.Array(types.float64, 1, "A", readonly=True)
         code, sizes = numba.typeof(self._program.code), numba.typeof(self._sizes)
         with preparing_together():
@@ -249,15 +250,15 @@ class StateFunction:
         return run_state
 
     def at_once(self, q: Any, u: Any = None, x: Any = None, gravity: Any = None) -> np.ndarray | None:
-        """All that is found of one state, in one row, of arrays as most callers have them, without wrenches; None where
-        they are anything else. It costs a microsecond beside what is computed."""
+        """All results for one state, in one row, from plain arrays without wrenches; None for any other input. It adds
+        a microsecond to the computation."""
         if u is None:
             u = self._zeros[0]
         if x is None:
             x = self._zeros[1]
         if type(gravity) is not _ARRAY:
             gravity = _NO_GRAVITY if gravity is None else _plain_vector(gravity)
-        # A kernel that refuses what it is given takes a hundred times as long.
+        # A kernel that rejects its arguments takes a hundred times as long.
         if type(q) is not _ARRAY or type(u) is not _ARRAY or type(x) is not _ARRAY or type(gravity) is not _ARRAY:
             return None
         if q.ndim + u.ndim + x.ndim + gravity.ndim != 4:
@@ -273,7 +274,7 @@ class StateFunction:
         return result if taken else None
 
     def of(self, *given: np.ndarray) -> list[np.ndarray]:
-        """What is found of one state."""
+        """Results for one state."""
         for kept, value in zip(self.given, given, strict=True):
             kept[...] = value
         self._sizes[3] = 1
@@ -282,7 +283,7 @@ class StateFunction:
 
     @cached_property
     def many(self) -> Batch:
-        """The same of many states at once."""
+        """The same function for many states at once."""
         model = self._model()
         assert model is not None
         shapes = self._definition.given(model), self._definition.found(model)
@@ -297,7 +298,7 @@ def _plain_vector(given: Any) -> np.ndarray | None:
 
 
 def _in_one(shapes: list[Shape]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Zeros one behind the other, and the arrays of shapes that they are."""
+    """Zeros one behind the other, and views of them with the given shapes."""
     ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
     whole = np.zeros(ends[-1])
     parts = zip([0, *ends[:-1]], ends, shapes, strict=True)
@@ -310,15 +311,15 @@ def in_parallel(model: Model) -> bool:
 
 
 class _Kept(threading.local):
-    """What a thread keeps between calls."""
+    """What each thread keeps between calls."""
 
     def __init__(self) -> None:
         self.workspaces: Any = weakref.WeakKeyDictionary()
-        """Of the models, one for all functions."""
+        """Workspace by model, one for all functions."""
         self.functions: Any = weakref.WeakKeyDictionary()
-        """Of the models, by definition."""
+        """Functions by model, then by definition."""
         self.latest: dict[Definition, StateFunction] = {}
-        """Those that have been asked for last: to look these up takes a tenth of the time."""
+        """The function last used of each definition: looking it up here takes a tenth of the time."""
 
 
 _kept = _Kept()
@@ -335,8 +336,8 @@ def scratch(model: Model) -> Workspace:
 def at_once(
     which: Definition, model: Any, q: Any, u: Any = None, x: Any = None, gravity: Any = None
 ) -> np.ndarray | None:
-    """All that a function finds of one state, as :meth:`StateFunction.at_once` does, where it is the one that this
-    thread has used last; else None."""
+    """All results for one state, by :meth:`StateFunction.at_once`, if this thread used the same function last;
+    otherwise None."""
     function = _kept.latest.get(which)
     if function is None or model is None or function._model() is not model or not function._alone:
         return None
@@ -344,7 +345,7 @@ def at_once(
 
 
 def function_of(model: Model, which: Definition) -> StateFunction:
-    """This thread's function of a model, kept between calls."""
+    """This thread's function of a model; it is kept between calls."""
     found = _kept.latest.get(which)
     if found is None or not found.is_of(model):
         functions = _kept.functions.setdefault(model, {})

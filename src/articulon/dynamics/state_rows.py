@@ -1,4 +1,4 @@
-"""What functions of many states are given: arrays with a leading axis, a state a row."""
+"""Inputs of functions of many states: arrays with a leading axis, one state per row."""
 
 import math
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from articulon.model import Model
 
 
 class Rows(NamedTuple):
-    """Numbers of many states."""
+    """Input numbers of many states."""
 
     states: int
-    """How many."""
+    """Number of states."""
     rows: list[np.ndarray]
-    """Each (states, n), or (1, n) for what all share."""
+    """Arrays (states, n), or (1, n) for what all states share."""
 
     def state(self, k: int) -> list[np.ndarray]:
         """The numbers of one state."""
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
 
 
 def is_batch(*given: tuple[Any, int]) -> bool:
-    """Whether an array has a leading axis of states: each with the number of axes that it has for one state."""
+    """Whether any array has a leading axis of states; each comes with its number of axes for one state."""
     for value, axes in given:
         if value is None:
             continue
@@ -40,13 +40,13 @@ def is_batch(*given: tuple[Any, int]) -> bool:
 
 
 def rows_of(*given: tuple[str, Any, tuple[int, ...]], error: type[ArticulonError] = ModelError) -> Rows:
-    """Rows of arrays, each with its name and its shape for one state; None is zero.
+    """Rows of arrays, each given with its name and its shape for one state; None is zero.
 
     Raises
     ------
     ArticulonError
-        As ``error``, by name, for another shape, other numbers of states, and with its row for a number that is not
-        finite.
+        As ``error``, with the name, for a wrong shape or a different number of states; with the row too for a number
+        that is not finite.
     """
     states, who = 1, ""
     rows = []
@@ -77,8 +77,7 @@ def rows_of(*given: tuple[str, Any, tuple[int, ...]], error: type[ArticulonError
 def one_by_one(
     found: Rows, function: Callable[..., Any], *shapes: tuple[int, ...], result: tuple[int, ...] = ()
 ) -> np.ndarray:
-    """A function of one state for all of them, one after another, (states, *result); arrays of ``shapes`` are handed to
-    it."""
+    """Calls a function of one state for each state in turn, with arrays of ``shapes``; returns (states, *result)."""
     results = np.empty((found.states, *result))
     for k in range(found.states):
         given = (row.reshape(shape) for row, shape in zip(found.state(k), shapes, strict=True))
@@ -87,8 +86,8 @@ def one_by_one(
 
 
 def wrenches_on_links(model: Model, found: Rows, wrenches: np.ndarray) -> np.ndarray:
-    """Rows of wrenches on bodies (states, bodies · 6) as rows of wrenches on links about their origins. The coordinates
-    are the first of ``found``."""
+    """Wrenches on bodies (states, bodies · 6) as wrenches on links about their origins. The coordinates are the first
+    array of ``found``."""
     if np.array_equal(model.head, np.arange(model.bodies)):
         return wrenches
     positions = function_of(model, POSES).many(found.states, found.rows[:1])[0]

@@ -10,7 +10,7 @@ from articulon.kernels import jit, kernel
 from articulon.rng import normal_pair
 
 TREES = 64
-"""Trees that a thread takes at a time."""
+"""Number of trees that a thread takes at a time."""
 
 
 @kernel(parallel=True)
@@ -23,7 +23,7 @@ def locate_parallel(forest, q, u, ws):
 
 @kernel(parallel=True)
 def solve_parallel(forest, tau, wrench, gravity, ws, udot):
-    """Accelerations of links that have been placed and moved, tree by tree."""
+    """Accelerations of placed and moved links, tree by tree."""
     for t in prange(forest.tree.size - 1):
         start, end = forest.tree[t], forest.tree[t + 1]
         eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, start, end)
@@ -32,7 +32,7 @@ def solve_parallel(forest, tau, wrench, gravity, ws, udot):
 
 @jit
 def draw_links(forest, seed, stream, count, root, ws, draw, D, start, end):
-    """Random speeds of whole trees, the links from ``start`` to ``end``, with ``D`` for scratch."""
+    """Random speeds of whole trees, for the links from ``start`` to ``end``; ``D`` is scratch."""
     own = Draw(draw.normal, draw.torque, D, draw.speeds)
     for i in range(start, end):
         j = forest.u_start[i]
@@ -44,8 +44,8 @@ def draw_links(forest, seed, stream, count, root, ws, draw, D, start, end):
 
 @kernel(parallel=True)
 def draw_in_parallel(forest, seed, stream, count, root, ws, draw, D):
-    """Speeds of N(0, root² M⁻¹) as ``momentum_sampling.draw_speeds`` finds them, of rigid links that have been placed,
-    with the trees shared out among threads; ``D`` (groups of trees, 6, 6) is scratch."""
+    """Draws speeds from N(0, root² M⁻¹) as ``momentum_sampling.draw_speeds`` does, for placed rigid links, with the
+    trees shared out among threads; ``D`` (groups of trees, 6, 6) is scratch."""
     trees = forest.tree.size - 1
     for group in prange(D.shape[0]):
         start, end = forest.tree[group * TREES], forest.tree[min((group + 1) * TREES, trees)]

@@ -1,1 +1,1 @@
-"""Descriptions of robots by others: URDF and MJCF read into models, and trees written as URDF."""
+"""Robot description files: URDF and MJCF read into models, and trees written as URDF."""

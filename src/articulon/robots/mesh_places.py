@@ -1,4 +1,4 @@
-"""Where the meshes are that a description names: beside it, or in packages on the way up from it."""
+"""Finds the meshes that a description names: next to it, or in packages in the folders above it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from urllib.parse import unquote
 from articulon.inputs import is_file
 
 SCHEMES = ("package://", "model://")
-"""Before the name of a package and a path in it."""
+"""Schemes of names that consist of a package and a path in it."""
 
 
 def mesh_path(name: str, description: str, packages: Mapping[str, str]) -> Path | None:
-    """The file that a description means by ``name``; None where there is none.
+    """The file that a description means by ``name``; None if there is none.
 
     Parameters
     ----------
     name
-        A path, from the folder of the description if it is not a whole one; ``file://`` and such a path; or
+        A path, relative to the folder of the description unless it is absolute; ``file://`` with such a path; or
         ``package://`` with the name of a package and a path in it.
     description
-        The file that names it.
+        The description file.
     packages
-        Folders of packages by their names. Others are sought in the folders above the description, as folders of
-        their name.
+        Folders of packages by name. Other packages are looked for in the folders above the description, as folders of
+        the same name.
     """
     folder = Path(description).resolve().parent
     for scheme in SCHEMES:
@@ -34,7 +34,7 @@ def mesh_path(name: str, description: str, packages: Mapping[str, str]) -> Path 
     if name.startswith("file://"):
         name = unquote(name.removeprefix("file://"))
     elif "://" in name:
-        return None  # nothing is fetched
+        return None  # nothing is downloaded
     found = folder / name
     return found if is_file(found) else None
 
@@ -49,7 +49,7 @@ def _in_package(package: str, inside: str, folder: Path, packages: Mapping[str, 
         places += [above for above in (folder, *folder.parents) if above.name == package]
     for place in places:
         found = place / inside
-        # A path in a package does not lead out of it.
+        # A path in a package must not lead out of it.
         if is_file(found) and found.resolve().is_relative_to(place.resolve()):
             return found
     return None

@@ -1,4 +1,4 @@
-"""MJCF as MuJoCo compiles it, without the files that say nothing of how a robot moves or looks here."""
+"""MJCF as MuJoCo compiles it, without the files that affect neither the motion nor the shapes of a robot here."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NUMBERS = {
     "geom": ("pos", "quat", "size"),
     "equality": ("data",),
 }
-"""Of MuJoCo's tables, what is read here."""
+"""The parts of MuJoCo's tables that are read here."""
 
 
 def check_finite(m: Any, path: str) -> None:
-    """Raises ModelError, naming what it belongs to, for a number that is none, which MuJoCo may let through."""
+    """Raises ModelError for a number that is not finite, which MuJoCo may let through, and names its element."""
     prefixes = {"body": "body", "joint": "jnt", "geom": "geom", "equality": "eq"}
     for what, keys in NUMBERS.items():
         for key in keys:
@@ -43,7 +43,7 @@ def check_finite(m: Any, path: str) -> None:
 
 @contextmanager
 def _without_log(mujoco: Any) -> Iterator[None]:
-    """Keeps MuJoCo from writing a log into the folder that it is called from."""
+    """Keeps MuJoCo from writing a log to the current folder."""
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda text: None)
     try:
@@ -53,33 +53,33 @@ def _without_log(mujoco: Any) -> Iterator[None]:
 
 
 class Compiled(NamedTuple):
-    """What MuJoCo makes of a file."""
+    """Results of compiling a file with MuJoCo."""
 
     spec: Any
-    """Its specification."""
+    """MuJoCo's specification of the file."""
     model: Any
     warnings: list[str]
     skins: list[str]
     """Names of skins, which are not read."""
     unread: dict[str, str]
-    """Names of geoms of which the mesh is not read, with the name of it; spheres without mass stand for them."""
+    """Names of geoms whose meshes are not read, with the name of the mesh; spheres without mass replace them."""
 
 
 def compiled(path: str, *, meshes: bool) -> Compiled:
-    """What MuJoCo makes of a file. Images of textures and of height fields and files of skins are not opened.
+    """Compiles a file with MuJoCo. Images of textures and height fields and files of skins are not opened.
 
     Parameters
     ----------
     path
-        The file.
+        The MJCF file.
     meshes
-        Whether meshes are read that give no body its mass.
+        Whether to read meshes that do not determine the mass of a body.
 
     Raises
     ------
     ModelError
-        With line and element, as MuJoCo tells them, for what is not MJCF; naming the file for what cannot be read, and
-        where MuJoCo is not installed.
+        With MuJoCo's line and element, for a file that is not MJCF; with the file's name, if it cannot be read or
+        MuJoCo is not installed.
     """
     try:
         import mujoco
@@ -109,18 +109,18 @@ def compiled(path: str, *, meshes: bool) -> Compiled:
         return Compiled(spec, found, [" ".join(str(one.message).split()) for one in told], skins, unread)
     except ModelError:
         raise
-    except Exception as error:  # MuJoCo raises ValueError, and others for files within the file
+    except Exception as error:  # MuJoCo raises ValueError, and other errors for files within the file
         why = " ".join(str(error).split())
         raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(why)}") from None
 
 
 def _without_images(spec: Any) -> list[str]:
-    """Takes textures and skins out of a specification, and makes height fields flat; returns the names of the skins."""
+    """Removes textures and skins from a specification and makes height fields flat; returns the names of the skins."""
     for texture in list(spec.textures):
         spec.delete(texture)
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
-    # Nothing touches the fields, and they have no mass.
+    # Nothing touches height fields here, and they have no mass.
     for field in spec.hfields:
         if field.file:
             field.file, field.nrow, field.ncol, field.userdata = "", 2, 2, [0.0] * 4
@@ -131,12 +131,12 @@ def _without_images(spec: Any) -> list[str]:
 
 
 def _without_meshes(mujoco: Any, spec: Any) -> dict[str, str]:
-    """Takes out of a specification the meshes that give no body its mass; returns ``Compiled.unread``."""
+    """Removes the meshes that determine no body's mass from a specification; returns ``Compiled.unread``."""
     unread: dict[str, str] = {}
     taken = {geom.name for geom in spec.geoms if geom.name}
     for geom in spec.geoms:
         if geom.meshname and not _gives_mass(mujoco, spec, geom):
-            # Pairs of contacts and sensors may name the geom, so that it stays.
+            # The geom stays, because pairs of contacts and sensors may name it.
             geom.name = geom.name or unique(f"of mesh {geom.meshname}", taken)
             taken.add(geom.name)
             unread[geom.name] = geom.meshname
@@ -154,7 +154,7 @@ def _name(mesh: Any) -> str:
 
 
 def _gives_mass(mujoco: Any, spec: Any, geom: Any) -> bool:
-    """Whether the mass or the inertia of a body follows from a geom, as MuJoCo says of ``inertiafromgeom``."""
+    """Whether a geom determines the mass or the inertia of a body, by the rules of MuJoCo's ``inertiafromgeom``."""
     rule, (first, last) = spec.compiler.inertiafromgeom, spec.compiler.inertiagrouprange
     whether = mujoco.mjtInertiaFromGeom
     body = geom.parent
@@ -162,12 +162,12 @@ def _gives_mass(mujoco: Any, spec: Any, geom: Any) -> bool:
         return False
     if rule == whether.mjINERTIAFROMGEOM_AUTO and body.explicitinertial:
         return False
-    # A mass that is not given is not a number, and follows from the density.
+    # A mass that is not given is NaN; it then follows from the density.
     return bool(geom.density > 0.0 if np.isnan(geom.mass) else geom.mass > 0.0)
 
 
 def _check_meshes(spec: Any, path: str) -> None:
-    """Raises ModelError for a mesh that gives a body its mass and is not there."""
+    """Raises ModelError for a missing mesh that determines the mass of a body."""
     files = {_name(mesh): str(mesh.file) for mesh in spec.meshes if mesh.file}
     folder = Path(path).parent / (spec.meshdir or "")
     for geom in spec.geoms:

@@ -1,4 +1,4 @@
-"""The flags of an MJCF file's <option>, which switch off or on what MuJoCo computes."""
+"""The flags of an MJCF file's <option>, which switch parts of MuJoCo's computation off or on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ PARTS = {
     "equality": ("equalities",),
     "constraint": ("limits", "dry friction", "equalities"),
 }
-"""What of a model each flag switches off, by its name in the file; ``passive`` is that of older versions of MuJoCo."""
+"""The parts of a model that each flag switches off, by its name in the file; ``passive`` is from older versions of
+MuJoCo."""
 
 
 class Flags:
@@ -23,7 +24,7 @@ class Flags:
     Parameters
     ----------
     model
-        MuJoCo's.
+        MuJoCo's model.
     """
 
     def __init__(self, model: Any) -> None:
@@ -32,11 +33,11 @@ class Flags:
         disabled = _names(mujoco.mjtDisableBit, "mjDSBL_", int(model.opt.disableflags))
         enabled = _names(mujoco.mjtEnableBit, "mjENBL_", int(model.opt.enableflags))
         self.switches = [name for name in disabled if name in PARTS]
-        """Flags that the model obeys."""
+        """Flags that affect the model read here."""
         self.off = {part for name in self.switches for part in PARTS[name]}
         self.others = [f'{name}="disable"' for name in disabled if name not in PARTS]
         self.others += [f'{name}="enable"' for name in enabled]
-        """Flags that say nothing of the model."""
+        """Flags that do not affect the model read here."""
 
     def has(self, part: str) -> bool:
         """Whether a part of ``PARTS`` is not switched off."""

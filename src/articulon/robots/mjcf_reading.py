@@ -1,4 +1,4 @@
-"""MJCF, the format of MuJoCo, as a robot: MuJoCo compiles the file, and what it found is read from its tables."""
+"""Reads MJCF, MuJoCo's format, into a robot: MuJoCo compiles the file, and the robot is read from its tables."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from articulon.robots.robot_rotations import about, matrix_of
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 FREE, BALL, SLIDE, HINGE = range(4)
 CONNECT, WELD_EQUALITY, JOINT_EQUALITY, TENDON_EQUALITY = range(4)
-"""MuJoCo's numbers of joints and of equalities."""
+"""MuJoCo's numbers for joints and for equalities."""
 WORLD = 0
 SITE = 6
-"""MuJoCo's number of sites among its objects."""
+"""MuJoCo's number for sites among its objects."""
 TORQUE_SCALE = 10
-"""Where a weld has its factor of the rotation."""
+"""Index of a weld's rotation factor in its data."""
 
 
 def mjcf_robot(path: str, *, limits: bool, meshes: bool) -> Robot:
-    """What an MJCF file says; see :func:`articulon.read_mjcf`."""
+    """The robot of an MJCF file; see :func:`articulon.read_mjcf`."""
     return _Reading(path, limits, meshes).robot
 
 
 class _End(NamedTuple):
-    """One side of an equality: a frame in a body's as MuJoCo has it, with its place [m] and Euler parameters."""
+    """One side of an equality: a frame in MuJoCo's frame of a body, with its position [m] and Euler parameters."""
 
     body: int
     position: np.ndarray
@@ -41,7 +41,7 @@ class _End(NamedTuple):
 
 
 class _Reading:
-    """An MJCF file while it is read."""
+    """An MJCF file that is being read."""
 
     def __init__(self, path: str, limits: bool, meshes: bool) -> None:
         self.path, self.limits = path, limits
@@ -55,7 +55,7 @@ class _Reading:
         self.shapes = GeomShapes(self.found, Path(path), meshes, self._leave)
         self.names = self._body_names()
         self.offset = np.zeros((self.m.nbody, 3))
-        """Origin of our frame of each body, which lies on its last joint, in MuJoCo's [m]."""
+        """Origin of our frame of each body, at its last joint, in MuJoCo's frame [m]."""
         for body in range(1, self.m.nbody):
             self._add(body)
         self._equalities()
@@ -76,7 +76,7 @@ class _Reading:
         return None if parent == WORLD else self.names[parent]
 
     def _add(self, body: int) -> None:
-        """A body: a step for each joint but the last, which carries it."""
+        """Adds a body, with a step for each joint except the last, which carries the body itself."""
         m = self.m
         parent = self._parent(body)
         place = np.array(m.body_pos[body]) - self.offset[int(m.body_parentid[body])]
@@ -88,7 +88,7 @@ class _Reading:
             name = m.joint(j).name or f"joint {j}"
             anchor = np.array(m.jnt_pos[j])
             kind = int(m.jnt_type[j])
-            # The frame of the first joint is the body's, moved to the anchor; those behind it only move on.
+            # The frame of the first joint is the body's, moved to the anchor; the frames behind it are only translated.
             position = place + R @ anchor if j == first else anchor - at
             made, position, rotation, q = self._joint(j, kind, position, turn if j == first else UPRIGHT)
             last = j == first + count - 1
@@ -112,7 +112,7 @@ class _Reading:
     def _joint(
         self, j: int, kind: int, position: np.ndarray, rotation: np.ndarray
     ) -> tuple[Joint, np.ndarray, np.ndarray, Any]:
-        """A joint, its frame and its initial coordinates, which are those of the file."""
+        """A joint, its frame and its initial coordinates, as in the file."""
         m = self.m
         start = int(m.jnt_qposadr[j])
         axis = np.array(m.jnt_axis[j])
@@ -120,7 +120,7 @@ class _Reading:
             return Free(), np.zeros(3), UPRIGHT, m.qpos0[start : start + 7].tolist()
         if kind == BALL:
             return Spherical(), position, rotation, m.qpos0[start : start + 4].tolist()
-        # The file's coordinate has the value `ref` where the body stands as it is written.
+        # The file's coordinate equals `ref` where the body is as written.
         ref = float(m.qpos0[start])
         if kind == SLIDE:
             back = matrix_of(rotation) @ (ref * axis)
@@ -128,7 +128,7 @@ class _Reading:
         return Revolute(axis=tuple(axis)), position, quaternion_product(rotation, about(axis, -ref)), ref
 
     def _resist(self, body: RobotBody, j: int, kind: int) -> None:
-        """Stops, damping, friction, spring and armature of a joint."""
+        """Adds the stops, damping, friction, spring and armature of a joint."""
         m = self.m
         name, dof = body.joint_name, int(m.jnt_dofadr[j])
         has = self.flags.has
@@ -163,7 +163,7 @@ class _Reading:
             self._leave("limits of actuator forces", name)
 
     def _fill(self, made: RobotBody, body: int) -> None:
-        """Mass, inertia and shapes of a body."""
+        """Sets mass, inertia and shapes of a body."""
         m = self.m
         made.mass = float(m.body_mass[body])
         R = matrix_of(np.array(m.body_iquat[body]))
@@ -175,7 +175,7 @@ class _Reading:
             self._leave("compensation of gravity", self.names[body])
 
     def _equalities(self) -> None:
-        """Equalities between bodies are loops."""
+        """Turns equalities between bodies into loops."""
         import mujoco
 
         m = self.m
@@ -198,12 +198,12 @@ class _Reading:
             if one.body == other.body == WORLD:
                 self._leave("equalities of the world with itself", name)
                 continue
-            # A weld without a torque keeps places only.
+            # A weld without a torque constrains positions only.
             turns = kind == CONNECT or float(m.eq_data[k, TORQUE_SCALE]) == 0.0
             self._loop(name, Spherical() if turns else Weld(), one, other)
 
     def _coupling(self, k: int, name: str, what: str) -> str:
-        """What an equality of two joints or tendons, or of one with a number, asks for."""
+        """The relation that an equality requires: of two joints or tendons, or of one and a constant."""
         m = self.m
         one, other = ("" if n < 0 else getattr(m, what)(n).name or f"number {n}" for n in self._sides(k))
         terms = ["", f" ({other})", *(f" ({other})^{power}" for power in range(2, 5))] if other else [""]
@@ -215,7 +215,7 @@ class _Reading:
         return int(self.m.eq_obj1id[k]), int(self.m.eq_obj2id[k])
 
     def _ends(self, k: int) -> tuple[_End, _End]:
-        """The frames, one on each body, that an equality holds on each other."""
+        """The two frames, one on each body, that an equality makes coincide."""
         m = self.m
         one, other = self._sides(k)
         if int(m.eq_objtype[k]) == SITE:
@@ -227,13 +227,13 @@ class _Reading:
         data = np.array(m.eq_data[k])
         if int(m.eq_type[k]) == CONNECT:
             return _End(one, data[:3], UPRIGHT), _End(other, data[3:6], UPRIGHT)
-        # The point that is held in the second body's frame, then in the first's, whatever `relpose` says of origins.
+        # The common point in the second body's frame, then in the first's, whatever origins `relpose` means.
         turn = data[6:10]
         norm = np.linalg.norm(turn)
         return _End(one, data[3:6], UPRIGHT if norm == 0.0 else turn / norm), _End(other, data[:3], UPRIGHT)
 
     def _loop(self, name: str, joint: Joint, one: _End, other: _End) -> None:
-        # A loop has its moving side in a body: the ground is its parent.
+        # The moving side of a loop is on a body, so the ground is its parent.
         if other.body == WORLD:
             one, other = other, one
         self.robot.loops.append(
@@ -250,7 +250,7 @@ class _Reading:
         )
 
     def _note_others(self) -> None:
-        """Lists by name what a model does not have."""
+        """Lists by name what the model does not include."""
         spec, m = self.spec, self.m
         for what, elements in (
             ("actuators", spec.actuators),
@@ -278,7 +278,7 @@ class _Reading:
                 self._leave("geoms of the world, which nothing touches", m.geom(geom).name or f"number {geom}")
 
     def _infer(self) -> None:
-        """One line for each thing that was assumed or left out."""
+        """Adds one line for each thing that was assumed or left out."""
         bodies, lines = self.robot.bodies, []
         unnamed = [name for k, name in enumerate(self.names[1 : self.m.nbody], 1) if not self.m.body(k).name]
         if unnamed:

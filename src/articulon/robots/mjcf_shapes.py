@@ -1,4 +1,4 @@
-"""What MuJoCo's geoms look like, as shapes of bodies."""
+"""Shapes of bodies from MuJoCo's geoms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from articulon.robots.mjcf_compiling import Compiled
 from articulon.robots.robot_rotations import matrix_of
 
 SEEN_GROUPS = 3
-"""MuJoCo's viewer shows the geoms of so many groups, from the first."""
+"""Number of geom groups, from the first, that MuJoCo's viewer shows."""
 
 
 class GeomShapes:
@@ -23,13 +23,13 @@ class GeomShapes:
     Parameters
     ----------
     found
-        What MuJoCo makes of the file.
+        Results of compiling the file with MuJoCo.
     path
-        The file.
+        The MJCF file.
     meshes
         Whether meshes are drawn.
     leave
-        Takes what is left out: what it is, and which.
+        Records what is left out: the kind, and the name.
     """
 
     def __init__(self, found: Compiled, path: Path, meshes: bool, leave: Callable[[str, str], None]) -> None:
@@ -43,8 +43,8 @@ class GeomShapes:
                 self.files[name] = (folder / mesh.file, tuple(float(x) for x in mesh.scale))
 
     def of_body(self, body: int, name: str, offset: np.ndarray) -> tuple[Shape, ...]:
-        """The shapes of a body, the origin of whose frame lies at ``offset`` in MuJoCo's [m]: those that MuJoCo's
-        viewer shows at first, or all where it shows none."""
+        """Shapes of a body whose frame has its origin at ``offset`` in MuJoCo's frame [m]: those that MuJoCo's viewer
+        shows by default, or all if it shows none."""
         m = self.m
         first, count = int(m.body_geomadr[body]), int(m.body_geomnum[body])
         geoms = list(range(first, first + count))
@@ -86,7 +86,7 @@ class GeomShapes:
         if found is None or not found[0].is_file() or found[0].suffix.lower().removeprefix(".") not in FORMATS:
             self._leave("meshes that are not drawn", f"{name} of {label}")
             return None
-        # MuJoCo moves a mesh to its centre and turns it to its principal axes; the file's frame is where it was.
+        # MuJoCo moves a mesh to its centre of mass and rotates it to its principal axes; this is undone.
         at_file, of_file = np.array(m.mesh_pos[mesh]), np.array(m.mesh_quat[mesh])
         back = quaternion_product(turn, of_file * np.array([1.0, -1.0, -1.0, -1.0]))
         back /= np.linalg.norm(back)

@@ -1,4 +1,4 @@
-"""What a description says of a robot, in SI units, whichever format it is in; and the model that it makes."""
+"""The content of a robot description in SI units, independent of its format, and the model made from it."""
 
 from __future__ import annotations
 
@@ -16,55 +16,55 @@ from articulon.model.joints import Joint
 from articulon.model.shapes import Shape
 
 UNITS = "kg-m-s"
-"""Of all descriptions, and of the models that they make."""
+"""Units of all descriptions, and of their models."""
 NEGLIGIBLE = 2.0**-60
-"""Of the least mass of a robot: the mass of a link that is said to have none. Added to any other it is rounded away, so
+"""Mass of a link without mass, relative to the least mass of the robot. Added to any other mass it is rounded away, so
 that the dynamics are those without it."""
 FADING = 1e-3
-"""Speed below which dry friction is rounded off [rad/s or m/s]."""
+"""Speed below which dry friction is smoothed [rad/s or m/s]."""
 COUPLED = (
     "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own, as if nothing "
     "joined them"
 )
-"""Before the names of such joints, in ``inferred``: what stands there first."""
+"""Warning before the names of such joints, first in ``inferred``."""
 CROSS = "a name ends in *, which stands for all that begin so where forces name bodies; rename it"
 
 
 @dataclass
 class RobotBody:
-    """A link, or a step between the joints of one."""
+    """A link, or a step between several joints of one link."""
 
     name: str
     joint: Joint
     parent: str | None = None
-    """None is the ground."""
+    """Name of the parent; None is the ground."""
     position: np.ndarray = field(default_factory=lambda: np.zeros(3))
     rotation: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
-    """The joint frame in the parent's: origin [m], and Euler parameters."""
+    """Rotation of the joint frame in the parent's frame, Euler parameters; ``position`` is its origin [m]."""
     joint_name: str = ""
-    """What the file calls the joint."""
+    """Name of the joint in the file."""
     mass: float = 0.0
-    """[kg]; 0 for none."""
+    """Mass [kg]; 0 for none."""
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
-    """About the centre of mass, axes of the body [kg m²], shape (3, 3)."""
+    """Inertia about the centre of mass, body axes [kg m²], shape (3, 3)."""
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    """[m]."""
+    """Centre of mass [m]."""
     shapes: tuple[Shape, ...] = ()
     q: Any = None
     """Initial coordinates; None is zero."""
     lower: float | None = None
     upper: float | None = None
-    """Stops [rad or m]."""
+    """Upper stop, and ``lower`` the lower one [rad or m]."""
     damping: float = 0.0
-    """[N m s/rad or N s/m]."""
+    """Damping [N m s/rad or N s/m]."""
     friction: float = 0.0
-    """[N m or N]."""
+    """Dry friction [N m or N]."""
     stiffness: float = 0.0
-    """[N m/rad or N/m]."""
+    """Stiffness of the spring [N m/rad or N/m]."""
     rest: Any = 0.0
-    """Where the spring has no force [rad or m]; Euler parameters of a ball joint."""
+    """Coordinate where the spring has no force [rad or m]; Euler parameters for a ball joint."""
     armature: float = 0.0
-    """[kg m² or kg]."""
+    """Armature [kg m² or kg]."""
 
 
 @dataclass
@@ -83,20 +83,20 @@ class RobotLoop:
 
 @dataclass
 class Robot:
-    """All that is read from one file."""
+    """The content of one file."""
 
     file: str
     bodies: list[RobotBody] = field(default_factory=list)
     loops: list[RobotLoop] = field(default_factory=list)
     gravity: np.ndarray | None = None
-    """[m/s²], shape (3,); None where the file says nothing."""
+    """Acceleration of gravity [m/s²], shape (3,); None if the file does not give it."""
     coupled: list[str] = field(default_factory=list)
-    """Joints that the file couples to others, which the model does not, each with its coupling."""
+    """Joints that the file couples to others and the model leaves free, each with its coupling."""
     inferred: list[str] = field(default_factory=list)
-    """What was assumed or left out, a line each."""
+    """Assumptions and omissions, one line each."""
 
     def infer(self, lines: list[str]) -> None:
-        """Adds lines to ``inferred``, which begins with the joints that the file couples."""
+        """Adds lines to ``inferred``; a warning about coupled joints comes first."""
         warning = [f"{COUPLED}: {', '.join(map(listed, self.coupled))}"] if self.coupled else []
         self.inferred = [*warning, *self.inferred, *lines]
 
@@ -120,7 +120,7 @@ class Robot:
         builder.inferred += self.inferred
 
     def _add(self, builder: ModelBuilder, bare: float) -> None:
-        """Adds all; ``bare`` is the mass of bodies without one [kg]."""
+        """Adds bodies, loops and forces; ``bare`` is the mass of bodies without one [kg]."""
         for body in self.bodies:
             builder.add_body(
                 body.name,
@@ -151,7 +151,7 @@ class Robot:
             builder.add_force(force)
 
     def _check_carried(self) -> None:
-        """Raises ModelError for a joint that carries no mass at all."""
+        """Raises ModelError for a joint that carries neither mass nor inertia."""
         heavy = {body.name: body.mass > 0.0 or bool(body.inertia.any()) for body in self.bodies}
         for body in reversed(self.bodies):
             if heavy[body.name] and body.parent is not None:
@@ -165,7 +165,7 @@ class Robot:
         self._note_inertias()
 
     def _note_inertias(self) -> None:
-        """Lists inertias that no body has, which are taken as they are: many files have some."""
+        """Lists inertias that no real body has. They are used unchanged, because many files have some."""
         strange = []
         for body in self.bodies:
             low, middle, high = np.linalg.eigvalsh(body.inertia)
@@ -211,7 +211,7 @@ class Robot:
         return found
 
     def _by_motion(self, key: str) -> dict[str, dict[str, float]]:
-        """Coefficients of joints that turn and of joints that slide, by body."""
+        """Coefficients of rotational and of translational joints, by body."""
         tables: dict[str, dict[str, float]] = {}
         for body in self.bodies:
             value = getattr(body, key)
@@ -224,7 +224,7 @@ class Robot:
 
 
 def unique(name: str, taken: Sequence[str] | set[str] | dict[str, Any]) -> str:
-    """A name that is not taken yet: this one, or with a number behind it."""
+    """The name itself, or with a number appended if it is taken."""
     if name not in taken:
         return name
     k = 2
@@ -234,5 +234,5 @@ def unique(name: str, taken: Sequence[str] | set[str] | dict[str, Any]) -> str:
 
 
 def listed(name: str) -> str:
-    """A name in a list, escaped where it has odd characters."""
+    """A name for a list, escaped if it has unprintable characters."""
     return name if name.isprintable() else shown(name)

@@ -1,4 +1,4 @@
-"""Models of the descriptions of others."""
+"""The public functions that read robot descriptions into models."""
 
 from __future__ import annotations
 
@@ -26,38 +26,39 @@ def read_urdf(
     limits: bool = True,
     meshes: bool = True,
 ) -> Model:
-    """The model of a URDF file, in the units ``"kg-m-s"``.
+    """Read a URDF file as a model, in the units ``"kg-m-s"``.
 
-    Links are bodies of their names, in the order of their joints in the file, but each after its parent;
-    ``model.joint_names`` has the names of the joints. A link's frame is that of its joint, as the file has it.
+    Each link is a body of the same name. Bodies are in the order of their joints in the file, but each after its
+    parent; ``model.joint_names`` has the names of the joints. A link's frame is that of its joint, as in the file.
 
     Parameters
     ----------
     path
-        The file.
+        The URDF file.
     root
-        Whether the link that is no joint's child is fixed to the ground or free. A free one comes first in the
-        coordinates: place, then Euler parameters.
+        Whether the root link, which is no joint's child, is fixed to the ground or free. A free root comes first in the
+        coordinates: position, then Euler parameters.
     forces
-        Those of ``articulon.forces`` that act beside what the file says of joints, such as gravity, of which it says
-        nothing.
+        Further forces of ``articulon.forces``, besides those that the file gives for joints. Gravity is one of them:
+        URDF does not contain it.
     packages
-        Folders of packages by the names in ``package://NAME/``; others are sought in the folders above the file.
+        Folders of packages by the names in ``package://NAME/``. Other packages are looked for in the folders above the
+        file.
     limits
-        Whether limits are stops.
+        Whether joint limits become stops.
     meshes
-        Whether meshes are looked for; where not, they are not drawn.
+        Whether to look for meshes; otherwise they are not drawn.
 
     Returns
     -------
     Model
-        ``model.inferred`` says by name what was assumed and what of the file is left out: nothing touches anything, for
-        example. It begins with a warning where there are mimic joints, which move freely, each on its own.
+        ``model.inferred`` lists by name what was assumed and what of the file is left out: there are no contacts, for
+        example. It begins with a warning if there are mimic joints, because they move freely and independently here.
 
     Raises
     ------
     ModelError
-        With file, line and element, for what is not URDF; naming the file, for a mesh that is not there.
+        With file, line and element, for a file that is not URDF; with the name of the file, for a missing mesh.
     """
     _checked(path, "read_urdf")
     if root not in ("fixed", "free"):
@@ -68,35 +69,36 @@ def read_urdf(
 
 
 def read_mjcf(path: str | Path, *, forces: Iterable[Any] = (), limits: bool = True, meshes: bool = True) -> Model:
-    """The model of an MJCF file, in the units ``"kg-m-s"``; MuJoCo compiles it (the extra ``robots``).
+    """Read an MJCF file as a model, in the units ``"kg-m-s"``; MuJoCo compiles it (the extra ``robots``).
 
-    Bodies are in the order of the file, and coordinates and speeds are MuJoCo's, in its order. A body with several
-    joints has bodies without mass before it, one for each joint but the last. ``model.joint_names`` has the names of
-    the joints. The frame of a body has the axes of the file's and its origin on the anchor of its (last) joint, which
-    is where the file has it unless ``pos`` of the joint says otherwise.
+    Bodies are in the order of the file; coordinates and speeds are MuJoCo's, in its order. A body with several joints
+    has massless bodies before it, one for each joint but the last. ``model.joint_names`` has the names of the joints.
+    The frame of a body has the axes of the file and its origin at the anchor of its (last) joint. This is the origin in
+    the file too, unless ``pos`` of the joint says otherwise.
 
     Parameters
     ----------
     path
-        The file.
+        The MJCF file.
     forces
-        Those of ``articulon.forces`` that act beside what the file says of gravity and joints.
+        Further forces of ``articulon.forces``, besides gravity and the joint forces of the file.
     limits
-        Whether limits are stops.
+        Whether joint limits become stops.
     meshes
-        Whether meshes are drawn; where not, only those are read from which the mass of a body follows.
+        Whether meshes are drawn; otherwise only those that determine the mass of a body are read.
 
     Returns
     -------
     Model
-        With gravity, damping, springs, friction, stops and armatures of joints, and loops for equalities between
-        bodies; ``model.inferred`` says by name what was assumed and what of the file is left out, such as actuators
-        and contacts. It begins with a warning where the file couples joints, which move freely, each on its own.
+        The model with gravity, with damping, springs, friction, stops and armatures of joints, and with loops for
+        equalities between bodies. ``model.inferred`` lists by name what was assumed and what of the file is left out,
+        such as actuators and contacts. It begins with a warning if the file couples joints, because they move freely
+        and independently here.
 
     Raises
     ------
     ModelError
-        With line and element, for what is not MJCF; naming the file, for a mesh that is not there.
+        With line and element, for a file that is not MJCF; with the name of the file, for a missing mesh.
     """
     _checked(path, "read_mjcf")
     stops, drawn = flag(limits, "read_mjcf, limits"), flag(meshes, "read_mjcf, meshes")

@@ -1,4 +1,4 @@
-"""Rotations as descriptions write them."""
+"""Conversions of rotations to and from the conventions of robot descriptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def matrix_of(e: np.ndarray) -> np.ndarray:
 
 
 def of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Euler parameters (4,) of turns by roll about x, then pitch about y, then yaw about z, axes that stand still
+    """Euler parameters (4,) of rotations by roll about x, then pitch about y, then yaw about z, about fixed axes
     [rad]."""
     half = [0.5 * angle for angle in (roll, pitch, yaw)]
     (cr, cp, cy), (sr, sp, sy) = [math.cos(h) for h in half], [math.sin(h) for h in half]
@@ -32,8 +32,9 @@ def of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
 def rpy_of(e: np.ndarray) -> tuple[float, float, float]:
     """Roll, pitch and yaw [rad] of unit Euler parameters (4,): what :func:`of_rpy` takes.
 
-    With the halves c and s of pitch, w + y = (c + s) cos d, z − x = (c + s) sin d, w − y = (c − s) cos m and x + z =
-    (c − s) sin m, where 2 d is yaw less roll and 2 m their sum: no digits are lost where the two turn about one axis.
+    Let c and s be cosine and sine of half the pitch. Then w + y = (c + s) cos d, z − x = (c + s) sin d, w − y = (c − s)
+    cos m and x + z = (c − s) sin m, where 2 d is yaw minus roll and 2 m is yaw plus roll. So no digits are lost where
+    yaw and roll have the same axis.
     """
     w, x, y, z = (float(part) for part in e)
     apart, together = math.atan2(z - x, w + y), math.atan2(x + z, w - y)
@@ -42,7 +43,7 @@ def rpy_of(e: np.ndarray) -> tuple[float, float, float]:
 
 
 def about_axis(axis: np.ndarray) -> np.ndarray:
-    """Euler parameters (4,) of the shortest turn that takes z into a unit vector (3,)."""
+    """Euler parameters (4,) of the shortest rotation that takes z to a unit vector (3,)."""
     x, y, z = axis
     if z < -1.0 + 1e-12:
         return np.array([0.0, 1.0, 0.0, 0.0])
@@ -51,5 +52,5 @@ def about_axis(axis: np.ndarray) -> np.ndarray:
 
 
 def about(axis: np.ndarray, angle: float) -> np.ndarray:
-    """Euler parameters (4,) of a turn by an angle [rad] about a unit vector (3,)."""
+    """Euler parameters (4,) of a rotation by an angle [rad] about a unit vector (3,)."""
     return np.array([math.cos(0.5 * angle), *(math.sin(0.5 * angle) * axis)])

@@ -1,4 +1,4 @@
-"""URDF, the Unified Robot Description Format of ROS, as a robot."""
+"""Reads URDF, the Unified Robot Description Format of ROS, into a robot."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ KNOWN = {
     "collision": {"origin", "geometry", "material"},
     "geometry": {"box", "cylinder", "sphere", "capsule", "mesh"},
 }
-"""Elements that have a meaning here, by those that they stand in."""
+"""Elements that are read or knowingly left out, by their parent element."""
 LEFT_OUT = ("safety_controller", "calibration")
 JOINTS = ("fixed", "revolute", "continuous", "prismatic", "floating", "planar", "spherical")
 
 
 def urdf_robot(path: str, *, root: Root, packages: Mapping[str, str], limits: bool, meshes: bool) -> Robot:
-    """What a URDF file says; see :func:`articulon.read_urdf`."""
+    """The robot of a URDF file; see :func:`articulon.read_urdf`."""
     return _Reading(path, root, packages, limits, meshes).robot
 
 
 class _Reading:
-    """A URDF file while it is read."""
+    """A URDF file that is being read."""
 
     def __init__(self, path: str, root: Root, packages: Mapping[str, str], limits: bool, meshes: bool) -> None:
         self.path, self.root, self.packages, self.limits, self.meshes = path, root, packages, limits, meshes
@@ -67,7 +67,7 @@ class _Reading:
         return found
 
     def _note_unknown(self, top: Element, element: Element) -> None:
-        """Lists what stands in an element and has no meaning here."""
+        """Lists the children of an element that are unknown here."""
         for child in element.children:
             if child.tag not in KNOWN[element.tag]:
                 name = child.attributes.get("name", "" if element is top else element.attributes.get("name", ""))
@@ -79,7 +79,7 @@ class _Reading:
         self.left.setdefault(what, []).append(which)
 
     def _bodies(self, top: Element) -> None:
-        """Links with their joints, in the order of the joints but each after its parent."""
+        """Adds links with their joints, in the order of the joints but each after its parent."""
         parents: dict[str, tuple[Element, str]] = {}
         for joint in self.joints.values():
             ends = []
@@ -120,7 +120,7 @@ class _Reading:
                 placed.add(link)
 
     def _add(self, link: str, joint: Element, parent: str) -> None:
-        """The link of a joint, and steps before it where the joint is no single one."""
+        """Adds the link of a joint, with steps before it where several joints replace the file's one."""
         kind = joint.text("type")
         if kind not in JOINTS:
             raise joint.fault(f"type: expected one of {', '.join(JOINTS)}, got {shown(kind)}")
@@ -163,7 +163,7 @@ class _Reading:
         return value
 
     def _origin(self, element: Element) -> tuple[np.ndarray, np.ndarray]:
-        """Place and Euler parameters of an <origin>."""
+        """Position and Euler parameters of an <origin>."""
         origin = element.one("origin")
         if origin is None:
             return np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
@@ -180,10 +180,10 @@ class _Reading:
     def _planar(
         self, link: str, joint: Element, parent: str, position: np.ndarray, rotation: np.ndarray
     ) -> tuple[str, np.ndarray, np.ndarray, Joint]:
-        """Two slides in the plane; then the joint that turns about its normal."""
+        """Adds two slides in the plane; returns what the hinge about its normal needs."""
         normal = np.array(self._axis(joint))
         normal /= np.linalg.norm(normal)
-        # As Pinocchio and others have it, the plane of x and y where the normal is z.
+        # As in Pinocchio and other programs: the plane of x and y if the normal is z.
         turned = matrix_of(about_axis(normal))
         for k, axis in enumerate(turned.T[:2]):
             step = unique(f"{link} slide {'xy'[k]}", self.links)
@@ -222,7 +222,7 @@ class _Reading:
                 self._leave("joints that begin at a stop, beyond which zero lies", f"{body.joint_name} at {start:g}")
 
     def _fill(self, body: RobotBody, link: Element) -> None:
-        """Mass, inertia and shapes of a link."""
+        """Sets mass, inertia and shapes of a link."""
         inertial = link.one("inertial")
         if inertial is not None:
             mass = inertial.one("mass")
@@ -288,7 +288,7 @@ class _Reading:
         return [Mesh(file=str(path), scale=uniform, **at)]
 
     def _infer(self) -> None:
-        """One line for each thing that was assumed or left out."""
+        """Adds one line for each thing that was assumed or left out."""
         robot = self.robot
         bodies = robot.bodies
         bare = [shown(body.name) for body in bodies if not body.mass]

@@ -1,4 +1,4 @@
-"""A tree of bodies as a URDF file."""
+"""Writes a tree of bodies as a URDF file."""
 
 from __future__ import annotations
 
@@ -25,43 +25,43 @@ from articulon.storage.atomic_writing import write_text
 from articulon.units import unit_system
 
 WORLD = "world"
-"""The link that stands for the ground where the root of the tree is not fixed to it as a whole."""
+"""Name of the link that stands for the ground, where the model has no single root at the world's origin."""
 UNKNOWN = 1e9
-"""Limits of effort and velocity, which the format asks for and a model does not have."""
+"""Limits of effort and velocity: the format requires them, and a model has none."""
 DIMENSIONS = ("length", "mass", "inertia", "rotational_drag", "translational_drag", "torque", "force")
-"""Of the numbers in a file."""
+"""Dimensions of the numbers in a file."""
 NOT_WRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Characters that no XML file can hold."""
+"""Characters that are not allowed in XML."""
 
 
 def write_urdf(model: Model, path: str | Path, *, name: str = "robot", leave_out: Iterable[str] = ()) -> Path:
-    """Write a model as a URDF file, which :func:`articulon.read_urdf` reads as an equal one.
+    """Write a model as a URDF file, which :func:`articulon.read_urdf` reads as an equal model.
 
-    A body that is welded to the ground in its origin, or free from there, is the root; ``root`` of ``read_urdf`` says
-    again which of the two. Otherwise the roots are joined to a link ``world``. Meshes are named by their paths from the
-    folder of the file.
+    The root is a body that is welded to the ground or free, with its joint frame at the world's origin; use ``root`` of
+    ``read_urdf`` to say again which of the two. Otherwise the roots are joined to a link ``world``. Meshes are named by
+    their paths relative to the folder of the file.
 
     Parameters
     ----------
     model
-        Rigid bodies on fixed, revolute, prismatic and free joints, in units that are not reduced.
+        Model of rigid bodies on fixed, revolute, prismatic and free joints, in units that are not reduced.
     path
-        The file.
+        File to write.
     name
-        Of the robot.
+        Name of the robot.
     leave_out
-        What the format cannot say and is to be left out on purpose: kinds of forces such as ``"gravity"``,
+        What to leave out on purpose because the format cannot express it: kinds of forces such as ``"gravity"``,
         ``"armature"``, ``"loops"``, ``"sites"``, ``"initial state"``.
 
     Returns
     -------
     pathlib.Path
-        The file.
+        The written file.
 
     Raises
     ------
     ModelError
-        Naming body, joint or force, for whatever the format cannot say.
+        With the name of the body, joint or force, for anything that the format cannot express.
     """
     check_model(model, "write_urdf")
     file = Path(path)
@@ -71,7 +71,7 @@ def write_urdf(model: Model, path: str | Path, *, name: str = "robot", leave_out
 
 
 class _Writing:
-    """A URDF file while it is written."""
+    """A URDF file that is being written."""
 
     def __init__(self, model: Model, file: Path, name: str, leave_out: set[str]) -> None:
         self.model, self.file, self.name, self.leave_out = model, file, name, leave_out
@@ -90,7 +90,7 @@ class _Writing:
         self._check_start()
 
     def _refuse(self, what: str, message: str) -> None:
-        """Raises ModelError, unless it is left out on purpose."""
+        """Raises ModelError, unless ``what`` is left out on purpose."""
         if what not in self.leave_out:
             raise ModelError(f"write_urdf: {message}; leave it out of the model, or name {shown(what)} in leave_out")
 
@@ -129,7 +129,7 @@ class _Writing:
                 if float(force.restitution) != 0.0 or speeds != {FADING}:
                     self._refuse("restitution", f"{where}: the format has no restitution and no resting speed")
                 for limit in force.limits(model, where):
-                    # Of several stops on one side the joint meets the innermost.
+                    # With several stops on one side, the joint meets the innermost.
                     key, inner = ("lower", max) if limit.side > 0.0 else ("upper", min)
                     found = self.limits.setdefault(limit.body, {})
                     found[key] = inner(found.get(key, limit.bound), limit.bound)
@@ -153,7 +153,7 @@ class _Writing:
                 )
 
     def _take_rows(self, force: Any, table: dict[int, float], key: str, where: str) -> None:
-        """Coefficients of a force by the bodies whose joints they belong to."""
+        """Adds the coefficients of a force to a table by the bodies whose joints they act on."""
         model = self.model
         starts = model.forest.u_start
         for row in force.rows(model, where):
@@ -163,7 +163,7 @@ class _Writing:
             table[body] = table.get(body, 0.0) + getattr(row, key)
 
     def _check_start(self) -> None:
-        """Raises ModelError for an initial state that is not the one that is read: zero, or at a stop before it."""
+        """Raises ModelError if the initial state is not the one that a reader assumes: zero, or the nearest stop."""
         model = self.model
         expected = np.zeros(model.nq)
         for link, body in enumerate(model.head.tolist()):
@@ -176,7 +176,7 @@ class _Writing:
             self._refuse("initial state", "the model has an initial state, and the format has none")
 
     def text(self) -> str:
-        """The file."""
+        """Text of the file."""
         model = self.model
         roots = np.flatnonzero(model.parents < 0).tolist()
         self.root = roots[0] if len(roots) == 1 and self._stands(roots[0]) else None
@@ -194,12 +194,12 @@ class _Writing:
         return "\n".join([*lines, "</robot>", ""])
 
     def _stands(self, body: int) -> bool:
-        """Whether a body may be the root: welded or free in the origin of the world."""
+        """Whether a body may be the root: welded or free at the world's origin."""
         position, rotation = joint_frame(self.model, body)
         return isinstance(self.model.joints[body], Weld | Free) and not position.any() and rotation[0] == 1.0
 
     def _bare(self) -> np.ndarray:
-        """Which bodies have the mass that stands for none, shape (bodies,)."""
+        """Whether each body has the mass that stands for none, shape (bodies,)."""
         masses = self.model.masses
         least = masses.min()
         others = masses[masses > least]

@@ -1,4 +1,4 @@
-"""XML as a tree of elements that know their lines, and nothing but what stands in the file."""
+"""XML as a tree of elements that know their line numbers, without resolving anything outside the file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from articulon.errors import ModelError
 from articulon.inputs import LARGEST, clipped, shown
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of a file: more is no description of a robot."""
+"""Largest size of a file; a larger one is not a robot description."""
 DEEPEST = 500
-"""Elements that may lie within each other."""
+"""Largest depth of nested elements."""
 
 
 @dataclass
@@ -22,50 +22,50 @@ class Element:
     """One element of a file."""
 
     tag: str
-    """Its name."""
+    """Name of the element."""
     attributes: dict[str, str]
-    """As they are written."""
+    """Attributes as strings, as in the file."""
     file: str
     line: int
-    """Where it begins."""
+    """Line where the element begins."""
     children: list[Element] = field(default_factory=list)
 
     @property
     def label(self) -> str:
-        """What it is called in messages: <joint 'elbow'>."""
+        """Name in messages: <joint 'elbow'>."""
         name = self.attributes.get("name")
         return f"<{self.tag}>" if name is None else f"<{self.tag} {shown(name)}>"
 
     def fault(self, message: str) -> ModelError:
-        """What is wrong with it, with file, line and element in front."""
+        """An error about the element, prefixed with file, line and element."""
         return ModelError(f"{self.file}, line {self.line}, {self.label}: {message}")
 
     def all(self, tag: str) -> list[Element]:
-        """Its children of a name, in the order of the file."""
+        """The element's children with a tag, in the order of the file."""
         return [child for child in self.children if child.tag == tag]
 
     def one(self, tag: str) -> Element | None:
-        """Its child of a name, None where there is none; raises ModelError where there are several."""
+        """The element's child with a tag, None if there is none; raises ModelError if there are several."""
         found = self.all(tag)
         if len(found) > 1:
             raise found[1].fault(f"{self.label} has one already, in line {found[0].line}")
         return found[0] if found else None
 
     def walk(self) -> Iterator[Element]:
-        """Itself and all below it, in the order of the file."""
+        """The element and all below it, in the order of the file."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     def text(self, key: str, default: str | None = None) -> str:
-        """An attribute; raises ModelError where it is missing or empty and there is no default."""
+        """Text of an attribute; raises ModelError if it is missing or empty and there is no default."""
         value = self.attributes.get(key, default)
         if value is None or (value == "" and default is None):
             raise self.fault(f"has no attribute {key}")
         return value
 
     def numbers(self, key: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        """An attribute of so many finite numbers; raises ModelError for anything else."""
+        """An attribute of ``count`` finite numbers; raises ModelError for anything else."""
         if key not in self.attributes and default is not None:
             return default
         given = self.text(key)
@@ -73,7 +73,7 @@ class Element:
             values = tuple(float(word) for word in given.split())
         except ValueError:
             values = ()
-        # Python also reads 1_000, which no other program does.
+        # Python also reads 1_000, which other programs do not.
         if len(values) != count or "_" in given or not all(map(math.isfinite, values)):
             wanted = "a finite number" if count == 1 else f"{count} finite numbers"
             raise self.fault(f"{key}: expected {wanted}, got {shown(given)}")
@@ -89,12 +89,12 @@ class Element:
 def parse(path: str | Path) -> Element:
     """The root element of a file.
 
-    Entities are not resolved and nothing else is opened: a file that declares any is refused.
+    Entities are not resolved and no other file is opened: a file that declares entities is rejected.
 
     Raises
     ------
     ModelError
-        With file and line, for what is no XML; naming the file, for what cannot be read.
+        With file and line, for a file that is not XML; with the name of the file, if it cannot be read.
     """
     file = Path(path)
     try:
@@ -107,7 +107,7 @@ def parse(path: str | Path) -> Element:
 
 
 def parse_text(data: bytes, file: str) -> Element:
-    """The root element of what stands in a file; see :func:`parse`."""
+    """The root element of the content of a file; see :func:`parse`."""
     open_: list[Element] = []
     roots: list[Element] = []
     parser = expat.ParserCreate()
@@ -133,6 +133,6 @@ def parse_text(data: bytes, file: str) -> Element:
     except expat.ExpatError as error:
         inside = f", inside of {open_[-1].label}" if open_ else ""
         raise ModelError(f"{file}, line {error.lineno}{inside}: is no XML: {expat.ErrorString(error.code)}") from None
-    except (ValueError, LookupError) as error:  # an encoding that there is not
+    except (ValueError, LookupError) as error:  # an unknown encoding
         raise ModelError(f"{file}: is no XML: {clipped(error)}") from None
     return roots[0]

@@ -1,1 +1,2 @@
-"""The divide-and-conquer algorithm of Featherstone (1999), and the impulses on locked joints that use its assembly."""
+"""The divide-and-conquer algorithm of Featherstone (1999), and impulses on locked joints, which use the same
+assembly."""

@@ -1,12 +1,12 @@
-"""How a forest is taken apart and put together: the assembly tree of the divide-and-conquer algorithm.
+"""The assembly tree of the divide-and-conquer algorithm: how a forest is taken apart and put together.
 
-Every tree of links is cut into *heavy paths*: from a link the path goes on with the child that carries most links;
-every other child is the head of a path of its own. A path is cut into *blocks* of some links each, which one thread
-solves link after link; the blocks of a path are joined by a binary tree, balanced by weight, so that whatever hangs on
-a path is the nearer to the top the heavier it is (Sleator and Tarjan 1983). A light child with few links is part of the
-block that it hangs on. What else hangs on a link is assembled first, and where that is much, its loads are summed by a
-balanced tree too. The depth is O(log n) for whatever shape: chains, combs, stars. A flexible body is in one block
-with its nodes, whose motions its modes share.
+Every tree of links is cut into *heavy paths*: a path goes on from a link to the child that carries most links; every
+other child is the head of a path of its own. A path is cut into *blocks* of links, each of which one thread solves link
+after link. The blocks of a path are joined by a binary tree, balanced by weight, so that what hangs on a path lies
+nearer to the top the heavier it is (Sleator and Tarjan 1983). A light child with few links is part of the block that it
+hangs on. Everything else that hangs on a link is assembled first; if there is much of it, its loads are summed by a
+balanced tree too. The depth is O(log n) for any shape: chains, combs, stars. A flexible body is in one block with its
+nodes, because its modes move all of them.
 """
 
 from typing import NamedTuple
@@ -16,40 +16,41 @@ import numpy as np
 from articulon.model.forest_tables import Forest
 
 BLOCK, JOIN, SUM = 0, 1, 2
-"""Kinds of nodes: some links; two assemblies one behind the other; two loads side by side on the same link."""
+"""Kinds of nodes: a block of links; a join of two assemblies in a row; a sum of two loads side by side on the same
+link."""
 
 LINKS_PER_BLOCK = 128
-"""With these many in a block, joins are a fifteenth of the work of a chain."""
+"""Largest number of links in a block. At this size, joins are a fifteenth of the work of a chain."""
 
 JOIN_COST = 10
-"""Work of a join [links]."""
+"""Work of a join, in units of the work of a link."""
 
 PARALLEL_COST = 80
-"""Work of a level [links] from which its nodes are shared out among threads: below it, starting them costs more. A
-fixed rule, not the number of threads, chooses."""
+"""Work of a level [links] from which its nodes are shared out among threads; below it, starting threads costs more. The
+choice is by this fixed rule, not by the number of threads."""
 
 
 class AssemblyTree(NamedTuple):
-    """Nodes of the assembly, and the links of every block. A node hangs on its *carrier*, a link or the ground, and may
+    """Nodes of the assembly, and the links of every block. A node hangs on its *carrier*, a link or the ground. It may
     carry others by its *tip*, its last link on the path."""
 
     kind: np.ndarray
     """BLOCK, JOIN or SUM, shape (nodes,)."""
     inboard: np.ndarray
-    """Of a join, the node nearer to the ground; of a sum, one of the two; −1 otherwise, shape (nodes,)."""
+    """For a join, the node nearer to the ground; for a sum, one of the two; −1 otherwise, shape (nodes,)."""
     outboard: np.ndarray
-    """Of a join, the node farther from the ground; of a sum, the other; −1 otherwise, shape (nodes,)."""
+    """For a join, the node farther from the ground; for a sum, the other; −1 otherwise, shape (nodes,)."""
     start: np.ndarray
     """First of a block's links in ``link``, shape (nodes,)."""
     end: np.ndarray
-    """One past the last of them, shape (nodes,)."""
+    """One past the last of a block's links in ``link``, shape (nodes,)."""
     carrier: np.ndarray
     """Link that the node hangs on, −1 for the ground, shape (nodes,)."""
     tip: np.ndarray
     """Link that carries what is joined to the node, −1 where nothing is, shape (nodes,)."""
     whole: np.ndarray
-    """1 where the node is complete: nothing is joined to its tip, and its carrier's acceleration is that of a link of
-    another path, or the ground's, shape (nodes,)."""
+    """1 where the node is complete: nothing is joined to its tip, and its carrier is the ground or a link of another
+    path, shape (nodes,)."""
     order: np.ndarray
     """Nodes by level, from the first that can be assembled, shape (nodes,)."""
     level: np.ndarray
@@ -59,7 +60,7 @@ class AssemblyTree(NamedTuple):
     parallel: np.ndarray
     """1 where a level is worth several threads, shape (levels,)."""
     link: np.ndarray
-    """Links block by block, within a block parents first, shape (links,)."""
+    """Links block by block, parents first within a block, shape (links,)."""
     inside: np.ndarray
     """1 where the link's parent is in the same block, shape (links,)."""
     spine: np.ndarray
@@ -67,15 +68,15 @@ class AssemblyTree(NamedTuple):
     carries: np.ndarray
     """1 where the link has children in its own block, shape (links,)."""
     first: np.ndarray
-    """1 where the link is the first of its siblings of the same block to arrive there, shape (links,)."""
+    """1 where the link is the first among its siblings of the same block to reach the parent, shape (links,)."""
     laden: np.ndarray
     """1 where loads of other nodes hang on a block, shape (nodes,)."""
     load: np.ndarray
-    """Node whose load hangs on the link, beside its children of the same block, −1 for none, shape (links,)."""
+    """Node whose load hangs on the link, besides its children of the same block, −1 for none, shape (links,)."""
 
     @property
     def depth(self) -> int:
-        """Number of steps one after another, each of O(1) work."""
+        """Number of consecutive steps, each of O(1) work."""
         return self.parallel.size
 
 
@@ -86,7 +87,7 @@ def assembly_tree(forest: Forest, links_per_block: int = LINKS_PER_BLOCK) -> Ass
 
 
 class _Builder:
-    """Builds the nodes from the leaves of the forest to its roots."""
+    """Builds the nodes, from the leaves of the forest to its roots."""
 
     def __init__(self, parent: list[int], nodes: list[bool], limit: int) -> None:
         n = len(parent)
@@ -141,13 +142,13 @@ class _Builder:
         return path
 
     def _beside(self, i: int) -> list[tuple[int, list[int]]]:
-        """What hangs on a link of a path beside the path, and on those of its nodes that are off the path."""
+        """What hangs on a link of a path beside the path, including what hangs on its nodes off the path."""
         light = self.children[i][1:]
         nodes = [c for c in light if self.is_node[c]]
         return [(i, [c for c in light if not self.is_node[c]]), *((c, self.children[c]) for c in nodes)]
 
     def _assemble_path(self, head: int, loads: dict[int, list[tuple[int, int]]]) -> int:
-        """Blocks along the path from ``head``, joined; the node of all."""
+        """Makes the blocks along the path from ``head`` and joins them; returns the node of all."""
         path = self._path(head)
         work, weight, kept = [], [], []
         for i in path:
@@ -189,7 +190,7 @@ class _Builder:
         return [(self._block(links, [], True), len(links)) for links in runs]
 
     def _subtrees(self, heads: list[int]) -> list[int]:
-        """All links of some subtrees, parents first."""
+        """All links of the given subtrees, parents first."""
         links, pending = [], list(heads)
         while pending:
             i = pending.pop()
@@ -229,9 +230,10 @@ class _Builder:
         )
 
     def _balanced(self, parts: list[tuple[int, int]], kind: int) -> int:
-        """One node of several in a row, each with its weight: halved again and again at the middle of the weight."""
+        """Combines several nodes in a row, each with its weight, into one: split again and again at the middle of the
+        weight."""
         ends = np.cumsum([weight for _, weight in parts])
-        # Ranges still to be split (left end, right end), then, when both halves are there, to be put together.
+        # Ranges still to be split (left end, right end); then, when both halves exist, to be combined.
         pending, done = [(0, len(parts), False)], []  # type: list[tuple[int, int, bool]], list[int]
         while pending:
             left, right, ready = pending.pop()
@@ -250,7 +252,7 @@ class _Builder:
                 before = int(ends[left - 1]) if left else 0
                 middle = before + (int(ends[right - 1]) - before) / 2
                 cut = int(np.searchsorted(ends[left:right], middle)) + left
-                # The part that holds the middle goes to the side that is the lighter without it.
+                # The part that holds the middle goes to the side that is lighter without it.
                 cut += int(ends[cut] - middle < middle - (int(ends[cut - 1]) if cut > left else before))
                 cut = min(max(cut, left + 1), right - 1)
                 pending += [(left, right, True), (cut, right, False), (left, cut, False)]
@@ -258,7 +260,8 @@ class _Builder:
 
 
 def _pack(sizes: list[int], limit: int) -> list[range]:
-    """Consecutive runs of some sizes, as equal as may be, each no larger than ``limit`` where a single one allows."""
+    """Consecutive runs of the sizes, as equal as possible, each of total at most ``limit`` unless a single size exceeds
+    it."""
     total = sum(sizes)
     goal = total / max(1, -(-total // limit))
     runs, begin, held = [], 0, 0

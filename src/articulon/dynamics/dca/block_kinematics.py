@@ -1,10 +1,10 @@
 """Kinematics of long chains on several threads: block by block of the assembly tree, in three passes.
 
-First every block places and moves its links as if the link that carries it stood still in the world's axes. Then,
-block after block from the ground, the places and velocities of the carriers follow by composition. Last every block is
-turned, shifted and swept along with its carrier, and the velocity products follow. The first and last passes are shared
-out among threads; a block is always done by itself and in the same order, so that the bits do not depend on their
-number. They differ from those of ``kinematics`` by rounding.
+First every block places and moves its links as if its carrier were at rest in the world's axes. Then the poses and
+velocities of the carriers follow by composition, block after block from the ground. Last every block is rotated,
+shifted and given its carrier's motion, and the velocity products follow. The first and last passes are shared out among
+threads. A block is always computed on its own and in the same order, so that the bits do not depend on the number of
+threads. They differ from those of ``kinematics`` by rounding.
 """
 
 from typing import NamedTuple
@@ -32,14 +32,14 @@ from articulon.kernels import jit, kernel
 
 
 class BlockScratch(NamedTuple):
-    """Where the blocks are carried; deleting it changes nothing."""
+    """Scratch with the poses and motions of the blocks' carriers; it is not part of the state."""
 
     blocks: np.ndarray
     """Nodes that are blocks, those nearer to the ground first, shape (blocks,)."""
     head: np.ndarray
     """Block that holds the carrier of each block, −1 for the ground, shape (blocks,)."""
     quaternion: np.ndarray
-    """Carrier to world, shape (blocks, 4)."""
+    """Rotation from carrier to world, shape (blocks, 4)."""
     position: np.ndarray
     """Origin of the carrier [length], shape (blocks, 3)."""
     twist: np.ndarray
@@ -47,7 +47,7 @@ class BlockScratch(NamedTuple):
 
 
 def block_scratch(tree: AssemblyTree) -> BlockScratch:
-    """The blocks of an assembly tree in order, and zeroed arrays."""
+    """Scratch with the blocks of an assembly tree in order, otherwise zeroed."""
     blocks = np.flatnonzero(tree.kind == BLOCK)
     blocks = blocks[np.argsort(tree.link[tree.start[blocks]], kind="stable")]
     home = np.full(tree.link.size, -1, dtype=np.int64)
@@ -89,7 +89,7 @@ def place_block(forest, tree, node, q, u, ws):
 
 @jit
 def carry_blocks(tree, ws, blocks):
-    """Where the carrier of every block is and how it moves, from the ground on."""
+    """Pose and velocity of every block's carrier, from the ground outward."""
     for k in range(blocks.blocks.size):
         h, c = blocks.head[k], tree.carrier[blocks.blocks[k]]
         e, x, w, v = IDENTITY, ZERO, ZERO, ZERO
@@ -109,7 +109,7 @@ def carry_blocks(tree, ws, blocks):
 
 @jit
 def sweep_block(forest, tree, node, k, u, ws, blocks):
-    """Takes the links of a block along with its carrier, and finds their velocity products."""
+    """Adds the carrier's motion to the links of a block, and finds their velocity products."""
     parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     quaternion, rotation, reach, position = ws.quaternion, ws.rotation, ws.reach, ws.position
     twist, bias = ws.twist, ws.bias
@@ -140,7 +140,7 @@ def sweep_block(forest, tree, node, k, u, ws, blocks):
 
 @kernel(parallel=True)
 def locate_by_blocks(forest, tree, q, u, ws, blocks):
-    """Places and moves all links."""
+    """Places and moves all links, block by block."""
     order = blocks.blocks
     for k in prange(order.size):
         place_block(forest, tree, order[k], q, u, ws)

@@ -1,8 +1,8 @@
-"""Divide and conquer with loops: every row's unit force is one more right-hand side of the assembly.
+"""Divide and conquer with loops: the unit force of every row is one more right-hand side of the assembly.
 
-The first column is the open forest. Each further column is what the unit force of one row does, so that J M⁻¹ Jᵀ is
-read off the accelerations and the multipliers follow (Mukherjee and Anderson 2007: the forces of a loop joint lie in
-the orthogonal complement of its motion).
+The first column is the open forest. Each further column is the response to the unit force of one row. J M⁻¹ Jᵀ is read
+off the accelerations, and the multipliers follow (Mukherjee and Anderson 2007: the forces of a loop joint lie in the
+orthogonal complement of its motion).
 """
 
 from collections.abc import Iterator
@@ -33,34 +33,34 @@ from articulon.model.loop_declarations import DRIVE
 from articulon.passes import Bound, pass_of
 
 PARALLEL_LINKS = 1024
-"""From this many links on, the assembly is shared out among threads, and so are the kinematics."""
+"""From this many links on, assembly and kinematics are shared out among threads."""
 
 
 class DividedScratch(NamedTuple):
-    """Arrays for divide and conquer; deleting them changes nothing."""
+    """Scratch of divide and conquer; it is not part of the state."""
 
     loops: LoopScratch
-    """Of the rows."""
+    """Scratch of the constraint rows."""
     tree: AssemblyTree
-    """In which order links are assembled."""
+    """The order in which links are assembled."""
     assembly: AssemblyScratch
-    """Of the assembly."""
+    """Scratch of the assembly."""
     blocks: BlockScratch
-    """Of the kinematics on several threads."""
+    """Scratch of the kinematics on several threads."""
     moving: np.ndarray
     """1 for the column of the motion, 0 for those of unit forces, shape (1 + rows,)."""
     tau: np.ndarray
-    """Generalised forces of every column, shape (1 + rows, nu)."""
+    """Generalised forces, one row per column, shape (1 + rows, nu)."""
     wrench: np.ndarray
-    """Wrenches of every column, shape (1 + rows, links, 6)."""
+    """Wrenches on the links, one row per column, shape (1 + rows, links, 6)."""
     udot: np.ndarray
-    """Accelerations of the joints of every column, shape (1 + rows, nu)."""
+    """Accelerations of the joints, one row per column, shape (1 + rows, nu)."""
     acceleration: np.ndarray
-    """Accelerations of the links of every column, angular then linear, shape (1 + rows, links, 6)."""
+    """Accelerations of the links, angular then linear, one row per column, shape (1 + rows, links, 6)."""
 
 
 def divided_scratch(forest: Forest, loops: LoopScratch, nu: int) -> DividedScratch:
-    """Zeroed arrays for a forest."""
+    """Zeroed scratch for a forest with loops."""
     columns, links, tree = 1 + loops.residual.size, forest.mass.size, assembly_tree(forest)
     moving = np.zeros(columns, dtype=np.int64)
     moving[0] = 1
@@ -102,7 +102,7 @@ def set_columns(forest, loops, tau, wrench, ws, solver):
 
 @pass_of
 def combine_columns(loops, gravity, factor, ws, solver, udot):
-    """The multipliers from the columns' accelerations, and the accelerations with all rows fulfilled."""
+    """Multipliers from the columns' accelerations, and the accelerations that satisfy all rows."""
     arrays, rows = solver.loops, loops.kind.size
     copy_into(udot, solver.udot[0])
     A = arrays.matrix
@@ -121,7 +121,7 @@ def combine_columns(loops, gravity, factor, ws, solver, udot):
     total = solver.acceleration[0]
     for r in range(rows):
         arrays.multiplier[r] = 0.0
-    # The second turn removes the rounding of the first, which grows with the condition of J M⁻¹ Jᵀ.
+    # The second pass removes the rounding of the first, which grows with the condition of J M⁻¹ Jᵀ.
     for _ in range(2):
         row_accelerations(loops, udot, ground, total, arrays)
         for r in range(rows):
@@ -150,7 +150,7 @@ def dividing(
     udot: np.ndarray,
     parallel: bool,
 ) -> Iterator[Bound]:
-    """The passes that find u' (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
+    """The passes that find u' (nu,) with all loops, for placed and moved links and evaluated given motions."""
     s = solver
     common = (gravity, factor, ws, s.assembly, parallel)
     if not loops.kind.size:

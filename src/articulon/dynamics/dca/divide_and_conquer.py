@@ -1,19 +1,19 @@
 """Featherstone's divide-and-conquer algorithm for forests of links (IJRR 18, 1999; Poursina 2012, section 2).
 
-Assembly goes through the levels of the assembly tree: blocks of links, then joins of assemblies, then what hangs on
-them. Disassembly goes back: with the accelerations of their carriers and the wrenches on their tips known, assemblies
-are split, until every block knows both and accelerates its own links. The equations are those of ``two_handle``.
+Assembly goes up the levels of the assembly tree: blocks of links, then joins of assemblies, then what hangs on them.
+Disassembly goes back down. Given the accelerations of their carriers and the wrenches on their tips, assemblies are
+split, until every block knows both and accelerates its own links. The equations are those of ``two_handle``.
 
-What the two sides of a join then know of each other's acceleration differs by rounding: by ε times the wrench that the
-tip carries, not ε times the acceleration, and a whole assembly follows this *gap* with all its inertia. So assembly and
-disassembly are done once more for the gaps alone, with the matrices that are there. It costs a fifth of the first time,
-and the accelerations are then as accurate as the articulated-body algorithm's: without it their backward error is up to
-a hundred times larger (nearly straight chains of 300 links).
+After this the two sides of a join differ by rounding in the acceleration at their common link: by ε times the wrench
+that the tip carries, not ε times the acceleration, and a whole assembly follows this *gap* with all its inertia. So
+assembly and disassembly are repeated for the gaps alone, with the matrices already found. This costs a fifth of the
+first pass and makes the accelerations as accurate as those of the articulated-body algorithm. Without it their backward
+error is up to a hundred times larger (nearly straight chains of 300 links).
 
-Several right-hand sides, *columns*, are solved at once: joint forces and wrenches on the links, and where ``moving`` is
-1 velocity products and gravity; where it is 0 the column is of forces alone, or of impulses and the jumps of the
-speeds. Within a level every node is solved by itself, by the same code in one thread or in many: the bits do not depend
-on the number of threads.
+Several right-hand sides, *columns*, are solved at once: joint forces and wrenches on the links, with velocity products
+and gravity where ``moving`` is 1. Where it is 0 the column consists of forces alone, or of impulses and the jumps of
+the speeds. Within a level every node is solved on its own, by the same code in one thread or in many: the bits do not
+depend on the number of threads.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ from articulon.passes import Bound, Pass, Program, pass_at, pass_of, run_at
 
 
 class AssemblyScratch(NamedTuple):
-    """What the assembly leaves for the disassembly, and working space; deleting it changes nothing.
+    """What the assembly leaves for the disassembly, and scratch; it is not part of the state.
 
     Six-vectors are angular, then linear, or moment, then force; world axes throughout.
     """
@@ -48,7 +48,7 @@ class AssemblyScratch(NamedTuple):
     inverse: np.ndarray
     """C of every node, shape (nodes, 6, 6)."""
     scale: np.ndarray
-    """Diagonal of the sums of which K is left after joints were eliminated, shape (nodes, 6)."""
+    """Diagonal of the sums that K is left from when joints are eliminated, shape (nodes, 6)."""
     bias: np.ndarray
     """p of every node, shape (nodes, columns, 6)."""
     drift: np.ndarray
@@ -56,9 +56,9 @@ class AssemblyScratch(NamedTuple):
     joined: np.ndarray
     """E, X and Y of every join, shape (nodes, 3, 6, 6)."""
     work: np.ndarray
-    """Working space of every join, shape (nodes, 6, 6, 6)."""
+    """Scratch of every join, shape (nodes, 6, 6, 6)."""
     vector: np.ndarray
-    """Working space of every node, shape (nodes, columns, 6)."""
+    """Scratch of every node, shape (nodes, columns, 6)."""
     force: np.ndarray
     """f₀ of every join, shape (nodes, columns, 6)."""
     inflow: np.ndarray
@@ -68,8 +68,8 @@ class AssemblyScratch(NamedTuple):
     gathered: np.ndarray
     """Apparent inertia of a link's children of the same block, shape (links, 21)."""
     push: np.ndarray
-    """Their p, then the link's own; at last what the correction changes of its acceleration, shape (columns, links,
-    6)."""
+    """Biases p of these children, then the link's own; finally the correction of its acceleration, shape (columns,
+    links, 6)."""
     gain: np.ndarray
     """U/D of every speed, shape (nu, 6)."""
     answer: np.ndarray
@@ -79,15 +79,15 @@ class AssemblyScratch(NamedTuple):
     rate: np.ndarray
     """(τ − Pᵀ p)/D of every speed, shape (columns, nu)."""
     locked: np.ndarray
-    """Which speeds are locked, shape (nu,); empty where none can be."""
+    """Whether each speed is locked, shape (nu,); empty where none can be."""
     given: np.ndarray
-    """What their u' is, shape (columns, nu); empty where none can be locked."""
+    """Given u' of the locked speeds, shape (columns, nu); empty where none can be locked."""
     reaction: np.ndarray
-    """The generalised force that takes, shape (columns, nu); empty where none can be locked."""
+    """Generalised force that produces the given u', shape (columns, nu); empty where none can be locked."""
 
 
 def assembly_scratch(forest: Forest, tree: AssemblyTree, columns: int = 1, lockable: bool = False) -> AssemblyScratch:
-    """Working space for a forest and so many right-hand sides; in one column 450 bytes for a link of one speed."""
+    """Scratch for a forest and ``columns`` right-hand sides; with one column, 450 bytes for a link of one speed."""
     links, nodes = forest.parent.size, tree.kind.size
     speeds = sum(joints.DEGREES_OF_FREEDOM[kind] for kind in forest.kind.tolist())
     speeds += 0 if forest.flexible is None else int(forest.flexible.mode[-1])
@@ -112,7 +112,7 @@ def assembly_scratch(forest: Forest, tree: AssemblyTree, columns: int = 1, locka
 
 @routine
 def add_inertias(a, b, node, scratch):
-    """K of two loads on the same link."""
+    """Adds K of two loads on the same link."""
     inertia = scratch.inertia
     for r in range(6):
         for s in range(6):
@@ -121,7 +121,7 @@ def add_inertias(a, b, node, scratch):
 
 @routine
 def add_biases(a, b, node, scratch):
-    """p of two loads on the same link."""
+    """Adds p of two loads on the same link."""
     bias = scratch.bias
     for c in range(bias.shape[1]):
         for k in range(6):
@@ -130,7 +130,7 @@ def add_biases(a, b, node, scratch):
 
 @pass_at
 def assemble(node, forest, tree, tau, wrench, moving, ws, scratch):
-    """The two-handle equations of a node."""
+    """Finds the two-handle equations of a node."""
     kind, a, b, tip = tree.kind[node], tree.inboard[node], tree.outboard[node], tree.tip[node] >= 0
     if kind == BLOCK:
         assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch)
@@ -144,7 +144,7 @@ def assemble(node, forest, tree, tau, wrench, moving, ws, scratch):
 
 @routine
 def set_out(carrier, node, ground, moving, acceleration, scratch):
-    """A whole assembly follows its carrier, and nothing pulls its tip."""
+    """Gives a whole assembly its carrier's acceleration, and no wrench on its tip."""
     inflow, pull = scratch.inflow, scratch.pull
     for c in range(inflow.shape[1]):
         for k in range(6):
@@ -157,8 +157,8 @@ def set_out(carrier, node, ground, moving, acceleration, scratch):
 
 @pass_at
 def disassemble(node, forest, tree, moving, gravity, factor, ws, scratch, udot, acceleration):
-    """What is known of a node, handed to its parts; gravity (3,), times a factor (1,), enters as an acceleration of the
-    inertial frame."""
+    """Hands the accelerations and wrenches of a node to its parts. Gravity (3,), times a factor (1,), enters as an
+    acceleration of the inertial frame."""
     kind = tree.kind[node]
     if tree.whole[node]:
         s = factor[0]
@@ -172,7 +172,7 @@ def disassemble(node, forest, tree, moving, gravity, factor, ws, scratch, udot, 
 
 @pass_at
 def correct_inward(node, forest, tree, ws, scratch, acceleration):
-    """``assemble`` for the gaps alone."""
+    """Does ``assemble`` for the gaps alone."""
     kind, a, b = tree.kind[node], tree.inboard[node], tree.outboard[node]
     if kind == BLOCK:
         if tree.laden[node]:
@@ -185,7 +185,7 @@ def correct_inward(node, forest, tree, ws, scratch, acceleration):
 
 @pass_at
 def correct_outward(node, forest, tree, moving, ws, scratch, udot, acceleration):
-    """``disassemble`` for the gaps alone."""
+    """Does ``disassemble`` for the gaps alone."""
     kind = tree.kind[node]
     if tree.whole[node]:
         set_out(tree.carrier[node], node, (0.0, 0.0, 0.0), moving, scratch.push, scratch)
@@ -196,13 +196,13 @@ def correct_outward(node, forest, tree, moving, ws, scratch, udot, acceleration)
 
 
 ASSEMBLE, DISASSEMBLE, CORRECT_INWARD, CORRECT_OUTWARD = range(4)
-"""What is done to a node: the rows of the program that a sweep runs."""
+"""Operations on a node: the rows of the program that a sweep runs."""
 NODE = (assemble, disassemble, correct_inward, correct_outward)
 
 
 @pass_of
 def sweep(tree, node):
-    """Accelerations of links that have been placed and moved: runs the passes of every node, in a program ``node``."""
+    """Accelerations of placed and moved links; runs the passes of every node, in the program ``node``."""
     order = tree.order
     for k in range(order.size):
         run_at(node, ASSEMBLE, order[k])
@@ -217,14 +217,14 @@ def sweep(tree, node):
 
 @kernel(parallel=True)
 def run_shared(node, which, order, start, end):
-    """Runs a pass of the nodes of a level, shared out among the threads."""
+    """Runs a pass on the nodes of a level, shared out among threads."""
     for k in prange(start, end):
         run_at(node, which, order[k])
 
 
 @jit
 def run_level(tree, level, node, which):
-    """The same where that is worth it, and on one thread elsewhere."""
+    """Runs a pass on the nodes of a level, on several threads where that is worth it."""
     start, end = tree.level[level], tree.level[level + 1]
     if tree.parallel[level]:
         run_shared(node, which, tree.order, start, end)
@@ -235,7 +235,7 @@ def run_level(tree, level, node, which):
 
 @pass_of
 def sweep_in_parallel(tree, node):
-    """``sweep`` on all threads."""
+    """Does ``sweep`` on all threads."""
     levels = tree.parallel.size
     for h in range(levels):
         run_level(tree, h, node, ASSEMBLE)
@@ -249,7 +249,7 @@ def sweep_in_parallel(tree, node):
 
 
 class Columns(NamedTuple):
-    """Right-hand sides that are solved at once, and what comes of them."""
+    """Right-hand sides that are solved at once, and their solutions."""
 
     tau: np.ndarray
     """Generalised forces, shape (columns, nu)."""
@@ -274,9 +274,9 @@ def sweeping(
     parallel: bool = False,
     node: tuple[Pass, ...] = NODE,
 ) -> Bound:
-    """The pass that solves for the accelerations of links that have been placed and moved.
+    """The pass that solves for the accelerations of placed and moved links.
 
-    ``gravity`` (3,) is multiplied by ``factor`` (1,). ``node`` are the passes of a node.
+    ``gravity`` (3,) is multiplied by ``factor`` (1,); ``node`` holds the passes of a node.
     """
     c, on = columns, (forest, tree)
     program = Program(

@@ -1,13 +1,13 @@
-"""Impulses on a forest of which some speeds are locked: divide and conquer without the locked degrees of freedom.
+"""Impulses on a forest with locked speeds: divide and conquer without the locked degrees of freedom.
 
-A freedom that is locked is simply not eliminated (``two_handle_block``): its joint's free-motion map is the remaining
-columns (Poursina 2012, 2.2). What is found for a column are jumps of the speeds x (nu,) with
+A locked degree of freedom is simply not eliminated (``two_handle_block``): the free-motion map of its joint consists of
+the remaining columns (Poursina 2012, 2.2). The solution of a column is the jumps of the speeds x (nu,) with
 
-    x = given at locked speeds,  J x = target,   (M x) = 0 at free speeds but for the loops' impulses Jᵀ λ,
+    x = given at locked speeds,  J x = target,   (M x) = 0 at free speeds except for the loops' impulses Jᵀ λ,
 
-so that x leaves the momentum of the coarser model as it was, and the impulses that it takes at the locked speeds: with
-a unit jump of one of them they are a row of the Schur complement of M. Several columns are solved by one assembly; the
-rows of loops are further ones, as in ``divided.py``.
+so that x leaves the momentum of the coarser model unchanged, and the impulses that this takes at the locked speeds.
+With a unit jump of one locked speed these impulses are a row of the Schur complement of M. Several columns are solved
+by one assembly; the rows of loops are further columns, as in ``constrained_assembly.py``.
 """
 
 import threading
@@ -37,65 +37,66 @@ from articulon.model.loop_declarations import DRIVE
 from articulon.passes import Program, pass_at, pass_of
 
 COLUMNS_AT_ONCE = 32
-"""More columns than these are solved by several assemblies, so that the scratch of long chains stays small."""
+"""Largest number of columns of one assembly; more are solved by several, so that the scratch of long chains stays
+small."""
 KEPT = 4
-"""How many sizes of scratch are kept for a model."""
+"""Number of scratch sizes that are kept for a model."""
 
 _BLOCK = {
     name: variant(getattr(two_handle_block, name), f"{name}_masked", MASKED=True)
     for name in ("assemble_block", "accelerate_block", "correct_block_inward", "correct_block_outward")
 }
 _NODE = tuple(pass_at(copied(one.leaf.py_func, f"{one.leaf.__name__}_masked", **_BLOCK)) for one in NODE)
-"""The passes of a node with the locks that the scratch has."""
+"""The passes of a node, compiled with locks."""
 
 
 class MaskedScratch(NamedTuple):
-    """Arrays for some columns; deleting them changes nothing. The first columns are the caller's, the others of unit
-    impulses of the loops' rows."""
+    """Scratch for several columns; it is not part of the state. The first columns are the caller's, the others are
+    unit impulses of the loops' rows."""
 
     loops: LoopScratch
-    """Of the rows."""
+    """Scratch of the constraint rows."""
     tree: AssemblyTree
-    """In which order links are assembled."""
+    """The order in which links are assembled."""
     assembly: AssemblyScratch
-    """Of the assembly, with the locks, the jumps that are given and the impulses that they take."""
+    """Scratch of the assembly, with the locks, the given jumps and the impulses that they take."""
     moving: np.ndarray
-    """Zeros: every column is of impulses, shape (columns + rows,)."""
+    """Zeros, since every column consists of impulses, shape (columns + rows,)."""
     tau: np.ndarray
-    """Generalised impulses of every column, shape (columns + rows, nu)."""
+    """Generalised impulses, one row per column, shape (columns + rows, nu)."""
     wrench: np.ndarray
-    """Impulses on the links of every column, shape (columns + rows, links, 6)."""
+    """Impulses on the links, one row per column, shape (columns + rows, links, 6)."""
     target: np.ndarray
-    """J x of the caller's columns, shape (columns, rows)."""
+    """Required J x of the caller's columns, shape (columns, rows)."""
     jump: np.ndarray
-    """x, shape (columns + rows, nu)."""
+    """Jumps x of the speeds, shape (columns + rows, nu)."""
     twist: np.ndarray
     """Jumps of the links' velocities, angular then linear, shape (columns + rows, links, 6)."""
 
 
 class Call(NamedTuple):
-    """The solution for some columns, bound to arrays of its own."""
+    """The solution for several columns, bound to its own arrays."""
 
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     scratch: MaskedScratch
-    """What is asked for, and what comes of it."""
+    """Inputs and results."""
     program: Program
 
 
 class Jumps(NamedTuple):
-    """What some columns give."""
+    """Results for several columns."""
 
     speeds: np.ndarray
-    """x, shape (columns, nu)."""
+    """Jumps x of the speeds, shape (columns, nu)."""
     impulses: np.ndarray
     """Generalised impulses at the locked speeds, zero elsewhere, shape (columns, nu)."""
     rank: int
-    """How many of the loops' rows are independent on the speeds that are free."""
+    """Number of the loops' rows that are independent on the free speeds."""
 
 
 def masked_scratch(model: Model, tree: AssemblyTree, columns: int) -> MaskedScratch:
-    """Zeroed arrays for a model and so many columns."""
+    """Zeroed scratch for a model and ``columns`` columns."""
     forest, loops, motions = kernel_tables(model)
     rows, nu = loops.kind.size, model.nu
     total, links = columns + rows, forest.mass.size
@@ -114,7 +115,7 @@ def masked_scratch(model: Model, tree: AssemblyTree, columns: int) -> MaskedScra
 
 @pass_of
 def set_row_columns(forest, loops, ws, s):
-    """The unit impulse of every row, in the columns after the caller's."""
+    """Sets the unit impulse of every row, in the columns after the caller's."""
     arrays, first = s.loops, s.target.shape[0]
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays, s.assembly.locked)
@@ -140,7 +141,7 @@ def row_jump(loops, r, s, c):
 
 @pass_of
 def fulfil_rows(loops, s):
-    """Adds to the caller's columns what the loops' impulses do, so that J x is as it should be."""
+    """Adds the effect of the loops' impulses to the caller's columns, so that J x equals its target."""
     arrays, rows, first = s.loops, loops.kind.size, s.target.shape[0]
     A, reaction = arrays.matrix, s.assembly.reaction
     for r in range(rows):
@@ -152,7 +153,7 @@ def fulfil_rows(loops, s):
     arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
     step = arrays.correction
     for c in range(first):
-        for _ in range(2):  # the second turn removes the rounding of the first, as in divided.py
+        for _ in range(2):  # the second pass removes the rounding of the first, as in constrained_assembly.py
             for r in range(rows):
                 arrays.residual[r] = s.target[c, r] - row_jump(loops, r, s, c)
             solve_semidefinite(A, arrays.scale, arrays.pivot, arrays.rank[0], arrays.residual, step)
@@ -166,7 +167,7 @@ def fulfil_rows(loops, s):
 
 
 def masked_call(model: Model, tree: AssemblyTree, count: int) -> Call:
-    """Jumps and impulses of so many columns, for the locks and given jumps in the scratch."""
+    """The call that finds jumps and impulses of ``count`` columns, for the locks and given jumps in the scratch."""
     q, s = np.zeros(model.nq), masked_scratch(model, tree, count)
     (forest, loops, _), ws = kernel_tables(model), scratch(model)
     columns = Columns(s.tau, s.wrench, s.moving, s.jump, s.twist)
@@ -181,7 +182,7 @@ _store = threading.local()
 
 
 def _call(model: Model, columns: int) -> Call:
-    """This thread's call for a model and so many columns, kept between calls."""
+    """This thread's call for a model and a number of columns; it is kept between calls."""
     if not hasattr(_store, "models"):
         _store.models = weakref.WeakKeyDictionary()
     if model not in _store.models:
@@ -189,7 +190,7 @@ def _call(model: Model, columns: int) -> Call:
     tree, kept = _store.models[model]
     found = kept.pop(columns, None) or masked_call(model, tree, columns)
     while len(kept) >= KEPT:
-        del kept[next(iter(kept))]  # the one not used for longest
+        del kept[next(iter(kept))]  # the least recently used
     kept[columns] = found
     return found
 
@@ -197,7 +198,7 @@ def _call(model: Model, columns: int) -> Call:
 def jumps(
     model: Model, q: np.ndarray, locked: np.ndarray, given: np.ndarray, target: np.ndarray | None = None
 ) -> Jumps:
-    """Jumps of the speeds that leave the momentum of the free ones as it was, in O(n) for each column.
+    """Jumps of the speeds that leave the momentum of the free speeds unchanged, in O(n) for each column.
 
     Parameters
     ----------
@@ -206,11 +207,11 @@ def jumps(
     q
         Coordinates (nq,).
     locked
-        Which speeds are locked (nu,), bool.
+        Whether each speed is locked (nu,), bool.
     given
         The jumps of the locked speeds, zero elsewhere (columns, nu).
     target
-        How the rates of the loops' conditions should jump (columns, rows); None is not at all.
+        Jumps of the rates of the loops' conditions (columns, rows); None is zero.
     """
     count, nu = given.shape
     speeds, impulses, rank = np.empty((count, nu)), np.empty((count, nu)), 0

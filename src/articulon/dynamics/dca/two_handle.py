@@ -8,18 +8,18 @@ the tip's origin (spatial vectors: angular, then linear; moment, then force; wor
     B = T A + C g + d       the acceleration of the tip's origin
 
 K is the inertia apparent at the carrier while the tip is free, C the inverse inertia apparent at the tip while the
-carrier is held, and T how the tip follows the carrier; K and C are symmetric and positive semidefinite. These are the
-equations of Featherstone (IJRR 18, 1999) and Poursina (2012, section 2), A1 = Φ11 f1 + Φ12 f2 + b1 and A2 = Φ21 f1 +
-Φ22 f2 + b2, solved for the wrench at the first handle: K = Φ11⁻¹, T = Φ21 Φ11⁻¹, C = Φ22 − Φ21 Φ11⁻¹ Φ12, with the
-joint to the carrier taken in. So no link's inertia is inverted, a join adds positive terms where Φ11 − Φ12 W Φ21
-subtracts, and within a block the equations are those of the articulated-body algorithm.
+carrier is held, and T maps the carrier's acceleration to the tip's. K and C are symmetric and positive semidefinite.
+These are the equations of Featherstone (IJRR 18, 1999) and Poursina (2012, section 2), A1 = Φ11 f1 + Φ12 f2 + b1 and
+A2 = Φ21 f1 + Φ22 f2 + b2, solved for the wrench at the first handle: K = Φ11⁻¹, T = Φ21 Φ11⁻¹, C = Φ22 − Φ21 Φ11⁻¹ Φ12,
+with the joint to the carrier included. So no link's inertia is inverted, a join adds positive terms where
+Φ11 − Φ12 W Φ21 subtracts, and within a block the equations are those of the articulated-body algorithm.
 
-A link alone, before its joint: K = I its inertia, T = 1, C = 0, d = 0, p = (ω × I ω) − w. A flexible link enters here
-and nowhere else: with modal coordinates eliminated, K = Γ_RR − Γ_RF Γ_FF⁻¹ Γ_FR, T = S − φ Γ_FF⁻¹ Γ_FR,
+A link alone, before its joint, has K = I, its inertia, T = 1, C = 0, d = 0, p = (ω × I ω) − w. A flexible link enters
+here and nowhere else: with modal coordinates eliminated, K = Γ_RR − Γ_RF Γ_FF⁻¹ Γ_FR, T = S − φ Γ_FF⁻¹ Γ_FR,
 C = φ Γ_FF⁻¹ φᵀ (``flexible/flexible_blocks.py``).
 
-The joint is eliminated one freedom after the other: with a column P of its motion, joint force τ, U = K P, D = Pᵀ U and
-y = T P,
+The joint is eliminated one degree of freedom after the other. With a column P of its motion, joint force τ, U = K P,
+D = Pᵀ U and y = T P,
 
     u' = (τ − Pᵀ p + yᵀ g − Uᵀ A) / D
     K ← K − U Uᵀ/D    T ← T − y Uᵀ/D    C ← C + y yᵀ/D    p ← p + U (τ − Pᵀ p)/D    d ← d + y (τ − Pᵀ p)/D
@@ -56,7 +56,7 @@ from articulon.dynamics.by_forest import by_forest
 from articulon.kernels import jit
 
 NOTHING = ((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (ZERO, ZERO, ZERO), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-"""No inertia, or no inverse inertia."""
+"""Zero inertia, or zero inverse inertia."""
 ONE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 HELD = (ONE, (ZERO, ZERO, ZERO), (ZERO, ZERO, ZERO), ONE)
 """The transfer of a link to itself."""
@@ -88,19 +88,19 @@ def inertia_add(K, L):
 
 @jit
 def inertia_apply(K, w, v):
-    """K (w, v); of an inverse inertia too."""
+    """Product K (w, v), for an inverse inertia too."""
     return moment_of(K[0], K[1], w, v), force_of(K[1], K[2], w, v)
 
 
 @jit
 def plus_outer(H, a, b):
-    """H + a bᵀ."""
+    """The matrix H + a bᵀ."""
     return (add(H[0], scale(a[0], b)), add(H[1], scale(a[1], b)), add(H[2], scale(a[2], b)))
 
 
 @jit
 def less_square(K, d, uw, uv):
-    """K − d u uᵀ."""
+    """The inertia K − d u uᵀ."""
     A, H, M = K
     return (
         symmetric_less_outer(A, d, uw),
@@ -111,7 +111,7 @@ def less_square(K, d, uw, uv):
 
 @jit
 def transfer_apply(T, w, v):
-    """T (w, v)."""
+    """Product T (w, v)."""
     return add(apply(T[0], w), apply(T[1], v)), add(apply(T[2], w), apply(T[3], v))
 
 
@@ -130,40 +130,40 @@ def link_inertia(forest, ws, i, R):
 
 @jit
 def link_bias(K, w, moment, force):
-    """p = (ω × J ω, ω × (ω × h)) − w of a link of inertia K = (J, [h×], m) that turns at ω."""
+    """Bias p = (ω × J ω, ω × (ω × h)) − w of a link of inertia K = (J, [h×], m) and angular velocity ω."""
     h = (K[1][2][1], K[1][0][2], K[1][1][0])
     return sub(cross(w, symmetric_apply(K[0], w)), moment), sub(cross(w, cross(w, h)), force)
 
 
 @jit
 def freedom_gain(K, w, v):
-    """U = K P of the freedom P = (w, v), and 1/D = 1/(Pᵀ U)."""
+    """Gain U = K P of the degree of freedom P = (w, v), and 1/D = 1/(Pᵀ U)."""
     uw, uv = inertia_apply(K, w, v)
     return uw, uv, 1.0 / (dot(w, uw) + dot(v, uv))
 
 
 @jit
 def free_transfer(T, d, yw, yv, uw, uv):
-    """T − d y uᵀ."""
+    """The transfer T − d y uᵀ."""
     aw, av = scale(-d, yw), scale(-d, yv)
     return plus_outer(T[0], aw, uw), plus_outer(T[1], aw, uv), plus_outer(T[2], av, uw), plus_outer(T[3], av, uv)
 
 
 @jit
 def rows_cross(r, Q):
-    """r × each row of Q."""
+    """Cross product of r with each row of Q."""
     return cross(r, Q[0]), cross(r, Q[1]), cross(r, Q[2])
 
 
 @jit
 def shift_transfer(r, T):
-    """T of the acceleration of an origin that lies at −r: of (α, a + α × r)."""
+    """T for the acceleration (α, a + α × r) of an origin at −r."""
     return matrix_add(T[0], rows_cross(r, T[1])), T[1], matrix_add(T[2], rows_cross(r, T[3])), T[3]
 
 
 @jit
 def shift_inertia(r, K):
-    """K about an origin that lies at −r."""
+    """Inertia K about an origin at −r."""
     A, H = shift(r, K[0], K[1], K[2])
     return A, H, K[2]
 
@@ -184,7 +184,7 @@ def load_whole(a, i):
 
 @jit
 def store_block(a, i, r, c, Q):
-    """3x3 block of a full matrix from row r and column c."""
+    """Writes a 3×3 block of a full matrix, from row r and column c on."""
     for k in range(3):
         a[i, r, c + k], a[i, r + 1, c + k], a[i, r + 2, c + k] = Q[0][k], Q[1][k], Q[2][k]
 
@@ -207,7 +207,7 @@ def store_transfer(a, i, T):
 
 @jit
 def diagonal_add(a, i, K):
-    """Row i of an array of six columns plus the diagonal of K."""
+    """Adds the diagonal of K to row i of an array with six columns."""
     A, _, M = K
     store_from(a, i, 0, add(load_from(a, i, 0), (A[0], A[3], A[5])))
     store_from(a, i, 3, add(load_from(a, i, 3), (M[0], M[3], M[5])))

@@ -1,16 +1,16 @@
 """Blocks of links in the divide-and-conquer algorithm: the articulated-body algorithm with a handle at the far end.
 
-Inward, the links' joints are eliminated one after the other, as in ``articulated.py``, while T, C and d keep account of
-how the block's tip follows; outward, with the carrier's acceleration and the wrench on the tip known, the links are
+Inward, the links' joints are eliminated one after the other, as in ``articulated.py``, while T, C and d record how the
+block's tip follows. Outward, with the carrier's acceleration and the wrench on the tip known, the links are
 accelerated. The equations are in ``two_handle``.
 
-A freedom that is *locked* is not eliminated: with a given u' its motion acts like a velocity product,
+A *locked* degree of freedom is not eliminated. With a given u' its motion acts like a velocity product,
 
     p ← p + U u'    d ← d + y u'    τ = D (u' − s)    with s the u' that it would have if it were free and unforced,
 
-so that K, T and C are those of the coarser model, and τ is what holds it. ``MASKED`` says whether there can be any: it
-is a constant of each compilation, and a solver without locks pays nothing for them (``masked_impulses.py`` compiles the
-other).
+so that K, T and C are those of the coarser model, and τ is the force that holds it. ``MASKED`` says whether there can
+be locks. It is a constant of each compilation, so a solver without locks pays nothing for them (``masked_impulses.py``
+compiles the version with locks).
 """
 
 from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale, store_from
@@ -57,7 +57,7 @@ MASKED = False
 
 @routine
 def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
-    """Inward through the links of a block: their joints are eliminated one after the other."""
+    """Inward pass over the links of a block: eliminates their joints one after the other."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, twist = ws.quaternion, ws.rotation, ws.twist
     reach, velocity_products = ws.reach, ws.bias
@@ -164,7 +164,7 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
 
 @routine
 def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration):
-    """Outward through the links of a block: u' = rate − gainᵀ A + answerᵀ g."""
+    """Outward pass over the links of a block: u' = rate − gainᵀ A + answerᵀ g."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, reach, velocity_products = ws.quaternion, ws.rotation, ws.reach, ws.bias
     links, insides, spines = tree.link, tree.inside, tree.spine
@@ -174,7 +174,7 @@ def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration
     locked, given, reaction, flexibility = scratch.locked, scratch.given, scratch.reaction, scratch.flexibility
     columns = udot.shape[0]
     for c in range(columns):
-        for k in range(6):  # done with; a correction sets out from zero
+        for k in range(6):  # used up; a correction starts from zero
             bias[node, c, k] = drift[node, c, k] = 0.0
     for m in range(tree.start[node], tree.end[node]):
         i = links[m]
@@ -210,7 +210,7 @@ def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration
 
 @routine
 def correct_block_inward(forest, tree, node, ws, scratch):
-    """Inward through a block on which corrected loads hang: only p, d and the rates change."""
+    """Inward correction of a block that carries corrected loads: only p, d and the rates change."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
     links, insides, spines = tree.link, tree.inside, tree.spine
@@ -257,7 +257,8 @@ def correct_block_inward(forest, tree, node, ws, scratch):
 
 @routine
 def correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration):
-    """Outward through a block: what changes of u' and of the accelerations; ``push`` keeps it for what hangs there."""
+    """Outward correction of a block: changes of u' and of the accelerations. ``push`` keeps the latter for what hangs
+    there."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
     links, insides, spines, laden = tree.link, tree.inside, tree.spine, tree.laden[node]

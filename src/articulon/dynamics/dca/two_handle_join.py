@@ -1,4 +1,4 @@
-"""Two assemblies become one, and one becomes two: the step of the divide-and-conquer algorithm, on 6x6 matrices.
+"""Joining two assemblies and splitting one: the step of the divide-and-conquer algorithm, on 6×6 matrices.
 
 Assembly b hangs on the tip of assembly a. With f the wrench of a's tip on b, the two-handle equations (``two_handle``)
 
@@ -17,7 +17,7 @@ give, with E = K_b (1 + C_a K_b)⁻¹, X = (1 + C_a K_b)⁻¹ and Y = (1 + C_a K
     E = Q (1 + N Nᵀ)⁻¹ Qᵀ      Y = R (1 + Nᵀ N)⁻¹ Rᵀ      X = 1 − Y K_b
 
 where the matrices to be inverted are symmetric with eigenvalues ≥ 1, so that E and Y come out symmetric and positive
-semidefinite whatever the ranks of K_b and C_a. N has no unit.
+semidefinite, whatever the ranks of K_b and C_a. N is dimensionless.
 """
 
 import math
@@ -33,18 +33,18 @@ _ORDERED = {
 }
 leaf = numba.njit(**_ORDERED, forceinline=True)
 ordered = numba.njit(**_ORDERED)
-"""``jit`` and ``routine`` with sums in the order in which they are written. The compiler would choose another order for
-these loops in each kernel that they are part of, and so give other bits in one thread than in many; and a quotient
-x/x that is not 1 would change the order of pivots."""
+"""Like ``jit`` and ``routine``, with sums in the order in which they are written. Otherwise the compiler would choose
+an order for these loops in each kernel that contains them, and the bits would differ between one thread and many. Also,
+a quotient x/x that is not exactly 1 would change the order of pivots."""
 
 ROUNDING = 1e-14
-"""A pivot this small, relative to what it was before joints were eliminated, is the rounding of zero: 45 ε, as is
-allowed to one body."""
+"""A pivot this small, relative to its value before joints were eliminated, is the rounding of zero: 45 ε, the tolerance
+for a single body."""
 
 
 @leaf
 def product(a, b, c):
-    """c = a b."""
+    """Product c = a b."""
     for i in range(6):
         for j in range(6):
             s = 0.0
@@ -55,7 +55,7 @@ def product(a, b, c):
 
 @leaf
 def product_right_transposed(a, b, c):
-    """c = a bᵀ."""
+    """Product c = a bᵀ."""
     for i in range(6):
         for j in range(6):
             s = 0.0
@@ -66,7 +66,7 @@ def product_right_transposed(a, b, c):
 
 @leaf
 def product_left_transposed(a, b, c):
-    """c = aᵀ b."""
+    """Product c = aᵀ b."""
     for i in range(6):
         for j in range(6):
             s = 0.0
@@ -77,7 +77,7 @@ def product_left_transposed(a, b, c):
 
 @leaf
 def square(a, b, c):
-    """c = b + aᵀ a, exactly symmetric where b is."""
+    """Sum c = b + aᵀ a, exactly symmetric where b is."""
     for i in range(6):
         for j in range(i + 1):
             s = b[i, j]
@@ -88,10 +88,11 @@ def square(a, b, c):
 
 @leaf
 def root(a, scale, i, left, c):
-    """c with a = c cᵀ of a symmetric positive semidefinite matrix, by Cholesky's elimination; ``left`` is overwritten.
+    """Factor c of a symmetric positive semidefinite matrix a = c cᵀ, by Cholesky's elimination; ``left`` is
+    overwritten.
 
-    The pivot is the largest in proportion to row i of ``scale``, whatever the units; c is not triangular, its columns
-    come in the order of the pivots.
+    The pivot is the largest one relative to row i of ``scale``, whatever the units. The factor is not triangular: its
+    columns are in the order of the pivots.
     """
     for r in range(6):
         for s in range(6):
@@ -110,13 +111,13 @@ def root(a, scale, i, left, c):
         for r in range(6):
             for s in range(6):
                 left[r, s] -= c[r, k] * c[s, k]
-        for r in range(6):  # done with, whatever rounding left
+        for r in range(6):  # eliminated, whatever rounding left
             left[r, pivot] = left[pivot, r] = 0.0
 
 
 @leaf
 def factorise_one_plus(a, c):
-    """Lower triangle of c with 1 + aᵀ a = c cᵀ; its diagonal holds the reciprocals."""
+    """Lower triangle of the factor c of 1 + aᵀ a = c cᵀ; its diagonal holds the reciprocals."""
     for j in range(6):
         for i in range(j, 6):
             s = 1.0 if i == j else 0.0
@@ -129,7 +130,7 @@ def factorise_one_plus(a, c):
 
 @leaf
 def solve_lower(c, b, x):
-    """x = c⁻¹ bᵀ, c from ``factorise_one_plus``."""
+    """Solves x = c⁻¹ bᵀ, with c from ``factorise_one_plus``."""
     for i in range(6):
         for j in range(6):
             s = b[j, i]
@@ -147,7 +148,7 @@ def transposed(a, c):
 
 @ordered
 def join_inertias(a, b, node, tip, scratch):
-    """E, X, Y and the joined K, and where something hangs on b's tip T and C."""
+    """Finds E, X, Y and the joined K; also T and C where something hangs on b's tip."""
     inertia, transfer, inverse, scale, work = (
         scratch.inertia,
         scratch.transfer,
@@ -195,7 +196,7 @@ def clear(a):
 
 @leaf
 def times(a, x, i, j, factor, y, m, n):
-    """y[m, n] += factor a x[i, j]."""
+    """Adds y[m, n] += factor a x[i, j]."""
     for r in range(6):
         s = 0.0
         for k in range(6):
@@ -205,7 +206,7 @@ def times(a, x, i, j, factor, y, m, n):
 
 @leaf
 def times_transposed(a, x, i, j, factor, y, m, n):
-    """y[m, n] += factor aᵀ x[i, j]."""
+    """Adds y[m, n] += factor aᵀ x[i, j]."""
     for r in range(6):
         s = 0.0
         for k in range(6):
@@ -221,7 +222,7 @@ def copy(x, i, j, y, m, n):
 
 @ordered
 def join_columns(a, b, node, tip, scratch):
-    """f₀, p and d of a join of a and b."""
+    """Finds f₀, p and d of a join of a and b."""
     transfer, joined = scratch.transfer, scratch.joined
     bias, drift, force, vector = scratch.bias, scratch.drift, scratch.force, scratch.vector
     E, X, Y = joined[node, 0], joined[node, 1], joined[node, 2]
@@ -241,7 +242,8 @@ def join_columns(a, b, node, tip, scratch):
 
 @ordered
 def close_gap(a, b, node, link, tip, scratch, acceleration):
-    """The same for corrections: what rounding left between the accelerations of a's last link and of b's carrier."""
+    """Finds f₀, p and d of a correction: for the gap that rounding left between the accelerations of a's last link and
+    b's carrier."""
     drift, inflow = scratch.drift, scratch.inflow
     for c in range(drift.shape[1]):
         for k in range(6):
@@ -251,14 +253,14 @@ def close_gap(a, b, node, link, tip, scratch, acceleration):
 
 @ordered
 def split(a, b, node, tip, scratch):
-    """Acceleration of the carrier of b and wrenches on the tips of a and b, where they are known of a join."""
+    """Finds the acceleration of b's carrier and the wrenches on the tips of a and b, from those of their join."""
     transfer, joined = scratch.transfer, scratch.joined
     bias, drift, inflow, pull, vector = scratch.bias, scratch.drift, scratch.inflow, scratch.pull, scratch.vector
     E, X, Y = joined[node, 0], joined[node, 1], joined[node, 2]
     for c in range(bias.shape[1]):
         copy(inflow, node, c, inflow, a, c)
         copy(pull, node, c, pull, b, c)
-        # Free acceleration of a's tip, and the bias wrench of b with what pulls its tip.
+        # Free acceleration of a's tip, and the bias wrench of b with the wrench on its tip.
         copy(drift, a, c, vector, a, c)
         times(transfer[a], inflow, node, c, 1.0, vector, a, c)
         copy(bias, b, c, vector, b, c)

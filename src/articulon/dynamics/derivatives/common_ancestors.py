@@ -1,8 +1,8 @@
 """Derivatives by the joints that carry all columns of a block, for all of these columns at once.
 
-A block is as many neighbouring columns as a vector register has lanes. What each of them is to the joints that carry it
-is found by itself as far as these carry it alone (``force_jacobians.py``); from the first link on that carries all of
-them, the columns are lanes.
+A block is as many neighbouring columns as a vector register has lanes. As long as a joint carries only some of the
+columns, each column is treated on its own (``force_jacobians.py``). From the first link that carries all of them, the
+columns are lanes.
 """
 
 from typing import Any, NamedTuple
@@ -19,31 +19,32 @@ from articulon.lanes import WIDTH, LaneArray
 from articulon.model import Forest
 
 VECTORS = 24
-"""Numbers of a column about the link that carries it: the changes of the wrench by its displacement and by its speed,
-and what other joints' columns are multiplied by, see ``force_jacobians.py``."""
+"""Numbers of a column about the link that carries it: the changes of the wrench with its displacement and with its
+speed, and the factors of other joints' columns (see ``force_jacobians.py``)."""
 
 
 class Common(NamedTuple):
-    """What blocks of columns have in common."""
+    """What the columns of each block have in common."""
 
     link: np.ndarray
-    """The last link that carries all columns of a block without being moved by one, −1 for none, shape (blocks,)."""
+    """The last link that carries all columns of a block without being moved by one of them, −1 for none, shape
+    (blocks,)."""
     lanes: Any
     """Numbers of the columns about that link, lanes (blocks, 24)."""
     numbers: np.ndarray
-    """The same as plain numbers, shape (blocks, 24, width)."""
+    """The memory of ``lanes`` as plain numbers, shape (blocks, 24, width)."""
     part: Any
     """Scratch, lanes (2,)."""
     part_numbers: np.ndarray
-    """The same as plain numbers, shape (2, width)."""
+    """The memory of ``part`` as plain numbers, shape (2, width)."""
     dq: np.ndarray
     """∂τ/∂q in blocks of columns, shape (blocks, nu, width)."""
     du: np.ndarray
-    """∂τ/∂u, likewise."""
+    """∂τ/∂u in blocks of columns, shape (blocks, nu, width)."""
 
 
 def link_of_speed(forest: Forest) -> np.ndarray:
-    """The link of every speed, shape (nu,)."""
+    """The link to which each speed belongs, shape (nu,)."""
     found: dict[int, int] = {}
     for i, (kind, first) in enumerate(zip(forest.kind.tolist(), forest.u_start.tolist(), strict=True)):
         found.update(dict.fromkeys(range(first, first + DEGREES_OF_FREEDOM[kind]), i))
@@ -51,7 +52,7 @@ def link_of_speed(forest: Forest) -> np.ndarray:
 
 
 def common_of(forest: Forest, rows: LaneArray) -> Common:
-    """What the blocks of a forest's columns have in common; the first two parts of ``rows`` (blocks, nu) are the
+    """What the blocks of a forest's columns have in common. The first two parts of ``rows`` (blocks, nu) are the
     matrices."""
     of_speed, links = link_of_speed(forest), []
     for part in np.split(of_speed, range(WIDTH, of_speed.size, WIDTH)):
@@ -64,7 +65,7 @@ def common_of(forest: Forest, rows: LaneArray) -> Common:
 
 
 def carriers(forest: Forest, link: int) -> list[int]:
-    """A link and those that carry it, outermost last; none of the ground."""
+    """A link and those that carry it, outermost last; empty for the ground."""
     found = []
     while link >= 0:
         found.append(link)
@@ -74,7 +75,7 @@ def carriers(forest: Forest, link: int) -> list[int]:
 
 @jit
 def three(a, b, k):
-    """Three numbers of row b from column k."""
+    """Three numbers of row b, from column k on."""
     return (a[b, k], a[b, k + 1], a[b, k + 2])
 
 

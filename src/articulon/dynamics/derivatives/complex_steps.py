@@ -3,11 +3,11 @@
 Inverse dynamics is an analytic function of coordinates and speeds, made of sums, products, quotients, roots, sines and
 cosines. The leaves that compute it are compiled once more, for complex numbers, and
 
-    f(x + i h d) = f(x) + i h f'(x) d + O(h²),   h = 10⁻³⁰:
+    f(x + i h d) = f(x) + i h f'(x) d + O(h²),   h = 10⁻³⁰.
 
-the imaginary part is the derivative along d, exact to rounding, since nothing is subtracted and h² is beyond the last
+The imaginary part is the derivative along d, exact to rounding, since nothing is subtracted and h² is beyond the last
 digit of 1 (Squire and Trapp, SIAM Rev. 40, 110, 1998). A direction costs O(n), so that a matrix costs O(n²), which is
-the number of its entries for chains. Conditions of loops and their forces are functions of the same kind.
+the number of its entries for chains. The conditions of loops and their forces are functions of the same kind.
 """
 
 import cmath
@@ -38,7 +38,7 @@ from articulon.lane_functions import sine_and_cosine
 from articulon.model import Model, Workspace, kernel_tables, workspace
 
 STEP = 1e-30
-"""h: its square is nothing beside 1, and products of a few are no denormal numbers."""
+"""Step h: its square is negligible beside 1, and products of a few are not denormal."""
 
 INLINED = {**LEAF, "forceinline": True}
 
@@ -58,43 +58,43 @@ def _complex_sine_and_cosine(x):
 
 
 class Acting(NamedTuple):
-    """What acts on a model while it is displaced, all of it held."""
+    """What acts on a model and is held fixed while the model is displaced."""
 
     udot: np.ndarray
     """Accelerations of joints and modes, shape (nu,)."""
     gravity: np.ndarray
-    """shape (3,)."""
+    """Acceleration of free fall, shape (3,)."""
     link: np.ndarray
     """Links that wrenches act on, shape (wrenches,)."""
     arm: np.ndarray
-    """Where these act, link frame, shape (wrenches, 3)."""
+    """Points where the wrenches act, link frame, shape (wrenches, 3)."""
     wrench: np.ndarray
     """Force, then moment, world axes, shape (wrenches, 6)."""
     multiplier: np.ndarray
-    """λ of the rows of loops, shape (rows,)."""
+    """Multipliers λ of the rows of loops, shape (rows,)."""
 
 
 class ComplexScratch(NamedTuple):
-    """Arrays of complex numbers; deleting them changes nothing."""
+    """Scratch of complex numbers; it is not part of the state."""
 
     q: np.ndarray
     u: np.ndarray
     ws: Workspace
     loops: LoopScratch
     wrench: np.ndarray
-    """On the links, shape (links, 6)."""
+    """Wrenches on the links, shape (links, 6)."""
     force: np.ndarray
-    """shape (links, 6)."""
+    """Scratch of inverse dynamics, shape (links, 6)."""
     tau: np.ndarray
-    """shape (nu,)."""
+    """Generalised forces, shape (nu,)."""
     driving: np.ndarray
     """Forces of drives, shape (nu,)."""
 
 
 @kernel
 def find_directional(forest, loops, q, u, acting, shift, speed, arrays, by_force, by_row):
-    """Derivatives of τ − Jᵀλ into ``by_force`` (directions, nu) and of φ'' of the rows into ``by_row`` (directions,
-    rows), both at fixed u' and λ, along the rows of ``shift`` (directions, nq) and ``speed`` (directions, nu)."""
+    """Writes derivatives of τ − Jᵀλ to ``by_force`` (directions, nu) and of φ'' of the rows to ``by_row`` (directions,
+    rows), at fixed u' and λ, along the rows of ``shift`` (directions, nq) and ``speed`` (directions, nu)."""
     ws, links, ground = arrays.ws, forest.parent.size, (-acting.gravity[0], -acting.gravity[1], -acting.gravity[2])
     for d in range(shift.shape[0]):
         for k in range(q.size):
@@ -125,13 +125,13 @@ def find_directional(forest, loops, q, u, acting, shift, speed, arrays, by_force
 
 @kernel
 def find_rates(forest, q, speed, rates):
-    """q' of every row of speeds (directions, nu)."""
+    """Coordinate rates q' of every row of speeds (directions, nu)."""
     for d in range(speed.shape[0]):
         coordinate_rates(forest, q, speed[d], rates[d])
 
 
 def complex_arrays(tables: Any) -> Any:
-    """The same arrays of complex numbers, zeros, of a named tuple of arrays and of such tuples."""
+    """A named tuple of arrays, or of such tuples, with zeroed complex arrays of the same shapes."""
     if isinstance(tables, np.ndarray):
         return tables if tables.dtype.kind != "f" else np.array(tables, dtype=np.complex128)
     if tables is None:
@@ -142,7 +142,7 @@ def complex_arrays(tables: Any) -> Any:
 def acting_on(
     model: Model, q: np.ndarray, udot: np.ndarray, wrenches: np.ndarray | None, gravity: np.ndarray
 ) -> Acting:
-    """What acts on a model at a state, without forces of loops."""
+    """What acts on a model in a state, without the forces of loops."""
     none = np.zeros(model.loops.kind.size)
     if wrenches is None:
         return Acting(udot, gravity, np.zeros(0, dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 6)), none)
@@ -158,7 +158,7 @@ _kept = threading.local()
 
 
 def complex_scratch(model: Model) -> ComplexScratch:
-    """This thread's arrays for a model, kept between calls."""
+    """This thread's scratch for a model; it is kept between calls."""
     if not hasattr(_kept, "arrays"):
         _kept.arrays = weakref.WeakKeyDictionary()
     found: ComplexScratch | None = _kept.arrays.get(model)
@@ -175,8 +175,8 @@ def complex_scratch(model: Model) -> ComplexScratch:
 def along(
     model: Model, q: np.ndarray, u: np.ndarray, acting: Acting, shift: np.ndarray, speed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of the joints' forces less those of loops, τ − Jᵀλ (directions, nu), and of φ'' (directions, rows)
-    along changes of coordinates, in their tangent space, and of speeds (directions, nu)."""
+    """Derivatives of the joint forces minus those of the loops, τ − Jᵀλ (directions, nu), and of φ'' (directions,
+    rows), along changes of coordinates, in their tangent space, and of speeds (directions, nu)."""
     forest, loops, _ = kernel_tables(model)
     count, arrays = len(shift), complex_scratch(model)
     rates, by_force = np.zeros((count, model.nq)), np.zeros((count, model.nu))

@@ -1,13 +1,13 @@
-"""What all that a joint carries is to its derivatives: composite inertias, momenta and forces about the link's origin.
+"""Composite inertias, momenta and forces about a link's origin, of all that its joint carries.
 
-A change x of the velocity of all that is carried changes its forces by 2 B x, of which only the angular part matters
-(see ``motion_columns.py``): sums over mass at r with velocity r' give the force 2 x × P and the moment D x,
+A change x of the velocity of all that is carried changes its forces by 2 B x. Only the angular part of x matters (see
+``motion_columns.py``): sums over mass at r with velocity r' give the force 2 x × P and the moment D x,
 
     P = Σ m r',   D = 2 Σ m (r·r') 1 − 2 Σ m r' rᵀ.
 
-A wrench that is given stays as it is while its body turns: it changes by x × itself less than what it acts on. That is
-the force x × F and the moment x × N + Σ o × (x × f), of forces f at o with the sum F, and N the sum of the moments
-about the bodies' own origins.
+A given wrench stays fixed while its body rotates by x, so relative to what it acts on it changes by −x × itself. The
+missing part is the force x × F and the moment x × N + Σ o × (x × f), for forces f at o with the sum F, and N the sum of
+the moments about the bodies' own origins.
 """
 
 from articulon.algebra.inertia import skew
@@ -35,22 +35,22 @@ from articulon.algebra.vectors import (
 from articulon.kernels import jit
 
 WIDTH = 28
-"""Numbers of a composite: the inertia A (6), the first moment h (3), D by rows (9), P (3), the force and the moment
-that accelerate the bodies, less what acts on them (6), the mass."""
+"""Length of a composite: the inertia A (6), the first moment h (3), D by rows (9), P (3), the force and the moment that
+accelerate the bodies minus what acts on them (6), the mass."""
 INERTIA, FIRST_MOMENT, COUPLING, MOMENTUM, FORCE, MOMENT, MASS = 0, 6, 9, 18, 21, 24, 27
 WRENCH_WIDTH = 15
-"""Numbers of wrenches that are given: their force F (3), moment N (3) and Σ [o×][f×] by rows (9)."""
+"""Length of the given wrenches: their force F (3), moment N (3) and Σ [o×][f×] by rows (9)."""
 
 
 @jit
 def outer(a, b):
-    """a bᵀ."""
+    """The matrix a bᵀ."""
     return (scale(a[0], b), scale(a[1], b), scale(a[2], b))
 
 
 @jit
 def plus_isotropic(A, s):
-    """A + s 1."""
+    """The matrix A + s 1."""
     return (
         (A[0][0] + s, A[0][1], A[0][2]),
         (A[1][0], A[1][1] + s, A[1][2]),
@@ -65,7 +65,7 @@ def matrix_scale(s, A):
 
 @jit
 def load_rows(a, i, k):
-    """The matrix in row i from column k."""
+    """The matrix in row i, from column k on."""
     return (load_from(a, i, k), load_from(a, i, k + 3), load_from(a, i, k + 6))
 
 
@@ -78,7 +78,7 @@ def store_rows(a, i, k, A):
 
 @jit
 def add_from(a, i, k, v):
-    """Adds three numbers to row i from column k."""
+    """Adds three numbers to row i, from column k on."""
     a[i, k] += v[0]
     a[i, k + 1] += v[1]
     a[i, k + 2] += v[2]
@@ -86,14 +86,14 @@ def add_from(a, i, k, v):
 
 @jit
 def second_moment(A):
-    """Σ m r rᵀ of an inertia A: ½ tr A 1 − A."""
+    """Second moment Σ m r rᵀ of an inertia A: ½ tr A 1 − A."""
     half = 0.5 * (A[0] + A[3] + A[5])
     return (half - A[0], -A[1], -A[2], half - A[3], -A[4], half - A[5])
 
 
 @jit
 def shifted_inertia(r, m, h, A):
-    """A and h about an origin that lies at −r: h' = h + m r, A' = A − [r×][h×] − [h×][r×] − m [r×][r×]."""
+    """Inertia A and first moment h about an origin at −r: h' = h + m r, A' = A − [r×][h×] − [h×][r×] − m [r×][r×]."""
     c = add(h, scale(0.5 * m, r))  # −[r×][c×] − [c×][r×] = 2 (r·c) 1 − r cᵀ − c rᵀ
     t = 2.0 * dot(r, c)
     A = (
@@ -109,7 +109,7 @@ def shifted_inertia(r, m, h, A):
 
 @jit
 def add_own(forest, wrench, ws, acceleration, composites, i):
-    """A link's own part of its composite."""
+    """Adds a link's own part to its composite."""
     R, m = load_matrix(ws.rotation, i), forest.mass[i]
     v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
     aw, av = load_from(acceleration, i, 0), load_from(acceleration, i, 3)
@@ -152,8 +152,7 @@ def hand_to_parent(forest, ws, composites, i):
 
 @jit
 def hand_loads_to_parent(forest, ws, loads, i):
-    """Adds the wrenches that are given on all that a link carries to its parent's; there are no rows where none are
-    given."""
+    """Adds the given wrenches on all that a link carries to its parent's. Without given wrenches there are no rows."""
     p = forest.parent[i]
     if p < 0 or loads.shape[0] == 0:
         return
@@ -166,7 +165,7 @@ def hand_loads_to_parent(forest, ws, loads, i):
 
 @jit
 def inertia_times(composites, i, w, v):
-    """The wrench of a composite's inertia on a motion: moment and force."""
+    """Wrench of a composite's inertia for a motion: moment and force."""
     h = load_from(composites, i, FIRST_MOMENT)
     moment = add(symmetric_apply(load_symmetric(composites, i), w), cross(h, v))
     return moment, add(scale(composites[i, MASS], v), cross(w, h))
@@ -174,20 +173,20 @@ def inertia_times(composites, i, w, v):
 
 @jit
 def coupling_times(composites, i, w):
-    """2 B of a motion with the angular part w: moment and force."""
+    """Product 2 B x for a motion x with angular part w: moment and force."""
     return apply(load_rows(composites, i, COUPLING), w), scale(2.0, cross(w, load_from(composites, i, MOMENTUM)))
 
 
 @jit
 def coupling_transposed(composites, i, w, v):
-    """What the angular part of a motion is multiplied by in s·(2 B x), s = (w, v)."""
+    """Factor of the angular part of x in s·(2 B x), with s = (w, v)."""
     P = load_from(composites, i, MOMENTUM)
     return sub(apply_t(load_rows(composites, i, COUPLING), w), scale(2.0, cross(v, P)))
 
 
 @jit
 def loads_times(loads, i, w):
-    """What the given wrenches lack where all that they act on turns by w: moment and force."""
+    """Change of the given wrenches that is missing when all they act on rotates by w: moment and force."""
     if loads.shape[0] == 0:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     moment = sub(cross(w, load_from(loads, i, 3)), apply(load_rows(loads, i, 6), w))
@@ -196,7 +195,7 @@ def loads_times(loads, i, w):
 
 @jit
 def loads_transposed(loads, i, w, v):
-    """What the angular part of a displacement x is multiplied by in s·(that of x), s = (w, v)."""
+    """Factor of the angular part of a displacement x in s·(the result of ``loads_times`` for x), with s = (w, v)."""
     if loads.shape[0] == 0:
         return (0.0, 0.0, 0.0)
     part = sub(cross(load_from(loads, i, 3), w), apply_t(load_rows(loads, i, 6), w))

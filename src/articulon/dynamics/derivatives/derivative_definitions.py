@@ -1,4 +1,4 @@
-"""The passes that find derivatives of a state."""
+"""The passes that compute derivatives for a state."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -20,9 +20,10 @@ from articulon.model import Forest, Model, Workspace
 from articulon.passes import Bound, pass_of
 
 MULTIPLIED = 128
-"""Up to so many speeds the matrix M⁻¹ is multiplied with what it is taken of; beyond, the recursion is faster."""
+"""Up to this many speeds, derivatives are multiplied by the matrix M⁻¹; beyond it the recursion is faster."""
 LOADED = 3
-"""Where wrenches begin among what is given of a state: on the links, and what ``composites.py`` reads of them."""
+"""Index of the first wrench array among the inputs of a state: wrenches on the links, then the loads that
+``composites.py`` reads."""
 
 
 @jit
@@ -35,7 +36,7 @@ def clear_blocks(blocks):
 
 @jit
 def take_loads(loads, given):
-    """The wrenches that are given, before those of the links carried are added."""
+    """Copies the given loads, before those of the carried links are added to them."""
     for i in range(loads.shape[0]):
         for k in range(loads.shape[1]):
             loads[i, k] = given[i, k]
@@ -43,13 +44,13 @@ def take_loads(loads, given):
 
 @pass_of
 def find_motion_columns(forest, u, udot, gravity, ws, columns, acceleration):
-    """Columns of the joints, and accelerations of links that have been placed and moved."""
+    """Columns of the joints, and accelerations of placed and moved links."""
     find_columns(forest, u, udot, gravity, ws, columns, acceleration)
 
 
 @pass_of
 def find_force_jacobians(forest, wrench, ws, columns, acceleration, composite, loads, given, common, rows):
-    """∂τ/∂q and ∂τ/∂u in blocks of columns, the first two parts of ``rows``."""
+    """∂τ/∂q and ∂τ/∂u in blocks of columns: the first two parts of ``rows``."""
     clear(composite)
     clear_blocks(common.dq)
     clear_blocks(common.du)
@@ -62,7 +63,7 @@ def find_force_jacobians(forest, wrench, ws, columns, acceleration, composite, l
 def find_transposed_products(
     forest, wrench, ws, columns, acceleration, composite, loads, given, weight, motion, rows, dq, du
 ):
-    """weightᵀ ∂τ/∂q and weightᵀ ∂τ/∂u (nu,)."""
+    """The products weightᵀ ∂τ/∂q and weightᵀ ∂τ/∂u (nu,)."""
     clear(composite)
     clear(rows)
     take_loads(loads, given)
@@ -75,7 +76,7 @@ def find_transposed_products(
 def find_products(
     forest, wrench, ws, columns, acceleration, composite, loads, given, shift, speed, changes, force, dtau
 ):
-    """δτ less ∂τ/∂q δq + ∂τ/∂u δu (nu,), in place of δτ."""
+    """Replaces δτ by δτ − (∂τ/∂q δq + ∂τ/∂u δu) (nu,)."""
     clear(composite)
     clear(force)
     take_loads(loads, given)
@@ -84,7 +85,7 @@ def find_products(
 
 @pass_of
 def copy_row(source, target):
-    """One row of numbers onto another."""
+    """Copies one row of numbers to another."""
     for k in range(source.size):
         target[k] = source[k]
 
@@ -112,21 +113,22 @@ def factorising(
 
 @pass_of
 def solve_rows(forest, ws, columns, factors, rows, force):
-    """M⁻¹ of every row of generalised forces (rows, nu), in place."""
+    """Multiplies every row of generalised forces (rows, nu) by M⁻¹, in place."""
     for b in range(rows.shape[0]):
         apply_inverse(forest, ws, columns, factors, rows, b, forest.parent.size - 1, force)
 
 
 @pass_of
 def solve_blocks(forest, ws, columns, factors, rows, last, force):
-    """The same of blocks of columns, lanes (blocks, nu), as far as links ``last``; scratch ``force`` (2 links, 6)."""
+    """Multiplies blocks of columns, lanes (blocks, nu), by M⁻¹, up to the links ``last``; ``force`` (2 links, 6) is
+    scratch."""
     apply_inverse_to_rows(forest, ws, columns, factors, rows, last, force)
 
 
 @pass_of
 def invert_mass(forest, ws, columns, factors, rows, numbers, last, force, result):
-    """M⁻¹ (nu, nu), by way of the identity matrix in blocks of columns, lanes ``rows`` (blocks, nu), as far as symmetry
-    does not give it."""
+    """The inverse M⁻¹ (nu, nu), from the identity matrix in blocks of columns, lanes ``rows`` (blocks, nu). Entries
+    that follow by symmetry are not computed."""
     clear_blocks(numbers)
     size, n = rows.shape[0], result.shape[0]
     for k in range(n):
@@ -134,7 +136,7 @@ def invert_mass(forest, ws, columns, factors, rows, numbers, last, force, result
     apply_inverse_to_rows(forest, ws, columns, factors, rows, last, force)
     collect_block_matrix(numbers, 1.0, result)
     for b in range(size):
-        # Rows of links beyond the block's last one have not been found: there the transposed numbers have.
+        # Rows of links beyond the block's last one were not computed; their transposes were.
         for row in range(n):
             other = row // WIDTH
             if last[other] > last[b]:
@@ -144,7 +146,7 @@ def invert_mass(forest, ws, columns, factors, rows, numbers, last, force, result
 
 @jit
 def collect_block_matrix(blocks, sign, result):
-    """A matrix (n, n), times a sign, out of blocks of columns (blocks, n, width)."""
+    """Collects a matrix (n, n), times a sign, from blocks of columns (blocks, n, width)."""
     n = result.shape[0]
     for i in range(n):
         for b in range(blocks.shape[0]):
@@ -159,7 +161,7 @@ def collect_block_matrix(blocks, sign, result):
 
 @pass_of
 def collect_matrices(blocks, sign, result):
-    """Matrices (matrices, n, n), times a sign, out of blocks of columns (matrices blocks, n, width)."""
+    """Collects matrices (matrices, n, n), times a sign, from blocks of columns (matrices · blocks, n, width)."""
     count = blocks.shape[0] // result.shape[0]
     for m in range(result.shape[0]):
         collect_block_matrix(blocks[m * count : (m + 1) * count], sign, result[m])
@@ -167,7 +169,7 @@ def collect_matrices(blocks, sign, result):
 
 @jit
 def put_row_of_block(rows, matrix, n, row, block, numbers):
-    """Puts a row of a block of columns, lanes, into one of the matrices (n, n) that lie one behind the other."""
+    """Writes a row of a block of columns, lanes, to one of the matrices (n, n) that lie one behind the other."""
     first = block * WIDTH
     at = (matrix * n + row) * n + first
     if n - first >= WIDTH:
@@ -179,15 +181,15 @@ def put_row_of_block(rows, matrix, n, row, block, numbers):
 
 @pass_of
 def multiply_blocks(matrix, rows, products):
-    """Less a matrix (n, n) times each of two (n, n) in blocks of columns, lanes (2 blocks, n), into ``products``
-    (2 n n,)."""
+    """Multiplies two matrices in blocks of columns, lanes (2 blocks, n), by −1 times a matrix (n, n). The results go to
+    ``products`` (2 n n,)."""
     n, nothing = matrix.shape[0], 0.0 * rows[0, 0]
     whole, count = n - n % 4, rows.shape[0] // 2
     for b in range(0, rows.shape[0], 2):
         at, block = b // count, b % count
         next_at, next_block = (b + 1) // count, (b + 1) % count
         for i in range(0, whole, 4):
-            # Eight sums, each of which need not wait for the others.
+            # Eight sums, so that none has to wait for the others.
             p0, p1, p2, p3 = nothing, nothing, nothing, nothing
             q0, q1, q2, q3 = nothing, nothing, nothing, nothing
             for k in range(n):
@@ -212,26 +214,26 @@ def multiply_blocks(matrix, rows, products):
 
 
 class Carried(NamedTuple):
-    """What passes read of links whose columns have been found, in their order."""
+    """Arrays that the passes read of links whose columns have been computed, in the order of their arguments."""
 
     forest: Forest
     wrench: np.ndarray
-    """On the links, about their origins, shape (links, 6)."""
+    """Wrenches on the links, about their origins, shape (links, 6)."""
     ws: Workspace
     columns: np.ndarray
-    """See ``motion_columns.py``, shape (nu, 24)."""
+    """Columns of the joints (see ``motion_columns.py``), shape (nu, 24)."""
     acceleration: np.ndarray
-    """Spatial, of the links, shape (links, 6)."""
+    """Spatial accelerations of the links, shape (links, 6)."""
     composite: np.ndarray
-    """See ``composites.py``, shape (links, 28)."""
+    """Composites of the links (see ``composites.py``), shape (links, 28)."""
     loads: np.ndarray
-    """The wrenches that are given, of all that a link carries, shape (links, 15), or (0, 15) without."""
+    """Given wrenches on all that a link carries, shape (links, 15), or (0, 15) without any."""
     given: np.ndarray
-    """The same of each link."""
+    """Given wrenches on each link alone, with the shape of ``loads``."""
 
 
 def _carried(at: At) -> Carried:
-    """Scratch for the links of a model; wrenches are the last thing given, if they are."""
+    """Scratch for the links of a model. Wrenches, if given, are the last inputs."""
     links = at.forest.mass.size
     wrench, loads = np.zeros((links, 6)), np.zeros((0, WRENCH_WIDTH))
     given = loads
@@ -244,7 +246,7 @@ def _carried(at: At) -> Carried:
 
 
 def _accelerating(at: At, carried: Carried, tau: np.ndarray, factors: np.ndarray) -> Iterator[Bound]:
-    """Links, accelerations by the forces that are given, columns, and the factors of M⁻¹."""
+    """The passes for links, accelerations under the given forces, columns, and the factors of M⁻¹."""
     yield from moving(at)
     forest, ws, gravity, udot = at.forest, at.ws, at.shared.gravity, np.zeros(at.model.nu)
     articulated = np.zeros((forest.mass.size, inverse_mass.ARTICULATED))
@@ -254,7 +256,7 @@ def _accelerating(at: At, carried: Carried, tau: np.ndarray, factors: np.ndarray
 
 
 def _blocks(n: int, matrices: int) -> LaneArray:
-    """Matrices (n, n) in blocks of columns."""
+    """Zeroed matrices (n, n) in blocks of columns."""
     return LaneArray.zeros((matrices * -(-n // WIDTH), n))
 
 
@@ -263,7 +265,7 @@ def _factors(at: At) -> np.ndarray:
 
 
 def _inverting(at: At, columns: np.ndarray, factors: np.ndarray, inverse: np.ndarray) -> Bound:
-    """M⁻¹ (nu, nu)."""
+    """The pass that computes M⁻¹ (nu, nu)."""
     n, identity, force = at.model.nu, _blocks(at.model.nu, 1), LaneArray.zeros((2 * at.forest.mass.size, 6))
     last = np.array([part.max() for part in np.split(link_of_speed(at.forest), range(WIDTH, n, WIDTH))])
     return invert_mass.bind(at.forest, at.ws, columns, factors, identity, identity.numbers, last, force, inverse)
@@ -328,7 +330,7 @@ def _times(at: At) -> Iterator[Bound]:
 
 
 class Definitions(NamedTuple):
-    """A function of states without wrenches, and with them."""
+    """A function of states, in one version without wrenches and one with them."""
 
     plain: Definition
     loaded: Definition
@@ -337,7 +339,7 @@ class Definitions(NamedTuple):
 def _definition(
     rows: int, found: Callable[[int, int], list[Shape]], passes: Callable[[At], Iterator[Bound]]
 ) -> Definitions:
-    """What is given of a state is q, u and ``rows`` rows (nu,), and wrenches in the second of the two."""
+    """The inputs of a state are q, u and ``rows`` rows (nu,); the second version adds wrenches."""
 
     def plain(model: Model) -> list[Shape]:
         return [(model.nq,), (model.nu,), (model.nu,) if rows == 1 else (rows, model.nu)]
@@ -353,12 +355,12 @@ def _definition(
 
 
 OF_ACCELERATIONS = _definition(1, lambda n, _: [(3, n, n)], _of_accelerations)
-"""∂u'/∂q, ∂u'/∂u and M⁻¹ of q, u and τ."""
+"""∂u'/∂q, ∂u'/∂u and M⁻¹ from q, u and τ."""
 OF_FORCES = _definition(1, lambda n, _: [(2, n, n)], _of_forces)
-"""∂τ/∂q and ∂τ/∂u of q, u and u'."""
+"""∂τ/∂q and ∂τ/∂u from q, u and u'."""
 TRANSPOSED = _definition(2, lambda n, _: [(n,), (n,), (n,)], _transposed)
-"""−wᵀ∂u'/∂q, −wᵀ∂u'/∂u and wᵀM⁻¹ of q, u, τ and w."""
+"""−wᵀ∂u'/∂q, −wᵀ∂u'/∂u and wᵀM⁻¹ from q, u, τ and w."""
 TIMES = _definition(4, lambda n, _: [(n,)], _times)
-"""δu' of q, u, τ, δq, δu and δτ."""
+"""Change δu' from q, u, τ, δq, δu and δτ."""
 OF_LOOPS = _definition(1, lambda n, links: [(2, n, n), (n, n), (n, motion_columns.WIDTH), (links, 6)], _of_loops)
-"""∂τ/∂q and ∂τ/∂u, M⁻¹, columns and accelerations of q, u and u', which loops and drives may have made."""
+"""∂τ/∂q and ∂τ/∂u, M⁻¹, columns and accelerations from q, u and u', where loops and drives may act too."""

@@ -1,4 +1,4 @@
-"""The public functions of derivatives."""
+"""The public functions for derivatives of the dynamics."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -37,33 +37,33 @@ from articulon.model import Model, kernel_tables
 
 
 class AccelerationDerivatives(NamedTuple):
-    """Derivatives of u', each (nu, nu), a row for each acceleration."""
+    """Derivatives of u', each (nu, nu), one row per acceleration."""
 
     q: np.ndarray
-    """By the coordinates, in their tangent space."""
+    """∂u'/∂q with respect to the coordinates, in their tangent space."""
     u: np.ndarray
-    """By the speeds."""
+    """∂u'/∂u with respect to the speeds."""
     tau: np.ndarray
-    """By the forces of the joints: M⁻¹."""
+    """∂u'/∂τ with respect to the joint forces: M⁻¹."""
 
 
 class ForceDerivatives(NamedTuple):
-    """Derivatives of τ, each (nu, nu), a row for each force."""
+    """Derivatives of τ, each (nu, nu), one row per force."""
 
     q: np.ndarray
-    """By the coordinates, in their tangent space."""
+    """∂τ/∂q with respect to the coordinates, in their tangent space."""
     u: np.ndarray
-    """By the speeds."""
+    """∂τ/∂u with respect to the speeds."""
     udot: np.ndarray
-    """By the accelerations: M."""
+    """∂τ/∂u' with respect to the accelerations: M."""
 
 
 _SIGNS = np.array([[-1.0], [-1.0], [1.0]])
-"""Signs of the products: the first two are those of the joints' forces."""
+"""Signs of the products: the first two come from the joint forces."""
 
 
 class Products(NamedTuple):
-    """wᵀ times the derivatives of u', each (nu,)."""
+    """Products of wᵀ with the derivatives of u', each (nu,)."""
 
     q: np.ndarray
     """wᵀ ∂u'/∂q, in the tangent space of the coordinates."""
@@ -82,36 +82,36 @@ def derivatives(
     gravity: np.ndarray | None = None,
     time: float = 0.0,
 ) -> AccelerationDerivatives:
-    """Derivatives of :func:`articulon.forward_dynamics` with respect to coordinates, speeds and forces of the joints.
+    """Derivatives of :func:`articulon.forward_dynamics` with respect to coordinates, speeds and joint forces.
 
-    Those by coordinates are in their tangent space: column k is the change of u' as q changes in the way in which the
-    k-th speed, being one, would change it in unit time. For angles and lengths that is q itself. A spherical joint has
-    three columns, turns about the axes of its body, for its four Euler parameters. The speeds are held as they are.
+    Derivatives with respect to coordinates are in their tangent space: column k is the change of u' when q changes as a
+    unit k-th speed would change it in unit time. For angles and lengths this is q itself. A spherical joint has three
+    columns for its four Euler parameters: rotations about the axes of its body. The speeds are held fixed.
 
-    Computed by recursion, not by differences (Carpentier and Mansard, RSS 2018; Singh, Russell and Wensing, IEEE Robot.
-    Autom. Lett. 7, 1783, 2022): ∂u'/∂q = −M⁻¹ ∂τ/∂q at the accelerations that the forces make, in the time of the nu²
-    numbers. With flexible bodies ∂τ/∂q is found column by column, to rounding, by inverse dynamics of complex numbers
-    (Squire and Trapp, SIAM Rev. 40, 110, 1998), and M⁻¹ by dense algebra, in O(nu³). The model's own forces, those of
-    ``add_force``, are not among them, as by default in :func:`articulon.forward_dynamics`. Arrays may have a leading
-    axis, a state a row, as there.
+    The derivatives are computed by recursion, not by differences (Carpentier and Mansard, RSS 2018; Singh, Russell and
+    Wensing, IEEE Robot. Autom. Lett. 7, 1783, 2022): ∂u'/∂q = −M⁻¹ ∂τ/∂q at the accelerations under the given forces,
+    in a time proportional to the nu² numbers. With flexible bodies ∂τ/∂q is computed column by column, to rounding, by
+    inverse dynamics of complex numbers (Squire and Trapp, SIAM Rev. 40, 110, 1998), and M⁻¹ by dense algebra, in
+    O(nu³). The model's own forces, those of ``add_force``, are not included, as by default in
+    :func:`articulon.forward_dynamics`. As there, arrays may have a leading axis of states, one state per row.
 
     Parameters
     ----------
     model
-        The model: trees of rigid and flexible bodies on any joints, loops and driven joints; modes are coordinates and
-        speeds like others, and their own stiffness and damping are forces of the model. Loops that hold each
-        other's motion twice, as planar ones do in space, have derivatives only along the motions that they allow.
+        The model: trees of rigid and flexible bodies on any joints, loops and driven joints. Modes are coordinates and
+        speeds like others; their own stiffness and damping are forces of the model. Redundant loops, such as planar
+        ones in space, have derivatives only along the motions that they allow.
     q, u
         Coordinates (nq,) and speeds (nu,).
     tau
         Generalised forces of the joints (nu,), which do not depend on the state; None is zero.
     wrenches
-        Force, then moment about the body's origin, world frame (bodies, 6), which stay as they are while bodies move;
-        None is zero.
+        Force, then moment about the body's origin, world frame (bodies, 6), which stay fixed while bodies move; None is
+        zero.
     gravity
         Acceleration of free fall, world frame [length/time²], shape (3,); None is zero.
     time
-        At which driven coordinates are looked up [time].
+        Time at which driven coordinates are evaluated [time].
 
     Returns
     -------
@@ -121,7 +121,7 @@ def derivatives(
     Raises
     ------
     ModelError
-        If an array has the wrong shape or holds what is no finite number.
+        If an array has the wrong shape or is not finite.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def force_derivatives(
 ) -> ForceDerivatives:
     """Derivatives of :func:`articulon.inverse_dynamics` with respect to coordinates, speeds and accelerations.
 
-    The tangent space and what is raised are those of :func:`articulon.derivatives`.
+    The tangent space and the errors are those of :func:`articulon.derivatives`.
 
     Parameters
     ----------
@@ -175,10 +175,10 @@ def force_derivatives(
     udot
         Accelerations (nu,).
     wrenches
-        Force, then moment about the body's origin, world frame (bodies, 6), which stay as they are while bodies move;
-        None is zero.
+        Force, then moment about the body's origin, world frame (bodies, 6), which stay fixed while bodies move; None is
+        zero.
     gravity
-        Acceleration of gravity, world frame [length/time²], shape (3,); none by default.
+        Acceleration of free fall, world frame [length/time²], shape (3,); None is zero.
 
     Returns
     -------
@@ -204,8 +204,7 @@ def force_derivatives(
 def tree_force_derivatives(
     model: Model, q: np.ndarray, u: np.ndarray, udot: np.ndarray, wrenches: Any = None, gravity: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """∂τ/∂q and ∂τ/∂u (nu, nu) of the forces that the joints of a model of rigid bodies need, whatever its loops
-    exert."""
+    """∂τ/∂q and ∂τ/∂u (nu, nu) of the joint forces of a rigid-body model, without the forces of its loops."""
     ((by_q, by_u),) = _of_state(model, OF_FORCES, q, u, udot, wrenches, gravity)
     return by_q, by_u
 
@@ -220,17 +219,17 @@ def vector_jacobian(
     gravity: np.ndarray | None = None,
     time: float = 0.0,
 ) -> Products:
-    """wᵀ times the derivatives of :func:`articulon.forward_dynamics`, in O(n) and without a matrix.
+    """Products of wᵀ with the derivatives of :func:`articulon.forward_dynamics`, in O(n) and without a matrix.
 
-    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`, by whose matrices it is
-    found where there are loops, driven joints or flexible bodies.
+    Parameters, tangent space and errors are those of :func:`articulon.derivatives`. Where there are loops, driven
+    joints or flexible bodies, the products use the matrices of that function.
 
     Parameters
     ----------
     model, q, u, tau, wrenches, gravity, time
-        As there.
+        As in :func:`articulon.derivatives`.
     w
-        What the accelerations are weighed with (nu,).
+        Weights of the accelerations (nu,).
 
     Returns
     -------
@@ -260,15 +259,15 @@ def jacobian_vector(
     gravity: np.ndarray | None = None,
     time: float = 0.0,
 ) -> np.ndarray:
-    """The change of :func:`articulon.forward_dynamics` with changes of its arguments, in O(n) and without a matrix.
+    """Change of the result of :func:`articulon.forward_dynamics` with its arguments, in O(n) and without a matrix.
 
-    Parameters, tangent space and what is raised are those of :func:`articulon.derivatives`, by whose matrices it is
-    found where there are loops or driven joints.
+    Parameters, tangent space and errors are those of :func:`articulon.derivatives`. Where there are loops or driven
+    joints, the change uses the matrices of that function.
 
     Parameters
     ----------
     model, q, u, tau, wrenches, gravity, time
-        As there.
+        As in :func:`articulon.derivatives`.
     dq, du, dtau
         Changes of the coordinates in their tangent space, of the speeds and of the forces, each (nu,); None is zero.
 
@@ -292,7 +291,7 @@ def jacobian_vector(
 
 
 def _looped(model: Model) -> bool:
-    """Whether loops or drives hold bodies."""
+    """Whether a model has loops or driven joints."""
     return bool(model.loops.kind.size)
 
 
@@ -304,7 +303,7 @@ def _flexible(model: Model) -> bool:
 def _of_many(
     model: Model, given: tuple[Any, ...], of_one: Callable[..., np.ndarray], shape: tuple[int, ...]
 ) -> np.ndarray:
-    """What is found of many states, one after another: of q, u, forces or accelerations, and wrenches."""
+    """Results for many states in turn, from q, u, forces or accelerations, and wrenches."""
     names = ("q", (model.nq,)), ("u", (model.nu,)), ("tau or udot", (model.nu,)), ("wrenches", (model.bodies, 6))
     found = rows_of(*((name, value, size) for (name, size), value in zip(names, given, strict=True)))
     acts = given[3] is not None
@@ -318,7 +317,7 @@ def _of_many(
 def _with_loops(
     model: Model, q: Any, u: Any, tau: np.ndarray, wrenches: Any, gravity: Any, time: float
 ) -> AccelerationDerivatives:
-    """The derivatives of a model whose loops and drives act too."""
+    """The derivatives of a model with loops or driven joints."""
     udot = forward_dynamics(model, q, u, tau, wrenches, gravity, time=time)
     exerted = inverse_dynamics(model, q, u, udot, wrenches, gravity) - tau
     (dq, du), inverse, columns, acceleration = _of_state(model, OF_LOOPS, q, u, udot, wrenches, gravity)
@@ -328,7 +327,7 @@ def _with_loops(
 
 
 def _quick(which: Definitions, model: Any, q: Any, u: Any, rows: tuple[Any, ...], gravity: Any) -> np.ndarray | None:
-    """What is found of one state of arrays as most callers have them; None where they are anything else."""
+    """Results for one state from plain arrays; None for any other input."""
     if type(u) is not np.ndarray:
         return None
     given = np.zeros((len(rows), u.size))
@@ -343,7 +342,7 @@ def _quick(which: Definitions, model: Any, q: Any, u: Any, rows: tuple[Any, ...]
 def _of_state(
     model: Model, which: Definitions, q: Any, u: Any, given: np.ndarray, wrenches: Any, gravity: Any
 ) -> list[np.ndarray]:
-    """What is found of a state, and of ``given`` beside it."""
+    """Results for one state, from q, u, the further inputs ``given``, and wrenches."""
     state = [vector(q, model.nq, "q"), vector(u, model.nu, "u"), given]
     check_turns(model, state[0][None])
     loads: list[np.ndarray] = []
@@ -356,14 +355,14 @@ def _of_state(
 
 
 def _check_open(model: Model, where: str) -> None:
-    """Raises ModelError for loops, whose forces inverse dynamics does not know."""
+    """Raises ModelError for a model with loops, because inverse dynamics does not know their forces."""
     if model.loops.kind.size:
         what = "driven joints" if model.drives else "loops"
         raise ModelError(f"{where}: derivatives of models with {what} are not built here; ar.derivatives has them")
 
 
 def _loads(model: Model, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-    """Wrenches on bodies as ``composites.py`` has them of each link, (links, 15)."""
+    """Wrenches on bodies as loads of each link in the layout of ``composites.py``, (links, 15)."""
     positions, _ = body_poses(model, q)
     moved = np.flatnonzero(model.link >= 0)
     link = model.link[moved]

@@ -1,6 +1,6 @@
 """Derivatives of models with flexible bodies, with and without loops, from those of their inverse dynamics.
 
-With D the derivative of τ at fixed u', ∂u'/∂q = −M⁻¹ D; what loops add is said in ``loop_derivatives.py``.
+With D the derivative of τ at fixed u', ∂u'/∂q = −M⁻¹ D; ``loop_derivatives.py`` says what loops add.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from articulon.model import Model
 
 
 def given_state(model: Model, q: Any, u: Any, wrenches: Any, gravity: Any) -> tuple[Any, ...]:
-    """A state and what acts as arrays. Raises ModelError as ``ar.derivatives`` says."""
+    """A state, with its wrenches and gravity, as arrays. Raises ModelError as :func:`articulon.derivatives` does."""
     state = vector(q, model.nq, "q"), vector(u, model.nu, "u")
     check_turns(model, state[0][None])
     loads = None if wrenches is None else array(wrenches, (model.bodies, 6), "wrenches")
@@ -26,7 +26,7 @@ def given_state(model: Model, q: Any, u: Any, wrenches: Any, gravity: Any) -> tu
 def force_matrices(
     model: Model, q: np.ndarray, u: np.ndarray, udot: np.ndarray, wrenches: Any, gravity: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """∂τ/∂q and ∂τ/∂u (nu, nu), of the joints and modes alone."""
+    """∂τ/∂q and ∂τ/∂u (nu, nu) of the joints and modes, without loops."""
     q, u, wrenches, gravity = given_state(model, q, u, wrenches, gravity)
     acting, n = acting_on(model, q, udot, wrenches, gravity), model.nu
     by_force, _ = along(model, q, u, acting, np.eye(2 * n, n), np.eye(2 * n, n, -n))
@@ -44,7 +44,7 @@ def acceleration_matrices(
     looped = bool(model.loops.kind.size)
     if looped:
         equations = loop_equations(model, q, u, time)
-        # Of rows that act on nothing all that is left is rounding.
+        # Rows that act on nothing hold only rounding errors.
         J = np.where(equations.live[:, None], equations.jacobian, 0.0)
         answer = answer_of_rows(J, inverse)
         exerted = inverse_dynamics(model, q, u, udot, wrenches, gravity) - tau
@@ -58,7 +58,7 @@ def acceleration_matrices(
 
 
 def acceleration_change(model: Model, q: Any, u: Any, changes: np.ndarray, wrenches: Any, gravity: Any) -> np.ndarray:
-    """δu' (nu,) of τ, δq, δu and δτ (4, nu), of a model without loops, in O(n)."""
+    """Change δu' (nu,) from τ, δq, δu and δτ (4, nu), for a model without loops, in O(n)."""
     q, u, wrenches, gravity = given_state(model, q, u, wrenches, gravity)
     tau, shift, speed, push = changes
     acting = acting_on(model, q, forward_dynamics(model, q, u, tau, wrenches, gravity), wrenches, gravity)

@@ -1,8 +1,8 @@
-"""Derivatives of the joints' forces, τ = M u' + bias: dense matrices, link by link, in the time of their numbers.
+"""Derivatives of the joint forces, τ = M u' + bias: dense matrices, link by link, in a time proportional to their size.
 
-With the composite (I, B) and the force F of all that the inner of two joints carries, of its column s and the outer's
-column t (Singh, Russell and Wensing 2022, equations 38 and 39; joints whose columns are fixed in the joint frame and
-wrenches that are given are added here):
+Take two joints of which one carries the other, with the composite (I, B) and the force F of all that the inner of the
+two carries, the column s of that joint, and the column t of the outer one. Then (Singh, Russell and Wensing 2022,
+equations 38 and 39; joints whose columns are fixed in the joint frame and given wrenches are added here):
 
     ∂τ_s/∂q_t = s·(I t'' + 2 B t')             of the inner joint's force,
     ∂τ_t/∂q_s = t·(I s'' + 2 B s' + s × F)     of the outer joint's force,
@@ -30,20 +30,20 @@ from articulon.lanes import WIDTH
 
 @jit
 def power(n, f, w, v):
-    """Of a wrench and a motion."""
+    """Power of a wrench (n, f) in a motion (w, v)."""
     return dot(n, w) + dot(f, v)
 
 
 @jit
 def put(blocks, row, column, number):
-    """A number of a matrix that is kept in blocks of columns, (blocks, rows, width)."""
+    """Writes an entry of a matrix that is kept in blocks of columns, (blocks, rows, width)."""
     blocks[column // WIDTH, row, column % WIDTH] = number
 
 
 @jit
 def moved_column(composites, loads, columns, i, k):
-    """The change of the wrench on all that link i carries, moment and force, by its joint's k-th column as far as the
-    wrench does not move along, and by the speed."""
+    """Changes of the wrench on all that link i carries, moment and force, with its joint's k-th column: with the
+    displacement, except the part that moves along, then with the speed."""
     sw = load_from(columns, k, SHIFT)
     gw, gv = load_motion(columns, k, SECOND)
     hw, hv = load_motion(columns, k, SPEED)
@@ -58,7 +58,7 @@ def moved_column(composites, loads, columns, i, k):
 
 @jit
 def carried_wrench(composites, columns, i, k):
-    """The change of the wrench on all that link i carries as far as it moves along: s × F."""
+    """Change of the wrench on all that link i carries because it moves along: s × F."""
     sw, sv = load_motion(columns, k, SHIFT)
     n, f = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
     return add(cross(sw, n), cross(sv, f)), cross(sw, f)
@@ -66,13 +66,13 @@ def carried_wrench(composites, columns, i, k):
 
 @jit
 def fill_own(kind, composites, columns, i, j, k, n, f, x, y, dq, du):
-    """The derivatives of a joint's own forces by its k-th column."""
+    """Derivatives of a joint's own forces with respect to its k-th column."""
     sw, sv = load_motion(columns, j + k, SHIFT)
     moment, force = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
     for m in range(joints.degrees_of_freedom(kind)):
         tw, tv = load_motion(columns, j + m, SHIFT)
         change = power(n, f, tw, tv)
-        if not joints.fixed_in_body(kind, m):  # the column stays where it is
+        if not joints.fixed_in_body(kind, m):  # the column does not move
             aw, av = motion_cross(sw, sv, tw, tv)
             change -= power(moment, force, aw, av)
         put(dq, j + m, j + k, change)
@@ -81,8 +81,9 @@ def fill_own(kind, composites, columns, i, j, k, n, f, x, y, dq, du):
 
 @jit
 def fill_outer(forest, columns, ws, i, row, n, f, x, y, rn, rf, r, given, common):
-    """The derivatives of the forces of the joints that carry link i's by column ``row`` of that joint, and of this
-    column's force by those joints, up to those that carry all columns of its block: these come later, at once."""
+    """Derivatives of the forces of the joints that carry link i with respect to column ``row`` of link i's joint, and
+    of this column's force with respect to those joints. They end below the joints that carry all columns of the block,
+    which are treated later, all columns at once."""
     parent, kinds, u_start, dq, du = forest.parent, forest.kind, forest.u_start, common.dq, common.du
     block = row // WIDTH
     child, outer = i, parent[i]
@@ -113,10 +114,10 @@ def fill_outer(forest, columns, ws, i, row, n, f, x, y, rn, rf, r, given, common
 
 @jit
 def fill_force_jacobians(forest, wrench, ws, columns, acceleration, composites, loads, common):
-    """∂τ/∂q and ∂τ/∂u in blocks of columns, of links whose columns have been found, but for what ``fill_common`` fills;
-    joints that carry nothing of each other are left as they are.
+    """∂τ/∂q and ∂τ/∂u in blocks of columns, for links whose columns have been computed, except what ``fill_common``
+    fills. Entries of two joints of which neither carries the other are not written.
 
-    ``composites`` (links, 28) begin as zeros, and ``loads`` (links, 15) as the wrenches on the links' bodies.
+    ``composites`` (links, 28) start as zeros, and ``loads`` (links, 15) as the given wrenches on the links' bodies.
     """
     kinds, u_start, dq, du = forest.kind, forest.u_start, common.dq, common.du
     for i in range(kinds.size - 1, -1, -1):

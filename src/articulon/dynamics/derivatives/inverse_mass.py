@@ -1,9 +1,10 @@
-"""M⁻¹ of a forest: factors of the articulated-body recursion, and what they make of generalised forces.
+"""M⁻¹ of a forest: factors of the articulated-body recursion, and their application to generalised forces.
 
-Columns of the joints are eliminated one by one, as if each were a joint of its own, so that all joints have factors of
-one form: the column s, what its force does to the link, U = I s, and 1/d with d = s·U. Inward, t = τ − s·p and
-p + U t/d goes on to the parent; outward, u' = (t − U·a)/d and a + s u' goes on (Featherstone 2008, table 7.1, at rest).
-The same factors serve any number of forces: a row of lanes is those of one joint in eight problems side by side.
+Columns of the joints are eliminated one by one, as if each were its own joint, so that the factors of all joints have
+one form: the column s, the response U = I s of the link to its motion, and 1/d with d = s·U. Inward, t = τ − s·p and p
++ U t/d goes on to the parent; outward, u' = (t − U·a)/d and a + s u' goes on (Featherstone 2008, table 7.1, at rest).
+The same factors serve any number of forces: with lanes, a row holds the forces of one joint in several problems side by
+side.
 """
 
 from articulon.algebra.inertia import force_of, moment_of
@@ -25,31 +26,31 @@ from articulon.kernels import jit
 from articulon.lanes import fused
 
 FACTORS, ARTICULATED = 7, 21
-"""Numbers of the factors of a column, U (moment, force) and 1/d, and of an articulated inertia."""
+"""Length of the factors of a column, U (moment, force) and 1/d, and of an articulated inertia."""
 
 
 @jit
 def load_inertia(a, i):
-    """The inertia in a row: A, H and M."""
+    """Inertia (A, H, M) of a row."""
     H = (load_from(a, i, 6), load_from(a, i, 9), load_from(a, i, 12))
     return load_symmetric(a, i), H, (a[i, 15], a[i, 16], a[i, 17], a[i, 18], a[i, 19], a[i, 20])
 
 
 @jit
 def fused_dot(a, b, c):
-    """c + a·b."""
+    """Sum c + a·b."""
     return fused(a[0], b[0], fused(a[1], b[1], fused(a[2], b[2], c)))
 
 
 @jit
 def fused_add(s, a, b):
-    """b + s a."""
+    """Sum b + s a."""
     return (fused(s, a[0], b[0]), fused(s, a[1], b[1]), fused(s, a[2], b[2]))
 
 
 @jit
 def fused_cross(a, b, c):
-    """c + a × b."""
+    """Sum c + a × b."""
     return (
         fused(a[1], b[2], fused(-a[2], b[1], c[0])),
         fused(a[2], b[0], fused(-a[0], b[2], c[1])),
@@ -59,9 +60,8 @@ def fused_cross(a, b, c):
 
 @jit
 def factorise_mass(forest, columns, articulated, diagonal, factors):
-    """The factors (nu, 7) of joints whose columns have been found, by the articulated inertias (links, 21) of their
-    links as they are before the joint is eliminated. ``diagonal`` (nu,) is what is added to the mass matrix, or
-    None."""
+    """Factors (nu, 7) of joints whose columns have been computed, from the articulated inertias (links, 21) of their
+    links before the joint is eliminated. ``diagonal`` (nu,) is added to the mass matrix; None adds nothing."""
     kinds, u_start = forest.kind, forest.u_start
     for i in range(kinds.size):
         first = u_start[i]
@@ -91,12 +91,12 @@ def clear_forces(force, last):
 
 @jit
 def hand_inward(forest, ws, columns, factors, rows, b, i, force):
-    """Eliminates the joint of link i: its part of row b becomes τ − s·p, and what is left goes on to its parent."""
+    """Eliminates the joint of link i: its part of row b becomes τ − s·p, and the rest goes on to the parent."""
     p, start = forest.parent[i], forest.u_start[i]
     n, f = load_motion(force, i, 0)
     for k in range(start + joints.degrees_of_freedom(forest.kind[i]) - 1, start - 1, -1):
         sw, sv = load_motion(columns, k, SHIFT)
-        # Two sums, neither of which waits for the other.
+        # Two sums, so that neither has to wait for the other.
         t = fused_dot(scale(-1.0, sw), n, rows[b, k]) - fused_dot(sv, f, 0.0 * f[0])
         rows[b, k] = t
         t = factors[k, 6] * t
@@ -126,9 +126,9 @@ def accelerate_outward(forest, ws, columns, factors, rows, b, i, motion):
 
 @jit
 def apply_inverse(forest, ws, columns, factors, rows, b, last, force):
-    """M⁻¹ of the generalised forces in row b of ``rows`` (blocks, nu), in place; ``force`` (links, 6) is scratch of the
-    same numbers, which may be lanes. There are forces up to the joint of link ``last`` and none beyond, nor is M⁻¹
-    taken beyond."""
+    """Multiplies the generalised forces in row b of ``rows`` (blocks, nu) by M⁻¹, in place. ``force`` (links, 6) is
+    scratch of the same type as the numbers, which may be lanes. Joints beyond that of link ``last`` have no forces, and
+    the result is not computed there."""
     clear_forces(force, last)
     for i in range(last, -1, -1):
         hand_inward(forest, ws, columns, factors, rows, b, i, force)
@@ -138,9 +138,9 @@ def apply_inverse(forest, ws, columns, factors, rows, b, last, force):
 
 @jit
 def apply_inverse_twice(forest, ws, columns, factors, rows, b, b_last, c, c_last, force, other):
-    """M⁻¹ of the generalised forces in rows b and c, as :func:`apply_inverse` with either, up to the links ``b_last``
-    and ``c_last`` ≥ ``b_last``. Link by link in turn, so that neither row waits for what its own link before has
-    left."""
+    """Multiplies the generalised forces in rows b and c by M⁻¹, as :func:`apply_inverse` does for each, up to the links
+    ``b_last`` and ``c_last`` ≥ ``b_last``. The two rows take turns link by link, so that neither has to wait for the
+    result of its own previous link."""
     clear_forces(force, b_last)
     clear_forces(other, c_last)
     for i in range(c_last, b_last, -1):
@@ -157,12 +157,12 @@ def apply_inverse_twice(forest, ws, columns, factors, rows, b, b_last, c, c_last
 
 @jit
 def apply_inverse_to_rows(forest, ws, columns, factors, rows, last, force):
-    """M⁻¹ of every row of generalised forces (blocks, nu), in place: row b as far as link ``last[b]``, as
+    """Multiplies every row of generalised forces (blocks, nu) by M⁻¹, in place: row b up to link ``last[b]``, as
     :func:`apply_inverse` does. ``force`` (2 links, 6) is scratch."""
     count, links = rows.shape[0], forest.parent.size
     one, other = force[:links], force[links:]
     for first in range(0, count - 1, 2):
-        # Joints may be in another order than links.
+        # The order of joints may differ from that of links.
         b, c = (first, first + 1) if last[first] <= last[first + 1] else (first + 1, first)
         apply_inverse_twice(forest, ws, columns, factors, rows, b, last[b], c, last[c], one, other)
     if count % 2 == 1:

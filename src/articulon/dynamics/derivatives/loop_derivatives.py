@@ -5,10 +5,10 @@ of the joints' forces at fixed u', C that of Jᵀ λ at fixed λ, and G that of 
 
     M δu' = δτ − (D − C) δq + Jᵀ δλ,   J δu' + G δq = 0,
 
-and so J M⁻¹ Jᵀ δλ = −G δq − J M⁻¹ (δτ − (D − C) δq). Rows that follow from others are left out by the pseudo-inverse.
+and so J M⁻¹ Jᵀ δλ = −G δq − J M⁻¹ (δτ − (D − C) δq). The pseudo-inverse leaves out rows that follow from others.
 
-A row compares a point or a direction of link b with a direction n of link a. What it asks does not change where both
-links are moved by one joint, so that a joint which carries a alone is one which carries b alone, backwards.
+A row compares a point or a direction of link b with a direction n of link a. Its condition does not change when one
+joint moves both links. So a joint that carries a alone acts like one that carries b alone, with the opposite sign.
 """
 
 from typing import NamedTuple
@@ -23,22 +23,21 @@ from articulon.model.joints.base import TRANSLATION
 from articulon.model.loop_declarations import DRIVE
 
 SINGULAR = 1e-10
-"""Eigenvalues of J M⁻¹ Jᵀ below this, of rows that are scaled to a diagonal of ones, are those of rows that follow from
-others."""
+"""Eigenvalues of J M⁻¹ Jᵀ below this, with rows scaled to a unit diagonal, belong to rows that follow from others."""
 
 
 class Moving(NamedTuple):
-    """Motions about a point, a row each: angular and linear part."""
+    """Motions about a point, one per row: angular and linear part."""
 
     w: np.ndarray
     v: np.ndarray
 
 
 class LoopTerms(NamedTuple):
-    """What the rows are to the derivatives."""
+    """What the rows contribute to the derivatives."""
 
     jacobian: np.ndarray
-    """J, shape (rows, nu)."""
+    """Jacobian J, shape (rows, nu)."""
     by_q: np.ndarray
     """∂φ''/∂q at fixed u', shape (rows, nu)."""
     by_u: np.ndarray
@@ -46,26 +45,26 @@ class LoopTerms(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """The speeds that move one link of a row against the other."""
+    """The speeds that move one link of a row relative to the other."""
 
     speed: np.ndarray
-    """shape (n,)."""
+    """Indices of the speeds, shape (n,)."""
     sign: np.ndarray
-    """1 where they carry b, −1 where they carry a, shape (n,)."""
+    """1 where the speed carries b, −1 where it carries a, shape (n,)."""
 
 
 class LinkedModel(NamedTuple):
-    """A forest that has been placed and moved, and what has been found of it."""
+    """A placed and moved forest, with its columns and accelerations."""
 
     forest: Forest
     loops: Loops
     ws: Workspace
     columns: np.ndarray
-    """See ``motion_columns.py``, shape (nu, 24)."""
+    """Columns of the joints (see ``motion_columns.py``), shape (nu, 24)."""
     acceleration: np.ndarray
-    """Spatial, of the links, shape (links, 6)."""
+    """Spatial accelerations of the links, shape (links, 6)."""
     gravity: np.ndarray
-    """shape (3,)."""
+    """Acceleration of free fall, shape (3,)."""
 
     def speeds_of(self, link: int) -> range:
         """Speeds of a link's joint."""
@@ -73,7 +72,7 @@ class LinkedModel(NamedTuple):
         return range(first, first + DEGREES_OF_FREEDOM[int(self.forest.kind[link])])
 
     def sides(self, row: int) -> Sides:
-        """Speeds that carry one of a row's links alone."""
+        """Speeds that carry only one of a row's links."""
         b, a = (carriers(self.forest, int(link[row])) for link in (self.loops.link_b, self.loops.link_a))
         found = [(k, 1.0) for link in b if link not in a for k in self.speeds_of(link)]
         found += [(k, -1.0) for link in a if link not in b for k in self.speeds_of(link)]
@@ -81,12 +80,12 @@ class LinkedModel(NamedTuple):
         return Sides(speed, np.array([sign for _, sign in found]))
 
     def about(self, x: np.ndarray, speed: np.ndarray, link: np.ndarray, part: int) -> Moving:
-        """A part of some columns, as motions about a point in the world."""
+        """A part of several columns, as motions about a point in the world."""
         w, v = self.columns[speed, part : part + 3], self.columns[speed, part + 3 : part + 6]
         return Moving(w, v + np.cross(w, x - self.ws.position[link]))
 
     def motion(self, link: int, x: np.ndarray) -> tuple[Moving, Moving]:
-        """Velocity and acceleration of a link about a point in the world; of the ground for −1."""
+        """Velocity and acceleration of a link about a point in the world; −1 is the ground."""
         if link < 0:
             return Moving(np.zeros(3), np.zeros(3)), Moving(np.zeros(3), -self.gravity)
         r = x - self.ws.position[link]
@@ -95,11 +94,11 @@ class LinkedModel(NamedTuple):
         return Moving(w, v + np.cross(w, r)), Moving(alpha, a + np.cross(alpha, r))
 
     def turned(self, link: int, v: np.ndarray) -> np.ndarray:
-        """A direction of a link in the world."""
+        """A direction fixed in a link, in world axes."""
         return v if link < 0 else self.ws.rotation[link].reshape(3, 3) @ v
 
     def point(self, row: int) -> np.ndarray:
-        """The point of link b of a row, in the world."""
+        """The point of a row on link b, in the world."""
         b = int(self.loops.link_b[row])
         origin = np.zeros(3) if b < 0 else self.ws.position[b]
         found: np.ndarray = origin + self.turned(b, self.loops.point_b[row])
@@ -107,7 +106,7 @@ class LinkedModel(NamedTuple):
 
 
 def loop_terms(linked: LinkedModel) -> LoopTerms:
-    """J and the derivatives of φ'' of every row."""
+    """J and the derivatives of φ'' for every row."""
     rows, n = linked.loops.kind.size, len(linked.columns)
     found, link_of = LoopTerms(*np.zeros((3, rows, n))), link_of_speed(linked.forest)
     for r in range(rows):
@@ -121,7 +120,7 @@ def loop_terms(linked: LinkedModel) -> LoopTerms:
         n_a, translates = linked.turned(a, linked.loops.fixed[r]), linked.loops.kind[r] == TRANSLATION
         (va, aa), (vb, ab) = linked.motion(a, x), linked.motion(b, x)
         dw = vb.w - va.w
-        # What the column's displacement and its speed change of b's motion, at the point and as it moves.
+        # Changes of b's motion with the column's displacement and speed, at the point and as it moves.
         w_q, w_u = np.cross(s.w, vb.w) + first.w, s.w
         if translates:
             j = s.v
@@ -147,7 +146,7 @@ def loop_terms(linked: LinkedModel) -> LoopTerms:
 
 
 def force_changes(linked: LinkedModel, multiplier: np.ndarray) -> np.ndarray:
-    """∂(Jᵀλ)/∂q at fixed λ (nu, nu)."""
+    """Derivative ∂(Jᵀλ)/∂q at fixed λ (nu, nu)."""
     n, link_of = len(linked.columns), link_of_speed(linked.forest)
     result = np.zeros((n, n))
     moved = _moved_by(linked, link_of)
@@ -174,7 +173,7 @@ def force_changes(linked: LinkedModel, multiplier: np.ndarray) -> np.ndarray:
 
 
 def _moved_by(linked: LinkedModel, link_of: np.ndarray) -> np.ndarray:
-    """Whether column k moves along where speed t displaces its joint, shape (nu, nu)."""
+    """Whether column k moves along when speed t displaces its joint, shape (nu, nu)."""
     n = link_of.size
     found = np.zeros((n, n))
     for k in range(n):
@@ -189,7 +188,7 @@ def _moved_by(linked: LinkedModel, link_of: np.ndarray) -> np.ndarray:
 def constrained(
     linked: LinkedModel, dq: np.ndarray, du: np.ndarray, inverse: np.ndarray, force: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """∂u'/∂q, ∂u'/∂u and ∂u'/∂τ (nu, nu) from the derivatives of the joints' forces, M⁻¹, and what the loops exert on
+    """∂u'/∂q, ∂u'/∂u and ∂u'/∂τ (nu, nu), from the derivatives of the joint forces, M⁻¹, and the forces of the loops on
     the joints, Jᵀλ (nu,)."""
     terms = loop_terms(linked)
     answer = answer_of_rows(terms.jacobian, inverse)
@@ -197,16 +196,16 @@ def constrained(
 
 
 class RowAnswer(NamedTuple):
-    """What rows do with forces that would break them."""
+    """Response of the rows to forces that would violate them."""
 
     gain: np.ndarray
-    """(J M⁻¹ Jᵀ)⁺ J M⁻¹: what λ becomes less of, shape (rows, nu)."""
+    """(J M⁻¹ Jᵀ)⁺ J M⁻¹: the decrease of λ with a force, shape (rows, nu)."""
     driven: np.ndarray
-    """M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺: accelerations of a row's own, shape (nu, rows)."""
+    """M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁺: the acceleration for a given φ'' of each row, shape (nu, rows)."""
 
 
 def answer_of_rows(J: np.ndarray, inverse: np.ndarray) -> RowAnswer:
-    """The same of J (rows, nu) and M⁻¹ (nu, nu)."""
+    """Response of the rows, from J (rows, nu) and M⁻¹ (nu, nu)."""
     across = J @ inverse @ J.T
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(across), 1e-300))
     scale[np.diagonal(across) <= 0.0] = 0.0
@@ -215,7 +214,7 @@ def answer_of_rows(J: np.ndarray, inverse: np.ndarray) -> RowAnswer:
 
 
 def multipliers(answer: RowAnswer, force: np.ndarray) -> np.ndarray:
-    """λ (rows,) of what the rows exert on the joints, Jᵀλ (nu,)."""
+    """Multipliers λ (rows,) of the forces that the rows exert on the joints, Jᵀλ (nu,)."""
     found: np.ndarray = answer.gain @ force
     return found
 
@@ -223,6 +222,7 @@ def multipliers(answer: RowAnswer, force: np.ndarray) -> np.ndarray:
 def held(
     terms: LoopTerms, answer: RowAnswer, by_q: np.ndarray, by_u: np.ndarray, inverse: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """∂u'/∂q, ∂u'/∂u and ∂u'/∂τ (nu, nu) from those of the joints' forces less those of the rows, D − C and ∂τ/∂u."""
+    """∂u'/∂q, ∂u'/∂u and ∂u'/∂τ (nu, nu), from the derivatives of the joint forces minus those of the rows, D − C and
+    ∂τ/∂u."""
     allowed = inverse - answer.driven @ terms.jacobian @ inverse
     return -allowed @ by_q - answer.driven @ terms.by_q, -allowed @ by_u - answer.driven @ terms.by_u, allowed

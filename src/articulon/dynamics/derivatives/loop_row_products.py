@@ -1,7 +1,8 @@
-"""Products of the derivatives of loops' rows with vectors, row by row and without a matrix.
+"""Products of the derivatives of loop rows with vectors, row by row and without a matrix.
 
-A row compares a point or a direction of link b with a direction n = R_a f of link a (``loops/conditions.py``). With d
-from the origin of a to that of b, the arm of b's point and the lever d + arm, its rate at velocities w, v is
+A row compares a point or a direction of link b with a direction n = R_a f of link a (``loops/conditions.py``). Let d
+lead from the origin of a to that of b, let arm lead to b's point, and let lever = d + arm. The rate of the row at
+velocities w, v is
 
     J u = n·(x_b − x_a),   x_b = v_b + w_b × arm,   x_a = v_a + w_a × lever      of a point,
     J u = (m × n)·Δ,       Δ = w_b − w_a                                         of a direction m,
@@ -11,8 +12,9 @@ and in spatial accelerations α, a of the links its second derivative is
     φ'' = n·(a_b + α_b × arm − a_a − α_a × lever + w_b × x_b + w_a × x_a − 2 w_a × x_b),
     φ'' = (m × n)·(α_b − α_a) + Δ·((w_b × m) × n + m × (w_a × n)).
 
-Derivatives by displacements, velocities and accelerations of links are wrenches, force and moment about the link's
-origin; those of J u in the velocities, and of φ'' in the accelerations, are the row's own.
+Derivatives with respect to displacements, velocities and accelerations of links are wrenches, force and moment about
+the link's origin. Those of J u with respect to velocities, and of φ'' with respect to accelerations, are the row's own
+wrenches.
 """
 
 from typing import NamedTuple
@@ -30,26 +32,26 @@ from articulon.model.loop_declarations import DRIVE
 
 
 class RowNumbers(NamedTuple):
-    """Numbers of rows by which there are derivatives; see :class:`articulon.model.Loops`."""
+    """Numbers of the rows with derivatives (see :class:`articulon.model.Loops`)."""
 
     point_a: np.ndarray
-    """shape (rows, 3)."""
+    """Point on link a, shape (rows, 3)."""
     point_b: np.ndarray
-    """shape (rows, 3)."""
+    """Point on link b, shape (rows, 3)."""
     fixed: np.ndarray
-    """shape (rows, 3)."""
+    """Direction fixed in link a, shape (rows, 3)."""
     moving: np.ndarray
-    """shape (rows, 3)."""
+    """Direction fixed in link b, shape (rows, 3)."""
 
 
 def row_numbers(loops: Loops) -> RowNumbers:
-    """Those of a model's loops."""
+    """The numbers of a model's loop rows."""
     return RowNumbers(loops.point_a, loops.point_b, loops.fixed, loops.moving)
 
 
 @jit
 def row_vectors(loops, ws, r):
-    """n, the arm of b's point or the direction m, and the lever from a's origin, world axes."""
+    """Direction n, the arm of b's point or the direction m, and the lever from a's origin, world axes."""
     a, b = loops.link_a[r], loops.link_b[r]
     n = turned(ws, a, load(loops.fixed, r))
     if loops.kind[r] == TRANSLATION:
@@ -60,7 +62,7 @@ def row_vectors(loops, ws, r):
 
 @jit
 def turned_back(ws, i, v):
-    """A direction of the world in link i, or in the ground."""
+    """A direction of the world in the axes of link i, or of the ground."""
     if i < 0:
         return v
     return apply_t(load_matrix(ws.rotation, i), v)
@@ -76,7 +78,8 @@ def motion_of(motion, i):
 
 @jit
 def moved_of(moved, i):
-    """The same of an array whose linear part is first."""
+    """Angular velocity and velocity of link i in an array (links, 6) whose linear part is first; zero for the
+    ground."""
     if i < 0:
         return ZERO, ZERO
     return load_from(moved, i, 3), load_from(moved, i, 0)
@@ -84,7 +87,7 @@ def moved_of(moved, i):
 
 @jit
 def acceleration_of(acceleration, gravity, i):
-    """Spatial acceleration of link i, angular part first; free fall upwards of the ground."""
+    """Spatial acceleration of link i, angular part first; for the ground, minus gravity."""
     if i < 0:
         return ZERO, scale(-1.0, load_at(gravity, 0))
     return load_motion(acceleration, i, 0)
@@ -92,7 +95,7 @@ def acceleration_of(acceleration, gravity, i):
 
 @jit
 def add_wrench(i, f, n, wrench):
-    """Adds a force and a moment to those on link i, if it is not the ground."""
+    """Adds a force and a moment to those on link i, unless it is the ground."""
     if i >= 0:
         add_from(wrench, i, 0, f)
         add_from(wrench, i, 3, n)
@@ -100,15 +103,15 @@ def add_wrench(i, f, n, wrench):
 
 @jit
 def add_number(rows, r, v):
-    """Adds to a row (rows, 3)."""
+    """Adds three numbers to a row of an array (rows, 3)."""
     for k in range(3):
         rows[r, k] += v[k]
 
 
 @jit
 def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
-    """Adds derivatives by n, by the arm or m, and by the lever to those by displacements of the links (links, 6) and by
-    the row's numbers."""
+    """Converts derivatives with respect to n, to the arm or m, and to the lever: adds them to those with respect to
+    displacements of the links (links, 6) and to the row's numbers."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, _ = row_vectors(loops, ws, r)
     by_arm = add(by_arm, by_lever)
@@ -123,8 +126,8 @@ def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
 
 @jit
 def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
-    """Adds what Σ μ φ changes by with displacements of links (links, 6), with driven coordinates in the tangent space
-    (nu,), and with the rows' numbers."""
+    """Adds the derivatives of Σ μ φ with respect to displacements of links (links, 6), to driven coordinates in the
+    tangent space (nu,), and to the rows' numbers."""
     for r in range(loops.kind.size):
         c = multiplier[r]
         if loops.kind[r] == DRIVE:
@@ -134,7 +137,7 @@ def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
         if loops.kind[r] == TRANSLATION:
             weigh_vectors(loops, ws, r, scale(c, lever), ZERO, scale(c, n), by_place, gradient)
             a = loops.link_a[r]
-            # The lever ends at the point of a, which turns with n.
+            # The lever ends at a's point, which turns with n.
             add_number(gradient.fixed, r, scale(-c, load(loops.point_a, r)))
             add_number(gradient.point_a, r, scale(-c, turned_back(ws, a, n)))
         else:
@@ -143,8 +146,8 @@ def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
 
 @jit
 def weigh_rates(loops, ws, multiplier, motion, by_place, gradient):
-    """Adds what Σ μ J Y changes by with displacements of links, and with the rows' numbers, at velocities Y (links, 6),
-    angular part first, that are held."""
+    """Adds the derivatives of Σ μ J Y with respect to displacements of links and to the rows' numbers, at fixed
+    velocities Y (links, 6), angular part first."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue
@@ -163,8 +166,8 @@ def weigh_rates(loops, ws, multiplier, motion, by_place, gradient):
 
 @jit
 def weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, by_velocity, gradient):
-    """Adds what Σ μ φ'' changes by with displacements and velocities of links (links, 6), and with the rows' numbers,
-    at spatial accelerations (links, 6) that are held."""
+    """Adds the derivatives of Σ μ φ'' with respect to displacements and velocities of links (links, 6) and to the rows'
+    numbers, at fixed spatial accelerations (links, 6)."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue
@@ -211,7 +214,7 @@ def vector_changes(loops, ws, r, moved, change):
 
 @jit
 def change_residual(loops, ws, r, moved, change):
-    """The change of φ of a row that is no driven joint's."""
+    """Change of φ of a row that does not belong to a driven joint."""
     n, arm, lever = row_vectors(loops, ws, r)
     dn, darm, dlever = vector_changes(loops, ws, r, moved, change)
     if loops.kind[r] == TRANSLATION:
@@ -224,8 +227,8 @@ def change_residual(loops, ws, r, moved, change):
 
 @jit
 def change_rate(loops, ws, r, moved, twist, change):
-    """The change of J u of a row that is no driven joint's, with changes (links, 6) of displacements and of the links'
-    velocities, linear part first."""
+    """Change of J u of a row that does not belong to a driven joint, with changes (links, 6) of the displacements and
+    velocities of the links, linear part first."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, lever = row_vectors(loops, ws, r)
     dn, darm, dlever = vector_changes(loops, ws, r, moved, change)
@@ -242,8 +245,8 @@ def change_rate(loops, ws, r, moved, twist, change):
 
 @jit
 def change_acceleration(loops, ws, r, acceleration, gravity, moved, twist, faster, change):
-    """The change of φ'' of a row that is no driven joint's, with changes (links, 6) of displacements and velocities,
-    linear part first, and of spatial accelerations, angular part first."""
+    """Change of φ'' of a row that does not belong to a driven joint, with changes (links, 6) of displacements and
+    velocities, linear part first, and of spatial accelerations, angular part first."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, lever = row_vectors(loops, ws, r)
     dn, darm, dlever = vector_changes(loops, ws, r, moved, change)
@@ -275,7 +278,7 @@ def change_acceleration(loops, ws, r, acceleration, gravity, moved, twist, faste
 
 @jit
 def change_forces(loops, ws, multiplier, moved, change, wrench):
-    """Adds the changes of the rows' forces at fixed λ to those of the wrenches on the links (links, 6)."""
+    """Adds the changes of the rows' forces at fixed λ to the changes of the wrenches on the links (links, 6)."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue

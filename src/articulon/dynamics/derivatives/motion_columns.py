@@ -1,16 +1,16 @@
-"""The columns of the joints' motion subspaces, and how the motion of all that a joint carries changes with it.
+"""Columns of the joints' motion subspaces, and the changes of the motion of all that a joint carries.
 
-Motions are spatial: the angular velocity and the velocity of what is at the link's origin, and their rates. A joint is
-moved in the tangent space of its coordinates: the k-th part of the change is the displacement that its k-th speed makes
-in unit time, a twist s about the link's origin. All that the joint carries is displaced with it, X by s × X. What is
-left is the same for every link that it carries (compare Singh, Russell and Wensing, IEEE Robot. Autom. Lett. 7, 1783,
-2022, where all columns are fixed in the body):
+Motions are spatial: the angular velocity and the velocity of the point at the link's origin, and their rates. A joint
+is displaced in the tangent space of its coordinates: the k-th part of the change is the displacement that its k-th
+speed makes in unit time, a twist s about the link's origin. All that the joint carries is displaced with it, a motion X
+by s × X. The rest of the change is the same for every carried link (compare Singh, Russell and Wensing, IEEE Robot.
+Autom. Lett. 7, 1783, 2022, where all columns are fixed in the body):
 
     δv = s × v + ψ',   δa = s × a + ψ'' − v × ψ',   ψ' = p × s,   ψ'' = b × s + p × ψ'
 
-where p and b are the velocity and the acceleration of the joint's *inner frame*: the parent's, and what the columns add
-that are fixed in the joint frame. With c the velocity of the frame in which a column is fixed, s' = c × s, and a speed
-changes v by s and a by ψ' + s' − v × s.
+where p and b are the velocity and the acceleration of the joint's *inner frame*: those of the parent plus those of the
+columns that are fixed in the joint frame. With c the velocity of the frame in which a column is fixed, s' = c × s, and
+a speed changes v by s and a by ψ' + s' − v × s.
 """
 
 from articulon.algebra.vectors import ZERO, add, cross, load, load_from, scale, store_from
@@ -19,34 +19,34 @@ from articulon.dynamics.kinematics import frames
 from articulon.kernels import jit
 
 WIDTH = 24
-"""Numbers of a column: s, ψ', ψ'' and ψ' + s', of each the angular part first."""
+"""Length of a column: s, ψ', ψ'' and ψ' + s', each with the angular part first."""
 SHIFT, FIRST, SECOND, SPEED = 0, 6, 12, 18
-"""Where these begin."""
+"""Where the four parts begin."""
 
 
 @jit
 def motion_cross(aw, av, bw, bv):
-    """The rate of a motion b that is carried along at the velocity a, both about one point."""
+    """Rate of a motion b that is carried along at the velocity a, both about the same point."""
     return cross(aw, bw), add(cross(aw, bv), cross(av, bw))
 
 
 @jit
 def store_motion(a, i, k, w, v):
-    """A motion into row i from column k."""
+    """Writes a motion to row i, from column k on."""
     store_from(a, i, k, w)
     store_from(a, i, k + 3, v)
 
 
 @jit
 def load_motion(a, i, k):
-    """The motion in row i from column k."""
+    """The motion in row i, from column k on."""
     return load_from(a, i, k), load_from(a, i, k + 3)
 
 
 @jit
 def add_columns(kind, u, udot, columns, j, fixed, vw, vv, aw, av, cw, cv):
-    """A velocity and an acceleration, and what the columns of a joint add that are fixed in its body (1) or not (0) and
-    move with their frame at the velocity c; the columns' rates s' are stored."""
+    """Adds to a velocity and an acceleration the columns of a joint that are fixed in its body (``fixed`` 1) or in the
+    joint frame (0) and move with that frame at the velocity c. The rates s' of the columns are stored."""
     for k in range(joints.degrees_of_freedom(kind)):
         if joints.fixed_in_body(kind, k) == fixed:
             sw, sv = load_motion(columns, j + k, SHIFT)
@@ -60,8 +60,8 @@ def add_columns(kind, u, udot, columns, j, fixed, vw, vv, aw, av, cw, cv):
 
 @jit
 def find_columns(forest, u, udot, gravity, ws, columns, acceleration):
-    """Columns (nu, 24), and spatial accelerations of the links about their origins (links, 6), angular first, of links
-    that have been placed and moved."""
+    """Columns (nu, 24) of placed and moved links, and their spatial accelerations about their origins (links, 6),
+    angular part first."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     for i in range(parent.size):
         p, kind, j = parent[i], kinds[i], u_start[i]

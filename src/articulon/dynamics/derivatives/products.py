@@ -1,12 +1,11 @@
-"""Products of the derivatives of the joints' forces with vectors, in O(n) and without a matrix.
+"""Products of the derivatives of the joint forces with vectors, in O(n) and without a matrix.
 
-With λ a set of joint speeds and V that motion of the links, λᵀτ is a virtual power. What joint j's column t changes of
-it is, with the composites and wrenches of ``force_jacobians.py``,
+With λ a set of joint speeds and V the motion of the links at these speeds, λᵀτ is a virtual power. Its derivative by
+joint j's column t is, with the composites and wrenches of ``force_jacobians.py``,
 
     λᵀ ∂τ/∂q_t = R·t'' + r·t' + g·t + V_p·(I t'' + 2 B t' + t × F),   R = Σ I S λ,  r = Σ (2 B)ᵀ S λ,
 
-where the sums are over the joints that t carries, its own among them, and V_p is the motion of the link that carries
-it.
+where the sums are over the joints that t carries, including its own, and V_p is the motion of the link that carries t.
 """
 
 from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale, store_from
@@ -37,12 +36,12 @@ from articulon.dynamics.derivatives.motion_columns import (
 from articulon.kernels import jit
 
 WIDTH = 12
-"""Numbers that a link hands to its parent: R (moment, force), r, g."""
+"""Length of what a link hands to its parent: R (moment, force), r, g."""
 
 
 @jit
 def move_by(forest, ws, columns, speeds, motion):
-    """The motion (links, 6) that joint speeds make, angular part first."""
+    """The motion of the links (links, 6) at given joint speeds, angular part first."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size):
         w, v = carried_motion(parent, ws, motion, i)
@@ -54,7 +53,7 @@ def move_by(forest, ws, columns, speeds, motion):
 
 @jit
 def carried_motion(parent, ws, motion, i):
-    """The motion of what a link's parent carries, about the link's origin."""
+    """The parent's motion, taken about the link's origin."""
     p = parent[i]
     if p < 0:
         return ZERO, ZERO
@@ -64,7 +63,8 @@ def carried_motion(parent, ws, motion, i):
 
 @jit
 def gather_rows(forest, ws, columns, composites, loads, weight, rows, i):
-    """Adds to a link's row (links, 12) what its own joint's columns, times their weights, are to inner joints."""
+    """Adds what a link's own joint columns, times their weights, contribute to inner joints to the link's row (links,
+    12)."""
     first = forest.u_start[i]
     w, v = ZERO, ZERO
     for k in range(first, first + joints.degrees_of_freedom(forest.kind[i])):
@@ -91,7 +91,7 @@ def hand_rows_to_parent(forest, ws, rows, i):
 
 @jit
 def stays(kind, columns, j, weight):
-    """Of a joint, the motion that its columns which are fixed in the joint frame make at their weights."""
+    """The motion of a joint's columns that are fixed in the joint frame, at their weights."""
     w, v = ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
         if not joints.fixed_in_body(kind, k):
@@ -102,8 +102,9 @@ def stays(kind, columns, j, weight):
 
 @jit
 def transposed_products(forest, wrench, ws, columns, acceleration, composites, loads, weight, motion, rows, dq, du):
-    """weightᵀ ∂τ/∂q and weightᵀ ∂τ/∂u (nu,), of links whose columns have been found; ``motion`` (links, 6) is scratch,
-    ``composites`` and ``rows`` (links, 12) begin as zeros, ``loads`` as the wrenches on the links' bodies."""
+    """The products weightᵀ ∂τ/∂q and weightᵀ ∂τ/∂u (nu,), for links whose columns have been computed. ``motion``
+    (links, 6) is scratch, ``composites`` and ``rows`` (links, 12) start as zeros, ``loads`` as the wrenches on the
+    links' bodies."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     move_by(forest, ws, columns, weight, motion)
     for i in range(parent.size - 1, -1, -1):
@@ -113,7 +114,7 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
         pw, pv = carried_motion(parent, ws, motion, i)
         lw, lv = stays(kind, columns, j, weight)
         moment, force = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
-        # What the columns are multiplied by is the same for all of the joint's: V_p·(I t'') is t''·(I V_p), and so on.
+        # The factors of the columns are the same for all columns of the joint: V_p·(I t'') is t''·(I V_p), and so on.
         n, f = inertia_times(composites, i, pw, pv)
         rn, rf = add(load_from(rows, i, 0), n), add(load_from(rows, i, 3), f)
         r = add(load_from(rows, i, 6), coupling_transposed(composites, i, pw, pv))
@@ -134,9 +135,9 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
 
 @jit
 def carry_changes(forest, ws, columns, shift, speed, changes):
-    """What changes of the joints, displacements and speeds (nu,), are to the links that they carry, into ``changes``
-    (links, 12): Σ (s'' δq + (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq, the joint's own
-    among them."""
+    """Effect of joint displacements and speeds (nu,) on the links that they carry, written to ``changes`` (links, 12):
+    Σ (s'' δq + (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq. The sums include the joint
+    itself."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size):
         p = parent[i]
@@ -160,9 +161,9 @@ def carry_changes(forest, ws, columns, shift, speed, changes):
 
 @jit
 def products(forest, wrench, ws, columns, acceleration, composites, loads, shift, speed, changes, force, dtau):
-    """Takes ∂τ/∂q δq + ∂τ/∂u δu off ``dtau`` (nu,), of changes ``shift`` and ``speed``.
+    """Subtracts ∂τ/∂q δq + ∂τ/∂u δu from ``dtau`` (nu,), for the changes ``shift`` and ``speed``.
 
-    ``changes`` (links, 12) is scratch, ``composites`` and ``force`` (links, 6) begin as zeros, ``loads`` as the
+    ``changes`` (links, 12) is scratch, ``composites`` and ``force`` (links, 6) start as zeros, ``loads`` as the
     wrenches on the links' bodies.
     """
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
@@ -171,7 +172,7 @@ def products(forest, wrench, ws, columns, acceleration, composites, loads, shift
         kind, j, p = kinds[i], u_start[i], parent[i]
         add_own(forest, wrench, ws, acceleration, composites, i)
         moment, strength = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
-        # What all joints that carry the link change of the wrench that it needs, as far as it does not move along.
+        # Effect of all joints that carry the link on the wrench that it needs, except the part that moves along.
         n, f = inertia_times(composites, i, load_from(changes, i, 0), load_from(changes, i, 3))
         a, b = coupling_times(composites, i, load_from(changes, i, 6))
         c, d = loads_times(loads, i, load_from(changes, i, 9))
@@ -188,7 +189,7 @@ def products(forest, wrench, ws, columns, acceleration, composites, loads, shift
                 aw, av = motion_cross(lw, lv, sw, sv)
                 dtau[j + k] += power(moment, strength, aw, av)
         if p >= 0:
-            # What the joint itself changes of it, for those that carry it.
+            # Effect of the joint itself on that wrench, for the joints that carry it.
             for k in range(j, j + joints.degrees_of_freedom(kind)):
                 n, f, x, y = moved_column(composites, loads, columns, i, k)
                 carried = carried_wrench(composites, columns, i, k)

@@ -1,11 +1,11 @@
 """The O(n) articulated-body algorithm with flexible bodies.
 
-Inward, what a node carries goes to the twist and to the modes of its body. Of a flexible body the modes are eliminated
-first, by the Cholesky factor of Γ_FF = L Lᵀ: with G = L⁻¹ Γ_FR and z = L⁻¹ (Q − bias),
+Inward, the inertia and bias that a node carries are added to the twist and the modes of its body. The modes of a
+flexible body are eliminated first, by the Cholesky factor of Γ_FF = L Lᵀ. With G = L⁻¹ Γ_FR and z = L⁻¹ (Q − bias),
 
     Γ_RR ← Γ_RR − Gᵀ G        bias_R ← bias_R + Gᵀ z        η'' = L⁻ᵀ (z − G A)
 
-and what is left is a link like any other, whose joint is eliminated next.
+and the result is a link like any other, whose joint is eliminated next.
 """
 
 from articulon.algebra.inertia import force_of, moment_of, shift
@@ -44,7 +44,7 @@ NONE = (ZERO, ZERO, ZERO)
 
 @for_flexible(eliminate_and_keep)
 def eliminate_flexible(forest, mass, moment, inertia, tau, wrench, ws, start, end, kept):
-    """Inward, with the inertias of the deformed bodies in place of those given."""
+    """Inward pass, with the inertias of the deformed bodies instead of the given ones."""
     body, kinds, modal = forest.flexible.body, forest.kind, ws.modal
     begin_bodies(forest, ws, start, end)
     for i in range(end - 1, start - 1, -1):
@@ -58,7 +58,7 @@ def eliminate_flexible(forest, mass, moment, inertia, tau, wrench, ws, start, en
 
 @jit
 def eliminate_follower(forest, wrench, ws, i, kept):
-    """What a node carries goes to its body, and what a welded flexible body is left with to its parent."""
+    """Adds what a node carries to its body, or what is left of a welded flexible body to its parent."""
     R, inertias = load_matrix(ws.rotation, i), (forest.mass, ws.modal.moment, ws.modal.inertia)
     A, H, M, n, f = gathered_at(forest, *inertias, R, wrench, ws, i, kept)
     if forest.parent[i] < 0:
@@ -99,7 +99,7 @@ def push_modes(forest, ws, i, n, f):
 
 @jit
 def condense_modes(forest, ws, i):
-    """L and G = L⁻¹ Γ_FR of body i; −Gᵀ G as (A, H, M)."""
+    """Finds L and G = L⁻¹ Γ_FR of body i; returns −Gᵀ G as (A, H, M)."""
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
     start, count, pair = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.pair[b]
@@ -122,7 +122,8 @@ def condense_modes(forest, ws, i):
 
 @jit
 def eliminate_modes(forest, tau, ws, i):
-    """The modes of body i are eliminated; what that changes of its twist's equations joins what its children left."""
+    """Eliminates the modes of body i; adds the resulting change of the equations of its twist to what its children
+    left."""
     tables, modal, gathered, s = forest.flexible, ws.modal, ws.gathered, forest.slot[i]
     b = tables.body[i]
     start, count, pair = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.pair[b]
@@ -145,7 +146,7 @@ def eliminate_modes(forest, tau, ws, i):
 
 @for_flexible(accelerate)
 def accelerate_flexible(forest, gravity, ws, udot, start, end):
-    """Outward: joint and modal accelerations."""
+    """Outward pass: joint and modal accelerations."""
     body, kinds, acceleration = forest.flexible.body, forest.kind, ws.acceleration
     for i in range(start, end):
         if kinds[i] == WELD:
@@ -158,7 +159,7 @@ def accelerate_flexible(forest, gravity, ws, udot, start, end):
 
 @jit
 def accelerate_modes(forest, ws, aw, av, udot, i):
-    """η'' = L⁻ᵀ (z − G A) of body i."""
+    """Modal accelerations η'' = L⁻ᵀ (z − G A) of body i."""
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
     start, count, pair, at = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.pair[b], tables.u_start[b]
@@ -172,7 +173,7 @@ def accelerate_modes(forest, ws, aw, av, udot, i):
 
 @jit
 def accelerate_follower(forest, gravity, ws, udot, i):
-    """A node follows its body and the modes, a welded flexible body its parent."""
+    """Acceleration of a node from its body and the modes, or of a welded flexible body from its parent."""
     modal, acceleration, p = ws.modal, ws.acceleration, forest.parent[i]
     _, count, _, row, _, at = carrying_modes(forest, i)
     aw, av = ZERO, (-gravity[0], -gravity[1], -gravity[2])

@@ -1,14 +1,14 @@
 """Flexible bodies in the blocks of the divide-and-conquer algorithm (``two_handle.py``; Poursina 2012, 4.1).
 
 With G = L⁻¹ Γ_FR, Γ_FF = L Lᵀ, and y = L⁻¹ Y, where Y_j = T S_j is the acceleration of the tip at unit acceleration of
-mode j by the node on the way to it, the modes are eliminated as a joint is, all at once:
+mode j through the node on the way to it, the modes are eliminated like a joint, all at once:
 
     K ← K − Gᵀ G    T ← T − yᵀ G    C ← C + yᵀ y    p ← p + Gᵀ z    d ← d + yᵀ z    with z = L⁻¹ (Q − bias)
 
     η'' = L⁻ᵀ (z − G A + y g)
 
 A body is always in one block with its nodes. The tables ``gain``, ``answer`` and ``rate`` of the assembly hold G, y and
-z of a mode where they hold U/D, y/D and (τ − Pᵀ p)/D of a joint's freedom.
+z of a mode where they hold U/D, y/D and (τ − Pᵀ p)/D of a joint's degree of freedom.
 """
 
 from articulon.algebra.vectors import add, dot, load, load_from, scale, store_from
@@ -42,7 +42,7 @@ from articulon.kernels import jit
 
 @jit
 def modes_of(forest, i):
-    """First mode, number of modes, first pair and first speed of link i, which is a flexible body."""
+    """First mode, number of modes, first pair and first speed of link i, a flexible body."""
     tables, b = forest.flexible, forest.flexible.body[i]
     return tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.pair[b], tables.u_start[b]
 
@@ -55,7 +55,7 @@ def link_inertia_flexible(forest, ws, i, R):
 
 @for_flexible(begin_block_modes)
 def begin_modes_of_block(forest, tree, node, ws, moving, scratch):
-    """Γ and biases of the flexible bodies of a block alone, in every column that moves."""
+    """Γ and biases of the flexible bodies of a block, without what they carry, in every column that moves."""
     for m in range(tree.start[node], tree.end[node]):
         i = tree.link[m]
         if forest.flexible.body[i] < 0:
@@ -71,7 +71,7 @@ def begin_modes_of_block(forest, tree, node, ws, moving, scratch):
 
 @for_flexible(add_swept)
 def add_swept_flexible(forest, ws, i, n, f):
-    """The bias of link i with the velocity products of its deformation."""
+    """Adds the velocity products of the deformation to the bias of link i."""
     b = forest.flexible.body[i]
     if b >= 0:
         n, f = add(n, load_from(ws.modal.swept, b, 0)), add(f, load_from(ws.modal.swept, b, 3))
@@ -80,7 +80,7 @@ def add_swept_flexible(forest, ws, i, n, f):
 
 @jit
 def solve_lower(matrix, pair, count, rate, at):
-    """L⁻¹ of the numbers from ``at`` on, in place."""
+    """Multiplies the numbers from ``at`` on by L⁻¹, in place."""
     for j in range(count):
         s = rate[at + j]
         for k in range(j):
@@ -90,8 +90,8 @@ def solve_lower(matrix, pair, count, rate, at):
 
 @jit
 def hold_modes(forest, node, tau, ws, i, spine, scratch):
-    """Locked modes of link i act with their given u' like velocity products, and are decoupled from all else; what they
-    are coupled by is kept for the forces that hold them."""
+    """Treats the locked modes of link i: with their given u' they act like velocity products, and they are decoupled
+    from everything else. Their coupling is kept for the forces that hold them."""
     start, count, pair, at = modes_of(forest, i)
     modal, locked, answer, rate = ws.modal, scratch.locked, scratch.answer, scratch.rate
     matrix, coupling, given, reaction = modal.matrix, modal.coupling, scratch.given, scratch.reaction
@@ -127,7 +127,7 @@ def hold_modes(forest, node, tau, ws, i, spine, scratch):
 
 @for_flexible(condense_block_modes)
 def condense_modes_of_block(forest, node, tau, ws, i, spine, K, T, C, scratch, masked):
-    """Eliminates the modes of link i, with the tip where it is on the spine."""
+    """Eliminates the modes of link i; on the spine the tip is included."""
     if forest.flexible.body[i] < 0:
         return K, T, C
     start, count, pair, at = modes_of(forest, i)
@@ -167,7 +167,7 @@ def condense_modes_of_block(forest, node, tau, ws, i, spine, K, T, C, scratch, m
 
 @for_flexible(load_block_modes)
 def load_modes_of_block(forest, ws, i, spine, K, T, scratch):
-    """What node i carries enters Γ of its body; of a node on the spine, how the tip follows the modes."""
+    """Adds what node i carries to Γ of its body. For a node on the spine, records how the tip follows the modes."""
     _, count, _, row, _, at = carrying_modes(forest, i)
     load_modes(forest, ws, i, load(ws.reach, i), K[0], K[1], K[2])
     if spine:
@@ -180,7 +180,7 @@ def load_modes_of_block(forest, ws, i, spine, K, T, scratch):
 
 @for_flexible(push_block_modes)
 def push_modes_of_block(forest, ws, i, n, f, rate):
-    """A bias at node i enters the biases of its body's modes, which are in ``rate`` (nu,)."""
+    """Adds a bias at node i to the biases of its body's modes, which are in ``rate`` (nu,)."""
     _, count, _, row, _, at = carrying_modes(forest, i)
     for j in range(count):
         sw, sv = load_from(ws.modal.column, row + j, 0), load_from(ws.modal.column, row + j, 3)
@@ -189,7 +189,7 @@ def push_modes_of_block(forest, ws, i, n, f, rate):
 
 @for_flexible(follow_block_modes)
 def follow_modes_of_block(forest, ws, i, speeds, aw, av):
-    """The acceleration of node i with that of the modes."""
+    """Acceleration of node i including that of the modes."""
     _, count, _, row, _, at = carrying_modes(forest, i)
     for j in range(count):
         aw = add(aw, scale(speeds[at + j], load_from(ws.modal.column, row + j, 0)))
@@ -199,7 +199,8 @@ def follow_modes_of_block(forest, ws, i, speeds, aw, av):
 
 @for_flexible(accelerate_block_modes)
 def accelerate_modes_of_block(forest, ws, i, rate, aw, av, pw, pv, scratch, speeds, reaction, masked):
-    """η'' = L⁻ᵀ (z − G A + y g) of link i, with z in ``rate`` (nu,); adds to the ``reaction`` (nu,) of locked modes."""
+    """Modal accelerations η'' = L⁻ᵀ (z − G A + y g) of link i, with z in ``rate`` (nu,); adds to the ``reaction`` (nu,)
+    of locked modes."""
     if forest.flexible.body[i] < 0:
         return
     start, count, pair, at = modes_of(forest, i)
@@ -225,7 +226,7 @@ def accelerate_modes_of_block(forest, ws, i, rate, aw, av, pw, pv, scratch, spee
 
 @for_flexible(begin_block_correction)
 def begin_correction_of_block(forest, tree, node, rate):
-    """Zeros in ``rate`` (nu,) for the modes of a block."""
+    """Zeroes ``rate`` (nu,) for the modes of a block."""
     for m in range(tree.start[node], tree.end[node]):
         i = tree.link[m]
         if forest.flexible.body[i] >= 0:
@@ -236,7 +237,7 @@ def begin_correction_of_block(forest, tree, node, rate):
 
 @for_flexible(condense_block_correction)
 def condense_correction_of_block(forest, ws, i, n, f, rate, drift, spine, scratch, reaction, masked):
-    """What a corrected bias of the modes of link i does to the bias of the link and to the tip."""
+    """Effect of a corrected bias of the modes of link i on the bias of the link and on the tip."""
     if forest.flexible.body[i] < 0:
         return n, f
     _, count, pair, at = modes_of(forest, i)
@@ -258,7 +259,7 @@ def condense_correction_of_block(forest, ws, i, n, f, rate, drift, spine, scratc
 
 @for_flexible(keep_modes)
 def keep_modes_of(forest, i, rate, laden):
-    """Forgets what is in ``rate`` (nu,) of the modes of link i where the block is not laden."""
+    """Clears the modes of link i in ``rate`` (nu,) where the block is not laden."""
     if forest.flexible.body[i] >= 0 and not laden:
         _, count, _, at = modes_of(forest, i)
         for j in range(count):

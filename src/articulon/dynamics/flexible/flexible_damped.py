@@ -1,5 +1,4 @@
-"""Forests with flexible bodies under damping of joints that is taken implicitly: their modes are eliminated as always,
-and their joints as damped ones are."""
+"""Forests with flexible bodies and implicit damping of joints: modes are eliminated as usual, joints as damped ones."""
 
 from articulon.algebra.vectors import load_from
 from articulon.dynamics.by_forest import for_flexible
@@ -18,7 +17,7 @@ eliminate_damped_link, accelerate_damped_link = eliminate_damped.rigid, accelera
 
 @for_flexible(eliminate_damped)
 def eliminate_damped_flexible(forest, moment, inertia, tau, wrench, ws, damping, start, end, kept):
-    """Inward, with the inertias of the deformed bodies in place of those given."""
+    """Inward pass, with the inertias of the deformed bodies instead of the given ones."""
     body, kinds, modal = forest.flexible.body, forest.kind, ws.modal
     begin_bodies(forest, ws, start, end)
     for i in range(end - 1, start - 1, -1):
@@ -32,7 +31,7 @@ def eliminate_damped_flexible(forest, moment, inertia, tau, wrench, ws, damping,
 
 @for_flexible(accelerate_damped)
 def accelerate_damped_flexible(forest, gravity, ws, damping, udot, start, end):
-    """Outward: accelerations of damped joints and of modes."""
+    """Outward pass: accelerations of damped joints and of modes."""
     body, kinds, acceleration = forest.flexible.body, forest.kind, ws.acceleration
     for i in range(start, end):
         if kinds[i] == WELD:

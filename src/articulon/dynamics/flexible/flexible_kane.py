@@ -1,7 +1,7 @@
-"""Kane's method with flexible bodies: partial velocities of modes, and what a body's own deformation adds.
+"""Kane's method with flexible bodies: partial velocities of modes, and the contribution of a body's own deformation.
 
-The modes of a body move all that hangs on its nodes; the body's own inertia enters with its twist, and its modes by
-Γ_FR and Γ_FF of the body alone.
+The modes of a body move all that hangs on its nodes. The body's own inertia enters with its twist, and its modes enter
+by Γ_FR and Γ_FF of the body alone.
 """
 
 from articulon.algebra.inertia import force_of, moment_of, skew
@@ -38,8 +38,8 @@ def set_column(velocity, row, k, sw, sv):
 
 @for_flexible(partial_velocities)
 def partial_velocities_flexible(forest, ws, i, row, velocity):
-    """Partial velocities of link i into rows ``row`` to ``row + 5``, which are zero: those of the joints that carry it,
-    and of the modes whose nodes do."""
+    """Writes the partial velocities of link i to rows ``row`` to ``row + 5``, which are zero before: those of the
+    joints and of the modes that carry it."""
     parent, kinds, axes, u_start = forest.parent, forest.kind, forest.axis, forest.u_start
     here, j = load(ws.position, i), i
     while j >= 0:
@@ -59,8 +59,8 @@ def partial_velocities_flexible(forest, ws, i, row, velocity):
 
 @for_flexible(project_link)
 def project_link_flexible(forest, tau, wrench, ws, i, row, solver):
-    """Adds link i's active forces, less its inertia forces at constant speeds, to each equation that it enters; keeps
-    its momentum at unit speeds for the mass matrix, to which what its modes do to each other and to its twist is added
+    """Adds link i's active forces, minus its inertia forces at constant speeds, to each equation that it enters. Keeps
+    its momentum at unit speeds for the mass matrix. The coupling of its modes to each other and to its twist is added
     here."""
     velocity, momentum, active, tables, modal = (
         solver.velocity,

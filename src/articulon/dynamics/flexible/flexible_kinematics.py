@@ -1,4 +1,4 @@
-"""Where flexible bodies and their nodes are and how they move (Shabana, Dynamics of Multibody Systems, 5.1)."""
+"""Positions and velocities of flexible bodies and their nodes (Shabana, Dynamics of Multibody Systems, 5.1)."""
 
 from articulon.algebra.rotations import IDENTITY, load_quaternion, matrix, normalised, product, store_quaternion
 from articulon.algebra.vectors import (
@@ -41,7 +41,10 @@ def place_flexible(forest, q, ws, start, end):
 
 @jit
 def deform(forest, q, ws, i):
-    """h(η), A(η) and N_j(η) of flexible body i. With ∂A/∂η_j = N_j + N_jᵀ, A is A0 + Σ_j η_j (N0_jᵀ + N_j(η))."""
+    """Integrals h(η), A(η) and N_j(η) of flexible body i.
+
+    With ∂A/∂η_j = N_j + N_jᵀ, A is A0 + Σ_j η_j (N0_jᵀ + N_j(η)).
+    """
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
     start, count, k = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.q_start[b]
@@ -69,8 +72,8 @@ def deform(forest, q, ws, i):
 
 @jit
 def carrying_modes(forest, i):
-    """The modes of the body that link i is a node of, where it is one: first, number, first pair, first node mode,
-    first coordinate and first speed; the number is 0 for a body welded to its parent."""
+    """The modes of the body of which link i is a node: first, number, first pair, first node mode, first coordinate and
+    first speed. The number is 0 for a body welded to its parent."""
     tables, n = forest.flexible, forest.flexible.node[i]
     if n < 0:
         return 0, 0, 0, 0, 0, 0
@@ -81,8 +84,8 @@ def carrying_modes(forest, i):
 
 @jit
 def place_follower(forest, q, ws, i):
-    """The frame of a node on its deformed body, with its velocities at unit modal speeds, or of a flexible body that is
-    welded to its parent."""
+    """The frame of a node on its deformed body, with its velocities at unit modal speeds, or the frame of a flexible
+    body that is welded to its parent."""
     tables, modal, p = forest.flexible, ws.modal, forest.parent[i]
     _, count, _, row, k, _ = carrying_modes(forest, i)
     x, half = load(forest.position, i), ZERO
@@ -111,7 +114,7 @@ def place_follower(forest, q, ws, i):
 
 @for_flexible(move)
 def move_flexible(forest, u, ws, start, end):
-    """Velocities of links that have been placed, modal speeds, and the velocity-product accelerations."""
+    """Velocities of placed links, modal speeds, and the velocity-product accelerations."""
     body, kinds = forest.flexible.body, forest.kind
     for i in range(start, end):
         if kinds[i] == WELD:
@@ -127,7 +130,8 @@ def move_flexible(forest, u, ws, start, end):
 
 @jit
 def move_follower(forest, ws, i):
-    """c = (ω_p × ω_rel − (2 p·p'/(1 + p²)) ω_rel, ω_p × (ω_p × r) + 2 ω_p × v_rel) beside the velocities."""
+    """Velocities of a node and its velocity products,
+    c = (ω_p × ω_rel − (2 p·p'/(1 + p²)) ω_rel, ω_p × (ω_p × r) + 2 ω_p × v_rel)."""
     tables, modal, p = forest.flexible, ws.modal, forest.parent[i]
     first, count, _, row, _, _ = carrying_modes(forest, i)
     jw, jv, rate, half = ZERO, ZERO, ZERO, ZERO
@@ -150,7 +154,7 @@ def move_follower(forest, ws, i):
 
 @for_flexible(coordinate_rates)
 def coordinate_rates_flexible(forest, q, u, qdot):
-    """q' from q and u; modal speeds are the rates of modal coordinates."""
+    """Coordinate rates q' from q and u; modal speeds are the rates of modal coordinates."""
     kinds, q_start, u_start, tables = forest.kind, forest.q_start, forest.u_start, forest.flexible
     for i in range(kinds.size):
         if kinds[i] != WELD:
@@ -163,7 +167,7 @@ def coordinate_rates_flexible(forest, q, u, qdot):
 
 @for_flexible(drift)
 def drift_flexible(forest, q, u, time):
-    """q after ``time`` at constant joint and modal speeds."""
+    """Moves the coordinates q for ``time`` at constant joint and modal speeds."""
     kinds, q_start, u_start, tables = forest.kind, forest.q_start, forest.u_start, forest.flexible
     for i in range(kinds.size):
         if kinds[i] != WELD:

@@ -1,7 +1,8 @@
 """Loops and driven joints of forests with flexible bodies.
 
-J M⁻¹ Jᵀ is found row by row: the accelerations under the unit force of each row, of links at rest, O(n) each. At rest
-no velocity products of deformations act either, since all of them hold an angular velocity or the bias of a node.
+J M⁻¹ Jᵀ is computed row by row, from the accelerations of links at rest under the unit force of each row, O(n) each. At
+rest there are no velocity products of deformations either, since all of them contain an angular velocity or the bias of
+a node.
 """
 
 from articulon.algebra.vectors import ZERO, copy_into, dot, load_from
@@ -26,7 +27,7 @@ acts_on_joint, add_entries_of_joint = acts.rigid, add_entries.rigid
 @for_flexible(acts)
 def acts_on_modes(forest, ws, i, n, f, moment, force, locked):
     """Whether a moment and force on link i have more power in its joint, or in the modes that move it as a node, than
-    the rounding of their sizes."""
+    rounding of the given sizes."""
     if forest.kind[i] != WELD:
         return acts_on_joint(forest, ws, i, n, f, moment, force, locked)
     _, count, _, row, _, at = carrying_modes(forest, i)
@@ -41,7 +42,8 @@ def acts_on_modes(forest, ws, i, n, f, moment, force, locked):
 
 @for_flexible(add_entries)
 def add_entries_of_modes(forest, ws, i, n, f, row):
-    """Adds what a moment and force on link i do to the speeds of its joint, or to those of the modes that move it."""
+    """Adds the entries of a moment and force on link i for the speeds of its joint, or for those of the modes that move
+    it."""
     if forest.kind[i] != WELD:
         add_entries_of_joint(forest, ws, i, n, f, row)
         return
@@ -53,7 +55,7 @@ def add_entries_of_modes(forest, ws, i, n, f, row):
 
 @for_flexible(factor_loops)
 def factor_flexible_loops(forest, loops, ws, arrays):
-    """Factors of J M⁻¹ Jᵀ at links that have been placed; their accelerations stay as they are."""
+    """Factors of J M⁻¹ Jᵀ for placed links; the accelerations of the links are left unchanged."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     multiply_flexible_rows(forest, loops, ws, None, arrays)
@@ -62,8 +64,8 @@ def factor_flexible_loops(forest, loops, ws, arrays):
 
 @jit
 def multiply_flexible_rows(forest, loops, ws, damping, arrays):
-    """J A⁻¹ Jᵀ, A being the mass matrix, with the damping of joints if ``damping`` is not None; the links'
-    accelerations stay as they are."""
+    """The matrix J A⁻¹ Jᵀ, where A is the mass matrix, plus the damping of joints unless ``damping`` is None. The
+    accelerations of the links are left unchanged."""
     A, tau, total, kept = arrays.matrix, arrays.tau, arrays.total, ws.modal.accelerations
     copy_into(kept.reshape(-1), ws.acceleration.reshape(-1))
     still = at_rest(ws, arrays)

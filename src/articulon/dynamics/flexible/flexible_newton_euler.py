@@ -1,4 +1,4 @@
-"""Newton–Euler inverse dynamics of forests with flexible bodies, and their mass matrix by its columns."""
+"""Newton–Euler inverse dynamics of forests with flexible bodies, and their mass matrix column by column."""
 
 from articulon.algebra.inertia import force_of, moment_of, skew
 from articulon.algebra.vectors import (
@@ -31,7 +31,8 @@ from articulon.model.joints import WELD
 
 @for_flexible(project)
 def project_flexible(forest, ws, force, tau):
-    """tau = Sᵀ f of every joint and mode; ``force`` (links, 6) is summed towards the roots in place."""
+    """Generalised forces tau = Sᵀ f of every joint and mode; ``force`` (links, 6) is summed towards the roots in
+    place."""
     parent, kinds, u_start, axes, tables = forest.parent, forest.kind, forest.u_start, forest.axis, forest.flexible
     for b in range(tables.u_start.size):
         for j in range(tables.mode[b + 1] - tables.mode[b]):
@@ -56,7 +57,7 @@ def project_flexible(forest, ws, force, tau):
 
 @jit
 def accelerate_as_given(forest, udot, gravity, ws):
-    """Accelerations of links that have been placed and moved, from those of the joints and modes."""
+    """Accelerations of placed and moved links, from those of the joints and modes."""
     parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     for i in range(parent.size):
         if kinds[i] == WELD:
@@ -79,7 +80,7 @@ def accelerate_as_given(forest, udot, gravity, ws):
 
 @kernel
 def inverse_dynamics(forest, q, u, udot, wrench, gravity, ws, force, tau):
-    """tau (nu,) that gives ``udot``; ``force`` (links, 6) is scratch."""
+    """Generalised forces tau (nu,) that produce ``udot``; ``force`` (links, 6) is scratch."""
     place(forest, q, ws, 0, forest.parent.size)
     move(forest, u, ws, 0, forest.parent.size)
     inverse_at(forest, udot, wrench, gravity, ws, force, tau)
@@ -87,7 +88,8 @@ def inverse_dynamics(forest, q, u, udot, wrench, gravity, ws, force, tau):
 
 @jit
 def inverse_at(forest, udot, wrench, gravity, ws, force, tau):
-    """The same of links that have been placed and moved."""
+    """Generalised forces tau (nu,) that produce ``udot``, for placed and moved links; ``force`` (links, 6) is
+    scratch."""
     tables, modal = forest.flexible, ws.modal
     accelerate_as_given(forest, udot, gravity, ws)
     for i in range(forest.parent.size):
@@ -122,13 +124,14 @@ def inverse_at(forest, udot, wrench, gravity, ws, force, tau):
 
 @kernel
 def mass_matrix(forest, q, u, udot, wrench, gravity, ws, force, result):
-    """M (nu, nu), column by column: the forces of a unit acceleration from rest. All but ``q`` are zeros."""
+    """Mass matrix M (nu, nu), column by column: the forces of a unit acceleration from rest. All inputs but ``q`` are
+    zeros."""
     place(forest, q, ws, 0, forest.parent.size)
     move(forest, u, ws, 0, forest.parent.size)
     for k in range(u.size):
         udot[k] = 1.0
         inverse_at(forest, udot, wrench, gravity, ws, force, result[k])
         udot[k] = 0.0
-    for k in range(u.size):  # symmetric to rounding, made so exactly
+    for k in range(u.size):  # symmetric to rounding so far; made exactly symmetric
         for j in range(k):
             result[j, k] = result[k, j] = 0.5 * (result[j, k] + result[k, j])

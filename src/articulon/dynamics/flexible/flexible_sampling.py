@@ -1,8 +1,8 @@
-"""Speeds drawn from N(0, kT M⁻¹) of forests with flexible bodies.
+"""Speeds drawn from N(0, kT M⁻¹) for forests with flexible bodies.
 
-The modes of a body are eliminated before its joint (``flexible_articulated.py``), so that twice the kinetic energy has
-the further squares |Lᵀ η' + G V|², L Lᵀ being Γ_FF and V the twist of the body: with z of covariance kT in the place of
-L⁻¹ Q, of which nothing is passed on to the twist, η' = L⁻ᵀ (z − G V).
+The modes of a body are eliminated before its joint (``flexible_articulated.py``), which adds the squares |Lᵀ η' + G V|²
+to twice the kinetic energy, with L Lᵀ = Γ_FF and V the twist of the body. With z of covariance kT instead of L⁻¹ Q, of
+which nothing is passed on to the twist, η' = L⁻ᵀ (z − G V).
 """
 
 from articulon.algebra.inertia import shift
@@ -20,7 +20,7 @@ push_link = push_randomly.rigid
 
 @for_flexible(push_randomly)
 def push_flexible_randomly(forest, moment, inertia, root, ws, draw, start, end):
-    """Inward, with the inertias of the deformed bodies in place of those given."""
+    """Inward pass, with the inertias of the deformed bodies instead of the given ones."""
     body, kinds, modal = forest.flexible.body, forest.kind, ws.modal
     begin_bodies(forest, ws, start, end)
     for i in range(end - 1, start - 1, -1):
@@ -34,8 +34,7 @@ def push_flexible_randomly(forest, moment, inertia, root, ws, draw, start, end):
 
 @jit
 def push_modes_randomly(forest, root, ws, draw, i):
-    """The modes of body i are eliminated under random forces, the change of its inertia joining what its children
-    left."""
+    """Eliminates the modes of body i under random forces; adds the change of its inertia to what its children left."""
     tables, modal, gathered, s = forest.flexible, ws.modal, ws.gathered, forest.slot[i]
     b = tables.body[i]
     start = tables.mode[b]
@@ -51,9 +50,9 @@ def push_modes_randomly(forest, root, ws, draw, i):
 
 @jit
 def load_follower(forest, ws, i):
-    """What a node carries goes to its body, and what a welded flexible body is left with to its parent."""
+    """Adds what a node carries to its body, or what is left of a welded flexible body to its parent."""
     R, modal = load_matrix(ws.rotation, i), ws.modal
-    # Its forces are none of a draw's, whatever these are.
+    # A draw does not use these forces, whatever they are.
     A, H, M, _, _ = gathered_at(forest, forest.mass, modal.moment, modal.inertia, R, ws.twist, ws, i, ws.gathered[:0])
     if forest.parent[i] < 0:
         return

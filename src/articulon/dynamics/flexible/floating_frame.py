@@ -7,7 +7,7 @@ With the twist (ω, v) of the frame, h = h(η) and so on (``model/mode_tables.py
     modal    Q = Bᵀ α + S1ᵀ a + M η'' − ωᵀ N_j ω + 2 ω·B1_jk η'_k
 
 (Shabana, Dynamics of Multibody Systems, 5.5; Poursina 2012, 4.1, whose Γ_RR, Γ_RF and Γ_FF are the inertias here). B_j
-is the axial part of N_j. What a node carries adds to them with the node's velocities at unit twist and modal speeds.
+is the axial part of N_j. What a node carries is added with the node's velocities at unit twist and modal speeds.
 """
 
 from articulon.algebra.vectors import (
@@ -28,13 +28,13 @@ from articulon.kernels import jit
 
 @jit
 def axial(N):
-    """B_j = Σ m X × Φ_j from N_j."""
+    """Axial part B_j = Σ m X × Φ_j of N_j."""
     return (N[1][2] - N[2][1], N[2][0] - N[0][2], N[0][1] - N[1][0])
 
 
 @jit
 def begin_modes(forest, ws, i):
-    """Γ_FR, Γ_FF, the modal bias and the velocity products of body i alone, which has been placed and moved."""
+    """Γ_FR, Γ_FF, the modal bias and the velocity products of body i, placed and moved, without what it carries."""
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
     start, count, pair = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.pair[b]
@@ -60,7 +60,7 @@ def begin_modes(forest, ws, i):
 
 @jit
 def begin_bodies(forest, ws, start, end):
-    """The same for every flexible body among the links from ``start`` to ``end``."""
+    """Calls ``begin_modes`` for every flexible body among the links from ``start`` to ``end``."""
     for i in range(start, end):
         if forest.flexible.body[i] >= 0:
             begin_modes(forest, ws, i)
@@ -68,7 +68,7 @@ def begin_bodies(forest, ws, start, end):
 
 @jit
 def factorise_modes(matrix, start, count):
-    """Γ_FF = L Lᵀ in place, row by row from ``start``; below and on the diagonal."""
+    """Factorises Γ_FF = L Lᵀ in place, row by row from ``start``, on and below the diagonal."""
     for j in range(count):
         for k in range(j + 1):
             s = matrix[start + j * count + k]
@@ -82,7 +82,7 @@ def factorise_modes(matrix, start, count):
 
 @jit
 def modal_speeds_of(forest, ws, i):
-    """S1 η' and B η' of body i, floating frame."""
+    """Products S1 η' and B η' of body i, floating frame."""
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
     start, own = tables.mode[b], tables.own_mode[b]
@@ -95,7 +95,7 @@ def modal_speeds_of(forest, ws, i):
 
 @jit
 def modal_momentum(forest, ws, i, j):
-    """S1_j·v + B_j·ω + (M η')_j of mode j of body i, which has been placed and moved: what η'_j is conjugate to."""
+    """Momentum S1_j·v + B_j·ω + (M η')_j conjugate to η'_j, mode j of body i, for placed and moved links."""
     tables, modal = forest.flexible, ws.modal
     b, R = tables.body[i], load_matrix(ws.rotation, i)
     v, w = apply_t(R, load_from(ws.twist, i, 0)), apply_t(R, load_from(ws.twist, i, 3))
@@ -109,7 +109,7 @@ def modal_momentum(forest, ws, i, j):
 
 @jit
 def modal_kinetic_energy(forest, ws, i):
-    """½ η'ᵀ M η' of body i."""
+    """Kinetic energy ½ η'ᵀ M η' of the modes of body i."""
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
     start, count, total = tables.mode[b], tables.mode[b + 1] - tables.mode[b], 0.0

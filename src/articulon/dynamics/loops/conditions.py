@@ -1,10 +1,10 @@
-"""The conditions of loops and driven joints: where they stand, how fast they change, and what they act with.
+"""The conditions of loops and driven joints: their values, their rates and the forces that they act with.
 
-A row asks that φ(q, t) = 0. Its rate is J u − v(t), its second derivative J u' + J' u − a(t): v and a are the rate and
-acceleration of a given motion, zero for a loop. In terms of the links' accelerations, which hold the velocity products
-of the tree's own joints, the second derivative is the row's wrench on them plus γ, the row's own products. The force of
-a row on the links is Jᵀλ, a wrench on each of two links or a force on one speed (Mukherjee and Anderson 2007:
-constraint forces lie in the orthogonal complement of the loop joint's motion). World axes throughout.
+A row requires φ(q, t) = 0. Its rate is J u − v(t), its second derivative J u' + J' u − a(t), where v and a are the rate
+and acceleration of a given motion, zero for a loop. The links' accelerations contain the velocity products of the
+tree's own joints. In terms of them, the second derivative is the row's wrench applied to them plus γ, the row's own
+products. The force of a row on the links is Jᵀλ, a wrench on each of two links or a force on one speed (Mukherjee and
+Anderson 2007: constraint forces lie in the orthogonal complement of the loop joint's motion). World axes throughout.
 """
 
 import math
@@ -26,46 +26,46 @@ MOTION = types.void(types.float64, types.float64[::1])
 """A motion as a function: (time, result), with result = (coordinate, rate, acceleration)."""
 
 ROUNDING = 1e-10
-"""An entry of J below this, relative to the sizes that it is made of, is none: levers add some 1e-16 for each link on
+"""An entry of J below this, relative to the sizes of its terms, counts as zero: levers add some 1e-16 for each link on
 the way, and closed loops are closed to 1e-13."""
 
 
 class LoopScratch(NamedTuple):
-    """Arrays for the solution of loops; deleting them changes nothing."""
+    """Scratch for the solution of loops; it is not part of the state."""
 
     wrench: np.ndarray
-    """Row's unit force on link b, then on link a: force and moment about the link's origin, shape (rows, 12)."""
+    """Unit force of each row on link b, then on link a: force and moment about the link's origin, shape (rows, 12)."""
     residual: np.ndarray
     """φ of each row, or the error of its rate or acceleration, shape (rows,)."""
     gamma: np.ndarray
-    """What each row's second derivative has beside the links' accelerations, shape (rows,)."""
+    """Part of each row's second derivative besides the links' accelerations, shape (rows,)."""
     motion: np.ndarray
     """Value, rate and acceleration of each given motion, shape (motions, 3)."""
     multiplier: np.ndarray
-    """λ, shape (rows,)."""
+    """Multipliers λ, shape (rows,)."""
     correction: np.ndarray
-    """What is added to λ, shape (rows,)."""
+    """Correction of λ, shape (rows,)."""
     matrix: np.ndarray
     """J M⁻¹ Jᵀ, then its factor, shape (rows, rows)."""
     scale: np.ndarray
-    """1/√ of its diagonal, shape (rows,)."""
+    """1/√ of the diagonal of ``matrix``, shape (rows,)."""
     pivot: np.ndarray
     """Order of elimination, shape (rows,)."""
     whitened: np.ndarray
-    """What each row does to every joint on a path, over the root of the joint's inertia, shape (rows, speeds on
+    """Effect of each row on every joint on a path, over the root of the joint's inertia, shape (rows, speeds on
     paths)."""
     articulated: np.ndarray
     """Articulated inertia of every link before its joint is eliminated, shape (links, 21)."""
     columns: np.ndarray
     """S L⁻ᵀ and I S L⁻ᵀ of the joints on paths, with Sᵀ I S = L Lᵀ, shape (path, 2, 6, 6)."""
     inverse: np.ndarray
-    """L⁻¹ of them, shape (path, 6, 6)."""
+    """L⁻¹ of the same joints, shape (path, 6, 6)."""
     tau: np.ndarray
-    """Generalised forces with those of the loops, shape (nu,)."""
+    """Generalised forces, including those of the loops, shape (nu,)."""
     total: np.ndarray
-    """Wrenches with those of the loops, shape (links, 6)."""
+    """Wrenches, including those of the loops, shape (links, 6)."""
     response: np.ndarray
-    """Accelerations, displacements or jumps of speed by the loops' forces, shape (nu,)."""
+    """Accelerations, displacements or jumps of speed under the loops' forces, shape (nu,)."""
     still: np.ndarray
     """Zero twists, shape (links, 6)."""
     no_bias: np.ndarray
@@ -73,12 +73,12 @@ class LoopScratch(NamedTuple):
     live: np.ndarray
     """1 for rows that act on some joint, shape (rows,)."""
     rank: np.ndarray
-    """Independent rows at the latest solution, and the row that the latest projection left furthest open, shape
-    (2,)."""
+    """Number of independent rows in the latest solution, and the row with the largest error after the latest
+    projection, shape (2,)."""
     left: np.ndarray
-    """The error of that row, over its size, shape (1,)."""
+    """Error of that row, relative to its size, shape (1,)."""
     drift: np.ndarray
-    """Largest error of any row, and of its rate, found by the latest projection before it was removed, shape (2,)."""
+    """Largest error of any row, and of its rate, before the latest projection removed it, shape (2,)."""
 
 
 def loop_scratch(forest: Forest, loops: Loops, motions: Motions, nu: int) -> LoopScratch:
@@ -140,7 +140,7 @@ def evaluate_motions(motions, functions, time, motion):
 
 @jit
 def turned(ws, i, v):
-    """A direction of link i, or of the world for the ground, in the world."""
+    """A direction of link i, or of the ground, in world axes."""
     if i < 0:
         return v
     return apply(load_matrix(ws.rotation, i), v)
@@ -148,7 +148,7 @@ def turned(ws, i, v):
 
 @jit
 def origin_of(ws, i):
-    """Origin of link i, or of the world for the ground."""
+    """Origin of link i, or of the world for the ground, world axes."""
     if i < 0:
         return ZERO
     return load(ws.position, i)
@@ -164,7 +164,7 @@ def twist_of(ws, i):
 
 @jit
 def row_residuals(loops, q, ws, motion, residual):
-    """φ of every row at links that have been placed."""
+    """Residuals φ of every row for placed links."""
     for r in range(loops.kind.size):
         kind, a, b = loops.kind[r], loops.link_a[r], loops.link_b[r]
         if kind == DRIVE:
@@ -172,7 +172,8 @@ def row_residuals(loops, q, ws, motion, residual):
             continue
         n = turned(ws, a, load(loops.fixed, r))
         if kind == TRANSLATION:
-            # The origins first: both may be far from the world's, and their difference is exact where they are close.
+            # The origins first: both may be far from the world's origin, and their difference is exact where they are
+            # close.
             apart = sub(origin_of(ws, b), origin_of(ws, a))
             arms = sub(turned(ws, b, load(loops.point_b, r)), turned(ws, a, load(loops.point_a, r)))
             residual[r] = dot(n, add(apart, arms))
@@ -182,7 +183,7 @@ def row_residuals(loops, q, ws, motion, residual):
 
 @jit
 def row_wrenches(loops, ws, wrench):
-    """The unit force of every row on its two links, at links that have been placed: the rows of J."""
+    """The unit force of every row on its two links, for placed links: the rows of J."""
     for r in range(loops.kind.size):
         kind, a, b = loops.kind[r], loops.link_a[r], loops.link_b[r]
         if kind == DRIVE:
@@ -205,10 +206,9 @@ def row_wrenches(loops, ws, wrench):
 
 @jit
 def mark_live_rows(forest, loops, ws, arrays, locked=None):
-    """Which rows act on any joint at all: those of which some entry of J is more than the rounding of what it is made
-    of. Where no joint lets the two links move as the row asks, the entries would all be zero but for that. Speeds that
-    are ``locked`` (nu,) do not count.
-    """
+    """Marks the rows that act on any joint: those with an entry of J above the rounding of its terms. Where no joint
+    lets the two links move as the row asks, all entries would be zero without rounding. Speeds that are ``locked``
+    (nu,) do not count."""
     parent, live, wrench = forest.parent, arrays.live, arrays.wrench
     for r in range(loops.kind.size):
         live[r] = 1
@@ -224,8 +224,8 @@ def mark_live_rows(forest, loops, ws, arrays, locked=None):
             arm = turned(ws, b, load(loops.point_b, r))
             force, size_b, size_a = 1.0, norm(arm), norm(arm) + norm(sub(origin_of(ws, b), origin_of(ws, a)))
         live[r] = 0
-        # Parents come before their children: the outer of the two links is the one with the larger index. Below the
-        # link where the paths meet, the two sides act on different joints; above it they cancel.
+        # Parents come before their children, so the outer of the two links has the larger index. Below the link where
+        # the paths meet, the two sides act on different joints; above it they cancel.
         while a != b:
             if b > a:
                 if acts(forest, ws, b, nb, fb, size_b, force, locked):
@@ -250,8 +250,8 @@ def norm(v):
 
 @by_forest
 def acts(forest, ws, i, n, f, moment, force, locked):
-    """Whether a moment and force on link i, about its origin, have more power in its joint than the rounding of their
-    sizes ``moment`` and ``force``."""
+    """Whether a moment and force on link i, about its origin, have more power in its joint than rounding of the sizes
+    ``moment`` and ``force``."""
     kind = forest.kind[i]
     frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
     for k in range(joints.degrees_of_freedom(kind)):
@@ -265,8 +265,8 @@ def acts(forest, ws, i, n, f, moment, force, locked):
 
 @jit
 def row_biases(loops, ws, gamma):
-    """γ: what every row's second derivative has beside the links' accelerations, at links that have been placed and
-    moved."""
+    """Products γ: the part of every row's second derivative besides the links' accelerations, for placed and moved
+    links."""
     for r in range(loops.kind.size):
         kind, a, b = loops.kind[r], loops.link_a[r], loops.link_b[r]
         gamma[r] = 0.0
@@ -278,7 +278,7 @@ def row_biases(loops, ws, gamma):
         if kind == TRANSLATION:
             arm = turned(ws, b, load(loops.point_b, r))
             lever = add(arm, sub(origin_of(ws, b), origin_of(ws, a)))
-            # How b's point moves in the frame of a, and its Coriolis and centripetal accelerations.
+            # Motion of b's point in the frame of a, and its Coriolis and centripetal accelerations.
             slip = sub(add(vb, cross(wb, arm)), add(va, cross(wa, lever)))
             swept = sub(cross(wb, cross(wb, arm)), cross(wa, cross(wa, lever)))
             gamma[r] = dot(n, sub(swept, scale(2.0, cross(wa, slip))))
@@ -290,7 +290,7 @@ def row_biases(loops, ws, gamma):
 
 @jit
 def on_links(loops, wrench, r, array, linear, angular):
-    """Row r of J times vectors of the links that lie in ``array`` from columns ``linear`` and ``angular``."""
+    """Row r of J times the link vectors in ``array``, from columns ``linear`` and ``angular`` on."""
     total = 0.0
     a, b = loops.link_a[r], loops.link_b[r]
     if b >= 0:
@@ -304,7 +304,7 @@ def on_links(loops, wrench, r, array, linear, angular):
 
 @jit
 def row_rates(loops, u, ws, wrench, motion, rate):
-    """φ' = J u − v of every row at links that have been moved."""
+    """Rates φ' = J u − v of every row for moved links."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             rate[r] = u[loops.speed[r]] - motion[loops.motion[r], 1]
@@ -314,8 +314,8 @@ def row_rates(loops, u, ws, wrench, motion, rate):
 
 @jit
 def row_accelerations(loops, udot, ground, acceleration, arrays):
-    """φ'' of every row into ``residual``, from the accelerations of the links, angular then linear, in a
-    frame in which the ground has the acceleration ``ground``."""
+    """Writes φ'' of every row to ``residual``, from the accelerations of the links, angular then linear, in a frame in
+    which the ground has the acceleration ``ground``."""
     wrench, gamma, motion, result = arrays.wrench, arrays.gamma, arrays.motion, arrays.residual
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:

@@ -1,9 +1,9 @@
 """The articulated-body algorithm with loops: O(n + m d + m² d + m³) for m rows on paths of d joints.
 
-The recursion solves the tree as if it were open. A unit force of a row is then carried inward along its two paths with
-the joints already eliminated; what it does to each joint on the way, over the root of that joint's inertia, makes a row
-of E, and J M⁻¹ Jᵀ = E Eᵀ. The multipliers follow from the error of the open tree's accelerations, and a second
-recursion takes their forces in. Rows that follow from others are left out by the pivoted factorisation.
+The recursion first solves the open tree. A unit force of each row is then carried inward along its two paths, with the
+joints already eliminated. Its effect on each joint on the way, over the root of that joint's inertia, is a row of E,
+and J M⁻¹ Jᵀ = E Eᵀ. The multipliers follow from the error of the open tree's accelerations, and a second recursion adds
+their forces. The pivoted factorisation leaves out rows that follow from others.
 """
 
 import math
@@ -31,15 +31,15 @@ from articulon.model.joints.base import TRANSLATION
 from articulon.model.loop_declarations import DRIVE
 
 CLOSED = 1e-14
-"""Error of a row, over the size of what it is the difference of, at which a projection of positions ends."""
+"""Error of a row, over the size of the terms that it is the difference of, at which a projection of positions ends."""
 OPEN = 1e-9
-"""Error, over the same size, above which a state is not on its loops."""
+"""Error, over the same size, above which a state does not satisfy its loops."""
 
 
 @jit
 def factor_paths(forest, loops, ws, diagonal, arrays):
-    """W = S L⁻ᵀ, V = I S L⁻ᵀ and L⁻¹ of the joints on paths, with Sᵀ I S + diag(d) = L Lᵀ, by Gram and Schmidt's
-    procedure in that product. d, ``diagonal`` (nu,), is what is added to the mass matrix, or None."""
+    """W = S L⁻ᵀ, V = I S L⁻ᵀ and L⁻¹ of the joints on paths, with Sᵀ I S + diag(d) = L Lᵀ, by Gram–Schmidt in that
+    product. The vector d, ``diagonal`` (nu,), is added to the mass matrix; None adds nothing."""
     parent, kinds, axes, rotation = forest.parent, forest.kind, forest.axis, forest.rotation
     quaternion, rotations = ws.quaternion, ws.rotation
     columns, inverse, kept = arrays.columns, arrays.inverse, arrays.articulated
@@ -59,7 +59,7 @@ def factor_paths(forest, loops, ws, diagonal, arrays):
                 V[k, c], V[k, 3 + c] = n[c], f[c]
             for c in range(6):
                 K[k, c] = 1.0 if c == k else 0.0
-            for j in range(k):  # column k loses what it shares with those before it
+            for j in range(k):  # orthogonalise column k against those before it
                 shared = shared_by(W, V, K, diagonal, first, count, j, k)
                 for c in range(6):
                     W[k, c] -= shared * W[j, c]
@@ -74,7 +74,7 @@ def factor_paths(forest, loops, ws, diagonal, arrays):
 
 @jit
 def shared_by(W, V, K, diagonal, first, count, j, k):
-    """The product of columns j and k in Sᵀ I S + diag(d), of a joint whose speeds begin with the one given."""
+    """Product of columns j and k in Sᵀ I S + diag(d), for a joint whose speeds begin with ``first``."""
     total = 0.0
     for c in range(6):
         total += W[j, c] * V[k, c]
@@ -86,7 +86,7 @@ def shared_by(W, V, K, diagonal, first, count, j, k):
 
 @jit
 def multiply_rows(arrays):
-    """E Eᵀ, the symmetric matrix of the rows."""
+    """Symmetric matrix E Eᵀ of the rows."""
     E, A = arrays.whitened, arrays.matrix
     for r in range(E.shape[0]):
         for s in range(r + 1):
@@ -98,8 +98,8 @@ def multiply_rows(arrays):
 
 @jit
 def _carry(forest, loops, ws, arrays, row, i, n, f, driven):
-    """Carries the moment n and force f on link i through its joint to the parent's origin, writing what they do to the
-    joint into the row of E; ``driven`` is the joint's own driven speed, −1 for none."""
+    """Carries the moment n and force f on link i through its joint to the parent's origin, and writes their effect on
+    the joint to the row of E; ``driven`` is the joint's own driven speed, −1 for none."""
     at = loops.place[i]
     first = loops.column[at]
     W, V, K = arrays.columns[at, 0], arrays.columns[at, 1], arrays.inverse[at]
@@ -117,7 +117,8 @@ def _carry(forest, loops, ws, arrays, row, i, n, f, driven):
 
 @jit
 def whiten_rows(forest, loops, ws, arrays):
-    """E (rows, speeds on paths): what each row's unit force does to the joints between its links and the ground."""
+    """Matrix E (rows, speeds on paths): the effect of each row's unit force on the joints between its links and the
+    ground."""
     parent, wrench, whitened = forest.parent, arrays.wrench, arrays.whitened
     for r in range(loops.kind.size):
         for k in range(whitened.shape[1]):
@@ -131,7 +132,7 @@ def whiten_rows(forest, loops, ws, arrays):
         else:
             fb, nb = load_from(wrench, r, 0), load_from(wrench, r, 3)
             fa, na = load_from(wrench, r, 6), load_from(wrench, r, 9)
-        # Parents come before their children, so that the outer of the two links is the one with the larger index.
+        # Parents come before their children, so the outer of the two links has the larger index.
         while a >= 0 or b >= 0:
             if a == b:
                 nb, fb = add(na, nb), add(fa, fb)
@@ -147,7 +148,7 @@ def whiten_rows(forest, loops, ws, arrays):
 
 @by_forest
 def factor_loops(forest, loops, ws, arrays):
-    """Factors of J M⁻¹ Jᵀ at links whose articulated inertias have been kept."""
+    """Factors of J M⁻¹ Jᵀ for links whose articulated inertias have been kept."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     factor_paths(forest, loops, ws, None, arrays)
@@ -158,7 +159,7 @@ def factor_loops(forest, loops, ws, arrays):
 
 @jit
 def solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, kept):
-    """Accelerations of the open forest at links that have been placed and moved."""
+    """Accelerations of the open forest for placed and moved links."""
     links = forest.mass.size
     eliminate_and_keep(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, 0, links, kept)
     accelerate(forest, gravity, ws, udot, 0, links)
@@ -166,7 +167,7 @@ def solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, kept):
 
 @jit
 def correct_multipliers(loops, arrays):
-    """Adds to λ what removes the residual, and its forces to the scratch forces."""
+    """Adds the correction that removes the residual to λ, and its forces to the scratch forces."""
     step = arrays.correction
     for r in range(arrays.residual.size):
         arrays.residual[r] = -arrays.residual[r]
@@ -178,7 +179,7 @@ def correct_multipliers(loops, arrays):
 
 @jit
 def at_rest(ws, arrays):
-    """The workspace with links at rest: its recursions then solve M x = f without velocity products."""
+    """The workspace with links at rest, with which the recursions solve M x = f without velocity products."""
     return Workspace(
         ws.quaternion,
         ws.rotation,
@@ -195,7 +196,8 @@ def at_rest(ws, arrays):
 
 @jit
 def largest_error(loops, q, ws, arrays):
-    """The largest |φ|, and the largest over the size of the numbers that φ is the difference of, with its row."""
+    """The largest |φ|, and the largest one relative to the size of the terms that φ is the difference of, with its
+    row."""
     absolute, relative, worst = 0.0, 0.0, 0
     for r in range(loops.kind.size):
         size = loops.size[r]
@@ -208,14 +210,15 @@ def largest_error(loops, q, ws, arrays):
                     size = max(size, abs(p[0]) + abs(p[1]) + abs(p[2]))
         error = abs(arrays.residual[r])
         absolute = max(absolute, error)
-        if not error <= relative * size:  # a number that is none is the worst
+        if not error <= relative * size:  # NaN counts as the worst
             relative, worst = error / size, r
     return absolute, relative, worst
 
 
 @by_forest
 def add_entries(forest, ws, i, n, f, row):
-    """Adds what a moment and force on link i, about its origin, do to the speeds that move it against its parent."""
+    """Adds the effect of a moment and force on link i, about its origin, on the speeds that move it relative to its
+    parent."""
     kind = forest.kind[i]
     frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
     for k in range(joints.degrees_of_freedom(kind)):
@@ -225,7 +228,8 @@ def add_entries(forest, ws, i, n, f, row):
 
 @kernel
 def loop_equations(forest, loops, motions, functions, time, q, u, ws, arrays, residual, rates, products, jacobian):
-    """φ, φ' and J' u into ``residual``, ``rates`` and ``products`` (rows,), J into ``jacobian`` (rows, nu), zeroed."""
+    """Writes φ, φ' and J' u to ``residual``, ``rates`` and ``products`` (rows,), and J to ``jacobian`` (rows, nu),
+    which is zeroed."""
     place(forest, q, ws, 0, forest.mass.size)
     move(forest, u, ws, 0, forest.mass.size)
     evaluate_motions(motions, functions, time, arrays.motion)

@@ -1,4 +1,4 @@
-"""A model's given motions made ready for the kernels."""
+"""A model's given motions, prepared for the kernels."""
 
 from functools import cache
 from typing import Any
@@ -13,7 +13,7 @@ from articulon.model import Model
 
 
 def motion_functions(model: Model) -> tuple[Any, ...]:
-    """The functions of a model's given motions, compiled; one that does nothing where there are none."""
+    """The functions of a model's given motions, compiled. Without given motions, one function that does nothing."""
     return tuple(_compiled(function) for function in model.motion_functions) or (_compiled(no_motion),)
 
 
@@ -34,7 +34,7 @@ def motion_type(model: Model) -> Any:
 
 
 def prepared(kernel: Any, arguments: tuple[Any, ...], model: Model) -> Any:
-    """A kernel of the package compiled for arguments of which the fourth are a model's motion functions."""
+    """A kernel of the package compiled for arguments, the fourth of which are a model's motion functions."""
     signature = tuple(motion_type(model) if k == 3 else numba.typeof(value) for k, value in enumerate(arguments))
     return prepare(kernel, signature)
 
@@ -45,7 +45,7 @@ def check_time(model: Model, time: float) -> None:
         if not drive.times.size:
             continue
         first, last = float(drive.times[0]), float(drive.times[-1])
-        slack = 1e-9 * (last - first)  # times that are reached by steps end there but for rounding
+        slack = 1e-9 * (last - first)  # times reached by steps end there up to rounding
         if not first - slack <= time <= last + slack:
             raise ModelError(
                 f"drive '{drive.name}', times: the table goes from {first:.9g} to {last:.9g}, not {time:.9g}"
@@ -53,7 +53,7 @@ def check_time(model: Model, time: float) -> None:
 
 
 def check_motions(model: Model, duration: float) -> None:
-    """Raises ModelError for a given motion whose table does not cover a run [time]."""
+    """Raises ModelError for a given motion whose table does not cover the duration of a run [time]."""
     for drive in model.drives:
         if drive.times.size and not (drive.times[0] <= 0.0 and drive.times[-1] >= duration * (1.0 - 1e-12)):
             raise ModelError(

@@ -1,4 +1,4 @@
-"""The public functions of loops, and what they share with the runs: a model's loops made ready for the kernels."""
+"""The public functions for loops, and what they share with the runs: a model's loops prepared for the kernels."""
 
 from typing import NamedTuple
 
@@ -17,19 +17,19 @@ class LoopEquations(NamedTuple):
     """The conditions of a model's loops and drives at a state."""
 
     residual: np.ndarray
-    """φ, shape (rows,)."""
+    """Residuals φ, shape (rows,)."""
     rate: np.ndarray
-    """φ' = J u − v, shape (rows,)."""
+    """Rates φ' = J u − v, shape (rows,)."""
     products: np.ndarray
-    """J' u, shape (rows,)."""
+    """Velocity products J' u, shape (rows,)."""
     jacobian: np.ndarray
-    """J, shape (rows, nu)."""
+    """Jacobian J, shape (rows, nu)."""
     live: np.ndarray
-    """Whether a row acts on any joint; of one that does not, J is but the rounding of what cancels, shape (rows,)."""
+    """Whether a row acts on any joint; otherwise its row of J is only rounding of terms that cancel, shape (rows,)."""
 
 
 def loop_equations(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> LoopEquations:
-    """φ, φ', J' u and J at a state (Mukherjee and Anderson 2007; rows as ``model.loops`` has them)."""
+    """φ, φ', J' u and J in a state (Mukherjee and Anderson 2007), with the rows of ``model.loops``."""
     check_model(model, "loop_equations")
     time = number(time, "time")
     check_time(model, time)
@@ -52,8 +52,8 @@ def loop_equations(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0
 
 
 def loop_residuals(model: Model, q: np.ndarray, time: float = 0.0) -> np.ndarray:
-    """How far the loops and drives are from being closed, (rows,): displacements [length], cosines of angles that
-    should be right, and errors of driven coordinates.
+    """Residuals of the loops and drives, (rows,): displacements [length], cosines of angles that should be right
+    angles, and errors of driven coordinates.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ def loop_residuals(model: Model, q: np.ndarray, time: float = 0.0) -> np.ndarray
     q
         Coordinates (nq,).
     time
-        At which driven coordinates are looked up [time].
+        Time at which driven coordinates are evaluated [time].
     """
     check_model(model, "loop_residuals")
     return loop_equations(model, q, np.zeros(model.nu), time).residual
 
 
 def loop_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
-    """The derivative J (rows, nu) of ``loop_residuals`` by the speeds: φ' = J u.
+    """Derivative J (rows, nu) of ``loop_residuals`` with respect to the speeds: φ' = J u.
 
     Parameters
     ----------

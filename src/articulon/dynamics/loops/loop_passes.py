@@ -1,6 +1,7 @@
-"""The passes of the articulated-body algorithm with loops, and those that bring a state onto them.
+"""The passes of the articulated-body algorithm with loops, and those that project a state onto the loops.
 
-The recursion over the tree, and what factors the rows, are programs of theirs: each is compiled once, whoever runs it.
+The recursion over the tree and the factorisation of the rows are programs that these passes run. Each is compiled once,
+whoever runs it.
 """
 
 import math
@@ -36,7 +37,7 @@ NO_GRAVITY = np.zeros(3), np.ones(1)
 
 @pass_of
 def factor_rows(forest, loops, ws, arrays):
-    """Factors of J M⁻¹ Jᵀ at links whose articulated inertias have been kept."""
+    """Factors of J M⁻¹ Jᵀ for links whose articulated inertias have been kept."""
     factor_loops(forest, loops, ws, arrays)
 
 
@@ -44,15 +45,15 @@ class OpenForest(NamedTuple):
     """How the open forest is solved."""
 
     solve: Any
-    """The pass that finds its accelerations, and keeps the articulated inertias."""
+    """The pass that finds the accelerations, and keeps the articulated inertias."""
     factor: Any
     """The pass that factors J M⁻¹ Jᵀ."""
     arrays: tuple[Any, ...]
-    """What both read beside the rest: what is added to the mass matrix."""
+    """Further arrays that both read: what is added to the mass matrix."""
 
 
 BARE = OpenForest(solve_and_keep, factor_rows, ())
-"""With the mass matrix as it is."""
+"""The open forest with an unchanged mass matrix."""
 
 
 @pass_of
@@ -63,7 +64,7 @@ def correct_coordinates(forest, q, correction):
 
 @pass_of
 def begin_rows(loops, ws, arrays):
-    """Velocity products of the rows, and multipliers of zero."""
+    """Computes the velocity products of the rows, and sets the multipliers to zero."""
     row_biases(loops, ws, arrays.gamma)
     for r in range(loops.kind.size):
         arrays.multiplier[r] = 0.0
@@ -71,13 +72,13 @@ def begin_rows(loops, ws, arrays):
 
 @pass_of
 def solve_rows(loops, tau, wrench, gravity, factor, ws, arrays, udot, tree):
-    """Adds what the loops do to accelerations of the open forest, whose rows have been factored and begun; ``tree``
-    finds these again with the forces of the loops."""
+    """Adds the effect of the loops to accelerations of the open forest, whose rows have been factored and begun.
+    ``tree`` recomputes the accelerations with the forces of the loops."""
     g = scaled(gravity, factor)
     ground = (-g[0], -g[1], -g[2])
     copy_into(arrays.tau, tau)
     copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
-    # The second turn removes the rounding of the first, which grows with the condition of J M⁻¹ Jᵀ.
+    # The second pass removes the rounding of the first, which grows with the condition of J M⁻¹ Jᵀ.
     for _ in range(2):
         row_accelerations(loops, udot, ground, ws.acceleration, arrays)
         correct_multipliers(loops, arrays)
@@ -93,8 +94,8 @@ def solving_with_loops(
     udot: np.ndarray,
     adding: OpenForest = BARE,
 ) -> list[Bound]:
-    """The passes that find u' (nu,) under ``loads``, as those of :class:`articulon.dynamics.solvers.Loads`, at links
-    that have been placed and moved, with motions evaluated."""
+    """The passes that find u' (nu,) under ``loads`` (see :class:`articulon.dynamics.solvers.Loads`), for placed and
+    moved links and evaluated given motions."""
     return [
         *factoring_under(forest, loops, loads, ws, arrays, udot, adding),
         begin_rows.bind(loops, ws, arrays),
@@ -126,26 +127,26 @@ def solving_again(
     udot: np.ndarray,
     adding: OpenForest = BARE,
 ) -> Program:
-    """Finds accelerations of the open forest under the forces that are in the scratch."""
+    """The program that finds accelerations of the open forest under the forces in the scratch."""
     again = arrays.tau, arrays.total, *loads[2:], ws, *adding.arrays, udot, arrays.articulated[:0]
     return Program([adding.solve.bind(forest, *again)])
 
 
 def factoring(forest: Forest, loops: Loops, ws: Workspace, arrays: LoopScratch, adding: OpenForest = BARE) -> Program:
-    """Factors of J M⁻¹ Jᵀ at links that have been placed."""
+    """The program that factors J M⁻¹ Jᵀ for placed links."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
     return Program(factoring_under(forest, loops, loads, at_rest.py_func(ws, arrays), arrays, arrays.response, adding))
 
 
 def responding(forest: Forest, ws: Workspace, arrays: LoopScratch, adding: OpenForest = BARE) -> Program:
-    """M⁻¹ f of the forces in the scratch, into its ``response``, at links that have been placed."""
+    """The program that finds M⁻¹ f of the forces in the scratch, for placed links; the result is in ``response``."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
     return solving_again(forest, loads, at_rest.py_func(ws, arrays), arrays, arrays.response, adding)
 
 
 @jit
 def respond(loops, arrays, responding):
-    """M⁻¹ Jᵀ λ for the λ that removes the residual, into ``response``; links are placed and J is factorised."""
+    """Writes M⁻¹ Jᵀ λ to ``response``, for the λ that removes the residual. Links are placed and J is factorised."""
     for k in range(arrays.tau.size):
         arrays.tau[k] = 0.0
     flat = arrays.total.reshape(-1)
@@ -157,9 +158,9 @@ def respond(loops, arrays, responding):
 
 @pass_of
 def project(loops, motions, functions, time, q, u, ws, arrays, placing, moving, factoring, responding, correcting):
-    """Moves q, then u, onto the loops by the smallest step in the metric of the mass matrix.
+    """Projects q, then u, onto the loops by the smallest step in the metric of the mass matrix.
 
-    How far they were off, max |φ| and max |φ'|, is left in ``drift``, and what could not be removed in ``left``.
+    The errors before, max |φ| and max |φ'|, are left in ``drift``, and the remaining error in ``left``.
     """
     evaluate_motions(motions, functions, time[0], arrays.motion)
     before = math.inf
@@ -198,8 +199,8 @@ def closing_loops(
     noting: tuple[Bound, ...] = (),
     adding: OpenForest = BARE,
 ) -> Bound:
-    """The pass that moves q and u onto loops and driven joints; how far they were off is left in the scratch. Passes
-    that are ``noting`` run before every move of the coordinates."""
+    """The pass that projects q and u onto loops and driven joints; their errors before are left in the scratch. The
+    passes ``noting`` run before every move of the coordinates."""
     return project.bind(
         *constraints,
         q,

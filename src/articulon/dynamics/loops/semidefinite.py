@@ -5,18 +5,18 @@ import math
 from articulon.kernels import jit
 
 REDUNDANT = 1e-11
-"""A row whose pivot falls below this, with all diagonals scaled to one, follows from the others: its direction differs
-from theirs by less than 3e-6. Positions are exact to some 1e-13, and their squares must stay below it."""
+"""A row whose pivot falls below this, with the diagonal scaled to one, follows from the others: its direction differs
+from theirs by less than 3e-6. Positions are exact to some 1e-13, and their squares must stay below this limit."""
 INDEPENDENT = math.sqrt(REDUNDANT)
-"""The same for singular values."""
+"""The corresponding limit for singular values."""
 
 
 @jit
 def factorise_semidefinite(A, live, most, scale, pivot):
-    """Cholesky factorisation with diagonal pivoting of S A S, S the roots of the diagonal's inverses, in place; returns
-    the rank, ``most`` at most (Higham, Accuracy and Stability of Numerical Algorithms, 10.3).
+    """Cholesky factorisation with diagonal pivoting of S A S, in place, with S the inverse roots of the diagonal.
+    Returns the rank, at most ``most`` (Higham, Accuracy and Stability of Numerical Algorithms, 10.3).
 
-    Rows that are not ``live`` (m,) are left out. ``A`` (m, m) holds L in its lower triangle afterwards, rows and
+    Rows that are not ``live`` (m,) are left out. Afterwards ``A`` (m, m) holds L in its lower triangle, with rows and
     columns in the order of ``pivot`` (m,).
     """
     m = A.shape[0]
@@ -55,7 +55,7 @@ def factorise_semidefinite(A, live, most, scale, pivot):
 
 @jit
 def solve_semidefinite(A, scale, pivot, rank, b, x):
-    """x with A x = b, zero for rows that follow from others, by the factors."""
+    """Solves A x = b by the factors; x is zero for rows that follow from others."""
     m = A.shape[0]
     for i in range(m):
         x[i] = 0.0
