@@ -31,7 +31,8 @@ ELSEWHERE = ("name", "shape")
 SHAPES = family_of(AnyShape, "shape")
 """Family of shapes of a body."""
 WIDEST = 120
-"""Largest indentation of the tree [characters]; bodies of longer chains are listed below each other."""
+"""Largest width of the branches before a body in the tree [characters]; bodies of longer chains are listed below each
+other."""
 JOINED = ("parent", "joint")
 """Keys that define how a body is joined, which change the meaning of other keys."""
 

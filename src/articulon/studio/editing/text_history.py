@@ -57,7 +57,7 @@ class TextHistory:
 
     @property
     def whole(self) -> bool:
-        """Whether the present text has all comments of the one that was opened."""
+        """Whether the present text has all comments of the text that was opened."""
         return all(step.whole for step in self._steps[: self._at + 1])
 
     def go(self, step: Step) -> None:
