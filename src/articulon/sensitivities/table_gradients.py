@@ -38,7 +38,7 @@ class Tables(NamedTuple):
     drag: Drag
     """Stokes drag."""
     flow: LinearFlow | None
-    """Velocity gradient of the flow, for drag in a flow that varies in space; None if there is none."""
+    """Forces of the medium on bodies at rest, if the velocity of its flow varies in space; None otherwise."""
     noise: np.ndarray
     """Variances 2 β k T of the noise of translation and rotation, the squares of its amplitudes, shape (bodies, 2)."""
     terms: tuple[Any, ...]

@@ -41,8 +41,8 @@ class Job:
 
 
 class Engine:
-    """A process that carries out a job. It receives no signals from the terminal. When this process is gone, it saves
-    its state and ends by itself.
+    """A process that carries out a job. It receives no signals from the terminal. When the pages' process is gone, it
+    saves its state and ends by itself.
 
     Parameters
     ----------

@@ -111,7 +111,8 @@ def stop(server: viser.ViserServer) -> None:
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """Suppress viser's announcements, which it always writes to the standard output, and in a notebook past it."""
+    """Suppress viser's announcements, which no option turns off: those on the standard output, and those that reach a
+    notebook in another way."""
     console = rich.get_console()
     before, console.quiet = console.quiet, True
     try:

@@ -65,8 +65,7 @@ SHOWN = ("model", "run", "integrator", "dynamics", "scaling", "thermostat", "bar
 STUDIES = ("adaptive", "compare", "sensitivities", "fit", "optimise")
 """Sections with a form among the studies."""
 DIGITS = 5
-"""Number of decimal places to which a drag is rounded; for angles [rad], for lengths relative to the size of the
-view."""
+"""Number of digits to which dragged values are rounded, after the leading digit of the largest one."""
 
 
 class EditorPanel:
